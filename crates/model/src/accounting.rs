@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, LateCause, NotSent};
+
+/// The books of one load: every request that was due appears exactly once on each side.
+///
+/// scheduled = sent + Σ not_sent, and sent = ok + bad_status + bad_body + Σ failed + in_flight_at_end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accounting {
+    /// Requests due in the window; in the closed model, attempts.
+    pub scheduled: u64,
+    /// Requests of which the kernel took at least the first byte.
+    pub sent: u64,
+    /// Requests never sent, by kind.
+    pub not_sent: BTreeMap<NotSent, u64>,
+    /// Complete replies: ok + bad_status + bad_body.
+    pub completed: u64,
+    /// Complete replies that were as expected.
+    pub ok: u64,
+    /// Complete replies with another status than expected.
+    pub bad_status: u64,
+    /// Complete replies with the expected status and another body.
+    pub bad_body: u64,
+    /// Requests sent that never got a complete reply, by kind.
+    pub failed: BTreeMap<Failure, u64>,
+    /// Requests sent whose reply was still awaited when the drain ended.
+    pub in_flight_at_end: u64,
+    /// Open model: requests sent after their time, by cause. They are among `sent`.
+    pub sent_late: BTreeMap<LateCause, u64>,
+}
+
+impl Accounting {
+    /// Says which identity does not hold, if one does not.
+    pub fn imbalance(&self) -> Option<String> {
+        let not_sent: u64 = self.not_sent.values().sum();
+        let failed = self.failed_total();
+        let replied = self.ok + self.bad_status + self.bad_body;
+        if self.scheduled != self.sent + not_sent {
+            return Some(format!("scheduled {} ≠ sent {} + not sent {not_sent}", self.scheduled, self.sent));
+        }
+        if self.completed != replied {
+            return Some(format!("completed {} ≠ ok + bad status + bad body {replied}", self.completed));
+        }
+        let accounted = replied + failed + self.in_flight_at_end;
+        (self.sent != accounted).then(|| {
+            format!("sent {} ≠ completed {replied} + failed {failed} + in flight {}", self.sent, self.in_flight_at_end)
+        })
+    }
+
+    /// Requests sent that never got a complete reply.
+    pub fn failed_total(&self) -> u64 {
+        self.failed.values().sum()
+    }
+
+    /// Requests never sent.
+    pub fn not_sent_total(&self) -> u64 {
+        self.not_sent.values().sum()
+    }
+
+    /// Everything that is no ok reply and no reply still awaited, as a share (0 to 1) of what was scheduled.
+    ///
+    /// What was still waiting for a connection at the end is the rate's doing, not an error.
+    pub fn error_share(&self) -> f64 {
+        let waiting = self.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
+        let wrong = self.bad_status + self.bad_body + self.failed_total() + self.not_sent_total() - waiting;
+        if self.scheduled == 0 { 0.0 } else { wrong as f64 / self.scheduled as f64 }
+    }
+
+    /// Adds the books of another thread.
+    pub fn merge(&mut self, other: &Accounting) {
+        self.scheduled += other.scheduled;
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.ok += other.ok;
+        self.bad_status += other.bad_status;
+        self.bad_body += other.bad_body;
+        self.in_flight_at_end += other.in_flight_at_end;
+        add_all(&mut self.not_sent, &other.not_sent);
+        add_all(&mut self.failed, &other.failed);
+        add_all(&mut self.sent_late, &other.sent_late);
+    }
+}
+
+fn add_all<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (kind, count) in from {
+        *into.entry(*kind).or_default() += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balanced_books_have_no_imbalance_and_unbalanced_ones_name_it() {
+        let mut books = Accounting { scheduled: 5, sent: 4, completed: 2, ok: 2, in_flight_at_end: 1, ..Default::default() };
+        books.not_sent.insert(NotSent::Refused, 1);
+        books.failed.insert(Failure::TimedOut, 1);
+        assert_eq!(books.imbalance(), None);
+        books.ok = 1;
+        assert!(books.imbalance().unwrap().starts_with("completed 2"));
+        books.completed = 1;
+        assert!(books.imbalance().unwrap().starts_with("sent 4"));
+        books.sent = 3;
+        assert!(books.imbalance().unwrap().starts_with("scheduled 5"));
+    }
+}

@@ -1,0 +1,295 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AbsentTarget, Cell, Environment, InvariantCheck, MarkNote, Metric, Reason};
+
+/// Schema number of `analysis.json` and of `bourdon report --format json`.
+pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
+
+/// A value with its uncertainty. `estimate` is null when nothing could be estimated, the bounds when there were
+/// too few launches for an interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Point estimate.
+    pub estimate: Option<f64>,
+    /// Lower bound of the 95 % interval.
+    pub low: Option<f64>,
+    /// Upper bound of the 95 % interval.
+    pub high: Option<f64>,
+    /// Unit of all three.
+    pub unit: String,
+}
+
+impl Measured {
+    /// Half the interval's width as a share of the estimate.
+    pub fn relative_half_width(&self) -> Option<f64> {
+        let (estimate, low, high) = (self.estimate?, self.low?, self.high?);
+        (estimate != 0.0).then(|| (high - low) / 2.0 / estimate.abs())
+    }
+}
+
+/// What the numbers of a run mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// Name of the experiment.
+    pub name: String,
+    /// The question.
+    pub question: String,
+    /// Who published what was tried.
+    pub source: Option<String>,
+    /// Whether this is the quick form.
+    pub quick: bool,
+    /// Whether there are fewer than six blocks: figures, no verdict.
+    pub preliminary: bool,
+    /// Blocks in which every cell has a record.
+    pub blocks: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Half width of "the same".
+    pub margin: f64,
+    /// Wall time from the first trial's start to the last one's, in seconds, when known.
+    pub elapsed_s: Option<f64>,
+    /// The machine.
+    pub environment: Environment,
+    /// Targets that could not take part.
+    pub absent: Vec<AbsentTarget>,
+    /// Targets that are bourdon's reconstruction of something, with the sentence that says so.
+    pub reconstructions: Vec<Reconstruction>,
+    /// One entry a cell.
+    pub cells: Vec<CellAnalysis>,
+    /// Pairs of targets under the same conditions.
+    pub comparisons: Vec<Comparison>,
+    /// Rank groups.
+    pub groups: Vec<RankGroup>,
+    /// Claims.
+    pub claims: Vec<ClaimAnalysis>,
+    /// Named pathologies.
+    pub findings: Vec<Finding>,
+    /// Trials that are void, or failed.
+    pub void_trials: Vec<VoidTrial>,
+    /// Void trials by code and their number, all together.
+    pub trials: TrialCount,
+}
+
+/// A target that is a model of something that no longer runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconstruction {
+    /// The target.
+    pub target: String,
+    /// What is said of it.
+    pub text: String,
+}
+
+/// How many trials there were.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialCount {
+    /// All.
+    pub total: u32,
+    /// Of these void or failed.
+    pub void: u32,
+}
+
+/// A trial whose figures are not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoidTrial {
+    /// Its name in the run folder.
+    pub id: String,
+    /// Its block.
+    pub block: u32,
+    /// Its levels.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// Which invariant broke, or where it failed.
+    pub reason: Reason,
+}
+
+/// The figures of one cell over its launches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellAnalysis {
+    /// Its levels.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// Launches used.
+    pub trials: u32,
+    /// Launches that are void or failed.
+    pub void: u32,
+    /// Ok replies a second.
+    pub throughput: Measured,
+    /// Whether the throughput is only a lower bound because the generator may have been the limit.
+    pub at_least: bool,
+    /// Throughput as a share of what the handler delay and the connections allow.
+    pub of_ceiling: Option<f64>,
+    /// Felt latency.
+    pub latency_us: CellLatency,
+    /// The target's CPU per completed request.
+    pub cpu_us_per_request: Measured,
+    /// The target's busy share of its CPUs, mean over launches, 0 to 1.
+    pub target_busy: Option<f64>,
+    /// The busiest generator thread, mean over launches, 0 to 1.
+    pub generator_busy: Option<f64>,
+    /// Peak resident memory.
+    pub peak_memory_bytes: Measured,
+    /// From launch to the first good answer.
+    pub time_to_ready_ms: Measured,
+    /// Share of requests that went wrong.
+    pub errors: f64,
+    /// Every invariant that broke in some launch, and one line for those that held.
+    pub invariants: Vec<InvariantCheck>,
+    /// Marks seen in at least half of the launches.
+    pub marks: Vec<MarkNote>,
+}
+
+/// Felt latency of a cell: response time in the open model, service time in the closed one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellLatency {
+    /// `response` or `service`.
+    pub population: String,
+    /// Mean.
+    pub mean: Measured,
+    /// Median.
+    pub p50: Measured,
+    /// 90th percentile.
+    pub p90: Measured,
+    /// 99th percentile.
+    pub p99: Measured,
+    /// Whether the figures are lower bounds because requests were still unfinished.
+    pub censored: bool,
+}
+
+/// What a comparison came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparisonVerdict {
+    /// `a` does better.
+    Faster,
+    /// `a` does worse.
+    Slower,
+    /// The whole interval lies within the margin.
+    Same,
+    /// The interval allows more than one of these.
+    Inconclusive,
+}
+
+/// Two targets under the same conditions, by one metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: Metric,
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// The one.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// a ÷ b, paired within blocks.
+    pub ratio: Measured,
+    /// Interval of the sign test on the same block ratios: smallest to largest at six blocks (96.9 %).
+    pub sign_interval: Option<(f64, f64)>,
+    /// Holm-adjusted p value of "the ratio is 1".
+    pub p_adjusted: Option<f64>,
+    /// The verdict.
+    pub verdict: ComparisonVerdict,
+}
+
+/// Targets in order, ties together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankGroup {
+    /// The metric.
+    pub metric: Metric,
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// The ranks, best first.
+    pub ranks: Vec<Rank>,
+}
+
+/// One target's rank; targets that cannot be told apart share it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// From 1; null when the target is not ranked (void, or only a lower bound is known).
+    pub rank: Option<u32>,
+    /// Whether another target shares it.
+    pub tied: bool,
+    /// The target.
+    pub target: String,
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimVerdict {
+    /// The whole interval is on the claim's side.
+    Supported,
+    /// The whole interval is on the other side.
+    Contradicted,
+    /// The interval holds the threshold, or there are too few blocks.
+    Inconclusive,
+    /// A precondition is not met.
+    NotTestable,
+}
+
+impl ClaimVerdict {
+    /// In words, as printed.
+    pub fn words(self) -> &'static str {
+        match self {
+            ClaimVerdict::Supported => "supported",
+            ClaimVerdict::Contradicted => "contradicted",
+            ClaimVerdict::Inconclusive => "inconclusive",
+            ClaimVerdict::NotTestable => "not testable here",
+        }
+    }
+}
+
+/// One claim and its verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimAnalysis {
+    /// Short name.
+    pub name: String,
+    /// The statement.
+    pub says: String,
+    /// The test.
+    pub expect: String,
+    /// The published value of the tested expression.
+    pub published: Option<f64>,
+    /// The value measured here.
+    pub measured: Measured,
+    /// Blocks in which it could be evaluated.
+    pub blocks: u32,
+    /// The verdict.
+    pub verdict: ClaimVerdict,
+    /// Why it is inconclusive or not testable; cautions about a verdict.
+    pub notes: Vec<String>,
+    /// About how many blocks would settle it, where that can be said.
+    pub needs_blocks: Option<u32>,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// After the discriminating test.
+    Is,
+    /// By its signature only.
+    ConsistentWith,
+}
+
+/// A named pathology with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The target.
+    pub target: String,
+    /// Kebab-case name of the pathology.
+    pub pathology: String,
+    /// How sure.
+    pub certainty: Certainty,
+    /// Its size, for instance the number of workers.
+    pub value: Option<Measured>,
+    /// What was seen.
+    pub evidence: Vec<String>,
+    /// Alternatives that the figures exclude, and how.
+    pub ruled_out: Vec<String>,
+    /// What would overturn it.
+    pub overturned_by: String,
+}

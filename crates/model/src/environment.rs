@@ -1,0 +1,34 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The machine and the software a run was made with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// When the run began, RFC 3339 with offset.
+    pub started_at: String,
+    /// Version of bourdon.
+    pub bourdon: String,
+    /// The command line as typed.
+    pub command_line: Vec<String>,
+    /// CPU model.
+    pub cpu: String,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Frequency governor, where there is one.
+    pub governor: Option<String>,
+    /// Whether simultaneous multithreading is on, where the kernel says.
+    pub smt: Option<bool>,
+    /// Total memory in bytes.
+    pub memory_bytes: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// Limit of open files.
+    pub open_files: u64,
+    /// Kernel settings that matter, by name; those that cannot be read are missing.
+    pub sysctls: BTreeMap<String, String>,
+    /// Version of each target's toolchain, by target.
+    pub toolchains: BTreeMap<String, String>,
+}

@@ -1,0 +1,47 @@
+use crate::{TrialRecord, TrialSpec};
+
+/// Progress of a run, as it leaves the lab.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "a few events a second")]
+pub enum Event<'a> {
+    /// A target is being built.
+    Building {
+        /// Its name.
+        target: &'a str,
+    },
+    /// A target is built.
+    Built {
+        /// Its name.
+        target: &'a str,
+        /// Whether an earlier build served.
+        cached: bool,
+    },
+    /// A target is left out.
+    Absent {
+        /// Its name.
+        target: &'a str,
+        /// What is missing and how to get it.
+        reason: &'a str,
+    },
+    /// A trial begins.
+    TrialStarted {
+        /// What is launched.
+        spec: TrialSpec,
+        /// Its cell in words.
+        label: &'a str,
+        /// Trials done so far.
+        done: usize,
+        /// Trials expected at least.
+        expected: usize,
+    },
+    /// A trial ended.
+    TrialEnded {
+        /// Its record.
+        record: &'a TrialRecord,
+    },
+    /// The run ended.
+    Finished {
+        /// Why no more trials are needed.
+        reason: &'a str,
+    },
+}

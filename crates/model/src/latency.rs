@@ -1,0 +1,83 @@
+use serde::{Deserialize, Serialize};
+
+/// Samples needed before a quantile is printed: the smallest n at which a two-sided 95 % interval from binomial
+/// order statistics exists, n = ln 0.025 ÷ ln q, as pairs (q, n).
+pub const REQUIRED_SAMPLES: [(f64, u64); 7] =
+    [(0.5, 6), (0.75, 13), (0.9, 36), (0.95, 72), (0.99, 368), (0.999, 3_688), (0.9999, 36_887)];
+
+/// One latency distribution in microseconds. A quantile that the number of samples cannot support is null.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Which requests this is about, in words.
+    pub population: String,
+    /// How many of `count` are right-censored: known only to have taken at least their age.
+    pub censored: u64,
+    /// Requests in the distribution, censored ones included.
+    pub count: u64,
+    /// Arithmetic mean, censored ones at their age.
+    pub mean: Option<f64>,
+    /// Smallest value.
+    pub min: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 75th percentile.
+    pub p75: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// 99.99th percentile.
+    pub p9999: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+    /// Smallest age among the censored: any figure at or above it is a lower bound, printed with "≥".
+    pub exact_below: Option<f64>,
+    /// Values above the histogram's range of one hour, recorded as one hour.
+    pub saturated: u64,
+}
+
+impl LatencySummary {
+    /// Whether `value` (µs), a quantile of this distribution, is only a lower bound.
+    pub fn is_lower_bound(&self, value: f64) -> bool {
+        self.exact_below.is_some_and(|limit| value >= limit)
+    }
+
+    /// The quantiles with their names, in ascending order.
+    pub fn quantiles(&self) -> [(&'static str, Option<f64>); 7] {
+        [
+            ("p50", self.p50),
+            ("p75", self.p75),
+            ("p90", self.p90),
+            ("p95", self.p95),
+            ("p99", self.p99),
+            ("p999", self.p999),
+            ("p9999", self.p9999),
+        ]
+    }
+}
+
+/// The five distributions that are kept side by side.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// Open model: from the intended send to the complete reply. Absent in a closed model, where nothing is intended.
+    pub response: Option<LatencySummary>,
+    /// From the actual send to the complete reply.
+    pub service: Option<LatencySummary>,
+    /// Open model: actual send − intended send.
+    pub lateness: Option<LatencySummary>,
+    /// From the actual send to the first byte of the reply.
+    pub first_byte: Option<LatencySummary>,
+    /// From the start of connecting to an open connection.
+    pub connect: Option<LatencySummary>,
+}
+
+impl Latencies {
+    /// What a user feels: response time in the open model, service time in the closed one.
+    pub fn felt(&self) -> Option<&LatencySummary> {
+        self.response.as_ref().or(self.service.as_ref())
+    }
+}

@@ -1,0 +1,45 @@
+//! The words of bourdon: what is asked (plan, load), what was seen (measurement, trial), what it means
+//! (analysis), and the two traits through which time and the next trial come in from outside.
+//!
+//! Nothing here reads a file, a socket, a process or a clock.
+
+mod accounting;
+mod analysis;
+mod clock;
+mod environment;
+mod event;
+mod expression;
+mod latency;
+mod load;
+mod measurement;
+mod metric;
+mod observation;
+mod outcome;
+mod plan;
+mod planner;
+mod target;
+mod trial;
+mod units;
+mod validity;
+
+pub use accounting::Accounting;
+pub use analysis::*;
+pub use clock::Clock;
+pub use environment::Environment;
+pub use event::Event;
+pub use expression::{Bound, Call, Expectation, Expression, ParseError, parse_expectation};
+pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
+pub use load::*;
+pub use measurement::*;
+pub use metric::Metric;
+pub use observation::{HostUse, Observation, Sample};
+pub use outcome::{Failure, LateCause, NotSent, Side};
+pub use plan::*;
+pub use planner::{Next, Planner};
+pub use target::*;
+pub use trial::*;
+pub use units::{DurationError, format_duration, parse_duration};
+pub use validity::{Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
+
+/// Nanoseconds in one second.
+pub const NS_PER_S: u64 = 1_000_000_000;

@@ -1,0 +1,186 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Accounting, Failure, Latencies, NotSent, Side};
+
+/// What the engine saw during one load. It holds no judgement.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Length of the window in seconds; for an exact number of requests, from start to the last reply.
+    pub window_s: f64,
+    /// Whether the load was stopped before its end.
+    pub interrupted: bool,
+    /// The books, over all requests due inside the window.
+    pub accounting: Accounting,
+    /// Failures by kind, side and errno.
+    pub failures: Vec<FailureCount>,
+    /// What completed inside the window, whenever it was sent.
+    pub in_window: WindowCount,
+    /// The latency distributions, over the same requests as the books.
+    pub latency_us: Latencies,
+    /// Both sides of Little's identity.
+    pub residence: Residence,
+    /// What the generator itself used.
+    pub generator: GeneratorUse,
+    /// What became of the connections.
+    pub connections: ConnectionCounts,
+    /// One entry a second.
+    pub intervals: Vec<Interval>,
+}
+
+impl Measurement {
+    /// Ok replies a second inside the window.
+    pub fn requests_per_s(&self) -> f64 {
+        if self.window_s > 0.0 { self.in_window.ok as f64 / self.window_s } else { 0.0 }
+    }
+
+    /// Body and head bytes of ok replies a second inside the window.
+    pub fn bytes_per_s(&self) -> f64 {
+        if self.window_s > 0.0 { self.in_window.ok_bytes as f64 / self.window_s } else { 0.0 }
+    }
+}
+
+/// Replies that completed inside the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowCount {
+    /// Complete replies of any kind.
+    pub completed: u64,
+    /// Those that were as expected.
+    pub ok: u64,
+    /// Bytes of those, heads included.
+    pub ok_bytes: u64,
+}
+
+/// A kind of failure and how often it happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureCount {
+    /// Phase and manner.
+    pub kind: FailureKind,
+    /// Who answers for it.
+    pub side: Side,
+    /// The kernel's error number, 0 when there was none (an orderly close, a time-out).
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+}
+
+/// A failure before or after the request was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FailureKind {
+    /// It was never sent.
+    NotSent(NotSent),
+    /// It was sent and got no complete reply.
+    Failed(Failure),
+}
+
+impl FailureKind {
+    /// The id used in every output.
+    pub fn id(self) -> &'static str {
+        match self {
+            FailureKind::NotSent(kind) => kind.id(),
+            FailureKind::Failed(kind) => kind.id(),
+        }
+    }
+
+    /// Who answers for it.
+    pub fn side(self) -> Side {
+        match self {
+            FailureKind::NotSent(kind) => kind.side(),
+            FailureKind::Failed(kind) => kind.side(),
+        }
+    }
+}
+
+/// Little's law as an identity: the two sums are kept separately and must agree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Residence {
+    /// ∫ requests in flight dt over the window, in request-seconds.
+    pub in_flight_s: f64,
+    /// Σ of the time inside the window of all requests, finished, failed or unfinished, in seconds.
+    pub requests_s: f64,
+    /// The part of `requests_s` that belongs to requests which completed inside the window.
+    pub completed_s: f64,
+}
+
+/// What the generator used from the window's start to its end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorUse {
+    /// One entry a thread.
+    pub threads: Vec<ThreadUse>,
+}
+
+impl GeneratorUse {
+    /// Busy share (0 to 1) of the busiest thread.
+    pub fn busiest_thread(&self) -> f64 {
+        self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max)
+    }
+
+    /// CPU seconds over all threads.
+    pub fn cpu_s(&self) -> f64 {
+        self.threads.iter().map(|thread| thread.cpu_s).sum()
+    }
+}
+
+/// One generator thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadUse {
+    /// CPU seconds.
+    pub cpu_s: f64,
+    /// Seconds of wall time over which `cpu_s` was counted.
+    pub wall_s: f64,
+    /// Longest time between two looks at the clock while there was work, in microseconds.
+    pub longest_stall_us: f64,
+}
+
+impl ThreadUse {
+    /// Busy share, 0 to 1.
+    pub fn busy(&self) -> f64 {
+        if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
+    }
+}
+
+/// What became of the connections over the whole load, warm-up included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionCounts {
+    /// Connections that were established.
+    pub opened: u64,
+    /// Attempts to connect that failed.
+    pub connect_failed: u64,
+    /// Keep-alive connections that the server closed while no request was on them.
+    pub closed_idle: u64,
+    /// Connections on which bytes came that no request had asked for; they were closed.
+    pub unasked_replies: u64,
+    /// Connection slots that completed nothing inside the window.
+    pub never_served: u64,
+    /// Fewest completions of a slot inside the window.
+    pub completed_min: u64,
+    /// Median completions of a slot.
+    pub completed_median: u64,
+    /// Most completions of a slot.
+    pub completed_max: u64,
+    /// Jain's fairness index over the slots' completions, 1 when all are equal; null when nothing completed.
+    pub jain: Option<f64>,
+}
+
+/// One second of the load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Start, in seconds since the window's start; negative during warm-up.
+    pub at_s: f64,
+    /// Length in seconds; the last one may be shorter.
+    pub length_s: f64,
+    /// Complete replies that arrived in it.
+    pub completed: u64,
+    /// Those that were as expected.
+    pub ok: u64,
+    /// Requests sent in it.
+    pub sent: u64,
+    /// Requests that failed in it.
+    pub failed: u64,
+    /// Median felt latency in microseconds; null when nothing completed.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of felt latency.
+    pub p99_us: Option<f64>,
+    /// Largest felt latency.
+    pub max_us: Option<f64>,
+}

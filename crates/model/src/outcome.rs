@@ -1,0 +1,108 @@
+use serde::{Deserialize, Serialize};
+
+/// Declares a closed enum whose variants have kebab-case ids, used as keys in every output.
+macro_rules! kinds {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $id:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $id)] $variant,)* }
+
+        impl $name {
+            /// Every variant, in the order in which they are printed.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The id used in JSON and in the documentation.
+            pub fn id(self) -> &'static str {
+                match self { $($name::$variant => $id,)* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.id())
+            }
+        }
+    };
+}
+pub(crate) use kinds;
+
+kinds! {
+    /// Why a scheduled request was never sent: the kernel took not even its first byte.
+    NotSent {
+        /// The peer refused the connection.
+        Refused = "refused",
+        /// The kernel gave up connecting.
+        ConnectTimedOut = "connect-timed-out",
+        /// The connection failed in another way (unreachable, reset while connecting).
+        ConnectFailed = "connect-failed",
+        /// No local port was free.
+        OutOfPorts = "out-of-ports",
+        /// No file descriptor was free.
+        OutOfFiles = "out-of-files",
+        /// It was due, and no connection was free before the end.
+        WaitingAtEnd = "waiting-at-end",
+    }
+}
+
+kinds! {
+    /// How a request that was sent failed, by phase.
+    Failure {
+        /// Reset before the first byte of the reply.
+        ResetBeforeReply = "reset-before-reply",
+        /// Closed before the first byte of the reply.
+        ClosedBeforeReply = "closed-before-reply",
+        /// Reset after the reply had begun.
+        ResetInReply = "reset-in-reply",
+        /// Closed after the reply had begun.
+        ClosedInReply = "closed-in-reply",
+        /// No complete reply within the time-out that was asked for.
+        TimedOut = "timed-out",
+        /// The reply is not HTTP, or larger in its head than 64 KiB.
+        Malformed = "malformed",
+        /// An error of the local kernel or network that is none of the above.
+        Network = "network",
+    }
+}
+
+kinds! {
+    /// Why a request of the open model was sent after its time.
+    LateCause {
+        /// Every connection was busy or not yet open when it was due.
+        NoConnection = "no-connection",
+        /// The generator was busy.
+        Generator = "generator",
+    }
+}
+
+kinds! {
+    /// Who answers for a failure.
+    Side {
+        /// The server under test.
+        Server = "server",
+        /// The path between, or the kernel.
+        Network = "network",
+        /// bourdon or the machine it runs on.
+        Us = "us",
+    }
+}
+
+impl NotSent {
+    /// Who answers for it.
+    pub fn side(self) -> Side {
+        match self {
+            NotSent::Refused | NotSent::WaitingAtEnd => Side::Server,
+            NotSent::ConnectTimedOut | NotSent::ConnectFailed => Side::Network,
+            NotSent::OutOfPorts | NotSent::OutOfFiles => Side::Us,
+        }
+    }
+}
+
+impl Failure {
+    /// Who answers for it.
+    pub fn side(self) -> Side {
+        match self {
+            Failure::Network => Side::Network,
+            _ => Side::Server,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{LoadModel, Request, ReplyExpectation, Target};
+
+/// Schema number of `plan.toml`.
+pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
+
+/// An experiment, resolved: every default filled in, every impossible mix refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// Short name, from the file's name.
+    pub name: String,
+    /// The question in one sentence.
+    pub question: String,
+    /// Who published what is tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether this is the quick form.
+    pub quick: bool,
+    /// Seed of the order of trials and of Poisson arrivals.
+    pub seed: u64,
+    /// Half width of the band in which two targets count as the same, as a share (0.05 is 5 %).
+    pub margin: f64,
+    /// Stop once every compared throughput's half width is below this share.
+    pub precision: f64,
+    /// How often everything is repeated.
+    pub blocks: Blocks,
+    /// How many threads the generator uses, and on which CPUs.
+    pub generator: GeneratorPlan,
+    /// CPUs of the target unless a cell says otherwise; empty leaves it to the kernel.
+    pub target_cpus: Vec<u32>,
+    /// Names of the factors that differ between cells, in the order of the file.
+    pub factors: Vec<String>,
+    /// The targets, each named by at least one cell.
+    pub targets: Vec<Target>,
+    /// Targets that were asked for and cannot run here, with the reason.
+    #[serde(default)]
+    pub absent: Vec<AbsentTarget>,
+    /// One trial of each is a block.
+    pub cells: Vec<CellPlan>,
+    /// Statements to be tried.
+    #[serde(default)]
+    pub claims: Vec<Claim>,
+}
+
+impl Plan {
+    /// The target of that name.
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == name)
+    }
+}
+
+/// How often a block is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocks {
+    /// At least so often.
+    pub min: u32,
+    /// At most so often.
+    pub max: u32,
+}
+
+/// The generator's share of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorPlan {
+    /// Threads.
+    pub threads: u32,
+    /// Their CPUs; empty leaves them to the kernel.
+    pub cpus: Vec<u32>,
+}
+
+/// A target that cannot run here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbsentTarget {
+    /// Its name.
+    pub name: String,
+    /// What is missing and how to get it.
+    pub reason: String,
+}
+
+/// A factor's value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// A whole number.
+    Integer(u64),
+    /// Text: a name, or a duration in its shortest form.
+    Text(String),
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Level::Integer(value) => write!(f, "{value}"),
+            Level::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+/// One combination of levels, by factor.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cell(pub BTreeMap<String, Level>);
+
+impl Cell {
+    /// The level of a factor.
+    pub fn get(&self, factor: &str) -> Option<&Level> {
+        self.0.get(factor)
+    }
+
+    /// The target's name; every cell has one.
+    pub fn target(&self) -> &str {
+        match self.get("target") {
+            Some(Level::Text(name)) => name,
+            _ => "",
+        }
+    }
+
+    /// The cell without its target: the conditions under which targets are compared.
+    pub fn conditions(&self) -> Cell {
+        Cell(self.0.iter().filter(|(factor, _)| *factor != "target").map(|(f, l)| (f.clone(), l.clone())).collect())
+    }
+
+    /// Whether every level that `other` fixes is the same here.
+    pub fn matches(&self, other: &Cell) -> bool {
+        other.0.iter().all(|(factor, level)| self.get(factor) == Some(level))
+    }
+
+    /// The factors it fixes.
+    pub fn factors(&self) -> BTreeSet<&str> {
+        self.0.keys().map(String::as_str).collect()
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (index, (factor, level)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{factor} = {level}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One cell with everything a trial in it needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellPlan {
+    /// Its levels, the target among them.
+    pub levels: Cell,
+    /// The load on it.
+    pub load: CellLoad,
+    /// Environment variables that carry its settings to the target.
+    pub settings: BTreeMap<String, String>,
+    /// Runtime the target is built with.
+    pub runtime: String,
+    /// The handler delay in nanoseconds, where the target has one; its ceiling follows from it.
+    pub handler_delay_ns: u64,
+    /// CPUs of the target; empty leaves it to the kernel.
+    pub target_cpus: Vec<u32>,
+}
+
+/// The load of one cell: a `LoadSpec` but for what only the launch knows (its address).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellLoad {
+    /// What is sent; the host is filled in at launch.
+    pub request: Request,
+    /// What must come back.
+    pub expect: ReplyExpectation,
+    /// Closed or open.
+    pub load_model: LoadModel,
+    /// Connections.
+    pub connections: u32,
+    /// Requests in flight on a connection.
+    pub pipeline: u32,
+    /// Whether connections serve more than one request.
+    pub keep_alive: bool,
+    /// Time-out of a request, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ns: Option<u64>,
+    /// Load before the window.
+    pub warm_up_ns: u64,
+    /// The window.
+    pub window_ns: u64,
+}
+
+/// A published statement, made into a test whose threshold is fixed before any run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Short name.
+    pub name: String,
+    /// The statement.
+    pub says: String,
+    /// Levels that hold for every call in `expect` that does not fix them itself.
+    #[serde(default, rename = "where")]
+    pub conditions: Cell,
+    /// Published figures, by target or label.
+    #[serde(default)]
+    pub published: BTreeMap<String, f64>,
+    /// The published value of the expression, where it can be had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_value: Option<f64>,
+    /// The test, for instance `throughput(a) / throughput(b) < 0.05`.
+    pub expect: String,
+    /// Why it cannot be tried here, when it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_testable: Option<String>,
+}

@@ -1,0 +1,112 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A server under test and how to build, launch and recognise it. Paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The word used in experiments.
+    pub name: String,
+    /// Name for people.
+    pub title: String,
+    /// Implementation language.
+    #[serde(default)]
+    pub language: String,
+    /// Framework and version.
+    #[serde(default)]
+    pub framework: String,
+    /// One sentence.
+    #[serde(default)]
+    pub about: String,
+    /// Set when this is bourdon's own model of something that no longer runs; said wherever it appears.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconstruction: Option<String>,
+    /// The tool without which it cannot be built.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolchain: Option<Toolchain>,
+    /// How it is built; absent when there is nothing to build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildRecipe>,
+    /// How it is launched.
+    pub launch: LaunchRecipe,
+    /// Settings it understands, by factor name.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Setting>,
+    /// Runtimes it can be built with, by name.
+    #[serde(default)]
+    pub runtimes: BTreeMap<String, Runtime>,
+}
+
+/// A tool looked for on PATH.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolchain {
+    /// Its command.
+    pub command: String,
+    /// The command line that prints its version.
+    pub version: String,
+    /// Where to get it.
+    pub get: String,
+}
+
+/// How a target is built.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildRecipe {
+    /// Words of the command; `$TARGET_BIN` stands for the file to make.
+    pub run: Vec<String>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Files and folders that the result depends on.
+    #[serde(default)]
+    pub inputs: Vec<PathBuf>,
+    /// Additional environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// How a target is launched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchRecipe {
+    /// Words of the command; `$PORT`, `$ADMIN_PORT` and `$TARGET_BIN` are filled in.
+    pub run: Vec<String>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Additional environment; values may use the same variables.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Path that answers 2xx or 3xx once the target is ready.
+    pub ready: String,
+}
+
+/// A setting a target understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Environment variable that carries it.
+    pub env: String,
+    /// What its values are.
+    #[serde(rename = "type")]
+    pub kind: SettingKind,
+    /// Value when nothing is asked.
+    #[serde(default)]
+    pub default: String,
+}
+
+/// What the values of a setting are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingKind {
+    /// A duration with a unit.
+    Duration,
+    /// A whole number.
+    Integer,
+    /// Any text.
+    Text,
+}
+
+/// A runtime a target can be built and launched with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runtime {
+    /// Environment that selects it, for the build and the launch.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}

@@ -1,0 +1,77 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Measurement, Observation};
+
+/// Schema number of a line of `trials.jsonl`.
+pub const TRIAL_SCHEMA: &str = "bourdon.trial/1";
+
+/// One launch that a planner asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// Block, from 1.
+    pub block: u32,
+    /// Place within the block, from 1.
+    pub position: u32,
+    /// Index into the plan's cells.
+    pub cell: usize,
+}
+
+impl TrialSpec {
+    /// The trial's name in the run folder, unique within a run.
+    pub fn id(&self) -> String {
+        format!("b{:02}-c{:02}", self.block, self.cell + 1)
+    }
+}
+
+/// What came of one launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// Name in the run folder.
+    pub id: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Place within the block, from 1.
+    pub position: u32,
+    /// Index into the plan's cells.
+    pub cell: usize,
+    /// The levels of that cell.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// When it began, RFC 3339.
+    pub started_at: String,
+    /// From the launch to the first good answer, in milliseconds.
+    pub time_to_ready_ms: Option<f64>,
+    /// What the engine saw; null when the trial failed before the load.
+    pub measurement: Option<Measurement>,
+    /// What was seen of the target.
+    pub observation: Option<Observation>,
+    /// What went wrong, when something did.
+    pub failure: Option<TrialFailure>,
+}
+
+/// Where a trial failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialStage {
+    /// The process could not be started.
+    Launch,
+    /// It exited, or did not answer in time.
+    Ready,
+    /// The load could not be made.
+    Load,
+    /// The target died while it was under load.
+    Died,
+}
+
+/// Why a trial has no figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrialFailure {
+    /// Where it failed.
+    pub stage: TrialStage,
+    /// What happened.
+    pub text: String,
+    /// The last lines that the target wrote.
+    pub output: String,
+}

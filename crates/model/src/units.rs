@@ -1,0 +1,70 @@
+use jiff::SignedDuration;
+
+/// A duration that could not be understood; its text names the cure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DurationError {
+    /// A bare number: the unit is missing.
+    #[error("`{0}` has no unit; write `{0}ms` or `{0}s`")]
+    NoUnit(String),
+    /// Below zero.
+    #[error("`{0}` is negative; a duration starts at 0ms")]
+    Negative(String),
+    /// Anything else.
+    #[error("`{0}` is no duration; write for instance `500us`, `10ms`, `1.5s` or `2m`")]
+    Malformed(String),
+}
+
+/// Reads a duration such as `10ms`, `1.5s` or `2m` into nanoseconds.
+///
+/// # Errors
+/// When the unit is missing, the value is negative, or the text is no duration.
+pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
+    let trimmed = text.trim();
+    if trimmed.parse::<f64>().is_ok() {
+        return Err(DurationError::NoUnit(text.to_owned()));
+    }
+    let parsed: SignedDuration = trimmed.parse().map_err(|_| DurationError::Malformed(text.to_owned()))?;
+    if parsed.is_negative() {
+        return Err(DurationError::Negative(text.to_owned()));
+    }
+    u64::try_from(parsed.as_nanos()).map_err(|_| DurationError::Malformed(text.to_owned()))
+}
+
+/// Writes nanoseconds in the largest unit that needs no fraction: `1500ms`, `2s`, `0ms`.
+pub fn format_duration(ns: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    if ns == 0 {
+        return "0ms".to_owned();
+    }
+    match UNITS.iter().find(|(size, _)| ns.is_multiple_of(*size)) {
+        Some((size, unit)) => format!("{}{unit}", ns / size),
+        None => format!("{ns}ns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_and_written() {
+        for (text, ns, canonical) in [
+            ("10ms", 10_000_000, "10ms"),
+            ("0ms", 0, "0ms"),
+            ("0s", 0, "0ms"),
+            ("1.5s", 1_500_000_000, "1500ms"),
+            ("2m", 120_000_000_000, "120s"),
+            ("250us", 250_000, "250us"),
+        ] {
+            assert_eq!(parse_duration(text), Ok(ns), "{text}");
+            assert_eq!(format_duration(ns), canonical);
+        }
+    }
+
+    #[test]
+    fn a_bare_number_asks_for_its_unit() {
+        assert_eq!(parse_duration("10"), Err(DurationError::NoUnit("10".into())));
+        assert_eq!(parse_duration("-5ms"), Err(DurationError::Negative("-5ms".into())));
+        assert_eq!(parse_duration("soon"), Err(DurationError::Malformed("soon".into())));
+    }
+}

@@ -1,0 +1,96 @@
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::kinds;
+
+/// Whether the instrument vouches for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It does.
+    Valid,
+    /// A closed run whose generator was the limit: the server is at least this fast.
+    AtLeast,
+    /// It does not.
+    Void,
+}
+
+/// A reason with a stable code and a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Kebab-case id: an invariant, a mark, or one listed in docs/METRICS.md.
+    pub code: String,
+    /// What was seen and what it means.
+    pub text: String,
+}
+
+impl Reason {
+    /// A reason from a code and its sentence.
+    pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { code: code.into(), text: text.into() }
+    }
+}
+
+/// The instrument's word on one result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validity {
+    /// The word.
+    pub verdict: Verdict,
+    /// Why; also for a valid closed run, where the reason says what the limit was.
+    pub reasons: Vec<Reason>,
+}
+
+kinds! {
+    /// An arithmetic truth that a result must satisfy; a breach makes the trial void.
+    Invariant {
+        /// The identities of the books.
+        Accounting = "accounting",
+        /// Little's law as an identity.
+        InFlight = "in-flight",
+        /// Rate and latency describe the same requests.
+        Markov = "markov",
+        /// No more completions than the handler delay allows.
+        Ceiling = "ceiling",
+        /// No wrong reply.
+        Correctness = "correctness",
+    }
+}
+
+/// One invariant, tried on one trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvariantCheck {
+    /// Which.
+    pub invariant: Invariant,
+    /// Whether it holds.
+    pub holds: bool,
+    /// The two sides in figures.
+    pub text: String,
+}
+
+kinds! {
+    /// Something a reader must know about a result; printed, never voiding.
+    Mark {
+        /// The generator, not the target, may have been the limit.
+        Generator = "generator",
+        /// A response quantile is as much the generator's lateness as the server's.
+        Lateness = "lateness",
+        /// Connections completed nothing, or much time is in requests that did not complete.
+        Unserved = "unserved",
+        /// Fewer than 30 completions per connection slot.
+        Thin = "thin",
+        /// Throughput is at what the handler delay allows: servers cannot be ranked there.
+        AtCeiling = "at-ceiling",
+        /// The machine was disturbed.
+        Noisy = "noisy",
+        /// Some replies were wrong or requests failed.
+        Errors = "errors",
+    }
+}
+
+/// A mark with its sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkNote {
+    /// Which.
+    pub mark: Mark,
+    /// The figures behind it.
+    pub text: String,
+}
