@@ -1,1 +1,27 @@
-//! 
+//! Makes load and keeps time.
+//!
+//! Protocols and connections are state machines without I/O; one loop drives them over a [`Wire`] under a
+//! [`model::Clock`], so that the same loop runs over sockets and, in tests, over a simulated server in virtual time.
+
+mod clock;
+mod collector;
+mod connection;
+mod demand;
+mod interval_log;
+mod ledger;
+mod outcome;
+mod reply;
+mod request;
+mod run;
+mod schedule;
+pub mod simulation;
+mod summary;
+mod tcp;
+mod wire;
+mod worker;
+
+pub use clock::MonotonicClock;
+pub use reply::{Advance, HeadCache, Reply, ReplyReader};
+pub use run::{LoadError, LoadOutput, RunOptions, run};
+pub use schedule::Schedule;
+pub use wire::{Ready, Wire};

@@ -1,1 +1,30 @@
-//! 
+//! Decides what the numbers mean: statistics over repeated launches, invariants and marks of a trial, verdicts on
+//! claims and comparisons, findings, and the planner that asks for the next block.
+//!
+//! Everything here is a pure function of a plan and its records: the same records give the same analysis to the
+//! bit, in whatever order they come. No file, no socket, no process, no clock.
+
+mod analysis;
+mod asked;
+mod cells;
+mod claims;
+mod comparisons;
+mod figures;
+mod findings;
+mod invariants;
+mod limit;
+mod load;
+mod marks;
+mod planner;
+mod records;
+pub mod statistics;
+#[cfg(test)]
+mod testing;
+pub mod thresholds;
+mod trial;
+
+pub use analysis::analyse;
+pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
+pub use load::{judge_load, nothing_completed, replies_wrong};
+pub use planner::BlockPlanner;
+pub use trial::{TrialJudgement, check_trial};

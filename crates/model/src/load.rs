@@ -34,7 +34,12 @@ pub enum Extent {
     /// After a window of so many nanoseconds.
     Window(u64),
     /// After exactly so many requests.
-    Requests(u64),
+    Requests {
+        /// How many.
+        count: u64,
+        /// Give up after so many nanoseconds; none waits for the last reply.
+        within_ns: Option<u64>,
+    },
 }
 
 /// HTTP version of the request line.

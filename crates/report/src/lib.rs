@@ -1,1 +1,34 @@
-//! 
+//! Shows what was measured and what it means: text for a terminal, Markdown, JSON.
+//!
+//! Every function here takes typed results and returns a text. Nothing is printed, read, measured or judged. Golden
+//! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
+
+/// Figures as people read them.
+pub mod format;
+mod load_document;
+mod load_text;
+mod page;
+mod rows;
+mod run_markdown;
+mod run_text;
+mod table;
+mod words;
+
+pub use load_document::{LOAD_SCHEMA, load_json};
+pub use load_text::load_text;
+pub use page::Style;
+pub use run_markdown::run_markdown;
+pub use run_text::run_text;
+
+/// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.
+pub fn run_json(analysis: &model::Analysis) -> String {
+    to_json(analysis)
+}
+
+/// One pretty JSON document with a newline at its end.
+fn to_json(document: &impl serde::Serialize) -> String {
+    let mut text =
+        serde_json::to_string_pretty(document).expect("our types have text keys, and writing to memory works");
+    text.push('\n');
+    text
+}

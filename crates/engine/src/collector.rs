@@ -1,0 +1,133 @@
+//! Puts the seconds of all threads together, on the thread that waits for them.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::SystemTime;
+
+use hdrhistogram::Histogram;
+use model::{Interval, NS_PER_S};
+
+use crate::interval_log::IntervalLog;
+use crate::ledger::{Distributions, Second};
+use crate::summary::micros;
+
+/// A thread's full second, with the way back for the emptied one.
+pub(crate) struct Collector {
+    threads: usize,
+    pub(crate) whole: Distributions,
+    pending: BTreeMap<i64, Pending>,
+    pub(crate) intervals: Vec<Interval>,
+    log: Option<IntervalLog>,
+}
+
+/// One second of which not all threads have told yet.
+struct Pending {
+    told: usize,
+    interval: Interval,
+    felt: Histogram<u64>,
+}
+
+impl Collector {
+    pub(crate) fn new(threads: usize, open: bool, log_from: Option<SystemTime>) -> Self {
+        Self {
+            threads,
+            whole: Distributions::new(open),
+            pending: BTreeMap::new(),
+            intervals: Vec::new(),
+            log: log_from.map(IntervalLog::new),
+        }
+    }
+
+    /// Takes seconds until every thread has gone, calling `progress` with each second that is complete.
+    pub(crate) fn collect(
+        &mut self,
+        seconds: &Receiver<Box<Second>>,
+        empty: &[Sender<Box<Second>>],
+        progress: &mut dyn FnMut(&Interval),
+    ) {
+        let mut turn = 0;
+        for mut second in seconds {
+            self.take(&second, progress);
+            second.distributions.clear();
+            // A thread that has gone needs no empty second.
+            let _ = empty[turn % empty.len()].send(second);
+            turn += 1;
+        }
+        while let Some((_, pending)) = self.pending.pop_first() {
+            self.publish(pending, progress);
+        }
+    }
+
+    fn take(&mut self, second: &Second, progress: &mut dyn FnMut(&Interval)) {
+        if second.index >= 0 || second.drain {
+            add(&mut self.whole, &second.distributions);
+            self.write_log(second);
+        }
+        if second.drain || second.end_ns <= second.start_ns {
+            return;
+        }
+        let felt = second.distributions.felt();
+        let pending = self.pending.entry(second.index).or_insert_with(|| Pending {
+            told: 0,
+            interval: Interval { at_s: second.index as f64, ..Interval::default() },
+            felt: crate::ledger::histogram(),
+        });
+        pending.told += 1;
+        let interval = &mut pending.interval;
+        interval.length_s = interval.length_s.max((second.end_ns - second.start_ns) as f64 / NS_PER_S as f64);
+        interval.completed += second.completed;
+        interval.ok += second.ok;
+        interval.sent += second.sent;
+        interval.failed += second.failed;
+        add_to(&mut pending.felt, felt);
+        if pending.told == self.threads
+            && let Some(pending) = self.pending.remove(&second.index)
+        {
+            self.publish(pending, progress);
+        }
+    }
+
+    fn publish(&mut self, pending: Pending, progress: &mut dyn FnMut(&Interval)) {
+        let Pending { mut interval, felt, .. } = pending;
+        if !felt.is_empty() {
+            interval.p50_us = Some(micros(felt.value_at_quantile(0.5)));
+            interval.p99_us = Some(micros(felt.value_at_quantile(0.99)));
+            interval.max_us = Some(micros(felt.max()));
+        }
+        progress(&interval);
+        self.intervals.push(interval);
+    }
+
+    fn write_log(&mut self, second: &Second) {
+        let Some(log) = &mut self.log else { return };
+        let start_ns = second.index.max(0) as u64 * NS_PER_S;
+        let length_ns = second.end_ns.saturating_sub(second.start_ns).min(NS_PER_S);
+        let distributions = &second.distributions;
+        log.add("service", start_ns, length_ns, &distributions.service);
+        log.add("first-byte", start_ns, length_ns, &distributions.first_byte);
+        if let Some(open) = &distributions.open {
+            log.add("response", start_ns, length_ns, &open.response);
+            log.add("lateness", start_ns, length_ns, &open.lateness);
+        }
+    }
+
+    pub(crate) fn into_log(self) -> Option<Vec<u8>> {
+        self.log.map(IntervalLog::into_bytes)
+    }
+}
+
+fn add(into: &mut Distributions, from: &Distributions) {
+    add_to(&mut into.service, &from.service);
+    add_to(&mut into.first_byte, &from.first_byte);
+    if let (Some(into), Some(from)) = (&mut into.open, &from.open) {
+        add_to(&mut into.response, &from.response);
+        add_to(&mut into.lateness, &from.lateness);
+    }
+}
+
+/// Merging never fails: all histograms have the same bounds.
+pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
+    if !from.is_empty() {
+        into.add(from).expect("all histograms have the same bounds");
+    }
+}

@@ -1,0 +1,131 @@
+use model::{Extent, LoadModel, LoadSpec, NS_PER_S};
+
+use crate::schedule::Schedule;
+
+/// The span that is measured, in nanoseconds on the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) start_ns: u64,
+    /// `u64::MAX` while an exact number of requests has not yet completed.
+    pub(crate) end_ns: u64,
+}
+
+impl Window {
+    pub(crate) fn contains(&self, at_ns: u64) -> bool {
+        (self.start_ns..self.end_ns).contains(&at_ns)
+    }
+
+    pub(crate) fn clamp(&self, at_ns: u64) -> u64 {
+        at_ns.clamp(self.start_ns, self.end_ns)
+    }
+}
+
+/// Which requests are wanted, and when: the load model of one thread.
+pub(crate) struct Demand {
+    source: Source,
+    /// Requests of the window that may still be begun; none where time ends the load.
+    quota: Option<u64>,
+    start_ns: u64,
+    pub(crate) window: Window,
+}
+
+enum Source {
+    Closed,
+    Open(Schedule),
+}
+
+impl Demand {
+    /// The demand on thread `thread`, whose load starts at `start_ns`.
+    pub(crate) fn new(spec: &LoadSpec, thread: u32, start_ns: u64) -> Self {
+        let window_start = start_ns + spec.warm_up_ns;
+        let (length, quota) = match spec.extent {
+            Extent::Window(length) => (Some(length), None),
+            Extent::Requests { count, within_ns } => (within_ns, Some(share(count, thread, spec.threads))),
+        };
+        let end_ns = length.map_or(u64::MAX, |length| window_start + length);
+        let source = match spec.model {
+            LoadModel::Closed => Source::Closed,
+            LoadModel::Open { rate_per_s, arrivals } => {
+                Source::Open(Schedule::new(arrivals, rate_per_s, thread, spec.threads, spec.seed))
+            }
+        };
+        Self { source, quota, start_ns, window: Window { start_ns: window_start, end_ns } }
+    }
+
+    /// No demand at all, for the time in which connections are opened.
+    pub(crate) fn none(spec: &LoadSpec) -> Self {
+        let mut demand = Self::new(spec, 0, 0);
+        demand.window = Window { start_ns: 0, end_ns: 0 };
+        demand
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.source, Source::Open(_))
+    }
+
+    /// Whether nothing more will be wanted.
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        now_ns >= self.window.end_ns || self.quota == Some(0)
+    }
+
+    /// Closed model: how many of `room` requests may be begun now.
+    pub(crate) fn closed_now(&self, room: usize, now_ns: u64) -> usize {
+        if self.is_open() || now_ns >= self.window.end_ns {
+            return 0;
+        }
+        match self.quota {
+            Some(left) if now_ns >= self.window.start_ns => usize::try_from(left).map_or(room, |left| left.min(room)),
+            _ => room,
+        }
+    }
+
+    /// Closed model: `count` requests were begun.
+    pub(crate) fn consume(&mut self, count: usize, now_ns: u64) {
+        if let Some(left) = &mut self.quota
+            && now_ns >= self.window.start_ns
+        {
+            *left = left.saturating_sub(count as u64);
+        }
+    }
+
+    /// Open model: intended time of the next request, none when the schedule has ended or the model is closed.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        let Source::Open(schedule) = &self.source else { return None };
+        let due = self.start_ns + schedule.next_ns();
+        (due < self.window.end_ns && self.quota != Some(0)).then_some(due)
+    }
+
+    /// Open model: takes the next request, whose intended time must have been looked at.
+    pub(crate) fn take_due(&mut self, due_ns: u64) {
+        if let Source::Open(schedule) = &mut self.source {
+            schedule.advance();
+        }
+        self.consume(1, due_ns);
+    }
+
+    /// Ends the load now, whatever was still wanted.
+    pub(crate) fn stop(&mut self, now_ns: u64) {
+        self.window.end_ns = self.window.end_ns.min(now_ns.max(self.window.start_ns));
+    }
+}
+
+/// Thread `thread`'s part of `count` things over `threads`, none lost to division.
+pub(crate) fn share(count: u64, thread: u32, threads: u32) -> u64 {
+    let (thread, threads) = (u64::from(thread), u64::from(threads));
+    count / threads + u64::from(thread < count % threads)
+}
+
+/// Longest time the end of a load waits for replies still in flight.
+pub(crate) const DRAIN_NS: u64 = NS_PER_S;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_loses_nothing() {
+        for (count, threads) in [(100, 3), (7, 8), (0, 2), (1_000_001, 7)] {
+            assert_eq!((0..threads).map(|thread| share(count, thread, threads)).sum::<u64>(), count);
+        }
+    }
+}

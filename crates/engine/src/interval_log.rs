@@ -1,0 +1,87 @@
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
+
+use crate::ledger::TICK_NS;
+
+const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
+
+/// Writes per-second histograms in the HdrHistogram V2 interval-log format (deflate, base64). Values are in units of
+/// 100 ns; the maximum column is in milliseconds.
+pub(crate) struct IntervalLog {
+    text: Vec<u8>,
+}
+
+impl IntervalLog {
+    pub(crate) fn new(started_at: SystemTime) -> Self {
+        let mut builder = IntervalLogWriterBuilder::new();
+        builder.add_comment("values in units of 100 ns").with_start_time(started_at);
+        Self { text: write(builder, |_| {}) }
+    }
+
+    /// Adds one histogram under a tag; `start_ns` is since the log's start.
+    pub(crate) fn add(&mut self, tag: &str, start_ns: u64, length_ns: u64, histogram: &Histogram<u64>) {
+        if histogram.is_empty() {
+            return;
+        }
+        let (start, length) = (Duration::from_nanos(start_ns), Duration::from_nanos(length_ns));
+        let line = write(IntervalLogWriterBuilder::new(), |writer| {
+            // Writing to memory cannot fail, and the histogram's bounds are the format's.
+            let _ = writer.write_histogram(histogram, start, length, Tag::new(tag));
+        });
+        // The writer begins every log with its header, which this one already has.
+        let own = line.split_inclusive(|byte| *byte == b'\n').filter(|line| line.starts_with(b"Tag="));
+        own.for_each(|line| self.text.extend_from_slice(line));
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.text
+    }
+}
+
+type Writer<'a, 'b> = IntervalLogWriter<'a, 'b, Vec<u8>, V2DeflateSerializer>;
+
+fn write(mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) -> Vec<u8> {
+    let (mut text, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    builder.with_max_value_divisor(TICKS_PER_MS);
+    if let Ok(mut writer) = builder.begin_log_with(&mut text, &mut serializer) {
+        body(&mut writer);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{histogram, record};
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut one = histogram();
+        (1..=1000).for_each(|us| record(&mut one, us * 1000));
+        let mut log = IntervalLog::new(SystemTime::UNIX_EPOCH);
+        log.add("service", 0, 1_000_000_000, &one);
+        log.add("service", 1_000_000_000, 500_000_000, &histogram());
+        log.add("lateness", 1_000_000_000, 500_000_000, &one);
+        let bytes = log.into_bytes();
+        let entries: Vec<_> = IntervalLogIterator::new(&bytes).map(Result::unwrap).collect();
+        let intervals: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| match entry {
+                LogEntry::Interval(interval) => Some(interval),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(intervals.len(), 2, "an empty histogram has no line");
+        assert_eq!(intervals[1].tag(), Tag::new("lateness"));
+        assert_eq!(intervals[1].duration(), Duration::from_millis(500));
+        use base64::Engine;
+        let encoded = base64::engine::general_purpose::STANDARD.decode(intervals[0].encoded_histogram()).unwrap();
+        let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
+        assert_eq!(read, one);
+    }
+}

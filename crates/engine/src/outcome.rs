@@ -1,0 +1,49 @@
+use model::{Failure, NotSent};
+use rustix::io::Errno;
+
+/// Which kind of "not sent" a failed connect is.
+pub(crate) fn not_sent(errno: Errno) -> NotSent {
+    match errno {
+        Errno::CONNREFUSED => NotSent::Refused,
+        Errno::TIMEDOUT => NotSent::ConnectTimedOut,
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => NotSent::OutOfPorts,
+        Errno::MFILE | Errno::NFILE => NotSent::OutOfFiles,
+        _ => NotSent::ConnectFailed,
+    }
+}
+
+/// How a connection came to its end under a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The peer closed in an orderly way.
+    Closed,
+    /// The kernel reported an error.
+    Errno(Errno),
+    /// The peer sent something that is not HTTP.
+    Malformed,
+    /// No complete reply within the time-out.
+    TimedOut,
+}
+
+impl Loss {
+    /// The failure of a request, depending on whether its reply had begun.
+    pub(crate) fn failure(self, reply_begun: bool) -> Failure {
+        match (self, reply_begun) {
+            (Loss::Closed, false) => Failure::ClosedBeforeReply,
+            (Loss::Closed, true) => Failure::ClosedInReply,
+            (Loss::Errno(Errno::CONNRESET | Errno::PIPE), false) => Failure::ResetBeforeReply,
+            (Loss::Errno(Errno::CONNRESET | Errno::PIPE), true) => Failure::ResetInReply,
+            (Loss::Errno(_), _) => Failure::Network,
+            (Loss::Malformed, _) => Failure::Malformed,
+            (Loss::TimedOut, _) => Failure::TimedOut,
+        }
+    }
+
+    /// The kernel's error number, 0 when there is none.
+    pub(crate) fn errno(self) -> i32 {
+        match self {
+            Loss::Errno(errno) => errno.raw_os_error(),
+            _ => 0,
+        }
+    }
+}

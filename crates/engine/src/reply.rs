@@ -1,0 +1,506 @@
+//! Reads HTTP/1 replies: bytes in, events out, no I/O. Any byte sequence ends in a reply, a wish for more, or
+//! "malformed"; memory per connection is bounded by [`MAX_HEAD_BYTES`].
+
+use std::mem::MaybeUninit;
+
+use httparse::{ParserConfig, Status};
+use model::ReplyExpectation;
+
+/// Bytes a reply's head, or the trailers of one, may have. Servers refuse requests beyond 8 to 64 KiB; a reply
+/// beyond it is no reply.
+pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// Headers a reply may have.
+const MAX_HEADERS: usize = 256;
+
+/// Bytes the line of a chunk's size may have, extensions included.
+const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
+
+/// A complete reply, already compared with what was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// Whether status and framing are as expected.
+    pub status_ok: bool,
+    /// Whether the body is as expected; true when nothing was asked of it.
+    pub body_ok: bool,
+    /// Whether the connection may serve another request.
+    pub keep_alive: bool,
+    /// Bytes of head and body as they came, framing included.
+    pub bytes: u64,
+}
+
+/// What came of some bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advance {
+    /// All input is taken, the reply goes on.
+    NeedMore,
+    /// One reply is complete; the rest of the input belongs to the next.
+    Complete(Reply),
+    /// This is no HTTP reply.
+    Malformed,
+}
+
+/// How a body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Framing {
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+/// What of a head matters later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Head {
+    status: u16,
+    framing: Framing,
+    keep_alive: bool,
+}
+
+/// The last head seen on any connection of a thread, by its exact bytes: servers repeat themselves, and comparing
+/// is cheaper than parsing.
+#[derive(Debug, Default)]
+pub struct HeadCache {
+    bytes: Vec<u8>,
+    head: Option<Head>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Head,
+    Fixed { left: u64 },
+    ChunkSize,
+    ChunkData { left: u64 },
+    ChunkEnd,
+    Trailers { seen: usize },
+    UntilClose,
+}
+
+/// Reads the replies of one connection, one after the other.
+#[derive(Debug)]
+pub struct ReplyReader {
+    phase: Phase,
+    torn: Vec<u8>,
+    head: Head,
+    bytes: u64,
+    body_length: u64,
+    body_matches: bool,
+}
+
+impl Default for ReplyReader {
+    fn default() -> Self {
+        let head = Head { status: 0, framing: Framing::Length(0), keep_alive: true };
+        Self { phase: Phase::Head, torn: Vec::new(), head, bytes: 0, body_length: 0, body_matches: true }
+    }
+}
+
+impl ReplyReader {
+    /// Whether some bytes of a reply have come and not all.
+    pub fn begun(&self) -> bool {
+        self.bytes > 0
+    }
+
+    /// Forgets everything, for a new connection.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes bytes from `input` until one reply is complete or none are left. `head_only` says that the request
+    /// was HEAD, whose reply has no body whatever its head says.
+    pub fn advance(
+        &mut self,
+        input: &mut &[u8],
+        expect: &ReplyExpectation,
+        head_only: bool,
+        cache: &mut HeadCache,
+    ) -> Advance {
+        loop {
+            if input.is_empty() {
+                return Advance::NeedMore;
+            }
+            let step = match self.phase {
+                Phase::Head => self.read_head(input, head_only, cache),
+                Phase::Fixed { left } => self.read_body(input, expect, left, |left| Phase::Fixed { left }),
+                Phase::ChunkData { left } => self.read_body(input, expect, left, |left| Phase::ChunkData { left }),
+                Phase::UntilClose => self.read_body(input, expect, u64::MAX, |_| Phase::UntilClose),
+                Phase::ChunkSize => self.read_chunk_size(input),
+                Phase::ChunkEnd => self.read_line(input, 2).map(|line| line.map(|text| self.end_chunk(&text))),
+                Phase::Trailers { seen } => self.read_trailer(input, seen),
+            };
+            match step {
+                Ok(Some(Step::Continue)) => {}
+                Ok(Some(Step::End)) => return Advance::Complete(self.complete(expect)),
+                Ok(Some(Step::Bad)) | Err(TooLong) => return Advance::Malformed,
+                Ok(None) => return Advance::NeedMore,
+            }
+        }
+    }
+
+    /// The connection has ended: the reply that ends with it, if there is one.
+    pub fn end(&mut self, expect: &ReplyExpectation) -> Option<Reply> {
+        (self.phase == Phase::UntilClose).then(|| self.complete(expect))
+    }
+
+    fn complete(&mut self, expect: &ReplyExpectation) -> Reply {
+        let status = self.head.status;
+        let body_ok = expect.body.as_ref().is_none_or(|body| self.body_matches && self.body_length == body.len() as u64);
+        let reply = Reply {
+            status,
+            status_ok: expect.status.map_or((200..400).contains(&status), |wanted| status == wanted),
+            body_ok,
+            keep_alive: self.head.keep_alive,
+            bytes: self.bytes,
+        };
+        (self.phase, self.bytes, self.body_length, self.body_matches) = (Phase::Head, 0, 0, true);
+        reply
+    }
+
+    fn read_head(&mut self, input: &mut &[u8], head_only: bool, cache: &mut HeadCache) -> StepResult {
+        let (head, used) = if self.torn.is_empty() {
+            match cache.lookup(input) {
+                Some(hit) => hit,
+                None => match parse_head(input) {
+                    Parsed::Head(head, length) => {
+                        cache.store(&input[..length], head);
+                        (head, length)
+                    }
+                    Parsed::Partial => return self.tear(input, MAX_HEAD_BYTES),
+                    Parsed::Bad => return Ok(Some(Step::Bad)),
+                },
+            }
+        } else {
+            let before = self.torn.len();
+            // Without a line's end there is nothing new for the parser: a byte a second must not cost a parse each.
+            let worth_parsing = input.contains(&b'\n');
+            let room = (MAX_HEAD_BYTES + 1).saturating_sub(before).min(input.len());
+            self.torn.extend_from_slice(&input[..room]);
+            match if worth_parsing { parse_head(&self.torn) } else { Parsed::Partial } {
+                Parsed::Head(head, length) => {
+                    self.torn = Vec::new();
+                    (head, length - before)
+                }
+                Parsed::Partial => {
+                    self.bytes += room as u64;
+                    *input = &input[room..];
+                    return if self.torn.len() > MAX_HEAD_BYTES { Err(TooLong) } else { Ok(None) };
+                }
+                Parsed::Bad => return Ok(Some(Step::Bad)),
+            }
+        };
+        self.bytes += used as u64;
+        *input = &input[used..];
+        Ok(Some(self.begin_body(head, head_only)))
+    }
+
+    fn begin_body(&mut self, head: Head, head_only: bool) -> Step {
+        // 1xx but 101 announces the reply proper (RFC 9110 §15.2).
+        if (100..200).contains(&head.status) && head.status != 101 {
+            return Step::Continue;
+        }
+        self.head = head;
+        let bodiless = head_only || matches!(head.status, 101 | 204 | 304);
+        if head.status == 101 {
+            self.head.keep_alive = false;
+        }
+        match head.framing {
+            _ if bodiless => return Step::End,
+            Framing::Length(0) => return Step::End,
+            Framing::Length(left) => self.phase = Phase::Fixed { left },
+            Framing::Chunked => self.phase = Phase::ChunkSize,
+            Framing::UntilClose => self.phase = Phase::UntilClose,
+        }
+        Step::Continue
+    }
+
+    fn read_body(
+        &mut self,
+        input: &mut &[u8],
+        expect: &ReplyExpectation,
+        left: u64,
+        go_on: fn(u64) -> Phase,
+    ) -> StepResult {
+        let count = usize::try_from(left).map_or(input.len(), |left| left.min(input.len()));
+        let (body, rest) = input.split_at(count);
+        *input = rest;
+        self.compare(body, expect);
+        self.bytes += count as u64;
+        let left = left - count as u64;
+        if left > 0 {
+            self.phase = go_on(left);
+            return Ok(Some(Step::Continue));
+        }
+        if let Phase::ChunkData { .. } = self.phase {
+            self.phase = Phase::ChunkEnd;
+            return Ok(Some(Step::Continue));
+        }
+        Ok(Some(Step::End))
+    }
+
+    fn compare(&mut self, body: &[u8], expect: &ReplyExpectation) {
+        if let Some(wanted) = &expect.body {
+            let from = usize::try_from(self.body_length).unwrap_or(usize::MAX);
+            let part = wanted.get(from..from.saturating_add(body.len()));
+            self.body_matches &= part == Some(body);
+        }
+        self.body_length += body.len() as u64;
+    }
+
+    fn read_chunk_size(&mut self, input: &mut &[u8]) -> StepResult {
+        let Some(line) = self.read_line(input, MAX_CHUNK_LINE_BYTES)? else { return Ok(None) };
+        self.phase = match httparse::parse_chunk_size(&line) {
+            Ok(Status::Complete((_, 0))) => Phase::Trailers { seen: 0 },
+            Ok(Status::Complete((_, left))) => Phase::ChunkData { left },
+            _ => return Ok(Some(Step::Bad)),
+        };
+        Ok(Some(Step::Continue))
+    }
+
+    fn end_chunk(&mut self, line: &[u8]) -> Step {
+        self.phase = Phase::ChunkSize;
+        if matches!(line, b"\r\n" | b"\n") { Step::Continue } else { Step::Bad }
+    }
+
+    fn read_trailer(&mut self, input: &mut &[u8], seen: usize) -> StepResult {
+        let Some(line) = self.read_line(input, MAX_HEAD_BYTES - seen)? else { return Ok(None) };
+        if matches!(line.as_slice(), b"\r\n" | b"\n") {
+            return Ok(Some(Step::End));
+        }
+        self.phase = Phase::Trailers { seen: seen + line.len() };
+        Ok(Some(Step::Continue))
+    }
+
+    /// Takes one line, its end included, of at most `limit` bytes; what is torn waits in `torn`.
+    fn read_line(&mut self, input: &mut &[u8], limit: usize) -> Result<Option<Vec<u8>>, TooLong> {
+        let end = input.iter().position(|byte| *byte == b'\n').map_or(input.len(), |at| at + 1);
+        if self.torn.len() + end > limit {
+            return Err(TooLong);
+        }
+        self.torn.extend_from_slice(&input[..end]);
+        self.bytes += end as u64;
+        *input = &input[end..];
+        Ok(self.torn.ends_with(b"\n").then(|| std::mem::take(&mut self.torn)))
+    }
+
+    fn tear(&mut self, input: &mut &[u8], limit: usize) -> StepResult {
+        if input.len() > limit {
+            return Err(TooLong);
+        }
+        self.torn.extend_from_slice(input);
+        self.bytes += input.len() as u64;
+        *input = &[];
+        Ok(None)
+    }
+}
+
+enum Step {
+    Continue,
+    End,
+    Bad,
+}
+
+struct TooLong;
+
+type StepResult = Result<Option<Step>, TooLong>;
+
+impl HeadCache {
+    fn lookup(&self, input: &[u8]) -> Option<(Head, usize)> {
+        let head = self.head?;
+        input.starts_with(&self.bytes).then_some((head, self.bytes.len()))
+    }
+
+    fn store(&mut self, bytes: &[u8], head: Head) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.head = Some(head);
+    }
+}
+
+enum Parsed {
+    Head(Head, usize),
+    Partial,
+    Bad,
+}
+
+fn parse_head(input: &[u8]) -> Parsed {
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut response, input, &mut headers);
+    match parsed {
+        Ok(Status::Complete(length)) if length <= MAX_HEAD_BYTES => match interpret(&response) {
+            Some(head) => Parsed::Head(head, length),
+            None => Parsed::Bad,
+        },
+        Ok(Status::Partial) => Parsed::Partial,
+        _ => Parsed::Bad,
+    }
+}
+
+/// RFC 9112 §6.3: which of the headers decides how the body ends. None when they contradict each other.
+fn interpret(response: &httparse::Response<'_, '_>) -> Option<Head> {
+    let status = response.code?;
+    let mut keep_alive = response.version == Some(1);
+    let (mut length, mut chunked, mut coded) = (None, false, false);
+    for header in response.headers.iter() {
+        let value = header.value.trim_ascii();
+        if header.name.eq_ignore_ascii_case("content-length") {
+            let given = parse_length(value)?;
+            if length.is_some_and(|before| before != given) {
+                return None;
+            }
+            length = Some(given);
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            coded = true;
+            chunked = last_token(value).eq_ignore_ascii_case(b"chunked");
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            for token in value.split(|byte| *byte == b',') {
+                match token.trim_ascii() {
+                    token if token.eq_ignore_ascii_case(b"close") => keep_alive = false,
+                    token if token.eq_ignore_ascii_case(b"keep-alive") => keep_alive = true,
+                    _ => {}
+                }
+            }
+        }
+    }
+    let framing = match (chunked, coded, length) {
+        (true, ..) => Framing::Chunked,
+        (false, true, _) | (false, false, None) => Framing::UntilClose,
+        (false, false, Some(length)) => Framing::Length(length),
+    };
+    Some(Head { status, framing, keep_alive: keep_alive && framing != Framing::UntilClose })
+}
+
+fn parse_length(value: &[u8]) -> Option<u64> {
+    let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    digits.then(|| std::str::from_utf8(value).ok()?.parse().ok())?
+}
+
+fn last_token(value: &[u8]) -> &[u8] {
+    value.rsplit(|byte| *byte == b',').next().unwrap_or(value).trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn expecting(body: &str) -> ReplyExpectation {
+        ReplyExpectation { status: Some(200), body: Some(body.as_bytes().to_vec()) }
+    }
+
+    /// Feeds `parts` to one reader; gives all replies, whether it was malformed, and whether one is unfinished.
+    fn feed(parts: &[&[u8]], expect: &ReplyExpectation, head_only: bool) -> (Vec<Reply>, bool, bool) {
+        let (mut reader, mut cache, mut replies) = (ReplyReader::default(), HeadCache::default(), Vec::new());
+        for part in parts {
+            let mut input = *part;
+            loop {
+                match reader.advance(&mut input, expect, head_only, &mut cache) {
+                    Advance::Complete(reply) => replies.push(reply),
+                    Advance::Malformed => return (replies, true, false),
+                    Advance::NeedMore => break,
+                }
+            }
+        }
+        let ended = reader.end(expect);
+        let unfinished = ended.is_none() && reader.begun();
+        replies.extend(ended);
+        (replies, false, unfinished)
+    }
+
+    const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 11\r\n\r\nHello world";
+    const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\
+        6;ext=\"a\"\r\nHello \r\n005\r\nworld\r\n0\r\nTrailer: x\r\n\r\n";
+    const CONTINUED: &[u8] =
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world";
+    const UNTIL_CLOSE: &[u8] = b"HTTP/1.0 200 OK\r\n\r\nHello world";
+
+    #[test]
+    fn every_framing_gives_the_same_reply_torn_at_every_byte() {
+        for (text, keep_alive) in [(HELLO, true), (CHUNKED, true), (CONTINUED, true), (UNTIL_CLOSE, false)] {
+            let whole = feed(&[text], &expecting("Hello world"), false);
+            let reply = whole.0[0];
+            assert!(reply.status_ok && reply.body_ok && reply.keep_alive == keep_alive, "{reply:?}");
+            assert_eq!(reply.bytes, text.len() as u64);
+            for at in 0..=text.len() {
+                assert_eq!(feed(&[&text[..at], &text[at..]], &expecting("Hello world"), false), whole, "torn at {at}");
+            }
+            let bytes: Vec<&[u8]> = text.chunks(1).collect();
+            assert_eq!(feed(&bytes, &expecting("Hello world"), false), whole);
+        }
+    }
+
+    #[test]
+    fn two_replies_in_one_read_are_two_replies() {
+        let both = [HELLO, CHUNKED, HELLO].concat();
+        let (replies, malformed, unfinished) = feed(&[&both], &expecting("Hello world"), false);
+        assert_eq!((replies.len(), malformed, unfinished), (3, false, false));
+        assert!(replies.iter().all(|reply| reply.body_ok));
+    }
+
+    #[test]
+    fn wrong_bodies_are_seen() {
+        for body in ["Hello worle", "Hello worl", "Hello world!", "", "jello world"] {
+            let text = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let (replies, ..) = feed(&[text.as_bytes()], &expecting("Hello world"), false);
+            assert!(replies[0].status_ok && !replies[0].body_ok, "{body}");
+        }
+    }
+
+    #[test]
+    fn replies_without_a_body_end_with_their_head() {
+        for status in ["204 No Content", "304 Not Modified"] {
+            let text = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\n");
+            let (replies, _, unfinished) = feed(&[text.as_bytes()], &ReplyExpectation::default(), false);
+            assert_eq!((replies.len(), unfinished), (1, false), "{status}");
+        }
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n";
+        assert_eq!(feed(&[head], &ReplyExpectation::default(), true).0.len(), 1);
+        assert_eq!(feed(&[head], &ReplyExpectation::default(), false).0.len(), 0);
+    }
+
+    #[test]
+    fn what_is_no_reply_is_malformed() {
+        let long_head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "a".repeat(MAX_HEAD_BYTES));
+        let long_size = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;{}", "a".repeat(5000));
+        for text in [
+            "HTTP/9.9 banana\r\n\r\n",
+            "hello\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nHello",
+            "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nHello",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nHello",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n",
+            long_head.as_str(),
+            long_size.as_str(),
+        ] {
+            assert!(feed(&[text.as_bytes()], &ReplyExpectation::default(), false).1, "{:.60}", text);
+            let bytes: Vec<&[u8]> = text.as_bytes().chunks(700).collect();
+            assert!(feed(&bytes, &ReplyExpectation::default(), false).1, "torn {:.60}", text);
+        }
+    }
+
+    #[test]
+    fn a_head_of_just_under_the_limit_is_read() {
+        let text = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: {}\r\n\r\n", "a".repeat(MAX_HEAD_BYTES - 45));
+        let bytes: Vec<&[u8]> = text.as_bytes().chunks(1000).collect();
+        assert_eq!(feed(&bytes, &ReplyExpectation::default(), false).0.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics_and_memory_is_bounded(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..20)) {
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            feed(&parts, &expecting("Hello world"), false);
+        }
+
+        #[test]
+        fn a_mutated_reply_never_panics(at in 0usize..150, byte: u8, cut in 0usize..150) {
+            let mut text = CHUNKED.to_vec();
+            let at = at % text.len();
+            text[at] = byte;
+            let cut = cut % text.len();
+            let whole = feed(&[&text], &expecting("Hello world"), false);
+            prop_assert_eq!(feed(&[&text[..cut], &text[cut..]], &expecting("Hello world"), false), whole);
+        }
+    }
+}

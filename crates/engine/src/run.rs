@@ -1,0 +1,243 @@
+//! Starts the threads of a load, lets them begin together, and puts together what they bring home.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::Barrier;
+use std::time::SystemTime;
+
+use model::{
+    Clock, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Interval, Latencies,
+    LoadModel, LoadSpec, Measurement, NS_PER_S, Residence, WindowCount,
+};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::clock::{MonotonicClock, thread_cpu_ns};
+use crate::collector::{Collector, add_to};
+use crate::demand::{Demand, share};
+use crate::ledger::{Ledger, Second, SecondPort, histogram};
+use crate::summary::{jain, summarise};
+use crate::tcp::TcpWire;
+use crate::worker::{Worker, WorkerResult};
+
+/// Time between the moment at which all threads are ready and the start of the load.
+const LEAD_NS: u64 = 1_000_000;
+
+/// A load that could not be made at all. A request that fails is no such error: it is in the books.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The kernel refused something that the generator cannot do without.
+    #[error("the generator cannot run: {0}")]
+    Kernel(#[from] Errno),
+    /// A thread of the generator ended before its time.
+    #[error("a generator thread panicked; this is a bug in bourdon")]
+    Panicked,
+}
+
+/// What a load may be asked for beyond its figures.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunOptions {
+    /// Whether per-second histograms are encoded.
+    pub interval_log: bool,
+}
+
+/// What a load brings home.
+#[derive(Debug)]
+pub struct LoadOutput {
+    /// The figures.
+    pub measurement: Measurement,
+    /// Per-second histograms in the HdrHistogram interval-log format, if asked for.
+    pub interval_log: Option<Vec<u8>>,
+    /// When the window began, on the engine's clock.
+    pub window_start_ns: u64,
+    /// When it ended.
+    pub window_end_ns: u64,
+}
+
+/// Makes the load that `spec` describes and measures it. Setting `stop` ends it early; what was measured is kept.
+/// `progress` is called once for each second that has passed.
+///
+/// # Errors
+/// When the generator itself cannot run; whatever the server does is a result.
+pub fn run(
+    spec: &LoadSpec,
+    options: RunOptions,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    let start = Start::new(spec.threads);
+    let (full, seconds) = mpsc::channel();
+    let mut collector = collector(spec, options);
+    let results: Result<Vec<WorkerResult>, LoadError> = std::thread::scope(|scope| {
+        let (mut handles, mut empties) = (Vec::new(), Vec::new());
+        for thread in 0..spec.threads {
+            let (port, empty) = port(full.clone());
+            empties.push(empty);
+            let start = &start;
+            let name = format!("generator-{thread}");
+            let body = move || generate(spec, thread, start, port, stop);
+            let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
+            handles.push(handle.map_err(|_| LoadError::Kernel(Errno::AGAIN))?);
+        }
+        drop(full);
+        collector.collect(&seconds, &empties, progress);
+        handles.into_iter().map(|handle| handle.join().map_err(|_| LoadError::Panicked)?).collect()
+    });
+    Ok(conclude(results?, collector, stop.load(Ordering::Relaxed)))
+}
+
+fn collector(spec: &LoadSpec, options: RunOptions) -> Collector {
+    let open = matches!(spec.model, LoadModel::Open { .. });
+    Collector::new(spec.threads as usize, open, options.interval_log.then(SystemTime::now))
+}
+
+fn port(full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
+    let (empty, empties): (_, Receiver<Box<Second>>) = mpsc::channel();
+    (SecondPort { full, empty: empties }, empty)
+}
+
+/// The common start of all threads.
+struct Start {
+    ready: Barrier,
+    at_ns: AtomicU64,
+}
+
+impl Start {
+    fn new(threads: u32) -> Self {
+        Self { ready: Barrier::new(threads as usize), at_ns: AtomicU64::new(0) }
+    }
+
+    /// Waits for all threads; gives the instant at which the load starts.
+    fn wait(&self, clock: &impl Clock) -> u64 {
+        if self.ready.wait().is_leader() {
+            self.at_ns.store(clock.now_ns() + LEAD_NS, Ordering::Relaxed);
+        }
+        self.ready.wait();
+        self.at_ns.load(Ordering::Relaxed)
+    }
+}
+
+fn generate(
+    spec: &LoadSpec,
+    thread: u32,
+    start: &Start,
+    port: SecondPort,
+    stop: &AtomicBool,
+) -> Result<WorkerResult, LoadError> {
+    prepare_thread(spec, thread);
+    let clock = MonotonicClock;
+    let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
+    let wire = TcpWire::new(spec.address, slots);
+    let opened = wire.and_then(|wire| {
+        let (demand, ledger) = opening_books(spec, clock.now_ns());
+        let mut worker = Worker::new(spec, slots, wire, clock, demand, ledger, stop);
+        worker.open_connections().map(|()| worker)
+    });
+    // Every thread must come to the barrier, also one that cannot go on.
+    let at_ns = start.wait(&clock);
+    let worker = opened?;
+    let demand = Demand::new(spec, thread, at_ns);
+    let ledger = Ledger::new(demand.is_open(), demand.window, at_ns, port);
+    Ok(worker.run(demand, ledger, thread_cpu_ns)?)
+}
+
+/// Books for the time in which connections are opened; only their connect times are kept.
+pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
+    let demand = Demand::none(spec);
+    let (full, _) = mpsc::channel();
+    let (port, _) = port(full);
+    let ledger = Ledger::new(demand.is_open(), demand.window, now_ns, port);
+    (demand, ledger)
+}
+
+/// A timer that may fire 50 µs late would be the generator's lateness. Where the kernel denies these, the lateness
+/// that follows is measured and reported like any other.
+fn prepare_thread(spec: &LoadSpec, thread: u32) {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    if !spec.cpus.is_empty() {
+        let mut cpus = CpuSet::new();
+        cpus.set(spec.cpus[thread as usize % spec.cpus.len()] as usize);
+        let _ = sched_setaffinity(None, &cpus);
+    }
+}
+
+/// Puts together what the threads bring home.
+pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector, interrupted: bool) -> LoadOutput {
+    let window_start_ns = results.iter().map(|result| result.window_start_ns).min().unwrap_or(0);
+    let window_end_ns = results.iter().map(|result| result.window_end_ns).max().unwrap_or(0);
+    let mut measurement = Measurement {
+        window_s: window_end_ns.saturating_sub(window_start_ns) as f64 / NS_PER_S as f64,
+        interrupted,
+        latency_us: latencies(&results, &collector),
+        connections: connections(&results),
+        generator: GeneratorUse { threads: results.iter().map(|result| result.thread).collect() },
+        failures: failures(&results),
+        intervals: collector.intervals.clone(),
+        ..Measurement::default()
+    };
+    for result in &results {
+        measurement.accounting.merge(&result.ledger.books);
+        add_window(&mut measurement.in_window, &result.ledger.in_window);
+        add_residence(&mut measurement.residence, &result.ledger.residence());
+    }
+    debug_assert!(measurement.accounting.imbalance().is_none(), "{:?}", measurement.accounting);
+    LoadOutput { measurement, interval_log: collector.into_log(), window_start_ns, window_end_ns }
+}
+
+fn latencies(results: &[WorkerResult], collector: &Collector) -> Latencies {
+    let sum = |pick: fn(&Ledger) -> &hdrhistogram::Histogram<u64>| {
+        let mut all = histogram();
+        results.iter().for_each(|result| add_to(&mut all, pick(&result.ledger)));
+        all
+    };
+    let whole = &collector.whole;
+    let open = whole.open.as_ref();
+    let unanswered = "requests due in the window; those timed out, never sent or unfinished count with their age";
+    let unfinished = "requests sent for the window; those timed out or unfinished count with their age";
+    Latencies {
+        response: open
+            .and_then(|open| summarise(&open.response, Some(&sum(|ledger| &ledger.censored_response)), unanswered)),
+        service: summarise(&whole.service, Some(&sum(|ledger| &ledger.censored_service)), unfinished),
+        lateness: open.and_then(|open| summarise(&open.lateness, None, "requests due in the window that were sent")),
+        first_byte: summarise(&whole.first_byte, None, "requests of the window with a complete reply"),
+        connect: summarise(&sum(|ledger| &ledger.connect), None, "connections opened, before the window too"),
+    }
+}
+
+fn connections(results: &[WorkerResult]) -> ConnectionCounts {
+    let mut completed: Vec<u64> = results.iter().flat_map(|result| result.completed.iter().copied()).collect();
+    completed.sort_unstable();
+    let total = |pick: fn(&WorkerResult) -> u64| results.iter().map(pick).sum();
+    ConnectionCounts {
+        opened: total(|result| result.counts.opened),
+        connect_failed: total(|result| result.counts.connect_failed),
+        closed_idle: total(|result| result.counts.closed_idle),
+        unasked_replies: total(|result| result.counts.unasked_replies),
+        never_served: completed.iter().filter(|count| **count == 0).count() as u64,
+        completed_min: completed.first().copied().unwrap_or(0),
+        completed_median: completed.get(completed.len() / 2).copied().unwrap_or(0),
+        completed_max: completed.last().copied().unwrap_or(0),
+        jain: jain(&completed),
+    }
+}
+
+fn failures(results: &[WorkerResult]) -> Vec<FailureCount> {
+    let mut counts: BTreeMap<(FailureKind, i32), u64> = BTreeMap::new();
+    for (key, count) in results.iter().flat_map(|result| &result.ledger.failures) {
+        *counts.entry(*key).or_default() += count;
+    }
+    counts.into_iter().map(|((kind, errno), count)| FailureCount { kind, side: kind.side(), errno, count }).collect()
+}
+
+fn add_window(into: &mut WindowCount, from: &WindowCount) {
+    into.completed += from.completed;
+    into.ok += from.ok;
+    into.ok_bytes += from.ok_bytes;
+}
+
+fn add_residence(into: &mut Residence, from: &Residence) {
+    into.in_flight_s += from.in_flight_s;
+    into.requests_s += from.requests_s;
+    into.completed_s += from.completed_s;
+}

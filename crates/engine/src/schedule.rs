@@ -1,0 +1,141 @@
+use fastrand::Rng;
+use model::{Arrivals, NS_PER_S};
+
+/// When requests are intended, as nanoseconds since the load's start: a function of the schedule alone, which no
+/// late or stalled server can move.
+#[derive(Debug, Clone)]
+pub enum Schedule {
+    /// The n-th request of all threads is intended at n ÷ rate; this thread has every `stride`-th of them.
+    Constant {
+        /// Distance between two requests over all threads, in nanoseconds.
+        gap_ns: f64,
+        /// Number of this thread's next request.
+        next: u64,
+        /// Number of threads.
+        stride: u64,
+    },
+    /// Independent exponential distances at this thread's share of the rate.
+    Poisson {
+        /// Mean distance on this thread, in nanoseconds.
+        gap_ns: f64,
+        /// Intended time of the next request.
+        next_ns: f64,
+        /// This thread's own stream.
+        rng: Rng,
+    },
+}
+
+impl Schedule {
+    /// The slice of thread `thread` of `threads` at `rate_per_s` over all of them.
+    ///
+    /// Poisson: the superposition of independent Poisson streams is a Poisson stream of the summed rate (Kingman,
+    /// *Poisson Processes*, §2.2), so each thread draws its own from its own seed.
+    pub fn new(arrivals: Arrivals, rate_per_s: f64, thread: u32, threads: u32, seed: u64) -> Self {
+        let gap_ns = NS_PER_S as f64 / rate_per_s;
+        match arrivals {
+            Arrivals::Constant => Schedule::Constant { gap_ns, next: u64::from(thread), stride: u64::from(threads) },
+            Arrivals::Poisson => {
+                let gap_ns = gap_ns * f64::from(threads);
+                let mut rng = Rng::with_seed(seed ^ u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let next_ns = exponential(&mut rng, gap_ns);
+                Schedule::Poisson { gap_ns, next_ns, rng }
+            }
+        }
+    }
+
+    /// Intended time of the next request.
+    pub fn next_ns(&self) -> u64 {
+        match self {
+            Schedule::Constant { gap_ns, next, .. } => (*next as f64 * gap_ns) as u64,
+            Schedule::Poisson { next_ns, .. } => *next_ns as u64,
+        }
+    }
+
+    /// Goes on to the request after it.
+    pub fn advance(&mut self) {
+        match self {
+            Schedule::Constant { next, stride, .. } => *next += *stride,
+            Schedule::Poisson { gap_ns, next_ns, rng } => *next_ns += exponential(rng, *gap_ns),
+        }
+    }
+}
+
+fn exponential(rng: &mut Rng, mean: f64) -> f64 {
+    -mean * (1.0 - rng.f64()).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn first(schedule: &mut Schedule, count: usize) -> Vec<u64> {
+        (0..count)
+            .map(|_| {
+                let at = schedule.next_ns();
+                schedule.advance();
+                at
+            })
+            .collect()
+    }
+
+    #[test]
+    fn constant_arrivals_are_a_table() {
+        for (rate, thread, threads, expected) in [
+            (1000.0, 0, 1, [0, 1_000_000, 2_000_000]),
+            (1000.0, 1, 2, [1_000_000, 3_000_000, 5_000_000]),
+            (3.0, 0, 1, [0, 333_333_333, 666_666_666]),
+            (0.5, 0, 1, [0, 2_000_000_000, 4_000_000_000]),
+        ] {
+            let mut schedule = Schedule::new(Arrivals::Constant, rate, thread, threads, 7);
+            assert_eq!(first(&mut schedule, 3), expected, "{rate}/s, thread {thread} of {threads}");
+        }
+    }
+
+    #[test]
+    fn constant_arrivals_do_not_drift() {
+        let mut schedule = Schedule::new(Arrivals::Constant, 3.0, 0, 1, 7);
+        first(&mut schedule, 3_000_000);
+        assert_eq!(schedule.next_ns(), 1_000_000 * NS_PER_S);
+    }
+
+    #[test]
+    fn poisson_distances_have_mean_and_variance_of_the_exponential() {
+        let mut schedule = Schedule::new(Arrivals::Poisson, 1000.0, 0, 1, 42);
+        let at = first(&mut schedule, 100_000);
+        let gaps: Vec<f64> = at.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        assert!((mean - 1.0).abs() < 0.02, "mean {mean}");
+        assert!((variance - 1.0).abs() < 0.05, "variance {variance}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_arrivals_and_threads_differ() {
+        let make = |thread, seed| first(&mut Schedule::new(Arrivals::Poisson, 100.0, thread, 2, seed), 50);
+        assert_eq!(make(0, 9), make(0, 9));
+        assert_ne!(make(0, 9), make(1, 9));
+        assert_ne!(make(0, 9), make(0, 10));
+    }
+
+    proptest! {
+        #[test]
+        fn threads_share_a_constant_rate_without_loss(rate in 1.0f64..100_000.0, threads in 1u32..9) {
+            let count = 40usize;
+            let mut all: Vec<u64> = (0..threads)
+                .flat_map(|thread| first(&mut Schedule::new(Arrivals::Constant, rate, thread, threads, 1), count))
+                .collect();
+            all.sort_unstable();
+            let alone = first(&mut Schedule::new(Arrivals::Constant, rate, 0, 1, 1), count * threads as usize);
+            prop_assert_eq!(all, alone);
+        }
+
+        #[test]
+        fn intended_times_never_go_back(rate in 0.1f64..5_000_000.0, seed: u64) {
+            for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+                let at = first(&mut Schedule::new(arrivals, rate, 0, 1, seed), 200);
+                prop_assert!(at.windows(2).all(|pair| pair[0] <= pair[1]));
+            }
+        }
+    }
+}

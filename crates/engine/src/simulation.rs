@@ -1,0 +1,202 @@
+//! A server and its network in virtual time: the loop runs unchanged over it, so that what it must measure is known
+//! exactly and a minute passes in milliseconds.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::SystemTime;
+
+use model::{Clock, Interval, LoadSpec};
+use rustix::io::Errno;
+
+use crate::collector::Collector;
+use crate::demand::Demand;
+use crate::ledger::{Ledger, SecondPort};
+use crate::run::{LoadError, LoadOutput, RunOptions, conclude, opening_books};
+use crate::wire::{Ready, Wire};
+use crate::worker::Worker;
+
+/// A clock that only the simulation moves.
+#[derive(Debug, Clone, Default)]
+pub struct VirtualClock(Rc<Cell<u64>>);
+
+impl VirtualClock {
+    fn advance_to(&self, at_ns: u64) {
+        self.0.set(self.0.get().max(at_ns));
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// How the simulated server behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimulatedServer {
+    /// Time each request takes once it is its turn.
+    pub service_ns: u64,
+    /// Requests served at once; the others wait in order of arrival.
+    pub workers: usize,
+    /// From when, since the load's start, and for how long the server answers nothing.
+    pub stall: Option<(u64, u64)>,
+    /// The reply.
+    pub reply: Vec<u8>,
+}
+
+impl SimulatedServer {
+    /// A server that answers `body` after `service_ns`, to any number of requests at once.
+    pub fn new(service_ns: u64, body: &str) -> Self {
+        let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
+        Self { service_ns, workers: usize::MAX, stall: None, reply }
+    }
+}
+
+/// The wire to the simulated server, and the server.
+struct SimulatedWire {
+    server: SimulatedServer,
+    clock: VirtualClock,
+    request_length: usize,
+    slots: Vec<Slot>,
+    waiting: VecDeque<(u32, u32)>,
+    busy: usize,
+    /// Replies to come: (time, slot, generation).
+    due: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    ready: Vec<Ready>,
+    connected: Vec<Ready>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Slot {
+    generation: u32,
+    open: bool,
+    received: usize,
+    inbox: Vec<u8>,
+}
+
+impl SimulatedWire {
+    fn begin(&mut self, slot: u32, generation: u32) {
+        if self.busy >= self.server.workers {
+            return self.waiting.push_back((slot, generation));
+        }
+        self.busy += 1;
+        let mut end_ns = self.clock.now_ns() + self.server.service_ns;
+        if let Some((from_ns, for_ns)) = self.server.stall
+            && end_ns > from_ns
+            && self.clock.now_ns() < from_ns + for_ns
+        {
+            // Whatever is under way or arrives while the server stands still ends that much later at the earliest.
+            end_ns = end_ns.max(from_ns + for_ns);
+        }
+        self.due.push(Reverse((end_ns, slot, generation)));
+    }
+
+    fn finish(&mut self, slot: u32, generation: u32) {
+        self.busy -= 1;
+        let target = &mut self.slots[slot as usize];
+        if target.open && target.generation == generation {
+            target.inbox.extend_from_slice(&self.server.reply);
+            self.ready.push(Ready { slot, generation, readable: true, writable: true, hangup: false });
+        }
+        if let Some((slot, generation)) = self.waiting.pop_front() {
+            self.begin(slot, generation);
+        }
+    }
+}
+
+impl Wire for SimulatedWire {
+    fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
+        self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
+        self.connected.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
+        Ok(())
+    }
+
+    fn connected(&mut self, _slot: u32) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
+        let target = &mut self.slots[slot as usize];
+        target.received += bytes.len();
+        let (whole, generation) = (target.received / self.request_length, target.generation);
+        target.received %= self.request_length;
+        (0..whole).for_each(|_| self.begin(slot, generation));
+        Ok(bytes.len())
+    }
+
+    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let inbox = &mut self.slots[slot as usize].inbox;
+        if inbox.is_empty() {
+            return Err(Errno::AGAIN);
+        }
+        let count = inbox.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&inbox[..count]);
+        inbox.drain(..count);
+        Ok(count)
+    }
+
+    fn close(&mut self, slot: u32) {
+        self.slots[slot as usize].open = false;
+    }
+
+    fn wait(&mut self, timeout_ns: u64) -> Result<usize, Errno> {
+        self.ready = std::mem::take(&mut self.connected);
+        if self.ready.is_empty() {
+            let until_ns = self.clock.now_ns() + timeout_ns;
+            let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, ..))| *at_ns);
+            self.clock.advance_to(next_ns.min(until_ns));
+            while let Some(Reverse((at_ns, slot, generation))) = self.due.peek().copied()
+                && at_ns <= self.clock.now_ns()
+            {
+                self.due.pop();
+                self.finish(slot, generation);
+            }
+        }
+        Ok(self.ready.len())
+    }
+
+    fn ready(&self, index: usize) -> Ready {
+        self.ready[index]
+    }
+}
+
+/// Makes the load that `spec` describes on a simulated server, in virtual time and with one thread.
+///
+/// # Errors
+/// As [`crate::run`].
+pub fn simulate(
+    spec: &LoadSpec,
+    server: SimulatedServer,
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    let clock = VirtualClock::default();
+    let open = matches!(spec.model, model::LoadModel::Open { .. });
+    let wire = SimulatedWire {
+        server,
+        clock: clock.clone(),
+        request_length: crate::request::RequestBatch::new(spec).length(),
+        slots: vec![Slot::default(); spec.connections as usize],
+        waiting: VecDeque::new(),
+        busy: 0,
+        due: BinaryHeap::new(),
+        ready: Vec::new(),
+        connected: Vec::new(),
+    };
+    let stop = AtomicBool::new(false);
+    let (demand, ledger) = opening_books(spec, clock.now_ns());
+    let mut worker = Worker::new(spec, spec.connections, wire, clock.clone(), demand, ledger, &stop);
+    worker.open_connections()?;
+    let (full, seconds) = mpsc::channel();
+    let (empty, empties) = mpsc::channel();
+    let demand = Demand::new(spec, 0, clock.now_ns());
+    let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { full, empty: empties });
+    let result = worker.run(demand, ledger, || 0)?;
+    let mut collector = Collector::new(1, open, options.interval_log.then_some(SystemTime::UNIX_EPOCH));
+    collector.collect(&seconds, &[empty], progress);
+    Ok(conclude(vec![result], collector, false))
+}

@@ -1,0 +1,114 @@
+use hdrhistogram::Histogram;
+use model::{LatencySummary, REQUIRED_SAMPLES};
+
+use crate::ledger::{MAX_TICKS, TICK_NS};
+
+/// Ticks as microseconds.
+pub(crate) fn micros(ticks: u64) -> f64 {
+    ticks as f64 * TICK_NS as f64 / 1e3
+}
+
+/// The summary of a distribution and of the ages of what never ended; none when both are empty.
+///
+/// A censored request took at least its age. Ordered together, every quantile below the smallest age is exact, and
+/// every other a lower bound: that limit is `exact_below`.
+pub(crate) fn summarise(
+    observed: &Histogram<u64>,
+    censored: Option<&Histogram<u64>>,
+    population: &str,
+) -> Option<LatencySummary> {
+    let censored = censored.filter(|ages| !ages.is_empty());
+    let joined = censored.map(|ages| {
+        let mut all = observed.clone();
+        all.add(ages).expect("all histograms have the same bounds");
+        all
+    });
+    let all = joined.as_ref().unwrap_or(observed);
+    if all.is_empty() {
+        return None;
+    }
+    let quantile = |index: usize| {
+        let (q, needed) = REQUIRED_SAMPLES[index];
+        (all.len() >= needed).then(|| micros(all.value_at_quantile(q).min(all.max())))
+    };
+    Some(LatencySummary {
+        population: population.to_owned(),
+        censored: censored.map_or(0, Histogram::len),
+        count: all.len(),
+        mean: Some(all.mean() * TICK_NS as f64 / 1e3),
+        min: Some(micros(all.min())),
+        p50: quantile(0),
+        p75: quantile(1),
+        p90: quantile(2),
+        p95: quantile(3),
+        p99: quantile(4),
+        p999: quantile(5),
+        p9999: quantile(6),
+        max: Some(micros(all.max())),
+        exact_below: censored.map(|ages| micros(ages.min())),
+        saturated: all.count_at(MAX_TICKS),
+    })
+}
+
+/// Jain's fairness index (Σx)² ÷ (n·Σx²), 1 when all are equal; none when nothing was served (Jain, Chiu, Hawe 1984).
+pub(crate) fn jain(counts: &[u64]) -> Option<f64> {
+    let sum: f64 = counts.iter().map(|count| *count as f64).sum();
+    let squares: f64 = counts.iter().map(|count| (*count as f64).powi(2)).sum();
+    (squares > 0.0).then(|| sum * sum / (counts.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{histogram, record};
+    use proptest::prelude::*;
+
+    fn filled(ns: &[u64]) -> Histogram<u64> {
+        let mut filled = histogram();
+        ns.iter().for_each(|value| record(&mut filled, *value));
+        filled
+    }
+
+    #[test]
+    fn quantiles_need_their_samples() {
+        let summary = summarise(&filled(&[1_000_000; 400]), None, "x").unwrap();
+        assert!((summary.p99.unwrap() - 1000.0).abs() < 1.0);
+        assert_eq!((summary.p999, summary.p9999), (None, None));
+        assert_eq!(summarise(&filled(&[]), None, "x"), None);
+    }
+
+    #[test]
+    fn censored_ages_turn_what_lies_above_them_into_lower_bounds() {
+        let observed = filled(&[1_000_000; 300]);
+        let summary = summarise(&observed, Some(&filled(&[500_000_000; 100])), "x").unwrap();
+        assert_eq!((summary.count, summary.censored), (400, 100));
+        assert!(!summary.is_lower_bound(summary.p50.unwrap()));
+        assert!(summary.is_lower_bound(summary.p99.unwrap()));
+    }
+
+    #[test]
+    fn over_an_hour_is_recorded_as_an_hour_and_counted() {
+        let summary = summarise(&filled(&[5_000_000_000_000, 1_000]), None, "x").unwrap();
+        assert_eq!(summary.saturated, 1);
+    }
+
+    #[test]
+    fn jain_knows_equal_from_unequal() {
+        assert_eq!(jain(&[5, 5, 5]), Some(1.0));
+        assert_eq!(jain(&[9, 0, 0]), Some(1.0 / 3.0));
+        assert_eq!(jain(&[0, 0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn merging_histograms_is_recording_everything_in_one(
+            left in prop::collection::vec(0u64..10_000_000_000, 0..200),
+            right in prop::collection::vec(0u64..10_000_000_000, 1..200),
+        ) {
+            let mut merged = filled(&left);
+            merged.add(&filled(&right)).unwrap();
+            let together = filled(&[left, right].concat());
+            prop_assert_eq!(summarise(&merged, None, "x"), summarise(&together, None, "x"));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The whole loop over a simulated server: what it must measure is known exactly.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use engine::simulation::{SimulatedServer, simulate};
+use engine::{LoadOutput, RunOptions};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
+use model::{
+    Arrivals, Extent, HttpVersion, LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent, ReplyExpectation, Request,
+};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+
+fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSpec {
+    LoadSpec {
+        address: "127.0.0.1:1".parse().unwrap(),
+        request: Request {
+            method: "GET".into(),
+            path: "/".into(),
+            host: "x".into(),
+            headers: vec![],
+            body: vec![],
+            version: HttpVersion::Http11,
+        },
+        expect: ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
+        model,
+        connections,
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        warm_up_ns: 0,
+        extent: Extent::Window(window_ns),
+        threads: 1,
+        cpus: vec![],
+        seed: 1,
+    }
+}
+
+fn open(rate_per_s: f64) -> LoadModel {
+    LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant }
+}
+
+fn measure(spec: &LoadSpec, server: SimulatedServer) -> Measurement {
+    checked(simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement)
+}
+
+fn checked(measured: Measurement) -> Measurement {
+    assert_eq!(measured.accounting.imbalance(), None);
+    let residence = measured.residence;
+    let difference = (residence.in_flight_s - residence.requests_s).abs();
+    assert!(difference <= 1e-6 + 1e-9 * residence.requests_s, "Little's identity: {residence:?}");
+    measured
+}
+
+fn hello(service_ns: u64) -> SimulatedServer {
+    SimulatedServer::new(service_ns, "Hello world")
+}
+
+/// The value that a share `q` of a sorted list does not exceed.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    sorted[((q * sorted.len() as f64).ceil() as usize).max(1) - 1]
+}
+
+fn assert_close(measured: Option<f64>, expected_us: f64, what: &str) {
+    let measured = measured.unwrap();
+    let tolerance = (0.03 * expected_us).max(2000.0);
+    assert!((measured - expected_us).abs() <= tolerance, "{what}: {measured} µs, expected {expected_us} µs");
+}
+
+/// A server that answers at once, but for one second in a window of ten.
+fn stalled(connections: u32) -> (LoadOutput, Vec<f64>) {
+    let (from, length) = (3 * NS_PER_S, NS_PER_S);
+    let server = SimulatedServer { stall: Some((from, length)), ..hello(MS / 10) };
+    let options = RunOptions { interval_log: true };
+    let output = simulate(&spec(open(1000.0), connections, 10 * NS_PER_S), server, options, &mut |_| {}).unwrap();
+    checked(output.measurement.clone());
+    let mut expected: Vec<f64> = (0..10_000u64)
+        .map(|n| n * MS)
+        .map(|at| if at + MS / 10 > from && at < from + length { from + length - at } else { MS / 10 })
+        .map(|ns| ns as f64 / 1e3)
+        .collect();
+    expected.sort_by(f64::total_cmp);
+    (output, expected)
+}
+
+#[test]
+fn a_stall_is_felt_by_everyone_who_was_due_whatever_the_number_of_connections() {
+    for connections in [50, 2000] {
+        let (output, expected) = stalled(connections);
+        let whole = logged(&output, "response");
+        let response = output.measurement.latency_us.response.unwrap();
+        assert_eq!((response.count, response.censored), (10_000, 0));
+        for (name, value, q) in [
+            ("p50", response.p50, 0.5),
+            ("p92", Some(whole.value_at_quantile(0.92) as f64 / 10.0), 0.92),
+            ("p95", response.p95, 0.95),
+            ("p99", response.p99, 0.99),
+        ] {
+            assert_close(value, quantile(&expected, q), &format!("{name} with {connections} connections"));
+        }
+    }
+}
+
+/// All seconds of one distribution, read back from the interval log as another tool would.
+fn logged(output: &LoadOutput, tag: &str) -> Histogram<u64> {
+    let mut whole = Histogram::new_with_bounds(1, 36_000_000_000, 3).unwrap();
+    for entry in IntervalLogIterator::new(output.interval_log.as_ref().unwrap()) {
+        if let LogEntry::Interval(interval) = entry.unwrap()
+            && interval.tag() == Tag::new(tag)
+        {
+            let bytes = STANDARD.decode(interval.encoded_histogram()).unwrap();
+            let second: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            whole.add(second).unwrap();
+        }
+    }
+    whole
+}
+
+#[test]
+fn service_time_shows_the_naive_figure_beside_it() {
+    let measured = stalled(50).0.measurement;
+    let service = measured.latency_us.service.unwrap();
+    assert!(service.p99.unwrap() < 1000.0, "only the 50 requests in flight felt it: {service:?}");
+    assert_eq!(measured.accounting.sent_late[&LateCause::NoConnection], 950, "the others waited for a connection");
+    assert!(!measured.accounting.sent_late.contains_key(&LateCause::Generator));
+}
+
+#[test]
+fn a_closed_model_has_no_response_time_and_serves_n_over_s() {
+    let measured = measure(&spec(LoadModel::Closed, 100, 2 * NS_PER_S), hello(10 * MS));
+    assert_eq!(measured.latency_us.response, None);
+    assert_eq!(measured.latency_us.lateness, None);
+    assert!((measured.requests_per_s() - 10_000.0).abs() <= 100.0, "{}", measured.requests_per_s());
+    assert_close(measured.latency_us.service.unwrap().p99, 10_000.0, "service p99");
+    assert_eq!(measured.connections.jain, Some(1.0));
+}
+
+#[test]
+fn a_serial_server_answers_one_at_a_time_and_the_waiting_is_in_the_service_time() {
+    let server = SimulatedServer { workers: 1, ..hello(10 * MS) };
+    let measured = measure(&spec(LoadModel::Closed, 100, 10 * NS_PER_S), server);
+    assert!((measured.requests_per_s() - 100.0).abs() <= 1.0);
+    assert_close(measured.latency_us.service.unwrap().p50, 1_000_000.0, "service p50");
+}
+
+#[test]
+fn what_a_server_cannot_serve_stays_in_the_books_and_in_the_percentiles() {
+    let server = SimulatedServer { workers: 1, ..hello(10 * MS) };
+    let measured = measure(&spec(open(200.0), 10, 5 * NS_PER_S), server);
+    let books = &measured.accounting;
+    assert_eq!(books.scheduled, 1000);
+    assert!(books.not_sent[&NotSent::WaitingAtEnd] > 300, "{books:?}");
+    let response = measured.latency_us.response.unwrap();
+    assert_eq!(response.count, 1000, "every request that was due is in the population");
+    assert!(response.is_lower_bound(response.p99.unwrap()));
+}
+
+#[test]
+fn an_exact_number_of_requests_is_exact() {
+    for (count, connections) in [(1, 10), (100, 7), (1003, 100)] {
+        let extent = Extent::Requests { count, within_ns: None };
+        let closed = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, connections, 0) }, hello(MS));
+        assert_eq!((closed.accounting.scheduled, closed.accounting.ok), (count, count));
+        let open = measure(&LoadSpec { extent, ..spec(open(5000.0), connections, 0) }, hello(MS));
+        assert_eq!((open.accounting.scheduled, open.accounting.ok), (count, count));
+    }
+}
+
+#[test]
+fn warm_up_is_in_no_book_and_no_histogram() {
+    let with = LoadSpec { warm_up_ns: 2 * NS_PER_S, ..spec(open(1000.0), 50, 3 * NS_PER_S) };
+    let measured = measure(&with, SimulatedServer { stall: Some((0, NS_PER_S)), ..hello(MS) });
+    assert_eq!(measured.accounting.scheduled, 3000);
+    let response = measured.latency_us.response.unwrap();
+    assert_eq!(response.count, 3000);
+    assert!(response.max.unwrap() < 2000.0, "the stall lay in the warm-up: {response:?}");
+    let at: Vec<f64> = measured.intervals.iter().map(|interval| interval.at_s).collect();
+    assert_eq!(at, [-2.0, -1.0, 0.0, 1.0, 2.0]);
+}
+
+#[test]
+fn pipelined_requests_are_measured_one_by_one() {
+    let server = SimulatedServer { workers: 1, ..hello(MS) };
+    let measured = measure(&LoadSpec { pipeline: 16, ..spec(LoadModel::Closed, 1, NS_PER_S) }, server);
+    assert!((measured.requests_per_s() - 1000.0).abs() <= 16.0);
+    assert_close(measured.latency_us.service.unwrap().p50, 16_000.0, "service p50");
+}
+
+#[test]
+fn a_wrong_body_is_not_ok() {
+    let measured = measure(&spec(LoadModel::Closed, 2, NS_PER_S), SimulatedServer::new(MS, "Hello wurld"));
+    let books = &measured.accounting;
+    assert_eq!((books.ok, books.bad_body), (0, books.completed));
+    assert_eq!(measured.requests_per_s(), 0.0, "only ok replies count as throughput");
+}
+
+#[test]
+fn a_time_out_closes_the_connection_and_is_censored_at_its_age() {
+    let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(LoadModel::Closed, 10, NS_PER_S) };
+    let measured = measure(&with, hello(10 * NS_PER_S));
+    assert!(measured.accounting.failed.values().sum::<u64>() >= 50, "{:?}", measured.accounting);
+    let service = measured.latency_us.service.unwrap();
+    assert_eq!(service.censored, service.count);
+    assert!(service.min.unwrap() >= 100_000.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn the_books_balance_for_any_load(
+        rate in prop::option::of(1.0f64..3000.0),
+        connections in 1u32..40,
+        pipeline in 1u32..5,
+        service_us in 1u64..400_000,
+        workers in 1usize..50,
+        timeout_ms in prop::option::of(1u64..500),
+        keep_alive: bool,
+        warm_up_ms in 0u64..700,
+        stall in prop::option::of((0u64..2000, 1u64..1500)),
+    ) {
+        let model = rate.map_or(LoadModel::Closed, open);
+        let spec = LoadSpec {
+            pipeline: if keep_alive { pipeline } else { 1 },
+            keep_alive,
+            timeout_ns: timeout_ms.map(|ms| ms * MS),
+            warm_up_ns: warm_up_ms * MS,
+            ..spec(model, connections, 1500 * MS)
+        };
+        let stall = stall.map(|(at, length)| (at * MS, length * MS));
+        let measured = measure(&spec, SimulatedServer { workers, stall, ..hello(service_us * 1000) });
+        if let Some(rate) = rate {
+            // As many as the schedule has intended times in the window, give or take its two edges.
+            prop_assert!((measured.accounting.scheduled as f64 - rate * 1.5).abs() <= 2.0);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use model::{ANALYSIS_SCHEMA, Analysis, Environment, Plan, Reconstruction, TrialCount, TrialRecord, VoidTrial};
+
+use crate::records::Records;
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::{cells, claims, comparisons, findings};
+
+/// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
+///
+/// `elapsed_s` is left to the caller, who knows the times.
+pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {
+    let records = Records::new(plan, trials);
+    let blocks = records.complete_blocks();
+    let comparisons = comparisons::compare(&records);
+    let void_trials = void_trials(&records);
+    Analysis {
+        schema: ANALYSIS_SCHEMA.to_owned(),
+        name: plan.name.clone(),
+        question: plan.question.clone(),
+        source: plan.source.clone(),
+        quick: plan.quick,
+        preliminary: blocks < BLOCKS_FOR_A_VERDICT,
+        blocks: blocks as u32,
+        seed: plan.seed,
+        margin: plan.margin,
+        elapsed_s: None,
+        environment: environment.clone(),
+        absent: plan.absent.clone(),
+        reconstructions: reconstructions(plan),
+        cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
+        groups: comparisons::group(&records, &comparisons),
+        comparisons,
+        claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim)).collect(),
+        findings: findings::find(&records),
+        trials: TrialCount { total: launches(&records), void: void_trials.len() as u32 },
+        void_trials,
+    }
+}
+
+fn launches(records: &Records) -> u32 {
+    (0..records.plan.cells.len()).map(|cell| records.launches(cell).count() as u32).sum()
+}
+
+fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
+    let of = |text: &String, name: &String| Reconstruction { target: name.clone(), text: text.clone() };
+    plan.targets.iter().filter_map(|target| Some(of(target.reconstruction.as_ref()?, &target.name))).collect()
+}
+
+/// Every void launch, by block and then in the plan's order.
+fn void_trials(records: &Records) -> Vec<VoidTrial> {
+    let mut void: Vec<VoidTrial> = (0..records.plan.cells.len())
+        .flat_map(|cell| records.launches(cell))
+        .filter_map(|launch| {
+            Some(VoidTrial {
+                id: launch.record.id.clone(),
+                block: launch.record.block,
+                levels: launch.record.levels.clone(),
+                reason: launch.judgement.void.clone()?,
+            })
+        })
+        .collect();
+    void.sort_by_key(|trial| trial.block);
+    void
+}
+
+#[cfg(test)]
+mod tests;

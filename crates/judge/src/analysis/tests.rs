@@ -1,0 +1,143 @@
+use model::*;
+
+use crate::testing::{Session, fail_at_launch, wrong_replies};
+
+fn three() -> Session {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).cell("c", 100.2).noise(0.01).blocks(6);
+    session.claim("throughput(a) / throughput(b) < 0.9").claim("p99(b) / p99(a) < 0.9")
+}
+
+fn json(analysis: &Analysis) -> String {
+    serde_json::to_string(analysis).unwrap()
+}
+
+fn throughput_verdicts(analysis: &Analysis) -> Vec<ComparisonVerdict> {
+    analysis.comparisons.iter().filter(|c| c.metric == Metric::Throughput).map(|c| c.verdict).collect()
+}
+
+#[test]
+fn a_difference_is_found_and_a_tie_stays_a_tie() {
+    use ComparisonVerdict::{Faster, Same, Slower};
+    let analysis = three().analyse();
+    assert_eq!(throughput_verdicts(&analysis), [Slower, Same, Faster]);
+    assert_eq!((analysis.blocks, analysis.preliminary), (6, false));
+    assert_eq!(analysis.claims.iter().map(|c| c.verdict).collect::<Vec<_>>(), [ClaimVerdict::Supported; 2]);
+    assert_eq!(analysis.trials, TrialCount { total: 18, void: 0 });
+    assert_eq!(analysis.elapsed_s, None);
+}
+
+#[test]
+fn a_cell_gives_its_figures_over_launches() {
+    let analysis = three().analyse();
+    let cell = &analysis.cells[1];
+    let throughput = &cell.throughput;
+    assert!((throughput.estimate.unwrap() - 120.0).abs() < 2.0 && throughput.relative_half_width().unwrap() < 0.02);
+    assert_eq!((cell.trials, cell.void, cell.errors), (6, 0, 0.0));
+    assert_eq!((cell.latency_us.population.as_str(), cell.latency_us.censored), ("service", false));
+    assert!((cell.target_busy.unwrap() - 0.03).abs() < 1e-12 && (cell.generator_busy.unwrap() - 0.43).abs() < 1e-12);
+    assert_eq!(cell.of_ceiling, None);
+    let lines: Vec<&str> = cell.invariants.iter().map(|check| check.text.as_str()).collect();
+    assert_eq!(lines, ["held in all 6 launches"; 4], "no ceiling without a delay");
+    let delayed = Session::new().delayed("a", 100, 10, 9_200.0).blocks(1).analyse();
+    assert!((delayed.cells[0].of_ceiling.unwrap() - 0.92).abs() < 0.05);
+    assert_eq!((delayed.cells[0].throughput.low, delayed.preliminary), (None, true));
+}
+
+#[test]
+fn a_void_trial_is_left_out_and_named() {
+    let session = three().blocks(7);
+    let mut records = session.records();
+    wrong_replies(&mut records[3 * 2 + 1], 12);
+    fail_at_launch(&mut records[0]);
+    let analysis = session.analyse_these(&records);
+    let named: Vec<(&str, &str)> =
+        analysis.void_trials.iter().map(|v| (v.id.as_str(), v.reason.code.as_str())).collect();
+    assert_eq!(named, [("b01-c01", "launch"), ("b03-c02", "correctness")]);
+    assert_eq!(analysis.trials, TrialCount { total: 21, void: 2 });
+    assert_eq!((analysis.cells[1].trials, analysis.cells[1].void, analysis.blocks), (6, 1, 7));
+    let broken = analysis.cells[1].invariants.iter().find(|check| !check.holds).unwrap();
+    assert!(broken.text.starts_with("b03-c02: 12 of "), "{broken:?}");
+    assert_eq!(analysis.cells[1].errors, 0.0, "of the valid launches");
+}
+
+#[test]
+fn a_cell_whose_replies_are_all_wrong_shows_its_errors() {
+    let session = three();
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        let all = trial.measurement.as_ref().unwrap().accounting.ok;
+        wrong_replies(trial, all);
+    }
+    let analysis = session.analyse_these(&records);
+    assert_eq!((analysis.cells[0].trials, analysis.cells[0].errors), (0, 1.0));
+    let group = analysis.groups.iter().find(|group| group.metric == Metric::Throughput).unwrap();
+    assert_eq!(group.ranks.last().unwrap(), &Rank { rank: None, tied: false, target: "a".to_owned() });
+}
+
+#[test]
+fn of_two_records_of_one_launch_the_later_counts() {
+    let session = Session::new().cell("a", 100.0).noise(0.0).blocks(1);
+    let mut records = session.records();
+    let mut later = Session::new().cell("a", 200.0).noise(0.0).blocks(1).records().remove(0);
+    later.started_at = "2026-11-20T11:00:00Z".to_owned();
+    records.insert(0, later);
+    for _ in 0..2 {
+        let throughput = session.analyse_these(&records).cells.remove(0).throughput;
+        assert!((throughput.estimate.unwrap() - 200.0).abs() < 1e-6, "{throughput:?}");
+        records.reverse();
+    }
+}
+
+#[test]
+fn a_mark_is_a_cells_when_half_of_its_launches_have_it() {
+    let session = three();
+    let noisy = |launches: usize| {
+        let mut records = session.records();
+        for trial in records.iter_mut().filter(|trial| trial.cell == 0).take(launches) {
+            trial.observation.as_mut().unwrap().host.steal_share = 0.03;
+        }
+        session.analyse_these(&records).cells.remove(0).marks
+    };
+    assert_eq!(noisy(2), []);
+    let text = "the hypervisor took 3.0 % of the CPU time (in 3 of 6 launches)";
+    assert_eq!(noisy(3), [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
+}
+
+#[test]
+fn the_same_records_in_any_order_give_the_same_bytes() {
+    let session = three().blocks(8);
+    let mut records = session.records();
+    let first = json(&session.analyse_these(&records));
+    assert_eq!(first, json(&session.analyse_these(&records)));
+    records.reverse();
+    assert_eq!(first, json(&session.analyse_these(&records)));
+    fastrand::Rng::with_seed(1).shuffle(&mut records);
+    assert_eq!(first, json(&session.analyse_these(&records)));
+}
+
+#[test]
+fn a_run_that_was_stopped_or_never_began_is_analysed_as_it_is() {
+    let nothing = three().analyse_these(&[]);
+    assert_eq!((nothing.blocks, nothing.preliminary, nothing.comparisons.len()), (0, true, 0));
+    assert_eq!((nothing.cells[0].throughput.estimate, nothing.groups.len()), (None, 0));
+    let session = three();
+    let mut records = session.records();
+    records.truncate(7);
+    let partial = session.analyse_these(&records);
+    assert_eq!((partial.blocks, partial.cells[0].trials, partial.cells[1].trials), (2, 3, 2));
+    let mut foreign = session.records();
+    foreign[0].levels = Cell::default();
+    assert_eq!(session.analyse_these(&foreign).trials.total, 17, "a record of no cell is left out");
+}
+
+#[test]
+fn zero_throughput_is_a_figure() {
+    let session = three();
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        trial.measurement = Some(Measurement { window_s: 10.0, ..Default::default() });
+    }
+    let analysis = session.analyse_these(&records);
+    assert_eq!(analysis.cells[0].throughput.estimate, Some(0.0));
+    assert_eq!(throughput_verdicts(&analysis).len(), 1, "only b and c have a ratio");
+}

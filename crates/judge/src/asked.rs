@@ -1,0 +1,83 @@
+use std::collections::BTreeSet;
+
+use model::{CellPlan, Extent, LoadModel, LoadSpec, Measurement, NS_PER_S};
+
+use crate::thresholds::TIMER_EARLY_S;
+
+/// What a judgement needs to know of the load that was asked for, from a cell or from a single load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// Arrivals a second in the open model; none in the closed one.
+    pub(crate) rate_per_s: Option<f64>,
+    /// Connections.
+    pub(crate) connections: u32,
+    /// N: requests that can be in flight at once, connections × pipeline.
+    pub(crate) slots: f64,
+    /// S: handler delay in seconds, 0 when there is none or it is not known.
+    pub(crate) handler_delay_s: f64,
+    /// Threads of the generator that can run at once; none when only the measurement knows.
+    generator_threads: Option<u32>,
+    /// Whether a number of requests was asked for, so that connections fall idle before the end.
+    pub(crate) fixed_count: bool,
+}
+
+impl Asked {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.rate_per_s.is_none()
+    }
+
+    /// N ÷ S in requests a second, what the handler delay allows; none without a delay that timers can tell.
+    pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
+        (self.handler_delay_s > TIMER_EARLY_S).then(|| self.slots / self.handler_delay_s)
+    }
+
+    /// Generator threads that can run at once, at least 1.
+    pub(crate) fn generator_threads(&self, measured: &Measurement) -> f64 {
+        let used = u32::try_from(measured.generator.threads.len()).unwrap_or(u32::MAX);
+        f64::from(self.generator_threads.unwrap_or(used).max(1))
+    }
+}
+
+impl From<&CellPlan> for Asked {
+    fn from(cell: &CellPlan) -> Self {
+        Asked {
+            rate_per_s: rate(cell.load.load_model),
+            connections: cell.load.connections,
+            slots: slots(cell.load.connections, cell.load.pipeline),
+            handler_delay_s: cell.handler_delay_ns as f64 / NS_PER_S as f64,
+            generator_threads: None,
+            fixed_count: false,
+        }
+    }
+}
+
+impl From<&LoadSpec> for Asked {
+    fn from(spec: &LoadSpec) -> Self {
+        let distinct = spec.cpus.iter().collect::<BTreeSet<_>>().len();
+        let cpus = if distinct == 0 { spec.threads } else { u32::try_from(distinct).unwrap_or(u32::MAX) };
+        Asked {
+            rate_per_s: rate(spec.model),
+            connections: spec.connections,
+            slots: slots(spec.connections, spec.pipeline),
+            handler_delay_s: 0.0,
+            generator_threads: Some(spec.threads.min(cpus)),
+            fixed_count: matches!(spec.extent, Extent::Requests { .. }),
+        }
+    }
+}
+
+fn rate(model: LoadModel) -> Option<f64> {
+    match model {
+        LoadModel::Closed => None,
+        LoadModel::Open { rate_per_s, .. } => Some(rate_per_s),
+    }
+}
+
+fn slots(connections: u32, pipeline: u32) -> f64 {
+    f64::from(connections) * f64::from(pipeline.max(1))
+}
+
+/// Complete replies a second inside the window, right or wrong.
+pub(crate) fn completions_per_s(measured: &Measurement) -> f64 {
+    if measured.window_s > 0.0 { measured.in_window.completed as f64 / measured.window_s } else { 0.0 }
+}

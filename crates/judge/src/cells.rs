@@ -1,0 +1,126 @@
+//! The figures of one cell over its launches.
+
+use model::{
+    Accounting, CellAnalysis, CellLatency, Invariant, InvariantCheck, LatencySummary, Mark, MarkNote, Measured,
+    Measurement, Metric, Observation,
+};
+
+use crate::asked::Asked;
+use crate::records::{Launch, Records};
+use crate::statistics::{geometric_interval, geometric_mean, mean, t_interval};
+
+/// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
+/// is zero. The bounds are null under two launches, everything without one.
+pub(crate) fn measured(values: &[f64], unit: &str) -> Measured {
+    let interval = geometric_interval(values).or_else(|| t_interval(values));
+    Measured {
+        estimate: interval.map(|i| i.estimate).or_else(|| geometric_mean(values)).or_else(|| mean(values)),
+        low: interval.map(|i| i.low),
+        high: interval.map(|i| i.high),
+        unit: unit.to_owned(),
+    }
+}
+
+/// Analyses one cell of the plan.
+pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
+    let cell = &records.plan.cells[index];
+    let asked = Asked::from(cell);
+    let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
+    let throughput = figure(Metric::Throughput);
+    let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
+    let valid = records.valid(index).count();
+    CellAnalysis {
+        levels: cell.levels.clone(),
+        trials: valid as u32,
+        void: (records.launches(index).count() - valid) as u32,
+        at_least: records.at_least(index),
+        of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
+        latency_us: latency(records, index, asked.is_closed()),
+        cpu_us_per_request: figure(Metric::CpuPerRequest),
+        target_busy: mean_of(records, index, |launch| launch.record.observation.as_ref().map(Observation::busy)),
+        generator_busy: mean_of(records, index, |launch| Some(measurement(launch)?.generator.busiest_thread())),
+        peak_memory_bytes: figure(Metric::PeakMemory),
+        time_to_ready_ms: figure(Metric::TimeToReady),
+        errors: errors(records, index),
+        invariants: invariants(records, index),
+        marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
+        throughput,
+    }
+}
+
+fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {
+    launch.record.measurement.as_ref()
+}
+
+fn mean_of(records: &Records, index: usize, value: impl Fn(&Launch) -> Option<f64>) -> Option<f64> {
+    mean(&records.valid(index).filter_map(value).collect::<Vec<f64>>())
+}
+
+fn latency(records: &Records, index: usize, closed: bool) -> CellLatency {
+    let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
+    CellLatency {
+        population: if closed { "service" } else { "response" }.to_owned(),
+        mean: figure(Metric::Mean),
+        p50: figure(Metric::P50),
+        p90: figure(Metric::P90),
+        p99: figure(Metric::P99),
+        censored: records.valid(index).any(is_censored),
+    }
+}
+
+/// Whether a quantile that is printed is only a lower bound in this launch.
+pub(crate) fn is_censored(launch: &Launch) -> bool {
+    let bounded = |felt: &LatencySummary| {
+        [felt.p50, felt.p90, felt.p99].into_iter().flatten().any(|value| felt.is_lower_bound(value))
+    };
+    measurement(launch).and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
+}
+
+/// Pooled share of requests that went wrong over the valid launches; over all of them when none is valid, so that a
+/// cell whose replies were all wrong does not show 0.
+fn errors(records: &Records, index: usize) -> f64 {
+    let any_valid = records.valid(index).next().is_some();
+    let mut books = Accounting::default();
+    for launch in records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid) {
+        if let Some(measured) = measurement(launch) {
+            books.merge(&measured.accounting);
+        }
+    }
+    books.error_share()
+}
+
+/// Every breach with the launch it happened in, and one line for each invariant that held in all.
+fn invariants(records: &Records, index: usize) -> Vec<InvariantCheck> {
+    Invariant::ALL.iter().flat_map(|invariant| invariant_lines(records, index, *invariant)).collect()
+}
+
+fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec<InvariantCheck> {
+    let mut applied = 0;
+    let mut breaches = Vec::new();
+    for launch in records.launches(index) {
+        for check in launch.judgement.checks.iter().filter(|check| check.invariant == invariant) {
+            applied += 1;
+            if !check.holds {
+                let text = format!("{}: {}", launch.record.id, check.text);
+                breaches.push(InvariantCheck { invariant, holds: false, text });
+            }
+        }
+    }
+    if breaches.is_empty() && applied > 0 {
+        let text = format!("held in all {applied} launches");
+        breaches.push(InvariantCheck { invariant, holds: true, text });
+    }
+    breaches
+}
+
+/// A mark that at least half of the valid launches have, in the words of the first of them.
+fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
+    if !records.marked(index, mark) {
+        return None;
+    }
+    let all = records.valid(index).count();
+    let notes: Vec<&MarkNote> =
+        records.valid(index).flat_map(|launch| &launch.judgement.marks).filter(|note| note.mark == mark).collect();
+    let first = notes.first()?;
+    Some(MarkNote { mark, text: format!("{} (in {} of {all} launches)", first.text, notes.len()) })
+}

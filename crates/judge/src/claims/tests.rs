@@ -1,0 +1,144 @@
+use model::*;
+
+use super::*;
+use crate::testing::{Session, fail_at_launch};
+
+fn two() -> Session {
+    Session::new().cell("a", 100.0).cell("b", 200.0).noise(0.01).blocks(6)
+}
+
+fn judged(session: &Session) -> ClaimAnalysis {
+    session.analyse().claims.remove(0)
+}
+
+fn refused(session: &Session) -> ClaimError {
+    let plan = session.plan();
+    resolve_claim(&plan, &plan.claims[0]).unwrap_err()
+}
+
+fn varied() -> Session {
+    Session::new().delayed("a", 10, 10, 900.0).delayed("a", 100, 10, 9_000.0).delayed("b", 10, 10, 800.0)
+}
+
+#[test]
+fn the_verdict_turns_with_the_threshold() {
+    let ratio = "throughput(a) / throughput(b)";
+    for (bound, expected) in [
+        ("< 0.6", ClaimVerdict::Supported),
+        ("> 0.4", ClaimVerdict::Supported),
+        ("< 0.4", ClaimVerdict::Contradicted),
+        ("> 0.6", ClaimVerdict::Contradicted),
+        ("within 10% of 0.5", ClaimVerdict::Supported),
+        ("within 5% of 1", ClaimVerdict::Contradicted),
+    ] {
+        let claim = judged(&two().claim(&format!("{ratio} {bound}")));
+        assert_eq!((claim.verdict, claim.blocks), (expected, 6), "{bound}: {claim:?}");
+        assert_eq!((claim.measured.unit.as_str(), claim.published), ("ratio", Some(0.5)));
+        assert_eq!(claim.needs_blocks, None);
+        assert!((claim.measured.estimate.unwrap() - 0.5).abs() < 0.02);
+    }
+}
+
+#[test]
+fn a_threshold_inside_the_interval_says_how_many_blocks_it_would_take() {
+    let session = Session::new().cell("a", 100.0).cell("b", 100.0).noise(0.1).blocks(6);
+    let claim = judged(&session.claim("throughput(a) / throughput(b) < 1.06"));
+    assert_eq!(claim.verdict, ClaimVerdict::Inconclusive);
+    assert!(claim.needs_blocks.unwrap() > 6, "{claim:?}");
+}
+
+#[test]
+fn fewer_than_six_blocks_give_figures_and_no_verdict() {
+    let claim = judged(&two().blocks(3).claim("throughput(a) / throughput(b) < 0.6"));
+    assert_eq!((claim.verdict, claim.blocks, claim.needs_blocks), (ClaimVerdict::Inconclusive, 3, Some(6)));
+    assert_eq!(claim.notes, ["preliminary: 3 blocks, six are needed"]);
+    assert!(claim.measured.low.is_some());
+    let one = judged(&two().blocks(1).claim("throughput(a) > 1"));
+    assert_eq!((one.measured.low, one.measured.estimate.is_some()), (None, true));
+    assert_eq!(one.notes[0], "preliminary: 1 block, six are needed");
+}
+
+#[test]
+fn blocks_without_a_value_are_counted() {
+    let session = two().blocks(7).claim("throughput(a) / throughput(b) < 0.6");
+    let mut records = session.records();
+    fail_at_launch(&mut records[5]);
+    let claim = session.analyse_these(&records).claims.remove(0);
+    assert_eq!((claim.verdict, claim.blocks), (ClaimVerdict::Supported, 6));
+    assert!(claim.notes[0].starts_with("1 of 7 blocks are not used: "), "{claim:?}");
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        trial.measurement.as_mut().unwrap().in_window.ok = 0;
+        trial.measurement.as_mut().unwrap().in_window.completed = 0;
+    }
+    let claim = session.analyse_these(&records).claims.remove(0);
+    assert_eq!((claim.verdict, claim.blocks, claim.measured.estimate), (ClaimVerdict::Inconclusive, 0, None));
+}
+
+#[test]
+fn differences_are_judged_on_a_linear_scale() {
+    let claim = judged(&two().claim("throughput(a) - throughput(b) < 0"));
+    assert_eq!(claim.verdict, ClaimVerdict::Supported);
+    assert!((claim.measured.estimate.unwrap() + 100.0).abs() < 3.0, "{claim:?}");
+    assert_eq!(claim.measured.unit, "requests/s");
+}
+
+#[test]
+fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
+    let claim = judged(&two().generator_busy(0.9).claim("throughput(a) / throughput(b) < 0.6"));
+    assert_eq!(claim.notes[0], "the generator may have been the limit for a: its throughput is at least this");
+    let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);
+    let claim = judged(&model.claim("throughput(old-model) / throughput(b) < 0.6"));
+    assert_eq!(claim.notes, ["shown for the reconstruction old-model, not for the original code"]);
+    let claim = judged(&two().drift(0.03).claim("throughput(a) / throughput(b) < 0.9"));
+    assert!(claim.notes[0].starts_with("the value drifts over the session, by 1"), "{claim:?}");
+}
+
+#[test]
+fn what_cannot_be_tried_says_why() {
+    let mut plan = two().claim("throughput(a) > 1").plan();
+    plan.claims[0].not_testable = Some("needs 8 cores; there are 2".to_owned());
+    let analysis = crate::analyse(&plan, &Environment::default(), &two().records());
+    assert_eq!(analysis.claims[0].verdict, ClaimVerdict::NotTestable);
+    assert_eq!(analysis.claims[0].notes, ["needs 8 cores; there are 2"]);
+    let session = two().absent("c", "no `go` on PATH").claim("throughput(a) / throughput(c) > 1");
+    let claim = judged(&session);
+    assert_eq!(claim.verdict, ClaimVerdict::NotTestable);
+    assert_eq!(claim.notes, ["`c` cannot take part here: no `go` on PATH"]);
+}
+
+#[test]
+fn the_call_or_where_fixes_every_factor() {
+    let ten = [("handler_delay", Level::Text("0.01s".into())), ("connections", Level::Integer(10))];
+    let session = varied().claim_where(&ten, "throughput(a, connections = 100) / throughput(b) > 5");
+    let plan = session.plan();
+    let resolved = resolve_claim(&plan, &plan.claims[0]).unwrap();
+    assert_eq!(resolved.cells.into_values().collect::<Vec<_>>(), [1, 2], "the call's own level counts first");
+    let seconds = varied().claim("throughput(a, connections = 10, handler_delay = 10ms) > 5").plan();
+    assert!(resolve_claim(&seconds, &seconds.claims[0]).is_ok());
+}
+
+#[test]
+fn a_factor_left_open_is_named_with_its_levels() {
+    let error = refused(&varied().claim("1 * throughput(a, handler_delay = 10ms) > 5"));
+    let expected = ClaimError::FactorLeftOpen {
+        factor: "connections".into(),
+        call: "throughput(a, handler_delay = 10ms)".into(),
+        offset: 4,
+        levels: vec!["10".into(), "100".into()],
+    };
+    assert_eq!(error, expected);
+    assert_eq!((error.offset(), error.candidates().len()), (Some(4), 2));
+}
+
+#[test]
+fn unknown_words_come_with_the_right_ones() {
+    let target = refused(&two().claim("throughput(c) > 1"));
+    assert_eq!(target.to_string(), "`c` is no target of this experiment; its targets are a, b");
+    let factor = refused(&varied().claim("throughput(a, conections = 10) > 1"));
+    assert_eq!(factor.candidates(), ["connections", "handler_delay"]);
+    let level = refused(&varied().claim_where(&[("connections", Level::Integer(11))], "throughput(a) > 1"));
+    assert_eq!((level.offset(), level.candidates()), (None, vec!["10".to_owned(), "100".to_owned()]));
+    let nowhere = refused(&varied().claim("throughput(b, connections = 100) > 1"));
+    assert_eq!(nowhere.to_string(), "no cell fits `throughput(b, connections = 100)` and the claim's `where`");
+    assert!(matches!(refused(&two().claim("speed(a) > 1")), ClaimError::Parse(_)));
+}

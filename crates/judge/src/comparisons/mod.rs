@@ -1,0 +1,118 @@
+//! Targets under the same conditions, two by two, and the ranks that follow.
+
+mod ranks;
+#[cfg(test)]
+mod tests;
+
+use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric};
+
+pub(crate) use ranks::group;
+
+use crate::cells::is_censored;
+use crate::records::{Records, by_conditions, pairs};
+use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
+
+/// The metrics by which targets are compared.
+pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
+
+/// The comparisons of one metric under one set of conditions: one family for Holm's adjustment.
+struct Family<'a> {
+    records: &'a Records<'a>,
+    metric: Metric,
+}
+
+/// One pair with its block log ratios, on its way to a verdict.
+struct Pair {
+    a: usize,
+    b: usize,
+    log_ratios: Vec<f64>,
+}
+
+/// Every pair of targets under every set of conditions, by each metric that both have.
+pub(crate) fn compare(records: &Records) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    for group in by_conditions(records.plan) {
+        for metric in COMPARED {
+            comparisons.extend(Family { records, metric }.compare(&group));
+        }
+    }
+    comparisons
+}
+
+impl Family<'_> {
+    fn compare(&self, group: &[usize]) -> Vec<Comparison> {
+        let with_ratios = |(a, b)| Pair { a, b, log_ratios: self.records.log_ratios(a, b, self.metric) };
+        let found: Vec<Pair> =
+            pairs(group).into_iter().map(with_ratios).filter(|pair| !pair.log_ratios.is_empty()).collect();
+        let tested = |pair: &&Pair| pair.log_ratios.len() >= 2;
+        let p_values: Vec<f64> =
+            found.iter().filter(tested).filter_map(|pair| p_of_zero_mean(&pair.log_ratios)).collect();
+        let mut adjusted = holm(&p_values).into_iter();
+        found.iter().map(|pair| self.comparison(pair, if tested(&pair) { adjusted.next() } else { None })).collect()
+    }
+
+    fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
+        let interval = t_interval(&pair.log_ratios);
+        let levels = |cell: usize| &self.records.plan.cells[cell].levels;
+        Comparison {
+            metric: self.metric,
+            conditions: levels(pair.a).conditions(),
+            a: levels(pair.a).target().to_owned(),
+            b: levels(pair.b).target().to_owned(),
+            ratio: Measured {
+                estimate: mean(&pair.log_ratios).map(f64::exp),
+                low: interval.map(|i| i.low.exp()),
+                high: interval.map(|i| i.high.exp()),
+                unit: "ratio".to_owned(),
+            },
+            sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
+            p_adjusted,
+            verdict: self.verdict(pair, interval, p_adjusted),
+        }
+    }
+
+    fn verdict(&self, pair: &Pair, interval: Option<Interval>, p_adjusted: Option<f64>) -> ComparisonVerdict {
+        let (Some(log_ratio), Some(p)) = (interval, p_adjusted) else { return ComparisonVerdict::Inconclusive };
+        if pair.log_ratios.len() < BLOCKS_FOR_A_VERDICT {
+            return ComparisonVerdict::Inconclusive;
+        }
+        let seen = seen(&log_ratio, p, self.records.plan.margin, self.metric.more_is_better());
+        if self.supports(pair, seen) { seen } else { ComparisonVerdict::Inconclusive }
+    }
+
+    /// Whether what is known of the two cells lets the verdict stand.
+    fn supports(&self, pair: &Pair, seen: ComparisonVerdict) -> bool {
+        let worse = match seen {
+            ComparisonVerdict::Faster => Some(pair.b),
+            ComparisonVerdict::Slower => Some(pair.a),
+            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => None,
+        };
+        match self.metric {
+            Metric::Throughput => {
+                let bounded = self.records.at_least(pair.a) || self.records.at_least(pair.b);
+                // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
+                !bounded && !worse.is_some_and(|cell| self.records.marked(cell, Mark::AtCeiling))
+            }
+            // A p99 that is only a lower bound can be the worse one, but neither the better one nor the same.
+            Metric::P99 => [pair.a, pair.b]
+                .into_iter()
+                .all(|cell| worse == Some(cell) || !self.records.valid(cell).any(is_censored)),
+            _ => true,
+        }
+    }
+}
+
+/// What the figures alone say: the same when the whole interval lies within the margin, which is symmetric for
+/// ratios (1 ÷ (1 + margin) to 1 + margin); else different when it excludes 1 and Holm's adjusted p agrees.
+fn seen(log_ratio: &Interval, p_adjusted: f64, margin: f64, more_is_better: bool) -> ComparisonVerdict {
+    let band = margin.ln_1p();
+    if log_ratio.low >= -band && log_ratio.high <= band {
+        return ComparisonVerdict::Same;
+    }
+    let excludes_one = log_ratio.low > 0.0 || log_ratio.high < 0.0;
+    if !excludes_one || p_adjusted >= SIGNIFICANCE {
+        return ComparisonVerdict::Inconclusive;
+    }
+    if (log_ratio.estimate > 0.0) == more_is_better { ComparisonVerdict::Faster } else { ComparisonVerdict::Slower }
+}

@@ -1,0 +1,162 @@
+use std::collections::BTreeMap;
+
+use model::*;
+
+use super::*;
+use crate::statistics::Interval;
+use crate::testing::{Session, fail_at_launch, normal};
+
+fn of(analysis: &Analysis, metric: Metric) -> Vec<(String, String, ComparisonVerdict)> {
+    let wanted = analysis.comparisons.iter().filter(|comparison| comparison.metric == metric);
+    wanted.map(|c| (c.a.clone(), c.b.clone(), c.verdict)).collect()
+}
+
+fn verdict(session: &Session, metric: Metric) -> ComparisonVerdict {
+    of(&session.analyse(), metric)[0].2
+}
+
+fn ranks(analysis: &Analysis, metric: Metric) -> Vec<(Option<u32>, bool, String)> {
+    let group = analysis.groups.iter().find(|group| group.metric == metric).unwrap();
+    group.ranks.iter().map(|rank| (rank.rank, rank.tied, rank.target.clone())).collect()
+}
+
+fn pair(a: f64, b: f64) -> Session {
+    Session::new().cell("a", a).cell("b", b).noise(0.01).blocks(6)
+}
+
+#[test]
+fn faster_means_better_whatever_the_metric() {
+    assert_eq!(verdict(&pair(120.0, 100.0), Metric::Throughput), ComparisonVerdict::Faster);
+    assert_eq!(verdict(&pair(100.0, 120.0), Metric::Throughput), ComparisonVerdict::Slower);
+    // Latency falls and CPU per request too where the rate rises.
+    assert_eq!(verdict(&pair(120.0, 100.0), Metric::P99), ComparisonVerdict::Faster);
+    assert_eq!(verdict(&pair(120.0, 100.0), Metric::CpuPerRequest), ComparisonVerdict::Faster);
+    assert_eq!(verdict(&pair(120.0, 100.0), Metric::PeakMemory), ComparisonVerdict::Same);
+}
+
+#[test]
+fn within_the_margin_is_the_same_and_noise_is_inconclusive() {
+    assert_eq!(verdict(&pair(100.0, 101.0).noise(0.005), Metric::Throughput), ComparisonVerdict::Same);
+    assert_eq!(verdict(&pair(100.0, 101.0).noise(0.2), Metric::Throughput), ComparisonVerdict::Inconclusive);
+    assert_eq!(verdict(&pair(100.0, 200.0).blocks(5), Metric::Throughput), ComparisonVerdict::Inconclusive);
+}
+
+#[test]
+fn ratios_come_with_both_intervals() {
+    let analysis = pair(120.0, 100.0).analyse();
+    let comparison = &analysis.comparisons[0];
+    assert!((comparison.ratio.estimate.unwrap() - 1.2).abs() < 0.02, "{comparison:?}");
+    assert!(comparison.ratio.low < comparison.ratio.estimate && comparison.ratio.estimate < comparison.ratio.high);
+    let (low, high) = comparison.sign_interval.unwrap();
+    assert!(low < 1.2 && 1.2 < high && low > 1.1, "{comparison:?}");
+    assert!(comparison.p_adjusted.unwrap() < 0.001);
+    assert_eq!(pair(1.0, 2.0).blocks(5).analyse().comparisons[0].sign_interval, None);
+}
+
+#[test]
+fn a_family_pays_for_its_pairs() {
+    let session = ["a", "b", "c", "d"].into_iter().fold(Session::new().blocks(6), |s, name| s.cell(name, 100.0));
+    let analysis = session.analyse();
+    let family = analysis.comparisons.iter().filter(|c| c.metric == Metric::Throughput);
+    let ratios = Records::new(&session.plan(), &session.records()).log_ratios(0, 1, Metric::Throughput);
+    let first = family.clone().next().unwrap();
+    assert_eq!(family.count(), 6);
+    assert!(first.p_adjusted.unwrap() > p_of_zero_mean(&ratios).unwrap());
+}
+
+#[test]
+fn what_many_pairs_cannot_carry_is_inconclusive() {
+    let interval = Interval { estimate: 0.1, low: 0.01, high: 0.19 };
+    assert_eq!(seen(&interval, 0.04, 0.05, true), ComparisonVerdict::Faster);
+    assert_eq!(seen(&interval, 0.06, 0.05, true), ComparisonVerdict::Inconclusive);
+    assert_eq!(seen(&interval, 0.04, 0.05, false), ComparisonVerdict::Slower);
+    let band = Interval { estimate: 0.0, low: -(1.0499_f64.ln()), high: 1.0499_f64.ln() };
+    assert_eq!(seen(&band, 1.0, 0.05, true), ComparisonVerdict::Same, "the margin is symmetric for ratios");
+}
+
+#[test]
+fn a_lower_bound_is_not_ranked_on_throughput() {
+    let session = pair(100.0, 200.0);
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
+        trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
+    }
+    let analysis = session.analyse_these(&records);
+    assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Inconclusive);
+    assert_eq!(of(&analysis, Metric::CpuPerRequest)[0].2, ComparisonVerdict::Slower, "that still ranks them");
+    let expected = [(Some(1), false, "a".to_owned()), (None, false, "b".to_owned())];
+    assert_eq!(ranks(&analysis, Metric::Throughput), expected);
+    assert!(analysis.cells[1].at_least && !analysis.cells[0].at_least);
+}
+
+#[test]
+fn at_the_ceiling_one_may_win_or_tie_but_not_lose() {
+    let at = |a, b| Session::new().delayed("a", 100, 10, a).delayed("b", 100, 10, b).noise(0.0005).blocks(6);
+    assert_eq!(verdict(&at(9_950.0, 9_940.0), Metric::Throughput), ComparisonVerdict::Same);
+    assert_eq!(verdict(&at(9_950.0, 9_000.0), Metric::Throughput), ComparisonVerdict::Faster);
+    assert_eq!(verdict(&at(9_000.0, 9_950.0), Metric::Throughput), ComparisonVerdict::Slower);
+    assert_eq!(verdict(&at(9_900.0, 10_900.0), Metric::Throughput), ComparisonVerdict::Inconclusive);
+}
+
+#[test]
+fn a_tail_that_is_only_a_lower_bound_can_lose_but_not_win() {
+    let session = pair(100.0, 200.0);
+    let censored = |cell: usize| {
+        let mut records = session.records();
+        for trial in records.iter_mut().filter(|trial| trial.cell == cell) {
+            let service = trial.measurement.as_mut().unwrap().latency_us.service.as_mut().unwrap();
+            service.exact_below = service.p99;
+        }
+        of(&session.analyse_these(&records), Metric::P99)[0].2
+    };
+    assert_eq!(censored(0), ComparisonVerdict::Slower);
+    assert_eq!(censored(1), ComparisonVerdict::Inconclusive);
+}
+
+#[test]
+fn ties_share_a_rank_and_the_next_one_is_counted_from_all() {
+    let session = Session::new().cell("c", 50.0).cell("a", 100.0).cell("b", 100.5).noise(0.005).blocks(6);
+    let expected = [(Some(1), true, "b".to_owned()), (Some(1), true, "a".to_owned()), (Some(3), false, "c".to_owned())];
+    let mut found = ranks(&session.analyse(), Metric::Throughput);
+    found[..2].sort_by(|left, right| right.2.cmp(&left.2));
+    assert_eq!(found, expected);
+    let preliminary = ranks(&session.blocks(5).analyse(), Metric::Throughput);
+    assert!(preliminary.iter().all(|(rank, tied, _)| rank.is_none() && !tied), "{preliminary:?}");
+}
+
+/// A session of five targets whose truth, noise and void launches are random.
+fn random_session(seed: u64) -> (Session, Vec<TrialRecord>) {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut session = Session::new().noise(0.005 + 0.05 * rng.f64()).block_noise(0.1).blocks(9).seed(seed);
+    for name in ["a", "b", "c", "d", "e"] {
+        session = session.cell(name, 100.0 * (0.05 * normal(&mut rng)).exp());
+    }
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|_| rng.f64() < 0.1) {
+        fail_at_launch(trial);
+    }
+    (session, records)
+}
+
+/// No two targets of one rank were told apart, and of two that were the better one stands before the other.
+#[test]
+fn ranks_never_contradict_the_pairs() {
+    let mut told_apart = 0;
+    for seed in 0..150 {
+        let (session, records) = random_session(seed);
+        let analysis = session.analyse_these(&records);
+        for group in &analysis.groups {
+            let place: BTreeMap<&str, Option<u32>> = group.ranks.iter().map(|r| (r.target.as_str(), r.rank)).collect();
+            for pair in analysis.comparisons.iter().filter(|c| c.metric == group.metric) {
+                let (Some(a), Some(b)) = (place[pair.a.as_str()], place[pair.b.as_str()]) else { continue };
+                match pair.verdict {
+                    ComparisonVerdict::Faster => assert!(a < b, "seed {seed}: {pair:?} {group:?}"),
+                    ComparisonVerdict::Slower => assert!(a > b, "seed {seed}: {pair:?} {group:?}"),
+                    ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
+                }
+                told_apart += 1;
+            }
+        }
+    }
+    assert!(told_apart > 500, "{told_apart}");
+}

@@ -1,0 +1,73 @@
+//! Figures in words, the same in every sentence of a judgement.
+
+use std::fmt::Display;
+
+/// `0.43` as `43 %`; below 10 % with one digit after the point, and what is smaller than that digit as such.
+pub(crate) fn percent(share: f64) -> String {
+    match share.abs() * 100.0 {
+        0.0 => "0 %".to_owned(),
+        v if v < 0.05 => "less than 0.1 %".to_owned(),
+        v if v < 9.95 => format!("{:.1} %", share * 100.0),
+        _ => format!("{:.0} %", share * 100.0),
+    }
+}
+
+/// A whole number with its thousands apart: `9,214`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A positive figure with about three significant digits: `9,214`, `97.2`, `0.97`.
+pub(crate) fn figure(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1_000.0 => count(value.round() as u64),
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 0.1 || v == 0.0 => format!("{value:.2}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// Microseconds in the unit that suits them: `12.1 ms`.
+pub(crate) fn micros(us: f64) -> String {
+    match us {
+        v if v >= 1e6 => format!("{} s", figure(us / 1e6)),
+        v if v >= 1e3 => format!("{} ms", figure(us / 1e3)),
+        _ => format!("{} µs", figure(us)),
+    }
+}
+
+/// Counts by kind, those above zero: `12 timed-out, 3 refused`.
+pub(crate) fn kinds<K: Display>(counts: impl IntoIterator<Item = (K, u64)>) -> String {
+    let parts: Vec<String> = counts
+        .into_iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(kind, number)| format!("{} {kind}", count(number)))
+        .collect();
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!(
+            [percent(0.43), percent(-0.031), percent(0.0), percent(1e-5)],
+            ["43 %", "-3.1 %", "0 %", "less than 0.1 %"]
+        );
+        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([figure(9214.4), figure(97.21), figure(0.971), figure(0.0)], ["9,214", "97.2", "0.97", "0.00"]);
+        assert_eq!([micros(12_100.0), micros(31.0), micros(1_020_000.0)], ["12.1 ms", "31.0 µs", "1.02 s"]);
+        assert_eq!(kinds([("a", 2), ("b", 0), ("c", 1000)]), "2 a, 1,000 c");
+    }
+}

@@ -1,0 +1,229 @@
+//! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
+//! discriminating test is another experiment.
+
+use std::collections::BTreeSet;
+
+use model::{Cell, Certainty, Finding, Metric, Observation};
+
+use crate::asked::Asked;
+use crate::cells::measured;
+use crate::figures::{count, figure, micros, percent};
+use crate::records::Records;
+use crate::statistics::{geometric_mean, mean};
+use crate::thresholds::{
+    FINDING_CONNECTIONS, FINDING_CPU_IDLE, FINDING_DELAY_S, GENERATOR_BUSY, POOL_AT_LEAST, POOL_SHARE_OF_CONNECTIONS,
+    POOL_SPREAD, SERIAL_AT_LEAST, SERIAL_AT_MOST,
+};
+
+/// Factors by which N and S vary; cells that differ in anything else are looked at apart.
+const LOAD_FACTORS: [&str; 3] = ["connections", "handler_delay", "pipeline"];
+
+/// What a delayed cell shows: W = X·S, the requests that its server works on at once.
+struct Plateau {
+    cell: usize,
+    slots: f64,
+    delay_s: f64,
+    at_once: f64,
+    target_busy: Option<f64>,
+    generator_busy: f64,
+}
+
+/// The delayed cells of one target that differ in N and S alone.
+struct Group {
+    target: String,
+    others: Cell,
+    plateaus: Vec<Plateau>,
+}
+
+/// Looks for serialised handlers and fixed worker pools.
+pub(crate) fn find(records: &Records) -> Vec<Finding> {
+    let groups = groups(records);
+    groups.iter().filter_map(|group| serialised(records, group).or_else(|| pool(records, group))).collect()
+}
+
+fn groups(records: &Records) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, cell) in records.plan.cells.iter().enumerate() {
+        let Some(plateau) = plateau(records, index) else { continue };
+        let others = cell.levels.0.iter().filter(|(factor, _)| !LOAD_FACTORS.contains(&factor.as_str()));
+        let others = Cell(others.map(|(factor, level)| (factor.clone(), level.clone())).collect());
+        match groups.iter_mut().find(|group| group.others == others) {
+            Some(group) => group.plateaus.push(plateau),
+            None => {
+                let target = others.target().to_owned();
+                groups.push(Group { target, others, plateaus: vec![plateau] });
+            }
+        }
+    }
+    groups
+}
+
+/// A closed cell whose delay is long enough to tell, with a throughput.
+fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
+    let asked = Asked::from(&records.plan.cells[cell]);
+    if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S {
+        return None;
+    }
+    let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
+    let busy = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::busy);
+    let generator =
+        records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.busiest_thread());
+    Some(Plateau {
+        cell,
+        slots: asked.slots,
+        delay_s: asked.handler_delay_s,
+        at_once: throughput * asked.handler_delay_s,
+        target_busy: mean(&busy.collect::<Vec<f64>>()),
+        generator_busy: mean(&generator.collect::<Vec<f64>>())?,
+    })
+}
+
+impl Plateau {
+    /// Whether neither the target's CPUs nor the generator explain the throughput. A target that was not watched
+    /// leaves its CPUs as an explanation.
+    fn is_idle(&self) -> bool {
+        self.target_busy.is_some_and(|busy| busy < FINDING_CPU_IDLE) && self.generator_busy < GENERATOR_BUSY
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "{} replies a second at {} connections and a delay of {}: {} requests at once",
+            figure(self.at_once / self.delay_s),
+            count(self.slots as u64),
+            micros(self.delay_s * 1e6),
+            figure(self.at_once)
+        )
+    }
+}
+
+/// X ≈ 1 ÷ S at every N tried, with the CPU idle.
+fn serialised(records: &Records, group: &Group) -> Option<Finding> {
+    let serial = |p: &Plateau| p.at_once <= SERIAL_AT_MOST && p.is_idle();
+    let telling: Vec<&Plateau> = group.plateaus.iter().filter(|p| p.slots >= FINDING_CONNECTIONS).collect();
+    let enough = telling.iter().all(|p| p.at_once >= SERIAL_AT_LEAST);
+    if telling.is_empty() || !enough || !group.plateaus.iter().all(serial) {
+        return None;
+    }
+    let overturned_by = "throughput that grows with N at the same delay, for instance at 1, 2 and 8 connections";
+    Some(finding(records, group, &telling, "serialised-handler", overturned_by))
+}
+
+/// X = W ÷ S on a plateau that neither N nor S moves, with the CPU idle.
+fn pool(records: &Records, group: &Group) -> Option<Finding> {
+    let beyond = |p: &&Plateau| p.at_once >= POOL_AT_LEAST && p.at_once < POOL_SHARE_OF_CONNECTIONS * p.slots;
+    let telling: Vec<&Plateau> = group.plateaus.iter().filter(beyond).collect();
+    let least = telling.iter().map(|p| p.at_once).reduce(f64::min)?;
+    let most = group.plateaus.iter().map(|p| p.at_once).reduce(f64::max)?;
+    let distinct = |key: fn(&Plateau) -> u64| telling.iter().map(|p| key(p)).collect::<BTreeSet<u64>>().len();
+    let moved = distinct(|p| p.slots.to_bits()) >= 2 || distinct(|p| p.delay_s.to_bits()) >= 2;
+    // A cell with more at once than the pool would hold, telling or not, speaks against a pool.
+    let equal = most <= least * (1.0 + POOL_SPREAD);
+    if !moved || !equal || !telling.iter().all(|p| p.is_idle()) {
+        return None;
+    }
+    let overturned_by = "requests at once (X·S) that change when N or S is doubled";
+    Some(finding(records, group, &telling, "fixed-worker-pool", overturned_by))
+}
+
+fn finding(records: &Records, group: &Group, telling: &[&Plateau], pathology: &str, overturned_by: &str) -> Finding {
+    let mut evidence: Vec<String> = telling.iter().map(|plateau| plateau.sentence()).collect();
+    let others = group.others.conditions();
+    if !others.0.is_empty() {
+        evidence.push(format!("seen with {others}"));
+    }
+    Finding {
+        target: group.target.clone(),
+        pathology: pathology.to_owned(),
+        certainty: Certainty::ConsistentWith,
+        value: Some(measured(&requests_at_once(records, telling), "requests at once")),
+        evidence,
+        ruled_out: ruled_out(telling),
+        overturned_by: overturned_by.to_owned(),
+    }
+}
+
+/// W of each block: the geometric mean of X·S over the telling cells that are valid in it.
+fn requests_at_once(records: &Records, telling: &[&Plateau]) -> Vec<f64> {
+    let in_block = |block: u32| {
+        let one = |p: &&Plateau| Some(records.value(p.cell, block, Metric::Throughput)? * p.delay_s);
+        geometric_mean(&telling.iter().filter_map(one).collect::<Vec<f64>>())
+    };
+    records.blocks().into_iter().filter_map(in_block).collect()
+}
+
+fn ruled_out(telling: &[&Plateau]) -> Vec<String> {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let target = largest(&mut telling.iter().filter_map(|p| p.target_busy));
+    let generator = largest(&mut telling.iter().map(|p| p.generator_busy));
+    let ceiling = largest(&mut telling.iter().map(|p| p.at_once / p.slots));
+    vec![
+        format!("a CPU limit: the target is idle ({} of its CPUs at most)", percent(target)),
+        format!("the generator: its busiest thread was {} busy at most", percent(generator)),
+        format!("the ceiling N ÷ S: at most {} of it was reached", percent(ceiling)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Session;
+
+    fn found(session: &Session) -> Vec<Finding> {
+        session.analyse().findings
+    }
+
+    #[test]
+    fn one_request_at_a_time_looks_serialised() {
+        let session = Session::new()
+            .delayed("slow", 10, 10, 97.0)
+            .delayed("slow", 100, 10, 98.0)
+            .delayed("fine", 10, 10, 950.0)
+            .delayed("fine", 100, 10, 9_200.0)
+            .noise(0.005)
+            .blocks(6);
+        let findings = found(&session);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        let finding = &findings[0];
+        assert_eq!((finding.target.as_str(), finding.pathology.as_str()), ("slow", "serialised-handler"));
+        assert_eq!(finding.certainty, Certainty::ConsistentWith);
+        let value = finding.value.as_ref().unwrap();
+        assert!((value.estimate.unwrap() - 0.975).abs() < 0.02, "{value:?}");
+        assert!(value.low.unwrap() < value.high.unwrap());
+        assert_eq!(finding.evidence.len(), 2);
+        assert!(finding.evidence[1].contains("at 100 connections and a delay of 10.0 ms"), "{finding:?}");
+        assert_eq!(finding.ruled_out[0], "a CPU limit: the target is idle (3.0 % of its CPUs at most)");
+    }
+
+    #[test]
+    fn a_plateau_that_neither_n_nor_s_moves_looks_like_a_pool() {
+        let pool = Session::new()
+            .delayed("pool", 100, 10, 1_600.0)
+            .delayed("pool", 400, 10, 1_610.0)
+            .delayed("pool", 100, 20, 800.0)
+            .blocks(6);
+        let findings = found(&pool);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].pathology, "fixed-worker-pool");
+        assert!((findings[0].value.as_ref().unwrap().estimate.unwrap() - 16.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn what_is_only_n_or_moves_with_it_is_no_pool() {
+        let one_cell = Session::new().delayed("a", 100, 10, 1_600.0).blocks(6);
+        assert_eq!(found(&one_cell), [], "a single plateau says nothing");
+        let grows = Session::new().delayed("a", 100, 10, 1_600.0).delayed("a", 400, 10, 6_400.0).blocks(6);
+        assert_eq!(found(&grows), []);
+        let flat = Session::new().delayed("a", 100, 10, 1_600.0).delayed("a", 400, 10, 1_600.0).blocks(6);
+        assert_eq!(found(&flat).len(), 1);
+        let exceeded = flat.delayed("a", 1_000, 10, 60_000.0);
+        assert_eq!(found(&exceeded), [], "600 at once are more than a pool of 16 holds");
+    }
+
+    #[test]
+    fn a_busy_target_or_generator_is_an_explanation() {
+        let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 100, 10, 97.0).blocks(6);
+        assert_eq!(found(&session.clone().target_busy(0.9)), []);
+        assert_eq!(found(&session.clone().generator_busy(0.9)), []);
+        assert_eq!(found(&session).len(), 1);
+    }
+}

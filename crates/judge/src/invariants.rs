@@ -1,0 +1,115 @@
+//! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
+
+use model::{Accounting, Invariant, InvariantCheck, Measurement};
+
+use crate::asked::{Asked, completions_per_s};
+use crate::figures::{count, figure, micros};
+use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE, TIMER_EARLY_S};
+
+/// The invariants that concern the instrument itself: they hold whatever the server does.
+pub(crate) fn of_instrument(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
+    let mut checks = vec![accounting(&measured.accounting), in_flight(measured)];
+    checks.extend(markov(asked, measured));
+    checks
+}
+
+/// All invariants, those about the server's replies among them.
+pub(crate) fn of_trial(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
+    let mut checks = of_instrument(asked, measured);
+    checks.extend(ceiling(asked, measured));
+    checks.push(correctness(measured));
+    checks
+}
+
+fn accounting(books: &Accounting) -> InvariantCheck {
+    let imbalance = books.imbalance();
+    let text = imbalance.clone().unwrap_or_else(|| {
+        let (scheduled, sent, completed) = (count(books.scheduled), count(books.sent), count(books.completed));
+        format!("the books balance: {scheduled} scheduled, {sent} sent, {completed} completed")
+    });
+    InvariantCheck { invariant: Invariant::Accounting, holds: imbalance.is_none(), text }
+}
+
+/// Little's law as an identity: ∫ requests in flight dt = Σ time inside the window of all requests.
+fn in_flight(measured: &Measurement) -> InvariantCheck {
+    let (integral, sum) = (measured.residence.in_flight_s, measured.residence.requests_s);
+    let allowed = (IN_FLIGHT_TOLERANCE * integral.abs().max(sum.abs())).max(IN_FLIGHT_ABSOLUTE_S);
+    let text = format!(
+        "requests in flight over the window {} s, time of all requests inside it {} s",
+        figure(integral),
+        figure(sum)
+    );
+    InvariantCheck { invariant: Invariant::InFlight, holds: (integral - sum).abs() <= allowed, text }
+}
+
+/// Markov's inequality on the service time: N ÷ X is at least its mean (Little), and that at least (1 − q)·Q(q), so
+/// p50 ÷ 2, p90 ÷ 10, p99 ÷ 100.
+///
+/// The quantiles are of requests due inside the window, X of replies inside it. The two differ by at most the N
+/// requests that cross the window's edges, and by what these spent after its end; both are allowed for, which leaves
+/// N ÷ X for all but short windows.
+fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
+    let service = measured.latency_us.service.as_ref().filter(|_| asked.is_closed())?;
+    let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(DRAIN_S));
+    let certain = measured.in_window.completed as f64 - asked.slots;
+    if certain <= 0.0 {
+        return None;
+    }
+    let mean_us = asked.slots * (measured.window_s + overhang_s) / certain * 1e6;
+    let quantiles = [
+        ("p50", service.p50, 2.0),
+        ("p90", service.p90, 10.0),
+        ("p99", service.p99, 100.0),
+        ("mean", service.mean, 1.0),
+    ];
+    let breach = quantiles.iter().find_map(|(name, quantile, divisor)| {
+        let least_us = (*quantile)? / divisor;
+        (least_us > mean_us * (1.0 + MARKOV_TOLERANCE)).then(|| {
+            let reason = "rate and latency do not describe the same requests";
+            format!("{name} ÷ {divisor} = {} > N ÷ X = {}: {reason}", micros(least_us), micros(mean_us))
+        })
+    });
+    let holds = breach.is_none();
+    let text = breach.unwrap_or_else(|| {
+        let per_s = completions_per_s(measured);
+        format!(
+            "N ÷ X = {} ÷ {} is not below p50 ÷ 2, p90 ÷ 10, p99 ÷ 100, the mean",
+            figure(asked.slots),
+            figure(per_s)
+        )
+    });
+    Some(InvariantCheck { invariant: Invariant::Markov, holds, text })
+}
+
+/// No more completions than N·(T ÷ (S − 1 ms) + 1): each slot waits S for each request, and one more may have begun
+/// before the window.
+fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
+    asked.ceiling_per_s()?;
+    let most = asked.slots * (measured.window_s / (asked.handler_delay_s - TIMER_EARLY_S) + 1.0);
+    let completed = measured.in_window.completed;
+    let holds = completed as f64 <= most;
+    let delay = micros(asked.handler_delay_s * 1e6);
+    let allowed = count(most as u64);
+    let text = if holds {
+        format!("{} completions, {allowed} possible with a delay of {delay}", count(completed))
+    } else {
+        let completed = count(completed);
+        format!("{completed} completions where a delay of {delay} allows {allowed}: the wait was skipped")
+    };
+    Some(InvariantCheck { invariant: Invariant::Ceiling, holds, text })
+}
+
+/// No wrong reply. Resets and time-outs are no replies: they are the mark `errors`.
+fn correctness(measured: &Measurement) -> InvariantCheck {
+    let books = &measured.accounting;
+    let window = measured.in_window;
+    let wrong = (books.bad_status + books.bad_body).max(window.completed.saturating_sub(window.ok));
+    let of = count(books.completed.max(window.completed));
+    let text = if wrong == 0 {
+        format!("none of {of} replies is wrong")
+    } else {
+        let (status, body) = (count(books.bad_status), count(books.bad_body));
+        format!("{} of {of} replies are wrong (status {status}, body {body})", count(wrong))
+    };
+    InvariantCheck { invariant: Invariant::Correctness, holds: wrong == 0, text }
+}

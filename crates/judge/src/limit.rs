@@ -1,0 +1,176 @@
+//! What bounded the throughput of a load, and whether the instrument vouches for it.
+
+use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Verdict};
+
+use crate::asked::{Asked, completions_per_s};
+use crate::figures::{count, figure, kinds, percent};
+use crate::thresholds::{
+    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, TARGET_BUSY, UNATTAINABLE_RATE_PER_THREAD,
+};
+
+/// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Limit {
+    /// Whether the throughput is the server's, a lower bound, or nobody's.
+    pub(crate) verdict: Verdict,
+    /// The limit, with its figures.
+    pub(crate) reason: Reason,
+}
+
+impl Limit {
+    fn new(verdict: Verdict, code: &str, text: String) -> Self {
+        Limit { verdict, reason: Reason::new(code, text) }
+    }
+}
+
+/// Finds what bounded the load; `observed` is the target, where it was watched.
+pub(crate) fn find(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
+    match asked.rate_per_s {
+        None => of_closed(asked, measured, observed),
+        Some(rate_per_s) => of_open(asked, measured, rate_per_s),
+    }
+}
+
+/// Whether no reply was completed, in the window or in the books.
+pub(crate) fn nothing_completed(measured: &Measurement) -> bool {
+    measured.in_window.completed == 0 && measured.accounting.completed == 0
+}
+
+/// Everything that kept requests from a reply, in words.
+fn failures(measured: &Measurement) -> String {
+    let books = &measured.accounting;
+    let not_sent = kinds(books.not_sent.iter().map(|(kind, number)| (*kind, *number)));
+    let failed = kinds(books.failed.iter().map(|(kind, number)| (*kind, *number)));
+    let awaited = kinds([("still awaited at the end", books.in_flight_at_end)]);
+    let parts: Vec<String> = [not_sent, failed, awaited].into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "none was sent".to_owned() } else { parts.join(", ") }
+}
+
+fn no_reply(measured: &Measurement) -> Limit {
+    let text = format!("no request got a complete reply: {}", failures(measured));
+    Limit::new(Verdict::Valid, "no-reply", text)
+}
+
+fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
+    let target_busy = observed.map_or(0.0, Observation::busy);
+    let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
+    if nothing_completed(measured) {
+        no_reply(measured)
+    } else if let Some(most) = ceiling {
+        let rate = figure(completions_per_s(measured));
+        let text =
+            format!("{rate} replies a second, and N ÷ S allows {}: the handler delay was the limit", figure(most));
+        Limit::new(Verdict::Valid, Mark::AtCeiling.id(), text)
+    } else if target_busy >= TARGET_BUSY {
+        let text = format!("the target's CPUs were {} busy: they were the limit", percent(target_busy));
+        Limit::new(Verdict::Valid, "target-cpu", text)
+    } else {
+        generator_limit(measured).unwrap_or_else(|| server_bound(asked, measured))
+    }
+}
+
+fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
+    let busy = percent(measured.generator.busiest_thread());
+    let connections = count(asked.connections.into());
+    let limit = format!("the server (or the {connections} connections) was the limit");
+    Limit::new(Verdict::Valid, "server-bound", format!("the generator was {busy} busy: {limit}"))
+}
+
+/// The closed model's generator as the limit, if it may have been.
+fn generator_limit(measured: &Measurement) -> Option<Limit> {
+    let (at, busy) = busiest(measured);
+    let text = if busy >= GENERATOR_BUSY {
+        let cure = "give it more threads (-t) or other CPUs";
+        format!("generator thread {at} was {} busy: the server does at least this; {cure}", percent(busy))
+    } else {
+        shortage(measured, OWN_SHORTAGE).map(|words| format!("{words}: the server does at least this"))?
+    };
+    Some(Limit::new(Verdict::AtLeast, Mark::Generator.id(), text))
+}
+
+/// The busiest generator thread, from 1, and its busy share.
+fn busiest(measured: &Measurement) -> (usize, f64) {
+    let shares = measured.generator.threads.iter().map(|thread| thread.busy()).enumerate();
+    shares.fold((1, 0.0), |best, (index, busy)| if busy > best.1 { (index + 1, busy) } else { best })
+}
+
+/// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
+fn shortage(measured: &Measurement, share: f64) -> Option<String> {
+    let books = &measured.accounting;
+    let ours = || books.not_sent.iter().filter(|(kind, _)| kind.side() == Side::Us).map(|(kind, n)| (*kind, *n));
+    let lacking: u64 = ours().map(|(_, number)| number).sum();
+    let cure = "raise the limit of open files, widen the port range, or keep connections alive";
+    (lacking as f64 > share * books.scheduled as f64)
+        .then(|| format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(ours())))
+}
+
+fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
+    let books = &measured.accounting;
+    let late = late_share(measured, LateCause::Generator);
+    let missed = (books.sent as f64) < RATE_SENT * books.scheduled as f64 || late > RATE_LATE;
+    if !missed {
+        return if nothing_completed(measured) { no_reply(measured) } else { rate_reached(measured, rate_per_s) };
+    }
+    if let Some(blame) = blame(asked, measured, rate_per_s) {
+        let sent = format!("{} of {} requests were sent", count(books.sent), count(books.scheduled));
+        let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
+        return Limit::new(Verdict::Void, "rate-not-reached", text);
+    }
+    if nothing_completed(measured) { no_reply(measured) } else { server_behind(measured, rate_per_s) }
+}
+
+/// What the generator did to miss the rate; none when it was the server's doing.
+fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<String> {
+    let short = shortage(measured, 1.0 - RATE_SENT);
+    if short.is_some() || refused(measured) {
+        return short;
+    }
+    let late = late_share(measured, LateCause::Generator);
+    let attainable = UNATTAINABLE_RATE_PER_THREAD * asked.generator_threads(measured);
+    let (at, busy) = busiest(measured);
+    if rate_per_s > attainable {
+        Some(format!("no generator with its CPUs can send more than {} a second", figure(attainable)))
+    } else if busy >= GENERATOR_BUSY {
+        Some(format!("generator thread {at} was {} busy; give it more threads (-t) or other CPUs", percent(busy)))
+    } else if late > RATE_LATE {
+        Some(format!("the generator itself sent {} of them late; give it CPUs of its own", percent(late)))
+    } else {
+        None
+    }
+}
+
+/// Whether the server refused what was not sent: nothing left, or all that is missing met a refusal.
+fn refused(measured: &Measurement) -> bool {
+    let books = &measured.accounting;
+    let refusals = books.not_sent.get(&NotSent::Refused).copied().unwrap_or(0);
+    let missing_for_other_reasons = books.scheduled.saturating_sub(books.sent + refusals);
+    let explained = missing_for_other_reasons as f64 <= (1.0 - RATE_SENT) * books.scheduled as f64;
+    refusals > 0 && (books.sent == 0 || (explained && late_share(measured, LateCause::Generator) <= RATE_LATE))
+}
+
+fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
+    let books = &measured.accounting;
+    let late = books.sent_late.get(&cause).copied().unwrap_or(0);
+    if books.scheduled == 0 { 0.0 } else { late as f64 / books.scheduled as f64 }
+}
+
+fn rate_reached(measured: &Measurement, rate_per_s: f64) -> Limit {
+    let waited = match late_share(measured, LateCause::NoConnection) {
+        share if share > RATE_LATE => format!("; {} of the requests waited for a connection", percent(share)),
+        _ => String::new(),
+    };
+    let busy = percent(measured.generator.busiest_thread());
+    let text = format!("the rate of {} a second was sent; the generator was {busy} busy{waited}", figure(rate_per_s));
+    Limit::new(Verdict::Valid, "rate-reached", text)
+}
+
+fn server_behind(measured: &Measurement, rate_per_s: f64) -> Limit {
+    let busy = percent(measured.generator.busiest_thread());
+    let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
+    let text = format!(
+        "the server did not keep up with {} a second (never sent: {not_sent}) while the generator was {busy} busy; \
+         what waited is in the response percentiles",
+        figure(rate_per_s)
+    );
+    Limit::new(Verdict::Valid, "server-behind", text)
+}

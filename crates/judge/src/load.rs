@@ -1,0 +1,40 @@
+use model::{LoadSpec, Measurement, Reason, Validity, Verdict};
+
+use crate::asked::Asked;
+use crate::{invariants, limit, marks};
+
+/// Judges a single load, of whose target nothing is known but its replies.
+///
+/// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
+/// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
+/// marks `lateness` and `unserved`, and `interrupted`, may follow.
+pub fn judge_load(spec: &LoadSpec, measured: &Measurement) -> Validity {
+    let asked = Asked::from(spec);
+    let limit = limit::find(&asked, measured, None);
+    let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
+    let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant.id(), check.text)).collect();
+    let mut verdict = Verdict::Void;
+    if reasons.is_empty() {
+        verdict = limit.verdict;
+        reasons.push(limit.reason);
+    }
+    let marks = [marks::lateness(&measured.latency_us), marks::unserved(&asked, measured)];
+    reasons.extend(marks.into_iter().flatten().map(|note| Reason::new(note.mark.id(), note.text)));
+    if measured.interrupted {
+        reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));
+    }
+    Validity { verdict, reasons }
+}
+
+/// Whether a reply came that was not as expected.
+pub fn replies_wrong(measured: &Measurement) -> bool {
+    measured.accounting.bad_status + measured.accounting.bad_body > 0
+}
+
+/// Whether no complete reply came at all.
+pub fn nothing_completed(measured: &Measurement) -> bool {
+    limit::nothing_completed(measured)
+}
+
+#[cfg(test)]
+mod tests;

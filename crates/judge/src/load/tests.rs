@@ -1,0 +1,160 @@
+use model::*;
+
+use super::*;
+use crate::testing::{measurement, request, summary};
+
+fn closed() -> LoadSpec {
+    LoadSpec {
+        address: "127.0.0.1:80".parse().unwrap(),
+        request: request(),
+        expect: ReplyExpectation::default(),
+        model: LoadModel::Closed,
+        connections: 100,
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        warm_up_ns: 0,
+        extent: Extent::Window(10 * NS_PER_S),
+        threads: 1,
+        cpus: Vec::new(),
+        seed: 1,
+    }
+}
+
+fn open(rate_per_s: f64) -> LoadSpec {
+    LoadSpec { model: LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant }, ..closed() }
+}
+
+/// An open run of which so many of 100,000 requests were not sent, for one reason.
+fn unsent(kind: NotSent, number: u64, busy: f64) -> Measurement {
+    let mut measured = measurement(100.0, 10_000.0, busy);
+    let books = &mut measured.accounting;
+    books.not_sent.insert(kind, number);
+    books.sent -= number;
+    books.completed -= number;
+    books.ok -= number;
+    if books.completed == 0 {
+        measured.in_window = WindowCount::default();
+        measured.residence = Residence::default();
+    }
+    measured
+}
+
+fn word(spec: &LoadSpec, measured: &Measurement) -> (Verdict, String) {
+    let validity = judge_load(spec, measured);
+    (validity.verdict, validity.reasons[0].code.clone())
+}
+
+fn is(verdict: Verdict, code: &str) -> (Verdict, String) {
+    (verdict, code.to_owned())
+}
+
+#[test]
+fn a_closed_load_says_who_was_the_limit() {
+    let validity = judge_load(&closed(), &measurement(100.0, 9_200.0, 0.43));
+    assert_eq!(validity.verdict, Verdict::Valid);
+    let text = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
+    assert_eq!(validity.reasons, [Reason::new("server-bound", text)]);
+    let validity = judge_load(&closed(), &measurement(100.0, 9_200.0, 0.8));
+    assert_eq!((validity.verdict, validity.reasons[0].code.as_str()), (Verdict::AtLeast, "generator"));
+    assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
+    assert!(validity.reasons[0].text.contains("-t"), "the cure: {validity:?}");
+}
+
+#[test]
+fn ports_that_ran_out_are_ours() {
+    let measured = unsent(NotSent::OutOfPorts, 5_000, 0.3);
+    assert_eq!(word(&closed(), &measured), is(Verdict::AtLeast, "generator"));
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Void, "rate-not-reached"));
+}
+
+#[test]
+fn a_broken_instrument_voids_whatever_the_limit() {
+    let mut measured = measurement(100.0, 9_200.0, 0.43);
+    measured.accounting.scheduled += 1;
+    measured.residence.in_flight_s *= 2.0;
+    let validity = judge_load(&closed(), &measured);
+    let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code.as_str()).collect();
+    assert_eq!((validity.verdict, codes), (Verdict::Void, vec!["accounting", "in-flight"]));
+}
+
+#[test]
+fn an_open_rate_that_is_reached_is_valid_and_lateness_is_noted() {
+    let mut measured = measurement(100.0, 10_000.0, 0.9);
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "rate-reached"));
+    measured.latency_us.response = Some(summary(100.0, 1_000));
+    measured.latency_us.lateness = Some(summary(50.0, 1_000));
+    let validity = judge_load(&open(10_000.0), &measured);
+    assert_eq!(validity.reasons[1].code, "lateness");
+}
+
+#[test]
+fn a_missed_rate_is_blamed_on_who_missed_it() {
+    let waiting = NotSent::WaitingAtEnd;
+    for (rate, unsent, expected) in [
+        (10_000.0, unsent(waiting, 5_000, 0.2), is(Verdict::Valid, "server-behind")),
+        (10_000.0, unsent(waiting, 50, 0.2), is(Verdict::Valid, "rate-reached")),
+        (10_000.0, unsent(waiting, 5_000, 0.85), is(Verdict::Void, "rate-not-reached")),
+        (2e6, unsent(waiting, 5_000, 0.2), is(Verdict::Void, "rate-not-reached")),
+        (10_000.0, unsent(waiting, 100_000, 0.2), is(Verdict::Valid, "no-reply")),
+        (10_000.0, unsent(NotSent::Refused, 100_000, 0.9), is(Verdict::Valid, "no-reply")),
+        (10_000.0, unsent(NotSent::Refused, 5_000, 0.9), is(Verdict::Valid, "server-behind")),
+    ] {
+        assert_eq!(word(&open(rate), &unsent), expected, "{rate} {:?}", unsent.accounting);
+    }
+}
+
+#[test]
+fn the_attainable_rate_grows_with_the_cpus_that_threads_can_use() {
+    let measured = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
+    let spec = |threads, cpus: &[u32]| LoadSpec { threads, cpus: cpus.to_vec(), ..open(1.5e6) };
+    assert_eq!(word(&spec(2, &[]), &measured).0, Verdict::Valid);
+    assert_eq!(word(&spec(2, &[1, 1]), &measured).0, Verdict::Void, "two threads on one CPU");
+    assert_eq!(word(&spec(2, &[0, 1]), &measured).0, Verdict::Valid);
+}
+
+#[test]
+fn requests_that_the_generator_sent_late_void() {
+    let mut measured = measurement(100.0, 10_000.0, 0.2);
+    measured.accounting.sent_late.insert(LateCause::NoConnection, 50_000);
+    let validity = judge_load(&open(10_000.0), &measured);
+    assert_eq!(validity.verdict, Verdict::Valid);
+    assert!(validity.reasons[0].text.ends_with("50 % of the requests waited for a connection"), "{validity:?}");
+    measured.accounting.sent_late.insert(LateCause::Generator, 1_001);
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Void, "rate-not-reached"));
+}
+
+#[test]
+fn nothing_completed_is_nobodys_limit() {
+    let measured = unsent(NotSent::Refused, 100_000, 0.1);
+    let validity = judge_load(&closed(), &measured);
+    let text = "no request got a complete reply: 100,000 refused";
+    assert_eq!(validity.reasons[0], Reason::new("no-reply", text));
+    assert!(nothing_completed(&measured) && !replies_wrong(&measured));
+}
+
+#[test]
+fn an_interrupted_load_keeps_its_figures() {
+    let measured = Measurement { interrupted: true, ..measurement(100.0, 9_200.0, 0.43) };
+    let validity = judge_load(&closed(), &measured);
+    assert_eq!(validity.verdict, Verdict::Valid);
+    assert_eq!(validity.reasons.last().unwrap().code, "interrupted");
+}
+
+#[test]
+fn wrong_replies_are_no_matter_of_validity() {
+    let mut measured = measurement(100.0, 9_200.0, 0.43);
+    measured.accounting.ok -= 1;
+    measured.accounting.bad_status += 1;
+    assert_eq!(judge_load(&closed(), &measured).verdict, Verdict::Valid);
+    assert!(replies_wrong(&measured));
+}
+
+#[test]
+fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
+    let mut measured = measurement(100.0, 9_200.0, 0.43);
+    measured.residence.completed_s = 500.0;
+    assert_eq!(judge_load(&closed(), &measured).reasons[1].code, "unserved");
+    let spec = LoadSpec { extent: Extent::Requests { count: 92_000, within_ns: None }, ..closed() };
+    assert_eq!(judge_load(&spec, &measured).reasons.len(), 1);
+}

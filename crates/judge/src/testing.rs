@@ -1,0 +1,327 @@
+//! The vocabulary of the tests: sessions of synthetic launches whose books balance and whose rates and latencies
+//! describe the same requests.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use model::*;
+
+/// Standard normal noise (Box and Muller).
+pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
+    radius * (2.0 * std::f64::consts::PI * rng.f64()).cos()
+}
+
+/// Student's t noise with three degrees of freedom: heavy tails.
+pub(crate) fn student3(rng: &mut fastrand::Rng) -> f64 {
+    let numerator = normal(rng);
+    let chi_squared: f64 = (0..3).map(|_| normal(rng).powi(2)).sum();
+    numerator / (chi_squared / 3.0).sqrt()
+}
+
+/// A session to be: cells with their true throughput, and how often each is launched.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    cells: Vec<(CellPlan, f64)>,
+    claims: Vec<Claim>,
+    absent: Vec<AbsentTarget>,
+    noise: f64,
+    block_noise: f64,
+    drift: f64,
+    blocks: u32,
+    planned: Blocks,
+    seed: u64,
+    target_busy: f64,
+    generator_busy: f64,
+}
+
+impl Session {
+    pub(crate) fn new() -> Self {
+        Session {
+            cells: Vec::new(),
+            claims: Vec::new(),
+            absent: Vec::new(),
+            noise: 0.01,
+            block_noise: 0.0,
+            drift: 0.0,
+            blocks: 6,
+            planned: Blocks { min: 6, max: 6 },
+            seed: 42,
+            target_busy: 0.03,
+            generator_busy: 0.43,
+        }
+    }
+
+    /// A target at 10 connections, without delay, with its true throughput.
+    pub(crate) fn cell(self, target: &str, throughput: f64) -> Self {
+        self.push(cell_plan(target, &[], 10, 0), throughput)
+    }
+
+    /// A target at so many connections and a handler delay in ms.
+    pub(crate) fn delayed(self, target: &str, connections: u32, delay_ms: u64, throughput: f64) -> Self {
+        let delay = format_duration(delay_ms * 1_000_000);
+        let levels = [("connections", Level::Integer(connections.into())), ("handler_delay", Level::Text(delay))];
+        self.push(cell_plan(target, &levels, connections, delay_ms), throughput)
+    }
+
+    fn push(mut self, cell: CellPlan, throughput: f64) -> Self {
+        self.cells.push((cell, throughput));
+        self
+    }
+
+    /// Relative standard deviation between launches.
+    pub(crate) fn noise(self, noise: f64) -> Self {
+        Session { noise, ..self }
+    }
+
+    /// Relative standard deviation between blocks, shared by all targets.
+    pub(crate) fn block_noise(self, block_noise: f64) -> Self {
+        Session { block_noise, ..self }
+    }
+
+    /// Relative change of the first target from block to block.
+    pub(crate) fn drift(self, drift: f64) -> Self {
+        Session { drift, ..self }
+    }
+
+    pub(crate) fn blocks(self, blocks: u32) -> Self {
+        Session { blocks, ..self }
+    }
+
+    pub(crate) fn planned(self, min: u32, max: u32) -> Self {
+        Session { planned: Blocks { min, max }, ..self }
+    }
+
+    pub(crate) fn seed(self, seed: u64) -> Self {
+        Session { seed, ..self }
+    }
+
+    pub(crate) fn target_busy(self, target_busy: f64) -> Self {
+        Session { target_busy, ..self }
+    }
+
+    pub(crate) fn generator_busy(self, generator_busy: f64) -> Self {
+        Session { generator_busy, ..self }
+    }
+
+    pub(crate) fn absent(mut self, name: &str, reason: &str) -> Self {
+        self.absent.push(AbsentTarget { name: name.to_owned(), reason: reason.to_owned() });
+        self
+    }
+
+    /// A claim without conditions.
+    pub(crate) fn claim(self, expect: &str) -> Self {
+        self.claim_where(&[], expect)
+    }
+
+    pub(crate) fn claim_where(mut self, conditions: &[(&str, Level)], expect: &str) -> Self {
+        let conditions = conditions.iter().map(|(factor, level)| ((*factor).to_owned(), level.clone()));
+        self.claims.push(Claim {
+            name: format!("claim-{}", self.claims.len() + 1),
+            says: "somebody said so".to_owned(),
+            conditions: Cell(conditions.collect()),
+            published: BTreeMap::new(),
+            published_value: Some(0.5),
+            expect: expect.to_owned(),
+            not_testable: None,
+        });
+        self
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        let mut names: Vec<&str> = self.cells.iter().map(|(cell, _)| cell.levels.target()).collect();
+        names.dedup();
+        let mut factors: Vec<String> = vec!["target".to_owned()];
+        if self.cells.iter().any(|(cell, _)| cell.levels.0.len() > 1) {
+            factors.extend(["handler_delay".to_owned(), "connections".to_owned()]);
+        }
+        Plan {
+            schema: PLAN_SCHEMA.to_owned(),
+            name: "session".to_owned(),
+            question: "Which is faster?".to_owned(),
+            source: None,
+            quick: false,
+            seed: self.seed,
+            margin: 0.05,
+            precision: 0.03,
+            blocks: self.planned,
+            generator: GeneratorPlan { threads: 1, cpus: Vec::new() },
+            target_cpus: Vec::new(),
+            factors,
+            targets: names.into_iter().map(target).collect(),
+            absent: self.absent.clone(),
+            cells: self.cells.iter().map(|(cell, _)| cell.clone()).collect(),
+            claims: self.claims.clone(),
+        }
+    }
+
+    /// The records of all blocks, in order.
+    pub(crate) fn records(&self) -> Vec<TrialRecord> {
+        let mut rng = fastrand::Rng::with_seed(self.seed);
+        let mut records = Vec::new();
+        for block in 1..=self.blocks {
+            let shared = self.block_noise * normal(&mut rng);
+            for (index, (cell, throughput)) in self.cells.iter().enumerate() {
+                let drift = if index == 0 { (1.0 + self.drift).powi(block as i32 - 1) } else { 1.0 };
+                let rate = throughput * drift * (self.noise * normal(&mut rng) + shared).exp();
+                records.push(self.record(TrialSpec { block, position: index as u32 + 1, cell: index }, cell, rate));
+            }
+        }
+        records
+    }
+
+    fn record(&self, spec: TrialSpec, cell: &CellPlan, rate: f64) -> TrialRecord {
+        TrialRecord {
+            schema: TRIAL_SCHEMA.to_owned(),
+            id: spec.id(),
+            block: spec.block,
+            position: spec.position,
+            cell: spec.cell,
+            levels: cell.levels.clone(),
+            started_at: format!("2026-11-20T10:{:02}:{:02}Z", spec.block, spec.position),
+            time_to_ready_ms: Some(80.0),
+            measurement: Some(measurement(f64::from(cell.load.connections), rate, self.generator_busy)),
+            observation: Some(observation(self.target_busy)),
+            failure: None,
+        }
+    }
+
+    pub(crate) fn analyse(&self) -> Analysis {
+        self.analyse_these(&self.records())
+    }
+
+    pub(crate) fn analyse_these(&self, records: &[TrialRecord]) -> Analysis {
+        crate::analyse(&self.plan(), &Environment::default(), records)
+    }
+}
+
+/// A closed cell of the plan, with a window of 10 s.
+pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32, delay_ms: u64) -> CellPlan {
+    let mut all: BTreeMap<String, Level> = levels.iter().map(|(f, level)| ((*f).to_owned(), level.clone())).collect();
+    all.insert("target".to_owned(), Level::Text(target.to_owned()));
+    CellPlan {
+        levels: Cell(all),
+        load: CellLoad {
+            request: request(),
+            expect: ReplyExpectation::default(),
+            load_model: LoadModel::Closed,
+            connections,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: NS_PER_S,
+            window_ns: 10 * NS_PER_S,
+        },
+        settings: BTreeMap::new(),
+        runtime: String::new(),
+        handler_delay_ns: delay_ms * 1_000_000,
+        target_cpus: Vec::new(),
+    }
+}
+
+pub(crate) fn request() -> Request {
+    Request {
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        host: "localhost".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        version: HttpVersion::Http11,
+    }
+}
+
+fn target(name: &str) -> Target {
+    let launch = LaunchRecipe { run: Vec::new(), cwd: PathBuf::new(), env: BTreeMap::new(), ready: "/".to_owned() };
+    Target {
+        name: name.to_owned(),
+        title: name.to_owned(),
+        language: String::new(),
+        framework: String::new(),
+        about: String::new(),
+        reconstruction: name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned()),
+        toolchain: None,
+        build: None,
+        launch,
+        settings: BTreeMap::new(),
+        runtimes: BTreeMap::new(),
+    }
+}
+
+/// What a sound closed load of 10 s looks like at a rate: every connection always has a request in flight.
+pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> Measurement {
+    const WINDOW_S: f64 = 10.0;
+    let completed = (rate * WINDOW_S).round() as u64;
+    let service_us = connections / rate * 1e6;
+    Measurement {
+        window_s: WINDOW_S,
+        accounting: Accounting {
+            scheduled: completed,
+            sent: completed,
+            completed,
+            ok: completed,
+            ..Default::default()
+        },
+        in_window: WindowCount { completed, ok: completed, ok_bytes: completed * 100 },
+        latency_us: Latencies { service: Some(summary(service_us, completed)), ..Default::default() },
+        residence: Residence {
+            in_flight_s: connections * WINDOW_S,
+            requests_s: connections * WINDOW_S,
+            completed_s: connections * WINDOW_S * 0.999,
+        },
+        generator: GeneratorUse {
+            threads: vec![ThreadUse { cpu_s: generator_busy * WINDOW_S, wall_s: WINDOW_S, longest_stall_us: 50.0 }],
+        },
+        connections: ConnectionCounts { opened: connections as u64, jain: Some(1.0), ..Default::default() },
+        ..Default::default()
+    }
+}
+
+/// A narrow distribution around a value.
+pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
+    let at = |factor: f64| Some(around_us * factor);
+    LatencySummary {
+        population: "requests due in the window".to_owned(),
+        censored: 0,
+        count,
+        mean: at(1.0),
+        min: at(0.9),
+        p50: at(1.0),
+        p75: at(1.05),
+        p90: at(1.1),
+        p95: at(1.15),
+        p99: at(1.2),
+        p999: at(1.3),
+        p9999: None,
+        max: at(1.4),
+        exact_below: None,
+        saturated: 0,
+    }
+}
+
+fn observation(busy: f64) -> Observation {
+    Observation {
+        window_s: 10.0,
+        samples: 20,
+        cpu_user_s: 10.0 * busy,
+        cpus: 1,
+        peak_memory_bytes: 20_000_000,
+        ..Default::default()
+    }
+}
+
+/// Makes a trial one whose process never started.
+pub(crate) fn fail_at_launch(trial: &mut TrialRecord) {
+    trial.measurement = None;
+    trial.observation = None;
+    trial.time_to_ready_ms = None;
+    let text = "no such file".to_owned();
+    trial.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new() });
+}
+
+/// Makes some replies of a trial wrong.
+pub(crate) fn wrong_replies(trial: &mut TrialRecord, wrong: u64) {
+    let measured = trial.measurement.as_mut().expect("it was measured");
+    measured.accounting.ok -= wrong;
+    measured.accounting.bad_body += wrong;
+    measured.in_window.ok -= wrong;
+}

@@ -1,0 +1,107 @@
+//! Every threshold of the judgement, in one place, each with the reason for its value.
+
+/// Blocks needed for a verdict. At six the sign interval reaches 95 % for the first time (1 − 2·2⁻⁶ = 96.9 %); with
+/// fewer a result is preliminary.
+pub const BLOCKS_FOR_A_VERDICT: usize = 6;
+
+/// Two-sided confidence of every interval.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Level of every test: 1 − `CONFIDENCE`.
+pub const SIGNIFICANCE: f64 = 0.05;
+
+/// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of
+/// one receive, so the sums differ a little even when the books are right.
+pub const IN_FLIGHT_TOLERANCE: f64 = 0.01;
+
+/// Request-seconds by which the two sides may differ whatever their size: below this a run is so short that single
+/// clock stamps decide.
+pub const IN_FLIGHT_ABSOLUTE_S: f64 = 0.001;
+
+/// Slack on the Markov bound: histograms keep three significant digits.
+pub const MARKOV_TOLERANCE: f64 = 0.01;
+
+/// The drain after the window lasts at most this long, so a request that was sent inside the window can have spent
+/// this much of its service time outside of it.
+pub const DRAIN_S: f64 = 1.0;
+
+/// Timers may fire this much early, so a handler that asks for S may truly wait S − 1 ms.
+pub const TIMER_EARLY_S: f64 = 0.001;
+
+/// Busy share of the busiest generator thread from which the generator may have been the limit. Well below 1, for a
+/// thread that is full for 80 % of the window delays what it does in the rest.
+pub const GENERATOR_BUSY: f64 = 0.80;
+
+/// Busy share of the target's CPUs from which the target is the limit.
+pub const TARGET_BUSY: f64 = 0.95;
+
+/// Share of N ÷ S from which throughput is what the handler delay allows; servers cannot be ranked there.
+pub const AT_CEILING: f64 = 0.98;
+
+/// Share of a closed run's connection time that completed requests must account for.
+pub const SERVED_SHARE: f64 = 0.9;
+
+/// Completions per connection slot below which a trial is thin: the edges of the window then weigh over 3 %.
+pub const THIN_COMPLETIONS: f64 = 30.0;
+
+/// A response quantile must be this many times the lateness p99 to be the server's rather than the generator's.
+pub const LATENESS_FACTOR: f64 = 10.0;
+
+/// Share of CPU time stolen by the hypervisor from which a trial is noisy. A choice: as large as the smallest
+/// differences between servers that one wants to see.
+pub const NOISY_STEAL: f64 = 0.02;
+
+/// Share of all CPU time used by other processes from which a trial is noisy. A choice: wider than the limit on steal,
+/// for the kernel's own threads and interrupts, which the load causes, count as others.
+pub const NOISY_OTHERS: f64 = 0.10;
+
+/// Share of the scheduled requests that must have been sent for an open rate to count as reached.
+pub const RATE_SENT: f64 = 0.999;
+
+/// Share of requests sent late by the generator itself from which an open rate counts as missed because of it.
+pub const RATE_LATE: f64 = 0.01;
+
+/// Share of requests that the generator's own machine kept from being sent (out of ports, out of files) from which
+/// the generator is the limit.
+pub const OWN_SHORTAGE: f64 = 0.01;
+
+/// Requests a second that no single generator thread can send: a request costs a generator at least 1 µs of CPU in
+/// the kernel even with 16 pipelined; the measured raw floor without pipelining is about 4.8 µs.
+pub const UNATTAINABLE_RATE_PER_THREAD: f64 = 1_000_000.0;
+
+/// A mark is a cell's, and its throughput only a lower bound, when at least this share of its launches says so.
+pub const SHARE_OF_LAUNCHES: f64 = 0.5;
+
+/// Lag-1 correlation of block values above which a session is said to be correlated. For independent normal blocks
+/// it is exceeded in 4 to 5 % of sessions of 6 to 12 blocks (simulated); larger sessions use Anderson's limit.
+pub const BLOCK_CORRELATION: f64 = 0.35;
+
+/// Most blocks a claim is said to need; beyond, the claim cannot reasonably be settled.
+pub const NEEDS_BLOCKS_CAP: u32 = 1_000;
+
+/// Share of the half width below which the distance to a threshold is taken to be none.
+pub const NO_DISTANCE: f64 = 1e-3;
+
+/// Handler delay from which findings are looked for: below, the server's own time hides the waiting.
+pub const FINDING_DELAY_S: f64 = 0.005;
+
+/// Connections from which a flat throughput says something about serialisation.
+pub const FINDING_CONNECTIONS: f64 = 10.0;
+
+/// Busy share of the target's CPUs below which CPU is not the limit.
+pub const FINDING_CPU_IDLE: f64 = 0.5;
+
+/// Requests at once (X·S) up to which a server looks serialised: 1 plus the scatter of short windows.
+pub const SERIAL_AT_MOST: f64 = 1.2;
+
+/// Requests at once below which a server does not even work one after the other, so another cause is at work.
+pub const SERIAL_AT_LEAST: f64 = 0.5;
+
+/// Requests at once from which a plateau may be a pool of workers.
+pub const POOL_AT_LEAST: f64 = 1.5;
+
+/// A pool shows only when it is smaller than this share of the connections.
+pub const POOL_SHARE_OF_CONNECTIONS: f64 = 0.5;
+
+/// Spread (largest ÷ smallest − 1) of X·S within which plateaus are equal.
+pub const POOL_SPREAD: f64 = 0.15;

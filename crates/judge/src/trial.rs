@@ -1,0 +1,103 @@
+use model::{
+    CellPlan, InvariantCheck, MarkNote, Measurement, Observation, Reason, TrialFailure, TrialRecord, TrialStage,
+    Verdict,
+};
+
+use crate::asked::Asked;
+use crate::limit::{self, Limit};
+use crate::{invariants, marks};
+
+/// The instrument's word on one launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialJudgement {
+    /// Every invariant that applies, held or broken.
+    pub checks: Vec<InvariantCheck>,
+    /// What a reader must know.
+    pub marks: Vec<MarkNote>,
+    /// Whether throughput is only a lower bound, because the generator may have been the limit.
+    pub at_least: bool,
+    /// What bounded the throughput: `at-ceiling`, `target-cpu`, `generator`, `server-bound` in the closed model,
+    /// `rate-reached`, `rate-not-reached`, `server-behind` in the open one, `no-reply` in both.
+    pub limit: Reason,
+    /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at
+    /// which the launch failed.
+    pub void: Option<Reason>,
+}
+
+impl TrialJudgement {
+    /// Whether its figures may be used.
+    pub fn is_valid(&self) -> bool {
+        self.void.is_none()
+    }
+
+    fn without_figures(reason: Reason) -> Self {
+        TrialJudgement {
+            checks: Vec::new(),
+            marks: Vec::new(),
+            at_least: false,
+            limit: reason.clone(),
+            void: Some(reason),
+        }
+    }
+}
+
+/// Judges one launch in its cell by the invariants and marks.
+pub fn check_trial(cell: &CellPlan, trial: &TrialRecord) -> TrialJudgement {
+    match (&trial.failure, &trial.measurement) {
+        (Some(failure), None) => TrialJudgement::without_figures(failed(failure)),
+        (None, None) => TrialJudgement::without_figures(Reason::new("load", "the trial has no measurement")),
+        (failure, Some(measured)) => {
+            let mut judgement = judge(&Asked::from(cell), measured, trial.observation.as_ref());
+            judgement.void = failure.as_ref().map(failed).or(judgement.void);
+            judgement
+        }
+    }
+}
+
+fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> TrialJudgement {
+    let checks = invariants::of_trial(asked, measured);
+    let limit = limit::find(asked, measured, observed);
+    let marks = [
+        marks::generator(&limit),
+        marks::lateness(&measured.latency_us),
+        marks::unserved(asked, measured),
+        marks::thin(asked, measured),
+        marks::at_ceiling(asked, measured),
+        observed.and_then(|seen| marks::noisy(&seen.host)),
+        marks::errors(measured),
+    ];
+    TrialJudgement {
+        void: void(measured, &checks, &limit),
+        checks,
+        marks: marks.into_iter().flatten().collect(),
+        at_least: limit.verdict == Verdict::AtLeast,
+        limit: limit.reason,
+    }
+}
+
+fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Option<Reason> {
+    if measured.interrupted {
+        return Some(Reason::new("interrupted", "the load was stopped before its end"));
+    }
+    broken(checks).or_else(|| (limit.verdict == Verdict::Void).then(|| limit.reason.clone()))
+}
+
+/// The first broken invariant, with the sentences of all.
+fn broken(checks: &[InvariantCheck]) -> Option<Reason> {
+    let breaches: Vec<&InvariantCheck> = checks.iter().filter(|check| !check.holds).collect();
+    let texts: Vec<&str> = breaches.iter().map(|check| check.text.as_str()).collect();
+    breaches.first().map(|first| Reason::new(first.invariant.id(), texts.join("; ")))
+}
+
+fn failed(failure: &TrialFailure) -> Reason {
+    let code = match failure.stage {
+        TrialStage::Launch => "launch",
+        TrialStage::Ready => "ready",
+        TrialStage::Load => "load",
+        TrialStage::Died => "died",
+    };
+    Reason::new(code, failure.text.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+use std::collections::BTreeMap;
+
+use model::*;
+
+use super::*;
+use crate::testing::{Session, cell_plan, fail_at_launch, summary, wrong_replies};
+
+/// One sound launch at 100 connections, a delay in ms and a throughput.
+fn launch(delay_ms: u64, throughput: f64) -> (CellPlan, TrialRecord) {
+    let session = Session::new().delayed("a", 100, delay_ms, throughput).noise(0.0).blocks(1);
+    (session.plan().cells.remove(0), session.records().remove(0))
+}
+
+fn measured(trial: &mut TrialRecord) -> &mut Measurement {
+    trial.measurement.as_mut().unwrap()
+}
+
+fn void_code(cell: &CellPlan, trial: &TrialRecord) -> Option<String> {
+    check_trial(cell, trial).void.map(|reason| reason.code)
+}
+
+fn marks(cell: &CellPlan, trial: &TrialRecord) -> Vec<Mark> {
+    check_trial(cell, trial).marks.iter().map(|note| note.mark).collect()
+}
+
+/// Turns a launch into one of the open model whose books are full and on time.
+fn open(cell: &mut CellPlan, trial: &mut TrialRecord, rate_per_s: f64) {
+    cell.load.load_model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+    let latencies = &mut measured(trial).latency_us;
+    latencies.response = latencies.service.clone();
+    latencies.lateness = Some(summary(20.0, 1_000));
+}
+
+#[test]
+fn a_sound_launch_is_valid_without_marks() {
+    let (cell, trial) = launch(10, 9_200.0);
+    let judgement = check_trial(&cell, &trial);
+    assert!(judgement.is_valid() && !judgement.at_least, "{judgement:?}");
+    assert_eq!(judgement.marks, []);
+    assert_eq!(judgement.checks.iter().map(|c| c.invariant).collect::<Vec<_>>(), Invariant::ALL);
+    assert!(judgement.checks.iter().all(|check| check.holds), "{judgement:?}");
+    assert_eq!(judgement.limit.code, "server-bound");
+    assert!(judgement.limit.text.contains("the generator was 43 % busy"), "{judgement:?}");
+}
+
+#[test]
+fn books_that_do_not_balance_void() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    measured(&mut trial).accounting.sent -= 1;
+    assert_eq!(void_code(&cell, &trial).unwrap(), "accounting");
+}
+
+#[test]
+fn sides_of_littles_identity_that_disagree_void() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    measured(&mut trial).residence.requests_s *= 1.009;
+    assert_eq!(void_code(&cell, &trial), None);
+    measured(&mut trial).residence.requests_s *= 1.009;
+    assert_eq!(void_code(&cell, &trial).unwrap(), "in-flight");
+    measured(&mut trial).residence = Residence { in_flight_s: 1e-5, requests_s: 9e-4, completed_s: 1e-5 };
+    assert_eq!(void_code(&cell, &trial), None, "both are tiny");
+}
+
+/// Published rows whose rate and latency cannot both be right.
+#[test]
+fn a_median_above_twice_the_mean_voids() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let mean_us = 100.0 / 9_200.0 * 1e6;
+    let service = measured(&mut trial).latency_us.service.as_mut().unwrap();
+    service.p50 = Some(mean_us * 1.95);
+    assert_eq!(void_code(&cell, &trial), None);
+    let service = measured(&mut trial).latency_us.service.as_mut().unwrap();
+    service.p50 = Some(mean_us * 2.1);
+    assert_eq!(void_code(&cell, &trial).unwrap(), "markov");
+}
+
+/// A leaderboard's row: X·R̄ = 1,186 requests at once from a server that its configuration limits to 1,024.
+#[test]
+fn a_mean_above_n_over_x_voids() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let service = measured(&mut trial).latency_us.service.as_mut().unwrap();
+    service.mean = service.mean.map(|mean| mean * 1_186.0 / 1_024.0);
+    assert_eq!(void_code(&cell, &trial).unwrap(), "markov");
+}
+
+/// A stall at the end leaves requests that outlast the window: their p99 is honest and must not void.
+#[test]
+fn requests_that_cross_the_end_of_a_short_window_do_not_void() {
+    let (cell, mut trial) = launch(0, 10_000.0);
+    let measured = measured(&mut trial);
+    measured.window_s = 1.0;
+    measured.in_window.completed = 9_900;
+    measured.in_window.ok = 9_900;
+    let service = measured.latency_us.service.as_mut().unwrap();
+    (service.p99, service.max) = (Some(1_500_000.0), Some(1_500_000.0));
+    assert_eq!(void_code(&cell, &trial), None);
+}
+
+#[test]
+fn more_replies_than_the_delay_allows_void() {
+    let (cell, trial) = launch(10, 11_000.0);
+    assert_eq!(void_code(&cell, &trial), None, "timers may fire 1 ms early");
+    let (cell, trial) = launch(10, 11_200.0);
+    let judgement = check_trial(&cell, &trial);
+    assert_eq!(judgement.void.unwrap().code, "ceiling");
+    let (cell, trial) = launch(1, 150_000.0);
+    assert_eq!(void_code(&cell, &trial), None, "a delay of 1 ms cannot be told");
+}
+
+#[test]
+fn wrong_replies_void_and_failures_do_not() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    wrong_replies(&mut trial, 12);
+    let void = check_trial(&cell, &trial).void.unwrap();
+    assert_eq!(void.code, "correctness");
+    assert_eq!(void.text, "12 of 92,000 replies are wrong (status 0, body 12)");
+    let (cell, mut trial) = launch(10, 9_200.0);
+    let books = &mut measured(&mut trial).accounting;
+    (books.scheduled, books.sent) = (92_005, 92_005);
+    books.failed = BTreeMap::from([(Failure::TimedOut, 5)]);
+    assert_eq!(void_code(&cell, &trial), None);
+    let text = "less than 0.1 % of 92,005 requests: 5 timed-out".to_owned();
+    assert_eq!(check_trial(&cell, &trial).marks, [MarkNote { mark: Mark::Errors, text }]);
+}
+
+#[test]
+fn launches_without_figures_say_where_they_failed() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    measured(&mut trial).interrupted = true;
+    assert_eq!(void_code(&cell, &trial).unwrap(), "interrupted");
+    trial.failure = Some(TrialFailure { stage: TrialStage::Died, text: "killed".into(), output: String::new() });
+    assert_eq!(void_code(&cell, &trial).unwrap(), "died");
+    fail_at_launch(&mut trial);
+    assert_eq!(void_code(&cell, &trial).unwrap(), "launch");
+}
+
+#[test]
+fn a_full_generator_makes_a_lower_bound_unless_something_else_explains_the_rate() {
+    let full = |trial: &mut TrialRecord| measured(trial).generator.threads[0].cpu_s = 9.7;
+    let (cell, mut trial) = launch(0, 9_200.0);
+    full(&mut trial);
+    let judgement = check_trial(&cell, &trial);
+    assert!(judgement.at_least);
+    assert_eq!((judgement.limit.code.as_str(), judgement.marks[0].mark), ("generator", Mark::Generator));
+    trial.observation.as_mut().unwrap().cpu_user_s = 9.6;
+    let judgement = check_trial(&cell, &trial);
+    assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "target-cpu"));
+    let (cell, mut trial) = launch(10, 9_900.0);
+    full(&mut trial);
+    let judgement = check_trial(&cell, &trial);
+    assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "at-ceiling"));
+    assert_eq!(judgement.marks[0].mark, Mark::AtCeiling);
+}
+
+#[test]
+fn marks_of_connections() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    measured(&mut trial).connections.never_served = 3;
+    assert_eq!(marks(&cell, &trial), [Mark::Unserved]);
+    measured(&mut trial).connections.never_served = 0;
+    measured(&mut trial).residence.completed_s = 890.0;
+    assert_eq!(marks(&cell, &trial), [Mark::Unserved]);
+    let (cell, trial) = launch(1_000, 95.0);
+    assert_eq!(marks(&cell, &trial), [Mark::Thin]);
+}
+
+#[test]
+fn marks_of_the_machine() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let host = &mut trial.observation.as_mut().unwrap().host;
+    *host = HostUse { cpus: 2, steal_share: 0.03, others_share: 0.12 };
+    let judgement = check_trial(&cell, &trial);
+    let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of it";
+    assert_eq!(judgement.marks, [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
+}
+
+#[test]
+fn an_open_rate_is_reached_or_missed_for_a_reason() {
+    let (mut cell, mut trial) = launch(0, 9_200.0);
+    open(&mut cell, &mut trial, 9_200.0);
+    let judgement = check_trial(&cell, &trial);
+    assert_eq!((judgement.limit.code.as_str(), judgement.marks.len()), ("rate-reached", 0));
+    assert!(!judgement.checks.iter().any(|check| check.invariant == Invariant::Markov), "closed model only");
+    let books = &mut measured(&mut trial).accounting;
+    books.sent_late.insert(LateCause::Generator, 2_000);
+    assert_eq!(void_code(&cell, &trial).unwrap(), "rate-not-reached");
+}
+
+#[test]
+fn a_quantile_near_the_lateness_is_marked() {
+    let (mut cell, mut trial) = launch(0, 9_200.0);
+    open(&mut cell, &mut trial, 9_200.0);
+    measured(&mut trial).latency_us.lateness = Some(summary(1_000.0, 1_000));
+    let judgement = check_trial(&cell, &trial);
+    assert_eq!(judgement.marks[0].mark, Mark::Lateness);
+    assert_eq!(judgement.marks[0].text, "response p50 10.9 ms, p90 12.0 ms against a lateness p99 of 1.20 ms");
+}
+
+#[test]
+fn pipelined_requests_count_as_slots() {
+    let mut cell = cell_plan("a", &[], 10, 10);
+    cell.load.pipeline = 10;
+    let (_, trial) = launch(10, 9_200.0);
+    assert_eq!(void_code(&cell, &trial), None, "100 slots, not 10");
+}

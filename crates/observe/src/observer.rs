@@ -1,0 +1,110 @@
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use model::Sample;
+
+use crate::sampler::{REST_AFTER_LOOK, thread_cpu_ns};
+use crate::{ProcSource, Sampler, SharedClock};
+
+/// Takes samples of a process tree on a thread of its own until it is stopped.
+pub struct Observer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    stopped: Condvar,
+}
+
+struct State {
+    sampler: Sampler,
+    samples: Vec<Sample>,
+    stop: bool,
+}
+
+impl Observer {
+    /// Begins to watch `root_pid` and its descendants: one full sample before this returns, then one every `period`.
+    ///
+    /// # Panics
+    /// When the system cannot start a thread, as `std::thread::spawn` does.
+    pub fn start(root_pid: u32, proc: ProcSource, clock: SharedClock, period: Duration) -> Observer {
+        let mut sampler = Sampler::new(root_pid, &proc, Arc::clone(&clock));
+        let samples = vec![sampler.sample_now()];
+        let state = Mutex::new(State { sampler, samples, stop: false });
+        let shared = Arc::new(Shared { state, stopped: Condvar::new() });
+        let watched = Arc::clone(&shared);
+        let thread = thread::Builder::new()
+            .name("observer".to_owned())
+            .spawn(move || watched.watch(&clock, period))
+            .expect("the system can start a thread");
+        Observer { shared, thread: Some(thread) }
+    }
+
+    /// Takes a full sample now: at the start and the end of a window.
+    pub fn mark(&self) -> Sample {
+        self.shared.lock().mark()
+    }
+
+    /// Takes a last sample and returns all of them in the order of time. Does not wait for the period to pass.
+    pub fn stop(mut self) -> Vec<Sample> {
+        self.end_thread();
+        let mut state = self.shared.lock();
+        state.mark();
+        std::mem::take(&mut state.samples)
+    }
+
+    fn end_thread(&mut self) {
+        self.shared.lock().stop = true;
+        self.shared.stopped.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported by its hook; the samples up to it are still good.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        self.end_thread();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watch(&self, clock: &SharedClock, period: Duration) {
+        let period_ns = u64::try_from(period.as_nanos()).unwrap_or(u64::MAX);
+        let mut due_ns = clock.now_ns().saturating_add(period_ns);
+        let mut state = self.lock();
+        while !state.stop {
+            let now_ns = clock.now_ns();
+            if now_ns < due_ns {
+                let wait = Duration::from_nanos((due_ns - now_ns).min(period_ns));
+                state = self.stopped.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let before_ns = thread_cpu_ns();
+            state.pass();
+            let rest_ns = REST_AFTER_LOOK * thread_cpu_ns().saturating_sub(before_ns);
+            // Looks that were missed are not made up for.
+            due_ns = due_ns.saturating_add(period_ns).max(now_ns.saturating_add(rest_ns));
+        }
+    }
+}
+
+impl State {
+    fn pass(&mut self) {
+        let sample = self.sampler.sample();
+        self.samples.push(sample);
+    }
+
+    fn mark(&mut self) -> Sample {
+        let sample = self.sampler.sample_now();
+        self.samples.push(sample);
+        sample
+    }
+}

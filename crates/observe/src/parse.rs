@@ -1,0 +1,129 @@
+//! The kernel's text formats (proc(5)), read by bytes.
+
+/// The fields of `/proc/PID/stat` that are used; times in clock ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProcessStat {
+    pub(crate) parent: u32,
+    /// Ended, and not yet waited for.
+    pub(crate) zombie: bool,
+    pub(crate) user: u64,
+    pub(crate) system: u64,
+    /// User time of descendants that ended and were waited for.
+    pub(crate) reaped_user: u64,
+    pub(crate) reaped_system: u64,
+    pub(crate) threads: u32,
+    /// Start in ticks since boot; tells a process from a later one of the same number.
+    pub(crate) start: u64,
+}
+
+pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
+    // The command's name stands in brackets and may itself hold blanks and brackets: start after the last one.
+    let name_end = bytes.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = words(&bytes[name_end + 1..]);
+    let zombie = matches!(fields.next()?, b"Z" | b"X");
+    let parent = number(fields.next()?)?;
+    // Field 4 was the parent, 14 is the user time.
+    let mut fields = fields.skip(9);
+    let mut next = || number::<u64>(fields.next()?);
+    let (user, system, reaped_user, reaped_system) = (next()?, next()?, next()?, next()?);
+    let (_priority, _nice) = (fields.next()?, fields.next()?);
+    let threads = number(fields.next()?)?;
+    let _interval_timer = fields.next()?;
+    let start = number(fields.next()?)?;
+    Some(ProcessStat { parent, zombie, user, system, reaped_user, reaped_system, threads, start })
+}
+
+/// CPU ticks of the whole machine since boot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct HostTicks {
+    /// User, nice, system, interrupts. Guests are part of user.
+    pub(crate) busy: u64,
+    pub(crate) steal: u64,
+}
+
+pub(crate) fn host_ticks(stat: &[u8]) -> Option<HostTicks> {
+    let mut fields = words(stat.strip_prefix(b"cpu ")?.split(|byte| *byte == b'\n').next()?);
+    let mut next = || number::<u64>(fields.next()?);
+    let (user, nice, system) = (next()?, next()?, next()?);
+    let (_idle, _waiting) = (next()?, next()?);
+    let (interrupt, soft_interrupt) = (next()?, next()?);
+    Some(HostTicks { busy: user + nice + system + interrupt + soft_interrupt, steal: next().unwrap_or(0) })
+}
+
+/// Resident pages from `/proc/PID/statm`.
+pub(crate) fn resident_pages(statm: &[u8]) -> Option<u64> {
+    number(words(statm).nth(1)?)
+}
+
+/// Voluntary and involuntary context switches from the `status` of a thread.
+pub(crate) fn switches(status: &[u8]) -> Option<(u64, u64)> {
+    Some((labelled(status, b"voluntary_ctxt_switches:")?, labelled(status, b"nonvoluntary_ctxt_switches:")?))
+}
+
+/// The number after a label at the start of a line; a unit after it is ignored.
+pub(crate) fn labelled(text: &[u8], label: &[u8]) -> Option<u64> {
+    text.split(|byte| *byte == b'\n').find_map(|line| number(words(line.strip_prefix(label)?).next()?))
+}
+
+/// Numbers in a list separated by blanks.
+pub(crate) fn numbers(text: &[u8]) -> impl Iterator<Item = u32> {
+    words(text).filter_map(number)
+}
+
+/// How many CPUs a list such as `0-3,8` names.
+pub(crate) fn cpu_list_length(list: &str) -> Option<u32> {
+    list.trim().split(',').try_fold(0, |total, range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        Some(total + last.checked_sub(first)? + 1)
+    })
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+}
+
+fn number<T: std::str::FromStr>(word: &[u8]) -> Option<T> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_with_brackets_in_its_name() {
+        let line = b"812 (a) b (c) S 7 812 812 0 -1 4194560 1 2 3 4 150 50 20 10 20 0 15 0 96086 3133440 382 99";
+        let expected = ProcessStat {
+            parent: 7,
+            zombie: false,
+            user: 150,
+            system: 50,
+            reaped_user: 20,
+            reaped_system: 10,
+            threads: 15,
+            start: 96_086,
+        };
+        assert_eq!(process_stat(line), Some(expected));
+        assert_eq!(process_stat(b"812 (a"), None);
+        assert_eq!(process_stat(b"812 (a) S 7 812"), None);
+    }
+
+    #[test]
+    fn the_host_line_counts_guests_once_and_may_lack_steal() {
+        let with_steal = b"cpu  100 10 20 900 5 1 2 7 50 0\ncpu0 1 1 1 1\n";
+        assert_eq!(host_ticks(with_steal), Some(HostTicks { busy: 133, steal: 7 }));
+        assert_eq!(host_ticks(b"cpu  1 1 1 1 1 1 1\n"), Some(HostTicks { busy: 5, steal: 0 }));
+        assert_eq!(host_ticks(b"intr 5"), None);
+    }
+
+    #[test]
+    fn small_formats() {
+        assert_eq!(resident_pages(b"765 411 382 5 0 123 0\n"), Some(411));
+        assert_eq!(switches(b"voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some((12, 3)));
+        assert_eq!(labelled(b"MemTotal:       8000 kB\n", b"MemTotal:"), Some(8000));
+        assert_eq!(numbers(b"4 17 x 9 ").collect::<Vec<_>>(), [4, 17, 9]);
+        assert_eq!(cpu_list_length("0-3,8\n"), Some(5));
+        assert_eq!(cpu_list_length("3-0"), None);
+    }
+}

@@ -1,0 +1,142 @@
+use std::sync::Arc;
+
+use model::{Clock, NS_PER_S, Sample};
+use rustix::param::{clock_ticks_per_second, page_size};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::ProcSource;
+use crate::parse::{HostTicks, ProcessStat, host_ticks, process_stat, resident_pages, switches};
+use crate::proc_source::Reader;
+use crate::tree::Tree;
+
+/// The engine's clock, shared with the observer.
+pub type SharedClock = Arc<dyn Clock + Send + Sync>;
+
+/// A full look costs a few microseconds for every thread, so it is taken once a second, and at the marks.
+const FULL_LOOK_PERIOD_NS: u64 = NS_PER_S;
+/// New processes are looked for at every look up to so many threads, beyond it at full looks.
+const DISCOVER_ALWAYS_UP_TO_THREADS: u32 = 8;
+/// Watching takes at most a 100th of a core: a look that used t of CPU is followed by at least 100 t of rest. It
+/// matters for targets of hundreds of processes or threads.
+pub(crate) const REST_AFTER_LOOK: u64 = 100;
+/// Full looks keep to half of that, so that there is time for the others between them.
+const REST_AFTER_FULL_LOOK: u64 = 2 * REST_AFTER_LOOK;
+
+/// Takes samples of one process tree and the host.
+///
+/// CPU time of processes that ended and were waited for is counted through the time their ancestors in the tree
+/// inherited, so that it does not go backwards. What nobody inherits (a parent that ignores its children's end, an
+/// orphan that ends outside the tree) is lost to the kernel's books: the sums then stand still until they pass their
+/// former value. The kernel counts in clock ticks, 10 ms as a rule, and that is the resolution of every CPU time here.
+pub struct Sampler {
+    reader: Reader,
+    clock: SharedClock,
+    tree: Tree,
+    tick_s: f64,
+    page_bytes: u64,
+    threads: u32,
+    cpu_user_ticks: u64,
+    cpu_system_ticks: u64,
+    full_look_due_ns: u64,
+}
+
+impl Sampler {
+    /// A sampler of `root_pid` and its descendants.
+    pub fn new(root_pid: u32, proc: &ProcSource, clock: SharedClock) -> Self {
+        Self {
+            reader: Reader::new(&proc.root),
+            clock,
+            tree: Tree::new(root_pid),
+            tick_s: 1.0 / clock_ticks_per_second() as f64,
+            page_bytes: page_size() as u64,
+            threads: 0,
+            cpu_user_ticks: 0,
+            cpu_system_ticks: 0,
+            full_look_due_ns: 0,
+        }
+    }
+
+    /// A full look, now: context switches and new processes included.
+    pub fn sample_now(&mut self) -> Sample {
+        self.look(true)
+    }
+
+    /// A look in passing: context switches only once a second.
+    pub(crate) fn sample(&mut self) -> Sample {
+        let due = self.clock.now_ns() >= self.full_look_due_ns;
+        self.look(due)
+    }
+
+    fn look(&mut self, full: bool) -> Sample {
+        let cpu_before_ns = thread_cpu_ns();
+        if full || self.threads <= DISCOVER_ALWAYS_UP_TO_THREADS {
+            self.tree.discover(&mut self.reader);
+        }
+        // The stamp stands next to the CPU times, whose differences are divided by differences of it.
+        let at_ns = self.clock.now_ns();
+        let mut sample = Sample { at_ns, ..Sample::default() };
+        let stats = self.tree.stats(&mut self.reader);
+        self.fill_host(&mut sample);
+        self.fill_processes(&mut sample, &stats);
+        self.fill_memory_and_files(&mut sample);
+        if full {
+            self.fill_switches(&mut sample);
+            let cost_ns = thread_cpu_ns().saturating_sub(cpu_before_ns);
+            self.full_look_due_ns = at_ns.saturating_add(FULL_LOOK_PERIOD_NS.max(REST_AFTER_FULL_LOOK * cost_ns));
+        }
+        sample
+    }
+
+    fn fill_host(&mut self, sample: &mut Sample) {
+        let HostTicks { busy, steal } = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
+        sample.host_busy_s = busy as f64 * self.tick_s;
+        sample.host_steal_s = steal as f64 * self.tick_s;
+        let own = self.reader.read(format_args!("self/stat")).and_then(process_stat);
+        sample.own_cpu_s = own.map_or(0.0, |own| (own.user + own.system) as f64 * self.tick_s);
+    }
+
+    fn fill_processes(&mut self, sample: &mut Sample, stats: &[ProcessStat]) {
+        let user: u64 = stats.iter().map(|stat| stat.user + stat.reaped_user).sum();
+        let system: u64 = stats.iter().map(|stat| stat.system + stat.reaped_system).sum();
+        // A child that is waited for between the two reads is for one look in neither sum.
+        self.cpu_user_ticks = self.cpu_user_ticks.max(user);
+        self.cpu_system_ticks = self.cpu_system_ticks.max(system);
+        sample.cpu_user_s = self.cpu_user_ticks as f64 * self.tick_s;
+        sample.cpu_system_s = self.cpu_system_ticks as f64 * self.tick_s;
+        for stat in stats.iter().filter(|stat| !stat.zombie) {
+            sample.processes += 1;
+            sample.threads += stat.threads;
+        }
+        self.threads = sample.threads;
+    }
+
+    fn fill_memory_and_files(&mut self, sample: &mut Sample) {
+        for pid in self.tree.pids() {
+            let pages = self.reader.read(format_args!("{pid}/statm")).and_then(resident_pages);
+            sample.rss_bytes += pages.unwrap_or(0) * self.page_bytes;
+            if let Some(files) = self.reader.open_files(pid) {
+                *sample.open_files.get_or_insert(0) += files;
+            }
+        }
+    }
+
+    fn fill_switches(&mut self, sample: &mut Sample) {
+        let mut threads = Vec::new();
+        for pid in self.tree.pids() {
+            threads.clear();
+            self.reader.numbered(format_args!("{pid}/task"), &mut threads);
+            for thread in &threads {
+                let counts = self.reader.read(format_args!("{pid}/task/{thread}/status")).and_then(switches);
+                let Some((voluntary, involuntary)) = counts else { continue };
+                *sample.voluntary_switches.get_or_insert(0) += voluntary;
+                *sample.involuntary_switches.get_or_insert(0) += involuntary;
+            }
+        }
+    }
+}
+
+/// CPU time of the calling thread: what looking costs, whatever else the machine is doing meanwhile.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    u64::try_from(used.tv_sec).unwrap_or(0) * NS_PER_S + u64::try_from(used.tv_nsec).unwrap_or(0)
+}

@@ -1,0 +1,179 @@
+use model::{HostUse, NS_PER_S, Observation, Sample};
+
+/// Reduces samples to what happened between the window's start and end.
+///
+/// The kernel's counters at an edge lie on the line between the samples on either side of it (a sample taken at the
+/// edge itself decides alone); where there is none on one side, the nearest sample takes its place and the window
+/// seen is shorter. Taking the next sample inside instead would lose up to one period at each edge, a tenth of the
+/// CPU of a window of one second. Peaks are over every sample from the window's start on, memory at rest is the first
+/// sample's. `others_share` is never below 0: the kernel counts the three figures behind it in ticks of their own.
+pub fn summarise(
+    samples: &[Sample],
+    window_start_ns: u64,
+    window_end_ns: u64,
+    cpus_allowed: u32,
+    host_cpus: u32,
+) -> Observation {
+    let Some(edges) = Edges::new(samples, window_start_ns, window_end_ns) else {
+        let host = HostUse { cpus: host_cpus, ..HostUse::default() };
+        return Observation { cpus: cpus_allowed, host, ..Observation::default() };
+    };
+    let loaded = || samples.iter().filter(move |sample| sample.at_ns >= edges.start_ns);
+    Observation {
+        window_s: edges.length_s(),
+        samples: edges.used(),
+        cpu_user_s: edges.difference(|s| s.cpu_user_s),
+        cpu_system_s: edges.difference(|s| s.cpu_system_s),
+        cpus: cpus_allowed,
+        memory_at_rest_bytes: samples.first().map_or(0, |sample| sample.rss_bytes),
+        peak_memory_bytes: loaded().map(|sample| sample.rss_bytes).max().unwrap_or(0),
+        threads_max: loaded().map(|sample| sample.threads).max().unwrap_or(0),
+        processes_max: loaded().map(|sample| sample.processes).max().unwrap_or(0),
+        open_files_max: loaded().filter_map(|sample| sample.open_files).max(),
+        voluntary_switches: edges.count(|s| s.voluntary_switches),
+        involuntary_switches: edges.count(|s| s.involuntary_switches),
+        host: host_use(&edges, host_cpus),
+    }
+}
+
+fn host_use(edges: &Edges<'_>, cpus: u32) -> HostUse {
+    let available = edges.length_s() * f64::from(cpus);
+    if available <= 0.0 {
+        return HostUse { cpus, ..HostUse::default() };
+    }
+    let others = edges.difference(|s| s.host_busy_s)
+        - edges.difference(|s| s.cpu_user_s)
+        - edges.difference(|s| s.cpu_system_s)
+        - edges.difference(|s| s.own_cpu_s);
+    HostUse {
+        cpus,
+        steal_share: (edges.difference(|s| s.host_steal_s) / available).clamp(0.0, 1.0),
+        others_share: (others / available).clamp(0.0, 1.0),
+    }
+}
+
+/// The part of the window that samples cover.
+struct Edges<'a> {
+    samples: &'a [Sample],
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl<'a> Edges<'a> {
+    fn new(samples: &'a [Sample], start_ns: u64, end_ns: u64) -> Option<Self> {
+        let (first, last) = (samples.first()?.at_ns, samples.last()?.at_ns);
+        Some(Self { samples, start_ns: start_ns.clamp(first, last), end_ns: end_ns.clamp(first, last) })
+    }
+
+    fn length_s(&self) -> f64 {
+        self.end_ns.saturating_sub(self.start_ns) as f64 / NS_PER_S as f64
+    }
+
+    /// Samples between the edges, and those next to them that were needed for the line.
+    fn used(&self) -> u32 {
+        let from = self.samples.partition_point(|sample| sample.at_ns <= self.start_ns).saturating_sub(1);
+        let to = self.samples.partition_point(|sample| sample.at_ns < self.end_ns);
+        u32::try_from((to + 1).min(self.samples.len()).saturating_sub(from)).unwrap_or(u32::MAX)
+    }
+
+    fn difference(&self, counter: impl Fn(&Sample) -> f64) -> f64 {
+        self.optional_difference(|sample| Some(counter(sample))).unwrap_or(0.0)
+    }
+
+    fn count(&self, counter: impl Fn(&Sample) -> Option<u64>) -> Option<u64> {
+        self.optional_difference(|sample| counter(sample).map(|count| count as f64)).map(|count| count.round() as u64)
+    }
+
+    /// Growth of a counter between the edges over the samples that looked at it; never below 0, though a thread that
+    /// ends takes its context switches with it.
+    fn optional_difference(&self, counter: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
+        let points: Vec<(u64, f64)> = self.samples.iter().filter_map(|s| Some((s.at_ns, counter(s)?))).collect();
+        Some((value_at(&points, self.end_ns)? - value_at(&points, self.start_ns)?).max(0.0))
+    }
+}
+
+/// The value at an instant on the line through the points around it; beyond the ends, the nearest point's.
+fn value_at(points: &[(u64, f64)], at_ns: u64) -> Option<f64> {
+    let after = points.partition_point(|(point_ns, _)| *point_ns < at_ns);
+    let Some(&(right_ns, right)) = points.get(after) else { return points.last().map(|(_, value)| *value) };
+    let Some(&(left_ns, left)) = after.checked_sub(1).and_then(|before| points.get(before)) else { return Some(right) };
+    let share = (at_ns - left_ns) as f64 / (right_ns - left_ns) as f64;
+    Some(left + (right - left) * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every 100 ms: half a core in the target, a tenth in bourdon, a fifth elsewhere, 2 % of a core stolen.
+    fn steady() -> Vec<Sample> {
+        (0..=30_u32)
+            .map(|n| {
+                let s = f64::from(n) / 10.0;
+                Sample {
+                    at_ns: u64::from(n) * 100_000_000,
+                    cpu_user_s: 7.0 + 0.4 * s,
+                    cpu_system_s: 3.0 + 0.1 * s,
+                    rss_bytes: 1_000 + u64::from(n),
+                    processes: 2,
+                    threads: 8 + n % 2,
+                    open_files: Some(20),
+                    voluntary_switches: n.is_multiple_of(10).then_some(u64::from(n) * 100),
+                    involuntary_switches: None,
+                    host_steal_s: 0.02 * s,
+                    host_busy_s: 50.0 + 0.8 * s,
+                    own_cpu_s: 0.1 * s,
+                }
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn assert_near(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() < 1e-9, "{actual} is not {expected}");
+    }
+
+    #[test]
+    fn a_window_between_samples_is_interpolated() {
+        let seen = summarise(&steady(), 1_050_000_000, 2_050_000_000, 1, 2);
+        assert_near(seen.window_s, 1.0);
+        assert_near(seen.cpu_s(), 0.5);
+        assert_near(seen.busy(), 0.5);
+        assert_eq!(seen.samples, 12);
+        assert_near(seen.host.steal_share, 0.01);
+        assert_near(seen.host.others_share, 0.1);
+        assert_eq!(seen.voluntary_switches, Some(1_000));
+        assert_eq!(seen.involuntary_switches, None);
+        assert_eq!((seen.memory_at_rest_bytes, seen.peak_memory_bytes), (1_000, 1_030));
+        assert_eq!((seen.threads_max, seen.processes_max, seen.open_files_max), (9, 2, Some(20)));
+    }
+
+    #[test]
+    fn samples_at_the_edges_decide_alone() {
+        let seen = summarise(&steady(), 1_000_000_000, 2_000_000_000, 1, 2);
+        assert_near(seen.cpu_s(), 0.5);
+        assert_eq!(seen.samples, 11);
+    }
+
+    #[test]
+    fn a_window_wider_than_the_samples_is_cut_to_them() {
+        let seen = summarise(&steady()[5..=15], 0, 3_000_000_000, 1, 2);
+        assert_near(seen.window_s, 1.0);
+        assert_near(seen.busy(), 0.5);
+    }
+
+    #[test]
+    fn no_sample_and_one_sample_give_zeroes_not_nonsense() {
+        assert_eq!(summarise(&[], 0, 1, 1, 2).busy(), 0.0);
+        let one = summarise(&steady()[3..4], 0, 3_000_000_000, 1, 2);
+        assert_eq!((one.window_s, one.cpu_s(), one.samples), (0.0, 0.0, 1));
+        assert_eq!(one.peak_memory_bytes, 1_003);
+    }
+
+    #[test]
+    fn others_are_never_below_nothing() {
+        let mut samples = steady();
+        samples.iter_mut().for_each(|sample| sample.host_busy_s = 50.0);
+        assert_eq!(summarise(&samples, 0, 3_000_000_000, 1, 2).host.others_share, 0.0);
+    }
+}

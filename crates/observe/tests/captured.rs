@@ -1,0 +1,87 @@
+//! Samples of a `/proc` written by hand.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use observe::{ProcSource, Sampler};
+use support::{Process, Stopped, write_host};
+
+fn sampler(root: &Path) -> (Sampler, Arc<Stopped>) {
+    let clock = Arc::new(Stopped::default());
+    (Sampler::new(100, &ProcSource::new(root), Arc::clone(&clock) as _), clock)
+}
+
+fn family(root: &Path, with_children: bool) {
+    write_host(root);
+    let parent = Process { user: 200, system: 50, threads: 3, children: "200 ", ..Process::new(100, 1) };
+    parent.write(root, with_children);
+    Process { user: 100, files: 4, children: "300", ..Process::new(200, 100) }.write(root, with_children);
+    Process { user: 25, ..Process::new(300, 200) }.write(root, with_children);
+    Process { user: 9_999, ..Process::new(400, 1) }.write(root, with_children);
+}
+
+#[test]
+fn a_family_is_summed_whether_or_not_the_kernel_lists_children() {
+    for with_children in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        family(folder.path(), with_children);
+        let (mut sampler, clock) = sampler(folder.path());
+        clock.set(77);
+        let seen = sampler.sample_now();
+        let page = rustix::param::page_size() as u64;
+        assert_eq!((seen.at_ns, seen.processes, seen.threads), (77, 3, 5), "children listed: {with_children}");
+        assert_eq!((seen.cpu_user_s, seen.cpu_system_s), (3.25, 0.5));
+        assert_eq!((seen.rss_bytes, seen.open_files), (30 * page, Some(10)));
+        assert_eq!((seen.voluntary_switches, seen.involuntary_switches), (Some(50), Some(10)));
+        assert_eq!((seen.host_busy_s, seen.host_steal_s, seen.own_cpu_s), (15.5, 0.3, 0.6));
+    }
+}
+
+#[test]
+fn the_cpu_of_a_child_that_was_waited_for_is_its_parents() {
+    let folder = tempfile::tempdir().unwrap();
+    family(folder.path(), true);
+    let (mut sampler, _) = sampler(folder.path());
+    assert_eq!(sampler.sample_now().cpu_user_s, 3.25);
+    fs::remove_dir_all(folder.path().join("300")).unwrap();
+    Process { user: 110, reaped_user: 25, files: 4, ..Process::new(200, 100) }.write(folder.path(), true);
+    let seen = sampler.sample_now();
+    assert_eq!((seen.processes, seen.cpu_user_s), (2, 3.35));
+}
+
+#[test]
+fn an_orphan_stays_in_the_tree_and_cpu_that_nobody_inherits_does_not_go_backwards() {
+    let folder = tempfile::tempdir().unwrap();
+    family(folder.path(), true);
+    let (mut sampler, _) = sampler(folder.path());
+    sampler.sample_now();
+    fs::remove_dir_all(folder.path().join("200")).unwrap();
+    Process { user: 60, ..Process::new(300, 1) }.write(folder.path(), true);
+    let seen = sampler.sample_now();
+    assert_eq!((seen.processes, seen.cpu_user_s), (2, 3.25));
+}
+
+#[test]
+fn another_process_with_a_known_number_is_not_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    family(folder.path(), true);
+    let (mut sampler, _) = sampler(folder.path());
+    sampler.sample_now();
+    Process { user: 8_000, start: 6, ..Process::new(100, 1) }.write(folder.path(), true);
+    assert_eq!(sampler.sample_now().processes, 2);
+}
+
+#[test]
+fn a_target_that_was_never_there_leaves_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    write_host(folder.path());
+    let (mut sampler, _) = sampler(folder.path());
+    let seen = sampler.sample_now();
+    assert_eq!((seen.processes, seen.rss_bytes, seen.open_files, seen.voluntary_switches), (0, 0, None, None));
+    assert_eq!(seen.host_busy_s, 15.5);
+}

@@ -1,0 +1,118 @@
+//! Samples of real processes.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::Clock as _;
+use observe::{Observer, ProcSource, Sampler};
+use support::{Monotonic, Stopped, monotonic};
+
+/// A shell that says how far it is, and goes on when it is sent a line.
+struct Shell {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Shell {
+    fn start(script: &str) -> Self {
+        let mut command = Command::new("sh");
+        let mut child = command
+            .arg("-c")
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let to = child.stdin.take().unwrap();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        Self { child, to, from }
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    fn go_on(&mut self) {
+        self.to.write_all(b"\n").unwrap();
+    }
+
+    fn end(mut self) {
+        drop(self.to);
+        let _ = self.from.read_to_end(&mut Vec::new());
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_child_that_worked_and_was_waited_for_is_counted_as_the_kernel_counts_it() {
+    let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let script = format!("sh -c 'echo up; read x <&3; {work}' 3<&0; echo done; read x");
+    let mut shell = Shell::start(&script);
+    let mut sampler = Sampler::new(shell.child.id(), &ProcSource::default(), monotonic());
+    assert_eq!(shell.hear(), "up");
+    let with_child = sampler.sample_now();
+    assert_eq!(with_child.processes, 2);
+    assert!(with_child.rss_bytes > 0 && with_child.threads == 2);
+    assert!(with_child.open_files.unwrap() >= 6 && with_child.voluntary_switches.unwrap() > 0);
+    shell.go_on();
+    assert_eq!(shell.hear(), "done");
+    let after = sampler.sample_now();
+    assert_eq!(after.processes, 1);
+    let seen = after.cpu_user_s + after.cpu_system_s;
+    assert!(seen > with_child.cpu_user_s + with_child.cpu_system_s, "the work shows");
+    assert!((seen - kernel_cpu_s(shell.child.id())).abs() < 0.021, "{seen}");
+    shell.end();
+}
+
+/// User and system time of a process and its waited-for children, read another way than the sampler does.
+fn kernel_cpu_s(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let ticks: u64 = fields.split(' ').skip(11).take(4).map(|field| field.parse::<u64>().unwrap()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
+#[test]
+fn a_target_that_vanishes_is_left_out_from_then_on() {
+    let mut shell = Shell::start("echo up; read x");
+    assert_eq!(shell.hear(), "up");
+    let observer = Observer::start(shell.child.id(), ProcSource::default(), monotonic(), Duration::from_millis(5));
+    shell.end();
+    let gone = observer.mark();
+    assert_eq!((gone.processes, gone.rss_bytes, gone.voluntary_switches), (0, 0, None));
+    let samples = observer.stop();
+    assert_eq!(samples[0].processes, 1);
+    assert!(samples.is_sorted_by_key(|sample| sample.at_ns));
+    assert!(samples.is_sorted_by(|a, b| a.cpu_user_s <= b.cpu_user_s && a.host_busy_s <= b.host_busy_s));
+}
+
+#[test]
+fn stopping_does_not_wait_for_the_period() {
+    let started_ns = Monotonic.now_ns();
+    let observer = Observer::start(std::process::id(), ProcSource::default(), monotonic(), Duration::from_secs(3600));
+    let samples = observer.stop();
+    assert_eq!(samples.len(), 2, "one at the start, one at the end");
+    assert!(samples.iter().all(|sample| sample.voluntary_switches.is_some()));
+    assert!(Monotonic.now_ns() - started_ns < 60 * model::NS_PER_S);
+}
+
+#[test]
+fn samples_come_by_the_clock_that_was_handed_in() {
+    let clock = Arc::new(Stopped::default());
+    let observer =
+        Observer::start(std::process::id(), ProcSource::default(), Arc::clone(&clock) as _, Duration::from_millis(1));
+    clock.set(500_000);
+    observer.mark();
+    let samples = observer.stop();
+    let times: Vec<u64> = samples.iter().map(|sample| sample.at_ns).collect();
+    assert_eq!(times, [0, 500_000, 500_000], "time did not reach the first period");
+}

@@ -1,0 +1,254 @@
+use model::Measured;
+
+/// A whole number with commas between thousands.
+pub fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three significant digits, but never fewer than all digits before the point: `0.0106`, `9.30`, `12.1`, `9,294`.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    if value < 0.0 {
+        return format!("-{}", number(-value));
+    }
+    match exponent(value) {
+        _ if value == 0.0 => "0".to_owned(),
+        2.. => thousands(value.round() as u64),
+        exponent @ -4..2 => format!("{value:.*}", (2 - exponent) as usize),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// The power of ten of a value once it is rounded to three significant digits.
+fn exponent(value: f64) -> i32 {
+    let scientific = format!("{value:.2e}");
+    scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// A duration given in microseconds, in the unit that reads best: `31.0 µs`, `12.1 ms`, `1.02 s`.
+pub fn duration_us(us: f64) -> String {
+    let rounded_thousands = exponent(us.abs()).div_euclid(3);
+    match rounded_thousands {
+        _ if us == 0.0 => "0 µs".to_owned(),
+        // A hundredth of a nanosecond is not measured: 100 ns is what histograms resolve.
+        i32::MIN..0 => format!("{us:.1} µs"),
+        0 => format!("{} µs", number(us)),
+        1 => format!("{} ms", number(us / 1e3)),
+        _ => format!("{} s", number(us / 1e6)),
+    }
+}
+
+/// A long time as people say it: `41 s`, `3 min 41 s`, `2 h 5 min`.
+pub fn elapsed(seconds: f64) -> String {
+    let whole = seconds.max(0.0).round() as u64;
+    match whole {
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// A length of time in seconds without needless digits: `10 s`, `9.87 s`, `500 ms`.
+pub fn seconds(seconds: f64) -> String {
+    let text = duration_us(seconds * 1e6);
+    text.split_once(' ').map_or(text.clone(), |(value, unit)| format!("{} {unit}", without_zeros(value)))
+}
+
+/// Memory, by powers of 1024: `312 KiB`, `14.2 MiB`.
+pub fn bytes(value: f64) -> String {
+    scaled(value, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// A flow of bytes, by powers of 1000: `6.41 MB/s`.
+pub fn bytes_per_s(value: f64) -> String {
+    scaled(value, 1000.0, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
+}
+
+fn scaled(value: f64, step: f64, units: [&str; 5]) -> String {
+    let (mut value, mut unit) = (value, 0);
+    while value.abs() >= step - 0.5 && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    // There is no part of a byte.
+    let text = if unit == 0 { thousands(value.max(0.0).round() as u64) } else { number(value) };
+    format!("{text} {}", units[unit])
+}
+
+/// A share as a percentage: `92 %`, `1.3 %`, `0.6 %`, `0.02 %`. What is not nothing is never shown as 0, and what is
+/// not all never as 100.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        0.0 => "0 %".to_owned(),
+        0.0..0.005 => "<0.01 %".to_owned(),
+        0.005..0.995 => format!("{} %", without_zeros(&format!("{percent:.2}"))),
+        0.995..9.95 => format!("{} %", without_zeros(&format!("{percent:.1}"))),
+        99.5..99.95 => format!("{percent:.1} %"),
+        99.95..100.0 => ">99.9 %".to_owned(),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+/// A decimal number without zeros at its end that say nothing.
+fn without_zeros(decimal: &str) -> &str {
+    if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+}
+
+/// A value of a model unit (`requests/s`, `us`, `ms`, `bytes`, `share`, or one shown as it is).
+pub fn quantity(value: f64, unit: &str) -> String {
+    match unit {
+        "us" => duration_us(value),
+        "ms" => duration_us(value * 1e3),
+        "bytes" => bytes(value),
+        "share" => percent(value),
+        "" | "1" | "ratio" => number(value),
+        other => format!("{} {other}", number(value)),
+    }
+}
+
+/// A value with its interval: `0.01066 (0.01060 to 0.01072)`; none when nothing was estimated.
+///
+/// The three have as many decimals as two significant digits of the interval's width need, so that a bound near a
+/// threshold is seen to be on one side of it.
+pub fn measured(value: &Measured) -> Option<String> {
+    let (estimate, unit) = (value.estimate?, value.unit.as_str());
+    let (Some(low), Some(high)) = (value.low, value.high) else { return Some(quantity(estimate, unit)) };
+    if matches!(unit, "us" | "ms" | "bytes" | "share") {
+        let [estimate, low, high] = [estimate, low, high].map(|value| quantity(value, unit));
+        return Some(format!("{estimate} ({low} to {high})"));
+    }
+    let decimals = (1 - exponent(high - low)).max(2 - exponent(estimate)).clamp(0, 6) as usize;
+    let shown = |value: f64| if estimate.abs() >= 100.0 { number(value) } else { format!("{value:.decimals$}") };
+    let unit = if matches!(unit, "" | "1" | "ratio") { String::new() } else { format!(" {unit}") };
+    Some(format!("{}{unit} ({} to {})", shown(estimate), shown(low), shown(high)))
+}
+
+/// Half the width of the interval: `± 0.6 %`; none when there is no interval.
+pub fn plus_minus(value: &Measured) -> Option<String> {
+    let half = value.relative_half_width()?;
+    Some(if half < 0.000_5 { format!("± {}", percent(half)) } else { format!("± {:.1} %", half * 100.0) })
+}
+
+/// `1 launch`, `2 launches`: a count with its noun.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(count), if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        for (value, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (9_214, "9,214"), (1_234_567, "1,234,567")] {
+            assert_eq!(thousands(value), text);
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_significant_digits_or_all_before_the_point() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.010_52, "0.0105"),
+            (0.010_66, "0.0107"),
+            (0.999_6, "1.00"),
+            (9.3, "9.30"),
+            (9.996, "10.0"),
+            (99.96, "100"),
+            (9_294.4, "9,294"),
+            (1_234_567.8, "1,234,568"),
+            (-12.34, "-12.3"),
+            (0.000_012_34, "1.23e-5"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn durations_choose_their_unit_after_rounding() {
+        for (us, text) in [
+            (0.0, "0 µs"),
+            (0.34, "0.3 µs"),
+            (31.0, "31.0 µs"),
+            (999.4, "999 µs"),
+            (999.6, "1.00 ms"),
+            (12_100.0, "12.1 ms"),
+            (999_900.0, "1.00 s"),
+            (1_020_000.0, "1.02 s"),
+            (3_600_000_000.0, "3,600 s"),
+        ] {
+            assert_eq!(duration_us(us), text, "{us}");
+        }
+    }
+
+    #[test]
+    fn long_times() {
+        for (s, text) in [(41.2, "41 s"), (221.0, "3 min 41 s"), (7_512.0, "2 h 5 min")] {
+            assert_eq!(elapsed(s), text);
+        }
+        for (s, text) in [(10.0, "10 s"), (9.874, "9.87 s"), (0.5, "500 ms"), (1.5, "1.5 s"), (100.0, "100 s")] {
+            assert_eq!(seconds(s), text);
+        }
+    }
+
+    #[test]
+    fn bytes_and_flows() {
+        for (value, text) in [(0.0, "0 B"), (1_023.0, "1,023 B"), (1_024.0, "1.00 KiB"), (14_889_779.2, "14.2 MiB")] {
+            assert_eq!(bytes(value), text);
+        }
+        assert_eq!(bytes_per_s(6_410_000.0), "6.41 MB/s");
+        assert_eq!(bytes_per_s(999.7), "1.00 kB/s");
+    }
+
+    #[test]
+    fn shares_never_round_to_nothing_or_to_all() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.000_001, "<0.01 %"),
+            (0.000_2, "0.02 %"),
+            (0.001_3, "0.13 %"),
+            (0.006, "0.6 %"),
+            (0.05, "5 %"),
+            (0.013, "1.3 %"),
+            (0.923, "92 %"),
+            (0.997, "99.7 %"),
+            (0.999_9, ">99.9 %"),
+            (1.0, "100 %"),
+            (1.31, "131 %"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
+    }
+
+    #[test]
+    fn values_with_their_uncertainty() {
+        let value = |estimate, low, high, unit: &str| Measured { estimate, low, high, unit: unit.to_owned() };
+        let ratio = value(Some(0.010_66), Some(0.010_596), Some(0.010_724), "ratio");
+        assert_eq!(measured(&ratio).as_deref(), Some("0.01066 (0.01060 to 0.01072)"));
+        assert_eq!(plus_minus(&ratio).as_deref(), Some("± 0.6 %"));
+        let near = value(Some(0.998_6), Some(0.989_6), Some(1.007_6), "ratio");
+        assert_eq!(measured(&near).as_deref(), Some("0.999 (0.990 to 1.008)"));
+        let workers = value(Some(150.0), Some(149.4), Some(150.6), "workers");
+        assert_eq!(measured(&workers).as_deref(), Some("150 workers (149 to 151)"));
+        let exact = value(Some(4_999.0), Some(4_998.0), Some(5_000.0), "requests/s");
+        assert_eq!(plus_minus(&exact).as_deref(), Some("± 0.02 %"));
+        let bare = value(Some(12_100.0), None, None, "us");
+        assert_eq!((measured(&bare).as_deref(), plus_minus(&bare)), (Some("12.1 ms"), None));
+        assert_eq!(measured(&value(None, None, None, "us")), None);
+        assert_eq!(quantity(9_214.0, "requests/s"), "9,214 requests/s");
+        assert_eq!(counted(1, "launch", "launches"), "1 launch");
+        assert_eq!(counted(36, "launch", "launches"), "36 launches");
+    }
+}

@@ -1,0 +1,125 @@
+use model::{
+    Accounting, ConnectionCounts, Extent, FailureCount, Interval, Latencies, LoadModel, LoadSpec, Measurement,
+    NS_PER_S, Residence, ThreadUse, Validity, WindowCount,
+};
+use serde::Serialize;
+
+/// Schema of the document that `load_json` writes.
+pub const LOAD_SCHEMA: &str = "bourdon.load/1";
+
+#[derive(Serialize)]
+struct LoadDocument<'a> {
+    schema: &'static str,
+    url: &'a str,
+    validity: &'a Validity,
+    interrupted: bool,
+    window_s: f64,
+    load: Load<'a>,
+    accounting: &'a Accounting,
+    failures: &'a [FailureCount],
+    in_window: &'a WindowCount,
+    throughput: Throughput,
+    latency_us: &'a Latencies,
+    generator: Generator<'a>,
+    connections: &'a ConnectionCounts,
+    residence: &'a Residence,
+    intervals: &'a [Interval],
+}
+
+/// What was asked for. `window_s` or `requests` is set, as asked; times that nobody asked for are null.
+#[derive(Serialize)]
+struct Load<'a> {
+    #[serde(flatten)]
+    model: &'a LoadModel,
+    method: &'a str,
+    path: &'a str,
+    body_bytes: usize,
+    connections: u32,
+    pipeline: u32,
+    keep_alive: bool,
+    timeout_s: Option<f64>,
+    warm_up_s: f64,
+    window_s: Option<f64>,
+    requests: Option<u64>,
+    threads: u32,
+    cpus: &'a [u32],
+    seed: u64,
+}
+
+/// Ok replies only.
+#[derive(Serialize)]
+struct Throughput {
+    requests_per_s: f64,
+    bytes_per_s: f64,
+}
+
+#[derive(Serialize)]
+struct Generator<'a> {
+    threads: usize,
+    cpu_s: f64,
+    cpu_us_per_request: Option<f64>,
+    busiest_thread: f64,
+    thread_use: &'a [ThreadUse],
+}
+
+/// One load as one JSON document (`bourdon.load/1`), pretty printed.
+pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str) -> String {
+    let Measurement { accounting, failures, in_window, latency_us, residence, connections, intervals, .. } = measured;
+    crate::to_json(&LoadDocument {
+        schema: LOAD_SCHEMA,
+        url,
+        validity,
+        interrupted: measured.interrupted,
+        window_s: measured.window_s,
+        load: load(spec),
+        accounting,
+        failures,
+        in_window,
+        throughput: Throughput { requests_per_s: measured.requests_per_s(), bytes_per_s: measured.bytes_per_s() },
+        latency_us,
+        generator: generator(measured),
+        connections,
+        residence,
+        intervals,
+    })
+}
+
+fn load(spec: &LoadSpec) -> Load<'_> {
+    let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+    let (window_s, requests) = match spec.extent {
+        Extent::Window(ns) => (Some(seconds(ns)), None),
+        Extent::Requests { count, .. } => (None, Some(count)),
+    };
+    Load {
+        model: &spec.model,
+        method: &spec.request.method,
+        path: &spec.request.path,
+        body_bytes: spec.request.body.len(),
+        connections: spec.connections,
+        pipeline: spec.pipeline,
+        keep_alive: spec.keep_alive,
+        timeout_s: spec.timeout_ns.map(seconds),
+        warm_up_s: seconds(spec.warm_up_ns),
+        window_s,
+        requests,
+        threads: spec.threads,
+        cpus: &spec.cpus,
+        seed: spec.seed,
+    }
+}
+
+fn generator(measured: &Measurement) -> Generator<'_> {
+    Generator {
+        threads: measured.generator.threads.len(),
+        cpu_s: measured.generator.cpu_s(),
+        cpu_us_per_request: cpu_us_per_request(measured),
+        busiest_thread: measured.generator.busiest_thread(),
+        thread_use: &measured.generator.threads,
+    }
+}
+
+/// The generator's CPU in the window ÷ the replies that completed in it.
+pub(crate) fn cpu_us_per_request(measured: &Measurement) -> Option<f64> {
+    let completed = measured.in_window.completed;
+    (completed > 0).then(|| measured.generator.cpu_s() * 1e6 / completed as f64)
+}

@@ -1,0 +1,272 @@
+use model::{
+    Arrivals, Extent, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark, Measurement,
+    NS_PER_S, NotSent, Validity, Verdict,
+};
+
+use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
+use crate::load_document::cpu_us_per_request;
+use crate::page::{Page, Style, Tint, join, unbroken};
+use crate::table;
+use crate::words::{errno, words};
+
+const LABELS: usize = 11;
+
+/// What a person sees after one load.
+pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
+    let mut page = Page::new(style);
+    headline(&mut page, validity, measured);
+    errors(&mut page, measured);
+    let mut asked = vec![format!("{} {url}", spec.request.method)];
+    asked.extend(shape(spec));
+    for line in join(&asked, " · ", page.width()) {
+        page.line(Tint::Dim, &line);
+    }
+    latencies(&mut page, &measured.latency_us);
+    page.gap();
+    books(&mut page, measured);
+    failures(&mut page, &measured.failures);
+    page.gap();
+    page.entry(0, (Tint::Plain, "connections"), LABELS, &connections(measured));
+    page.entry(0, (Tint::Plain, "generator"), LABELS, &generator(measured));
+    page.finish()
+}
+
+/// What went wrong, where the reader cannot miss it. Where nothing came back the reason above has said so.
+fn errors(page: &mut Page, measured: &Measurement) {
+    let books = &measured.accounting;
+    if books.error_share() == 0.0 || books.completed == 0 {
+        return;
+    }
+    // What still waited at the end is the rate's doing: the share does not count it either.
+    let waiting = books.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
+    let parts: Vec<String> = [
+        ("with a wrong reply", books.bad_status + books.bad_body),
+        ("failed", books.failed_total()),
+        ("never sent", books.not_sent_total() - waiting),
+    ]
+    .into_iter()
+    .filter(|(_, count)| *count > 0)
+    .map(|(name, count)| format!("{} {name}", thousands(count)))
+    .collect();
+    let share = percent(books.error_share());
+    page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests went wrong: {}", parts.join(", ")));
+}
+
+fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
+    let rate = format!("{} requests/s", number(measured.requests_per_s()));
+    let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
+    match validity.verdict {
+        Verdict::Valid => page.line(Tint::Bold, &format!("{rate}, {flow}")),
+        Verdict::AtLeast => {
+            page.line(
+                Tint::Unsure,
+                "At least: the generator may have been the limit. The server is this fast or faster.",
+            );
+            page.line(Tint::Bold, &format!("≥ {rate}, {flow}"));
+        }
+        Verdict::Void => {
+            page.line(Tint::Bad, "Void: bourdon does not vouch for these figures. Do not use them.");
+            reasons(page, validity);
+            page.line(Tint::Plain, &format!("{rate}, {flow}"));
+            return;
+        }
+    }
+    reasons(page, validity);
+}
+
+fn reasons(page: &mut Page, validity: &Validity) {
+    for reason in &validity.reasons {
+        let tint = if reason.code == "no-reply" { Tint::Bad } else { Tint::Plain };
+        let named = Mark::ALL.iter().map(|mark| mark.id()).chain(Invariant::ALL.iter().map(|it| it.id()));
+        // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.
+        let is_limit = [Mark::Generator.id(), Mark::AtCeiling.id()].contains(&reason.code.as_str());
+        let is_named = !is_limit && named.into_iter().any(|name| name == reason.code);
+        let name = if is_named { format!("{}: ", words(&reason.code)) } else { String::new() };
+        page.paragraph(2, tint, &format!("{name}{}", reason.text));
+    }
+}
+
+/// What was asked for, in words.
+fn shape(spec: &LoadSpec) -> Vec<String> {
+    let connections = counted(spec.connections.into(), "connection", "connections");
+    let mut parts = match spec.model {
+        LoadModel::Closed => vec![format!("closed, {connections}")],
+        LoadModel::Open { rate_per_s, arrivals } => {
+            let spacing = match arrivals {
+                Arrivals::Constant => "constant",
+                Arrivals::Poisson => "Poisson",
+            };
+            vec![format!("open, {} requests/s asked, {spacing} arrivals", number(rate_per_s)), connections]
+        }
+    };
+    if spec.pipeline > 1 {
+        parts.push(format!("{} pipelined", spec.pipeline));
+    }
+    if !spec.keep_alive {
+        parts.push("a connection per request".to_owned());
+    }
+    if let Extent::Requests { count, .. } = spec.extent {
+        parts.push(counted(count, "request", "requests"));
+    }
+    let of_ns = |ns: u64| seconds(ns as f64 / NS_PER_S as f64);
+    parts.extend(spec.timeout_ns.map(|ns| format!("time-out {}", of_ns(ns))));
+    if spec.warm_up_ns > 0 {
+        parts.push(format!("after {} of warm-up", of_ns(spec.warm_up_ns)));
+    }
+    parts
+}
+
+fn latencies(page: &mut Page, latencies: &Latencies) {
+    let rows = [
+        ("response time", &latencies.response),
+        ("service time", &latencies.service),
+        ("lateness", &latencies.lateness),
+        ("first byte", &latencies.first_byte),
+        ("connect", &latencies.connect),
+    ];
+    let rows: Vec<(&str, &LatencySummary)> =
+        rows.into_iter().filter_map(|(name, summary)| Some((name, summary.as_ref()?))).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.gap();
+    let header = ["", "p50", "p90", "p99", "p99.9", "max", "mean"].map(str::to_owned);
+    let cells: Vec<Vec<String>> = rows.iter().map(|(name, summary)| latency_row(name, summary)).collect();
+    page.table(&table::lines(Some(&header), &cells, 1));
+    for line in populations(&rows) {
+        page.paragraph(2, Tint::Dim, &line);
+    }
+    footnotes(page, &rows, &cells);
+    if let Some(line) = naive(latencies) {
+        page.paragraph(0, Tint::Unsure, &line);
+    }
+}
+
+fn latency_row(name: &str, summary: &LatencySummary) -> Vec<String> {
+    let bounded = |value: Option<f64>, bound: bool| match value {
+        None => "–".to_owned(),
+        Some(us) if bound => format!("≥ {}", duration_us(us)),
+        Some(us) => duration_us(us),
+    };
+    let cell = |value: Option<f64>| bounded(value, value.is_some_and(|us| summary.is_lower_bound(us)));
+    let mut row = vec![name.to_owned()];
+    row.extend([summary.p50, summary.p90, summary.p99, summary.p999, summary.max].map(cell));
+    // A single unfinished request makes the mean a lower bound, wherever it lies.
+    row.push(bounded(summary.mean, summary.censored > 0));
+    row
+}
+
+/// Which requests the rows are about; rows about the same ones share a line.
+fn populations(rows: &[(&str, &LatencySummary)]) -> Vec<String> {
+    let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
+    for (name, summary) in rows {
+        let mut text = format!("{}: {}", counted(summary.count, "value", "values"), summary.population);
+        if summary.censored > 0 {
+            text.push_str(&format!("; {} unfinished, counted at the age reached", thousands(summary.censored)));
+        }
+        if summary.saturated > 0 {
+            text.push_str(&format!("; {} above one hour, counted as one hour", thousands(summary.saturated)));
+        }
+        match groups.iter_mut().find(|(_, known)| *known == text) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], text)),
+        }
+    }
+    groups.into_iter().map(|(names, text)| format!("{}, {text}", names.join(" and "))).collect()
+}
+
+fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<String>]) {
+    let shown = |mark: &str| cells.iter().flatten().any(|cell| cell.starts_with(mark));
+    if shown("≥") {
+        page.line(Tint::Dim, "  ≥ at least: an unfinished request would have taken longer than the age it reached");
+    }
+    if shown("–") && rows.iter().any(|(_, summary)| summary.count > 0) {
+        page.line(Tint::Dim, "  – not estimable: too few samples");
+    }
+}
+
+/// Said where service time alone would mislead: its p99 is below half of what users felt.
+fn naive(latencies: &Latencies) -> Option<String> {
+    let (response, service) = (latencies.response.as_ref()?.p99?, latencies.service.as_ref()?.p99?);
+    (service < response / 2.0).then(|| {
+        let bound = latencies.response.as_ref().is_some_and(|summary| summary.is_lower_bound(response));
+        let felt = format!("{}{}", if bound { "at least " } else { "" }, duration_us(response));
+        let naive = duration_us(service);
+        format!("Users felt a p99 of {felt}. Service time's {naive} is the naive figure: it hides the waiting.")
+    })
+}
+
+fn books(page: &mut Page, measured: &Measurement) {
+    let books = &measured.accounting;
+    let kinds = |total: u64, none: &str, kinds: Vec<(&str, u64)>| match total {
+        0 => vec![(none.to_owned(), 0)],
+        _ => kinds.into_iter().map(|(id, count)| (words(id), count)).collect(),
+    };
+    let not_sent = books.not_sent.iter().map(|(kind, count)| (kind.id(), *count)).collect();
+    let failed = books.failed.iter().map(|(kind, count)| (kind.id(), *count)).collect();
+    let mut scheduled = vec![("sent".to_owned(), books.sent)];
+    scheduled.extend(kinds(books.not_sent_total(), "not sent", not_sent));
+    let mut sent = [("ok", books.ok), ("bad status", books.bad_status), ("bad body", books.bad_body)]
+        .map(|(name, count)| (name.to_owned(), count))
+        .to_vec();
+    sent.extend(kinds(books.failed_total(), "failed", failed));
+    sent.push(("in flight".to_owned(), books.in_flight_at_end));
+    let late: u64 = books.sent_late.values().sum();
+    // All lines in one column of totals, so that they are seen to add up.
+    let totals = table::right_aligned(&[books.scheduled, books.sent, late].map(thousands));
+    page.entry(0, (Tint::Plain, "scheduled"), LABELS, &format!("{} = {}", unbroken(&totals[0]), sum(&scheduled)));
+    page.entry(0, (Tint::Plain, "sent"), LABELS, &format!("{} = {}", unbroken(&totals[1]), sum(&sent)));
+    if let Some(imbalance) = books.imbalance() {
+        page.entry(0, (Tint::Bad, "unbalanced"), LABELS, &imbalance);
+    }
+    if late > 0 {
+        let causes: Vec<(String, u64)> = books.sent_late.iter().map(|(cause, n)| (words(cause.id()), *n)).collect();
+        page.entry(0, (Tint::Plain, "sent late"), LABELS, &format!("{} = {}", unbroken(&totals[2]), sum(&causes)));
+    }
+}
+
+fn sum(terms: &[(String, u64)]) -> String {
+    let terms: Vec<String> =
+        terms.iter().map(|(name, count)| unbroken(&format!("{name} {}", thousands(*count)))).collect();
+    terms.join(" + ")
+}
+
+fn failures(page: &mut Page, failures: &[FailureCount]) {
+    if failures.is_empty() {
+        return;
+    }
+    page.gap();
+    let header = ["failures", "side", "error", "count"].map(str::to_owned);
+    let row = |failure: &FailureCount| {
+        vec![words(failure.kind.id()), failure.side.id().to_owned(), errno(failure.errno), thousands(failure.count)]
+    };
+    page.table(&table::lines(Some(&header), &failures.iter().map(row).collect::<Vec<_>>(), 3));
+}
+
+fn connections(measured: &Measurement) -> String {
+    let counts = &measured.connections;
+    let mut text = format!("opened {}", thousands(counts.opened));
+    for (name, count) in [
+        ("failed to open", counts.connect_failed),
+        ("closed while idle", counts.closed_idle),
+        ("closed for replies that nobody asked for", counts.unasked_replies),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {name} {}", thousands(count)));
+        }
+    }
+    let [min, median, max] = [counts.completed_min, counts.completed_median, counts.completed_max].map(thousands);
+    let served = format!("{min} to {max} replies on each, median {median}");
+    let jain = counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("Jain index {jain:.3}"))));
+    format!("{text}, never served {}; {served}{jain}", thousands(counts.never_served))
+}
+
+fn generator(measured: &Measurement) -> String {
+    let generator = &measured.generator;
+    let threads = counted(generator.threads.len() as u64, "thread", "threads");
+    let busiest = percent(generator.busiest_thread());
+    let cost =
+        cpu_us_per_request(measured).map_or(String::new(), |us| format!(", {} of CPU a request", duration_us(us)));
+    let stall_us = generator.threads.iter().map(|thread| thread.longest_stall_us).fold(0.0, f64::max);
+    format!("{threads}, the busiest {busiest} busy{cost}, longest stall {}", duration_us(stall_us))
+}

@@ -1,0 +1,139 @@
+//! The cells of a run as rows that the terminal and Markdown lay out each in its way.
+
+use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, Rank, RankGroup};
+
+use crate::format::{bytes, duration_us, number, percent, plus_minus};
+use crate::words::{conditions, latency};
+
+/// The targets under one set of conditions, best first.
+pub(crate) struct Group<'a> {
+    /// The conditions in words; empty when only the target varies.
+    pub(crate) title: String,
+    /// `service p99`, or `service time` where rows name quantiles of their own.
+    pub(crate) latency_header: String,
+    pub(crate) rows: Vec<Row<'a>>,
+}
+
+pub(crate) struct Row<'a> {
+    pub(crate) cell: &'a CellAnalysis,
+    /// `1=`, `3`, `–` when not ranked, empty when the group has no ranks.
+    pub(crate) rank: String,
+    /// `9,214`, `≥ 45,678`.
+    pub(crate) throughput: String,
+    /// `± 0.6 %`, or empty.
+    pub(crate) spread: String,
+    pub(crate) of_ceiling: Option<String>,
+    pub(crate) latency: String,
+    pub(crate) cpu: String,
+    pub(crate) memory: String,
+}
+
+impl Group<'_> {
+    /// The largest throughput, to which bars are scaled.
+    pub(crate) fn best(&self) -> f64 {
+        self.rows.iter().filter_map(|row| row.cell.throughput.estimate).fold(0.0, f64::max)
+    }
+
+    pub(crate) fn is_ranked(&self) -> bool {
+        self.rows.iter().any(|row| !row.rank.is_empty())
+    }
+
+    pub(crate) fn has_ceiling(&self) -> bool {
+        self.rows.iter().any(|row| row.of_ceiling.is_some())
+    }
+
+    /// The marks in it, each with the targets that carry it and, where one figure says it, that figure.
+    pub(crate) fn marks(&self) -> Vec<(Mark, String)> {
+        let of = |mark: &Mark| {
+            let marked = self.rows.iter().filter(|row| row.cell.marks.iter().any(|note| note.mark == *mark));
+            let targets: Vec<String> = marked.map(|row| marked_target(*mark, row.cell)).collect();
+            (!targets.is_empty()).then(|| (*mark, targets.join(", ")))
+        };
+        Mark::ALL.iter().filter_map(of).collect()
+    }
+}
+
+fn marked_target(mark: Mark, cell: &CellAnalysis) -> String {
+    let figure = match mark {
+        Mark::Errors => Some(percent(cell.errors)),
+        Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
+        _ => None,
+    };
+    let name = cell.levels.target();
+    figure.map_or_else(|| name.to_owned(), |figure| format!("{name} ({figure})"))
+}
+
+/// The cells by their conditions, in order of first appearance.
+pub(crate) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
+    let mut all: Vec<Cell> = Vec::new();
+    for cell in &analysis.cells {
+        let conditions = cell.levels.conditions();
+        if !all.contains(&conditions) {
+            all.push(conditions);
+        }
+    }
+    all.iter().map(|conditions| group(analysis, conditions)).collect()
+}
+
+fn group<'a>(analysis: &'a Analysis, at: &Cell) -> Group<'a> {
+    let mut cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|cell| cell.levels.conditions() == *at).collect();
+    let ranking = analysis.groups.iter().find(|group| group.metric == Metric::Throughput && group.conditions == *at);
+    sort(&mut cells, ranking);
+    let all_have_p99 = cells.iter().filter(|cell| cell.trials > 0).all(|cell| cell.latency_us.p99.estimate.is_some());
+    let population = cells.first().map_or("", |cell| cell.latency_us.population.as_str());
+    Group {
+        title: conditions(at),
+        latency_header: format!("{population} {}", if all_have_p99 { "p99" } else { "time" }),
+        rows: cells.iter().map(|cell| row(cell, ranking, all_have_p99)).collect(),
+    }
+}
+
+/// By rank; where there is none, by throughput.
+fn sort(cells: &mut [&CellAnalysis], ranking: Option<&RankGroup>) {
+    let place = |cell: &CellAnalysis| {
+        let ranks = ranking.map_or(&[][..], |group| &group.ranks);
+        ranks.iter().position(|rank| rank.target == cell.levels.target()).unwrap_or(usize::MAX)
+    };
+    let rate = |cell: &CellAnalysis| cell.throughput.estimate.unwrap_or(-1.0);
+    cells.sort_by(|a, b| place(a).cmp(&place(b)).then(rate(b).total_cmp(&rate(a))));
+}
+
+fn row<'a>(cell: &'a CellAnalysis, ranking: Option<&RankGroup>, all_have_p99: bool) -> Row<'a> {
+    let throughput = match cell.throughput.estimate {
+        Some(rate) => format!("{}{}", if cell.at_least { "≥ " } else { "" }, number(rate)),
+        None => "void".to_owned(),
+    };
+    Row {
+        cell,
+        rank: ranking.map_or(String::new(), |group| rank(group, cell.levels.target())),
+        throughput,
+        spread: plus_minus(&cell.throughput).unwrap_or_default(),
+        of_ceiling: cell.of_ceiling.map(percent),
+        latency: quantile(&cell.latency_us, all_have_p99),
+        cpu: estimate(&cell.cpu_us_per_request, duration_us),
+        memory: estimate(&cell.peak_memory_bytes, bytes),
+    }
+}
+
+fn rank(group: &RankGroup, target: &str) -> String {
+    match group.ranks.iter().find(|rank| rank.target == target) {
+        Some(Rank { rank: Some(rank), tied: true, .. }) => format!("{rank}="),
+        Some(Rank { rank: Some(rank), .. }) => rank.to_string(),
+        _ => "–".to_owned(),
+    }
+}
+
+/// The highest quantile that could be estimated, with its name unless the header says it.
+fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
+    let quantiles = [("p99", &latency_us.p99), ("p90", &latency_us.p90), ("p50", &latency_us.p50)];
+    let highest = quantiles.into_iter().find_map(|(name, value)| Some((name, value.estimate?)));
+    match highest {
+        None => "–".to_owned(),
+        Some((_, us)) if all_have_p99 => latency(us, latency_us.censored),
+        Some((name, us)) => format!("{name} {}", latency(us, latency_us.censored)),
+    }
+}
+
+fn estimate(value: &Measured, show: fn(f64) -> String) -> String {
+    value.estimate.map_or("–".to_owned(), show)
+}

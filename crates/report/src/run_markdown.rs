@@ -1,0 +1,140 @@
+use model::{Analysis, ClaimAnalysis, Mark};
+
+use crate::format::{measured, quantity};
+use crate::rows::{Group, groups};
+use crate::words;
+
+/// A run as GitHub Markdown, fit for a pull request.
+pub fn run_markdown(analysis: &Analysis) -> String {
+    let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
+    parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
+    tables(&mut parts, analysis);
+    let reconstructions = analysis.reconstructions.iter();
+    parts.extend(reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text))));
+    claims(&mut parts, analysis);
+    findings(&mut parts, analysis);
+    let absent = analysis.absent.iter();
+    parts.extend(absent.map(|target| format!("Absent: {}: {}", code(&target.name), escape(&target.reason))));
+    if let Some(title) = words::void_title(analysis) {
+        parts.push(format!("**{title}**"));
+        parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));
+    }
+    parts.retain(|part| !part.is_empty());
+    format!("{}\n", parts.join("\n\n"))
+}
+
+fn tables(parts: &mut Vec<String>, analysis: &Analysis) {
+    let mut explained: Vec<Mark> = Vec::new();
+    for group in groups(analysis) {
+        if !group.title.is_empty() {
+            parts.push(format!("### {}", escape(&group.title)));
+        }
+        parts.push(table(&group));
+        let mut notes = Vec::new();
+        for (mark, targets) in group.marks() {
+            let known = explained.contains(&mark);
+            explained.push(mark);
+            let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
+            notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&targets)));
+        }
+        parts.push(bullets(notes.into_iter()));
+    }
+    parts.extend(words::ties(analysis).map(|legend| escape(&legend)));
+}
+
+fn table(group: &Group<'_>) -> String {
+    let mut header = vec!["target", "requests/s", "±"];
+    if group.is_ranked() {
+        header.insert(0, "rank");
+    }
+    if group.has_ceiling() {
+        header.push("of ceiling");
+    }
+    header.extend([group.latency_header.as_str(), "CPU/request", "memory"]);
+    let left = usize::from(group.is_ranked()) + 1;
+    let rule: Vec<&str> = (0..header.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
+    let mut lines = vec![line(&header), line(&rule)];
+    for row in &group.rows {
+        let name = code(row.cell.levels.target());
+        let spread = if row.spread.is_empty() { "–" } else { row.spread.trim_start_matches("± ") };
+        let mut cells = vec![name.as_str(), &row.throughput, spread];
+        if group.is_ranked() {
+            cells.insert(0, &row.rank);
+        }
+        if group.has_ceiling() {
+            cells.push(row.of_ceiling.as_deref().unwrap_or("–"));
+        }
+        cells.extend([row.latency.as_str(), &row.cpu, &row.memory]);
+        lines.push(line(&cells));
+    }
+    lines.join("\n")
+}
+
+fn line(cells: &[&str]) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
+fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
+    if analysis.claims.is_empty() {
+        return;
+    }
+    parts.push(format!("### {}", escape(&words::claims_title(analysis))));
+    let mut lines = vec![
+        line(&["verdict", "claim", "says", "measured", "published", "asked"]),
+        line(&["---", "---", "---", "---:", "---:", "---"]),
+    ];
+    lines.extend(analysis.claims.iter().map(claim_line));
+    parts.push(lines.join("\n"));
+    let notes = analysis.claims.iter().flat_map(|claim| {
+        let notes = claim.notes.iter().cloned().chain(words::needs_blocks(claim));
+        notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
+    });
+    parts.push(bullets(notes));
+}
+
+fn claim_line(claim: &ClaimAnalysis) -> String {
+    let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
+    let verdict = format!("**{}**", claim.verdict.words());
+    let seen = measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
+    line(&[&verdict, &code(&claim.name), &escape(&claim.says), &seen, &published, &code(&claim.expect)])
+}
+
+fn findings(parts: &mut Vec<String>, analysis: &Analysis) {
+    for finding in &analysis.findings {
+        parts.push(format!("**{}**", escape(&words::finding_title(finding))));
+        let entries = [
+            ("certainty", words::certainty(finding)),
+            ("seen", finding.evidence.join("; ")),
+            ("ruled out", finding.ruled_out.join("; ")),
+            ("overturned by", finding.overturned_by.clone()),
+        ];
+        let said = entries.into_iter().filter(|(_, text)| !text.is_empty());
+        parts.push(bullets(said.map(|(label, text)| format!("{label}: {}", escape(&text)))));
+    }
+}
+
+fn bullets(items: impl Iterator<Item = String>) -> String {
+    items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Keeps what is meant as text from being read as a table's rule, as emphasis, as HTML, or as a line's end.
+fn escape(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text shown letter by letter. Even there a rule would part the cells of a table.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text_inside_a_table() {
+        assert_eq!(escape("a | b\n<c> * d"), "a \\| b &lt;c> \\* d");
+        assert_eq!(line(&["x", &code("y|z * < 1")]), "| x | `y\\|z * < 1` |");
+    }
+}

@@ -1,0 +1,221 @@
+//! Sentences about a run that the terminal and Markdown share.
+
+use model::{Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, VoidTrial, parse_duration};
+
+use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
+
+/// A kebab-case id in words.
+pub(crate) fn words(id: &str) -> String {
+    id.replace('-', " ")
+}
+
+/// An error number of Linux with its name, where it is one that connections end with; empty for none.
+pub(crate) fn errno(number: i32) -> String {
+    let name = match number {
+        0 => return String::new(),
+        23 => "ENFILE",
+        24 => "EMFILE",
+        32 => "EPIPE",
+        98 => "EADDRINUSE",
+        99 => "EADDRNOTAVAIL",
+        101 => "ENETUNREACH",
+        103 => "ECONNABORTED",
+        104 => "ECONNRESET",
+        105 => "ENOBUFS",
+        110 => "ETIMEDOUT",
+        111 => "ECONNREFUSED",
+        113 => "EHOSTUNREACH",
+        _ => return format!("errno {number}"),
+    };
+    format!("{name} ({number})")
+}
+
+/// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
+pub(crate) fn conditions(cell: &Cell) -> String {
+    const FIRST: [&str; 4] = ["handler_delay", "rate", "connections", "pipeline"];
+    let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
+    let rest = cell.0.iter().filter(|(factor, _)| !FIRST.contains(&factor.as_str()) && *factor != "target");
+    let parts: Vec<String> =
+        first.chain(rest.map(|(factor, level)| (factor.as_str(), level))).map(|(f, l)| condition(f, l)).collect();
+    parts.join(", ")
+}
+
+fn condition(factor: &str, level: &Level) -> String {
+    match (factor, level) {
+        ("handler_delay", Level::Text(text)) => match parse_duration(text) {
+            Ok(0) => "no added work".to_owned(),
+            Ok(ns) => format!("{} of work", short_duration(ns)),
+            Err(_) => format!("{factor} = {text}"),
+        },
+        ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
+        ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
+        ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
+        ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
+        ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
+        ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
+        (factor, level) => format!("{factor} = {level}"),
+    }
+}
+
+/// A duration that was typed, without digits that were not: `10 ms`, `1.5 s`.
+fn short_duration(ns: u64) -> String {
+    crate::format::seconds(ns as f64 / 1e9)
+}
+
+/// What a run is, in parts: the experiment, how often, on what, when, how long.
+pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
+    let quick = if analysis.quick { " --quick" } else { "" };
+    let launches = counted(analysis.blocks.into(), "launch a cell", "launches a cell");
+    let mut parts =
+        vec![format!("{}{quick}", analysis.name), format!("{launches}, interleaved, seed {}", analysis.seed)];
+    parts.push(machine(&analysis.environment));
+    parts.push(analysis.environment.started_at.chars().take(10).collect());
+    parts.extend(analysis.elapsed_s.map(elapsed));
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn machine(environment: &Environment) -> String {
+    let mut parts = vec![environment.cpu.clone()];
+    if environment.cpus > 0 {
+        parts.push(counted(environment.cpus.into(), "CPU", "CPUs"));
+    }
+    let release: Vec<&str> = environment.kernel.splitn(3, ['.', '-']).take(2).collect();
+    if !environment.kernel.is_empty() {
+        parts.push(format!("Linux {}", release.join(".")));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// Said at the top when there are too few blocks.
+pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
+    let blocks = counted(analysis.blocks.into(), "complete block", "complete blocks");
+    analysis
+        .preliminary
+        .then(|| format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."))
+}
+
+pub(crate) fn claims_title(analysis: &Analysis) -> String {
+    analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
+}
+
+/// `measured 0.01066 (0.01060 to 0.01072)`, `published 0.0104`, `asked: …`.
+pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
+    let seen = measured(&claim.measured).map_or("not measured".to_owned(), |seen| format!("measured {seen}"));
+    let mut parts = vec![seen];
+    parts.extend(claim.published.map(|value| format!("published {}", quantity(value, &claim.measured.unit))));
+    parts.push(format!("asked: {}", claim.expect));
+    parts
+}
+
+/// `needs about 9 blocks: --blocks 9`.
+pub(crate) fn needs_blocks(claim: &ClaimAnalysis) -> Option<String> {
+    claim.needs_blocks.map(|blocks| format!("needs about {blocks} blocks: --blocks {blocks}"))
+}
+
+/// `Looks serialised: go-iris-2016`, or `Is serialised: …` once it is proven; with the size where there is one.
+pub(crate) fn finding_title(finding: &Finding) -> String {
+    let verb = match finding.certainty {
+        Certainty::Is => "Is",
+        Certainty::ConsistentWith => "Looks",
+    };
+    let size = finding.value.as_ref().and_then(measured).map_or(String::new(), |size| format!(", {size}"));
+    format!("{verb} {}: {}{size}", adjective(&finding.pathology, finding.certainty), finding.target)
+}
+
+fn adjective(pathology: &str, certainty: Certainty) -> String {
+    let known = match pathology {
+        "serialised" | "serialised-handler" => "serialised",
+        "pool" | "fixed-pool" | "worker-pool" | "fixed-worker-pool" => "limited by a fixed pool of workers",
+        "event-loop-blocked" | "blocked-event-loop" => "blocked in its event loop by CPU work",
+        "starvation" => "starving some connections",
+        "generator-saturated" => "limited by the generator, not the server",
+        _ if certainty == Certainty::Is => return words(pathology),
+        _ => return format!("like {}", words(pathology)),
+    };
+    known.to_owned()
+}
+
+/// How sure it is, and how to be surer.
+pub(crate) fn certainty(finding: &Finding) -> String {
+    match finding.certainty {
+        Certainty::Is => "is: the discriminating test was run".to_owned(),
+        Certainty::ConsistentWith => {
+            format!("consistent with it by its signature; to prove it: bourdon diagnose {}", finding.target)
+        }
+    }
+}
+
+/// `1 trial void of 36`, and nothing when none is.
+pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
+    let count = analysis.trials;
+    (count.void > 0)
+        .then(|| format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into())))
+}
+
+/// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.
+pub(crate) fn void_trial(trial: &VoidTrial) -> String {
+    let conditions = conditions(&trial.levels);
+    let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+    format!(
+        "block {}, {}{place}: {}: {}",
+        trial.block,
+        trial.levels.target(),
+        words(&trial.reason.code),
+        trial.reason.text
+    )
+}
+
+/// What a mark means, said once.
+pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
+        Mark::Lateness => "the latency is the generator's as much as the server's",
+        Mark::Unserved => "some connections completed nothing, or requests waited beyond the window",
+        Mark::Thin => "fewer than 30 completions per connection slot",
+        Mark::AtCeiling => {
+            "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
+        }
+        Mark::Noisy => "the machine was disturbed by others",
+        Mark::Errors => "requests that went wrong",
+    }
+}
+
+/// What a shared rank means, where there is one.
+pub(crate) fn ties(analysis: &Analysis) -> Option<String> {
+    let tied = analysis.groups.iter().flat_map(|group| &group.ranks).any(|rank| rank.tied);
+    let margin = crate::format::percent(analysis.margin);
+    tied.then(|| format!("= cannot be told apart: no difference beyond a margin of {margin} is established"))
+}
+
+/// A latency, `≥` before it when it is only a lower bound.
+pub(crate) fn latency(us: f64, bound: bool) -> String {
+    format!("{}{}", if bound { "≥ " } else { "" }, duration_us(us))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_in_words() {
+        let cell = |levels: &[(&str, Level)]| {
+            Cell(levels.iter().map(|(factor, level)| ((*factor).to_owned(), level.clone())).collect())
+        };
+        let text = |text: &str| Level::Text(text.to_owned());
+        let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
+        assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
+        let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
+        assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
+        let open =
+            [("rate", Level::Integer(5000)), ("connections", Level::Integer(1)), ("pipeline", Level::Integer(16))];
+        assert_eq!(conditions(&cell(&open)), "5,000 requests/s asked, 1 connection, 16 pipelined");
+        assert_eq!(conditions(&cell(&[("target", text("a"))])), "");
+    }
+
+    #[test]
+    fn error_numbers_have_names() {
+        assert_eq!((errno(104).as_str(), errno(7).as_str(), errno(0).as_str()), ("ECONNRESET (104)", "errno 7", ""));
+    }
+}

@@ -1,0 +1,91 @@
+//! Golden files of `bourdon load`.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use report::{load_json, load_text};
+use support::loads::{self, Load, URL};
+use support::{COLOURED, PLAIN, assert_tidy};
+
+fn text(load: &Load) -> String {
+    let text = load_text(&load.spec, &load.validity, &load.measured, URL, PLAIN);
+    assert_tidy(&text, PLAIN.width);
+    text
+}
+
+#[test]
+fn closed_and_valid() {
+    insta::assert_snapshot!(text(&loads::closed()));
+}
+
+#[test]
+fn open_with_a_stall_and_unfinished_requests() {
+    insta::assert_snapshot!(text(&loads::open_with_stall()));
+}
+
+#[test]
+fn with_failures() {
+    insta::assert_snapshot!(text(&loads::with_failures()));
+}
+
+#[test]
+fn at_least() {
+    insta::assert_snapshot!(text(&loads::at_least()));
+}
+
+#[test]
+fn void() {
+    insta::assert_snapshot!(text(&loads::void()));
+}
+
+#[test]
+fn no_reply() {
+    insta::assert_snapshot!(text(&loads::no_reply()));
+}
+
+#[test]
+fn coloured() {
+    let load = loads::void();
+    insta::assert_snapshot!(load_text(&load.spec, &load.validity, &load.measured, URL, COLOURED));
+}
+
+#[test]
+fn a_narrow_terminal_changes_lines_not_words() {
+    let load = loads::with_failures();
+    let style = report::Style { colour: false, width: 60 };
+    let narrow = load_text(&load.spec, &load.validity, &load.measured, URL, style);
+    let words = |text: &str| text.split_whitespace().filter(|w| *w != "·").map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&text(&load)));
+}
+
+#[test]
+fn json_of_a_closed_load() {
+    let load = loads::closed();
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, URL));
+}
+
+#[test]
+fn json_of_an_open_load() {
+    let load = loads::open_with_stall();
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, URL));
+}
+
+#[test]
+fn json_is_one_document_whose_books_balance() {
+    let load = loads::with_failures();
+    let text = load_json(&load.spec, &load.validity, &load.measured, URL);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["schema"], "bourdon.load/1");
+    assert_eq!(document["generator"]["threads"], 2);
+    assert_eq!(document["validity"]["verdict"], "valid");
+    let books = &document["accounting"];
+    let total = |of: &serde_json::Value| of.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    let number = |name: &str| books[name].as_u64().unwrap();
+    assert_eq!(number("scheduled"), number("sent") + total(&books["not_sent"]));
+    assert_eq!(number("sent"), number("completed") + total(&books["failed"]) + number("in_flight_at_end"));
+    let idle = loads::no_reply();
+    let text = load_json(&idle.spec, &idle.validity, &idle.measured, URL);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(document["generator"]["cpu_us_per_request"].is_null() && document["latency_us"]["service"].is_null());
+}

@@ -1,0 +1,62 @@
+//! Golden files of `bourdon run` and `bourdon report`.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use model::Analysis;
+use report::{Style, run_json, run_markdown, run_text};
+use support::{COLOURED, PLAIN, assert_tidy, runs};
+
+fn text(analysis: &Analysis) -> String {
+    let text = run_text(analysis, PLAIN);
+    assert_tidy(&text, PLAIN.width);
+    text
+}
+
+#[test]
+fn full() {
+    insta::assert_snapshot!(text(&runs::full()));
+}
+
+#[test]
+fn full_in_colour() {
+    insta::assert_snapshot!(run_text(&runs::full(), COLOURED));
+}
+
+#[test]
+fn preliminary() {
+    insta::assert_snapshot!(text(&runs::preliminary()));
+}
+
+#[test]
+fn open_rate_with_one_table() {
+    insta::assert_snapshot!(text(&runs::open_rate()));
+}
+
+#[test]
+fn markdown_full() {
+    let markdown = run_markdown(&runs::full());
+    assert_tidy(&markdown, usize::MAX);
+    insta::assert_snapshot!(markdown);
+}
+
+#[test]
+fn markdown_preliminary() {
+    insta::assert_snapshot!(run_markdown(&runs::preliminary()));
+}
+
+#[test]
+fn json_full() {
+    let text = run_json(&runs::full());
+    insta::assert_snapshot!(text);
+    let back: Analysis = serde_json::from_str(&text).unwrap();
+    assert_eq!(back, runs::full());
+}
+
+#[test]
+fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
+    for width in [82, 90, 120] {
+        assert_tidy(&run_text(&runs::full(), Style { colour: false, width }), width);
+    }
+}

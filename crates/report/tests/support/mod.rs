@@ -1,0 +1,19 @@
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub(crate) mod loads;
+pub(crate) mod runs;
+
+use report::Style;
+
+pub(crate) const PLAIN: Style = Style { colour: false, width: 100 };
+pub(crate) const COLOURED: Style = Style { colour: true, width: 100 };
+
+/// What holds for every text whatever it says.
+#[track_caller]
+pub(crate) fn assert_tidy(text: &str, width: usize) {
+    for line in text.lines() {
+        assert_eq!(line, line.trim_end(), "blanks at the end of a line");
+        assert!(line.chars().count() <= width, "more than {width} columns: {line}");
+    }
+    assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains("\n\n\n"), "{text:?}");
+}

@@ -1,0 +1,326 @@
+use std::collections::BTreeMap;
+
+use model::{
+    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellLatency, Certainty, ClaimAnalysis, ClaimVerdict,
+    Comparison, ComparisonVerdict, Environment, Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured,
+    Metric, Rank, RankGroup, Reason, Reconstruction, TrialCount, VoidTrial,
+};
+
+pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
+    let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
+    Measured { estimate: Some(estimate), low, high, unit: unit.to_owned() }
+}
+
+fn unknown(unit: &str) -> Measured {
+    Measured { estimate: None, low: None, high: None, unit: unit.to_owned() }
+}
+
+fn levels(target: &str, delay: &str, connections: u64) -> Cell {
+    let text = |text: &str| Level::Text(text.to_owned());
+    let levels =
+        [("target", text(target)), ("handler_delay", text(delay)), ("connections", Level::Integer(connections))];
+    Cell(levels.into_iter().map(|(factor, level)| (factor.to_owned(), level)).collect())
+}
+
+fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAnalysis {
+    CellAnalysis {
+        levels,
+        trials: 6,
+        void: 0,
+        throughput: measured(rate, half, "requests/s"),
+        at_least: false,
+        of_ceiling: None,
+        latency_us: CellLatency {
+            population: "service".to_owned(),
+            mean: measured(p99_us * 0.82, 0.01, "us"),
+            p50: measured(p99_us * 0.8, 0.01, "us"),
+            p90: measured(p99_us * 0.9, 0.01, "us"),
+            p99: measured(p99_us, 0.02, "us"),
+            censored: false,
+        },
+        cpu_us_per_request: measured(cpu_us, 0.02, "us"),
+        target_busy: Some(0.31),
+        generator_busy: Some(0.22),
+        peak_memory_bytes: measured(14_889_779.0, 0.03, "bytes"),
+        time_to_ready_ms: measured(12.0, 0.1, "ms"),
+        errors: 0.0,
+        invariants: vec![InvariantCheck {
+            invariant: Invariant::Accounting,
+            holds: true,
+            text: "held in all 6 launches".to_owned(),
+        }],
+        marks: Vec::new(),
+    }
+}
+
+fn mark(cell: &mut CellAnalysis, mark: Mark, text: &str) {
+    cell.marks.push(MarkNote { mark, text: format!("{text} (in 6 of 6 launches)") });
+}
+
+fn delayed_cells() -> Vec<CellAnalysis> {
+    let mut cells = vec![
+        cell(levels("go-net-http", "10ms", 100), 9_214.0, 0.006, 12_100.0, 31.0),
+        cell(levels("go-iris-2016", "10ms", 100), 98.2, 0.003, 1_020_000.0, 58.0),
+        cell(levels("go-iris", "10ms", 100), 9_201.0, 0.007, 12_300.0, 34.0),
+    ];
+    for (cell, share) in cells.iter_mut().zip([0.921, 0.009_8, 0.920]) {
+        cell.of_ceiling = Some(share);
+    }
+    cells[1].latency_us.censored = true;
+    mark(&mut cells[1], Mark::Unserved, "9 of 100 connections completed nothing");
+    mark(&mut cells[1], Mark::Thin, "9.82 completions per connection slot");
+    cells
+}
+
+fn bare_cells() -> Vec<CellAnalysis> {
+    let mut cells = vec![
+        cell(levels("go-net-http", "0ms", 100), 45_678.0, 0.012, 4_310.0, 17.2),
+        cell(levels("go-iris-2016", "0ms", 100), 61_034.0, 0.021, 3_020.0, 14.8),
+        cell(levels("go-iris", "0ms", 100), 0.0, 0.0, 0.0, 0.0),
+        cell(levels("go-gin", "0ms", 100), 44_950.0, 0.014, 4_520.0, 18.1),
+    ];
+    cells[1].at_least = true;
+    cells[1].generator_busy = Some(0.978);
+    mark(&mut cells[1], Mark::Generator, "generator thread 1 was 97.8 % busy");
+    let nothing = &mut cells[2];
+    (nothing.trials, nothing.void) = (0, 6);
+    nothing.throughput = unknown("requests/s");
+    for value in [&mut nothing.latency_us.p50, &mut nothing.latency_us.p90, &mut nothing.latency_us.p99] {
+        *value = unknown("us");
+    }
+    nothing.cpu_us_per_request = unknown("us");
+    nothing.peak_memory_bytes = unknown("bytes");
+    cells[3].errors = 0.001_3;
+    mark(&mut cells[3], Mark::Errors, "0.13 % of 274,068 requests went wrong: reset-before-reply 356");
+    cells[3].latency_us.p99 = unknown("us");
+    mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
+    cells
+}
+
+fn ranks(conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) -> RankGroup {
+    let rank = |(rank, tied, target): &(Option<u32>, bool, &str)| Rank {
+        rank: *rank,
+        tied: *tied,
+        target: (*target).to_owned(),
+    };
+    RankGroup { metric: Metric::Throughput, conditions, ranks: ranks.iter().map(rank).collect() }
+}
+
+fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: Measured) -> ClaimAnalysis {
+    ClaimAnalysis {
+        name: name.to_owned(),
+        says: says.to_owned(),
+        expect: expect.to_owned(),
+        published: None,
+        measured,
+        blocks: 6,
+        verdict,
+        notes: Vec::new(),
+        needs_blocks: None,
+    }
+}
+
+fn claims() -> Vec<ClaimAnalysis> {
+    let supported = claim(
+        "iris-2016-serialises",
+        "With 10 ms of work, Iris serves 97 requests a second where net/http serves 9294.",
+        "throughput(go-iris-2016) / throughput(go-net-http) < 0.05",
+        ClaimVerdict::Supported,
+        measured(0.010_66, 0.006, "ratio"),
+    );
+    let contradicted = claim(
+        "iris-is-fastest",
+        "Iris is the fastest of the routers, well ahead of everything else in the field at any number of connections.",
+        "throughput(go-iris) / throughput(go-net-http) > 1.2",
+        ClaimVerdict::Contradicted,
+        measured(0.998_6, 0.009, "ratio"),
+    );
+    let inconclusive = claim(
+        "gin-costs-nothing",
+        "A router costs no CPU that could be measured.",
+        "cpu_per_request(go-gin, handler_delay = 0ms) / cpu_per_request(go-net-http, handler_delay = 0ms) within 5% of 1",
+        ClaimVerdict::Inconclusive,
+        measured(1.052, 0.03, "ratio"),
+    );
+    let not_testable = claim(
+        "scales-to-8",
+        "On eight cores it serves 600,000 requests a second.",
+        "throughput(go-net-http) > 600000",
+        ClaimVerdict::NotTestable,
+        unknown("requests/s"),
+    );
+    vec![
+        ClaimAnalysis { published: Some(0.010_437), ..supported },
+        ClaimAnalysis {
+            published: Some(1.31),
+            notes: vec![
+                "both are at the ceiling of 10,000 a second: they can be shown equal there, not ranked".to_owned(),
+            ],
+            ..contradicted
+        },
+        ClaimAnalysis {
+            notes: vec!["the interval holds a bound of the claim, 1.05".to_owned()],
+            needs_blocks: Some(9),
+            ..inconclusive
+        },
+        ClaimAnalysis { notes: vec!["it needs 8 cores, this machine has 2".to_owned()], blocks: 0, ..not_testable },
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    let serialised = Finding {
+        target: "go-iris-2016".to_owned(),
+        pathology: "serialised".to_owned(),
+        certainty: Certainty::ConsistentWith,
+        value: None,
+        evidence: vec!["one request per 10.2 ms whatever the load".to_owned(), "CPU 3 % busy".to_owned()],
+        ruled_out: vec!["CPU limit: its CPUs were 3 % busy".to_owned()],
+        overturned_by: "throughput that grows when connections go from 2 to 8".to_owned(),
+    };
+    let pool = Finding {
+        target: "php-apache".to_owned(),
+        pathology: "fixed-pool".to_owned(),
+        certainty: Certainty::Is,
+        value: Some(measured(150.0, 0.004, "workers")),
+        evidence: vec!["W = X·S is 150 at 10 ms and at 20 ms, at 300 and at 600 connections".to_owned()],
+        ruled_out: Vec::new(),
+        overturned_by: "a W that moves with the delay or with the connections".to_owned(),
+    };
+    vec![serialised, pool]
+}
+
+fn void(id: &str, block: u32, levels: Cell, code: &str, text: &str) -> VoidTrial {
+    VoidTrial { id: id.to_owned(), block, levels, reason: Reason::new(code, text) }
+}
+
+fn environment() -> Environment {
+    Environment {
+        schema: "bourdon.environment/1".to_owned(),
+        started_at: "2026-11-20T09:12:33+01:00".to_owned(),
+        bourdon: "0.1.0".to_owned(),
+        command_line: vec!["bourdon".to_owned(), "run".to_owned(), "business-latency".to_owned()],
+        cpu: "AMD EPYC".to_owned(),
+        cpus: 2,
+        smt: Some(false),
+        memory_bytes: 8 << 30,
+        kernel: "6.18.44-generic".to_owned(),
+        open_files: 1_048_576,
+        sysctls: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
+        ..Environment::default()
+    }
+}
+
+fn empty() -> Analysis {
+    Analysis {
+        schema: ANALYSIS_SCHEMA.to_owned(),
+        name: "business-latency".to_owned(),
+        question: "Does a router keep its throughput once handlers do real work?".to_owned(),
+        source: Some("smallnest, 2016-04".to_owned()),
+        quick: true,
+        preliminary: false,
+        blocks: 6,
+        seed: 42,
+        margin: 0.05,
+        elapsed_s: Some(221.4),
+        environment: environment(),
+        absent: Vec::new(),
+        reconstructions: Vec::new(),
+        cells: Vec::new(),
+        comparisons: Vec::new(),
+        groups: Vec::new(),
+        claims: Vec::new(),
+        findings: Vec::new(),
+        void_trials: Vec::new(),
+        trials: TrialCount { total: 18, void: 0 },
+    }
+}
+
+/// Everything at once.
+pub(crate) fn full() -> Analysis {
+    let at = |delay: &str| levels("", delay, 100).conditions();
+    let delayed = [(Some(1), true, "go-net-http"), (Some(1), true, "go-iris"), (Some(3), false, "go-iris-2016")];
+    let bare = [(Some(1), true, "go-net-http"), (Some(1), true, "go-gin"), (None, false, "go-iris-2016")];
+    let mut cells = delayed_cells();
+    cells.extend(bare_cells());
+    let wrong = "12 of 9,180 replies are wrong (status 12, body 0)";
+    let died = "exited with status 2 after 1.2 s";
+    Analysis {
+        cells,
+        absent: vec![AbsentTarget {
+            name: "java-tomcat".to_owned(),
+            reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
+        }],
+        reconstructions: vec![Reconstruction {
+            target: "go-iris-2016".to_owned(),
+            text: "bourdon's own model of the Iris of April 2016, whose sources no longer exist: one mutex around the \
+                   handler"
+                .to_owned(),
+        }],
+        comparisons: vec![Comparison {
+            metric: Metric::Throughput,
+            conditions: at("10ms"),
+            a: "go-net-http".to_owned(),
+            b: "go-iris".to_owned(),
+            ratio: measured(1.0014, 0.009, "ratio"),
+            sign_interval: Some((0.991, 1.011)),
+            p_adjusted: Some(0.74),
+            verdict: ComparisonVerdict::Same,
+        }],
+        groups: vec![ranks(at("10ms"), &delayed), ranks(at("0ms"), &bare)],
+        claims: claims(),
+        findings: findings(),
+        void_trials: vec![
+            void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
+            void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
+        ],
+        trials: TrialCount { total: 42, void: 2 },
+        ..empty()
+    }
+}
+
+/// Two blocks: figures without intervals, ranks or verdicts; one trial void.
+pub(crate) fn preliminary() -> Analysis {
+    let mut cells = delayed_cells();
+    for cell in &mut cells {
+        cell.trials = 2;
+        (cell.throughput.low, cell.throughput.high) = (None, None);
+    }
+    let mut claim = claims().remove(0);
+    claim.verdict = ClaimVerdict::Inconclusive;
+    claim.notes = vec!["2 blocks are too few for a verdict: it takes 6".to_owned()];
+    let void = void("b01-c02", 1, levels("go-iris-2016", "10ms", 100), "ready", "did not answer within 30 s");
+    Analysis {
+        preliminary: true,
+        blocks: 2,
+        cells,
+        claims: vec![claim],
+        void_trials: vec![void],
+        trials: TrialCount { total: 7, void: 1 },
+        ..empty()
+    }
+}
+
+/// An open rate, only the target varied, no claim, nothing wrong.
+pub(crate) fn open_rate() -> Analysis {
+    let only_target = |name: &str| Cell(BTreeMap::from([("target".to_owned(), Level::Text(name.to_owned()))]));
+    let mut cells = vec![
+        cell(only_target("mine"), 4_999.0, 0.0004, 2_310.0, 61.0),
+        cell(only_target("the-other-one-with-a-long-name"), 4_998.0, 0.0004, 8_120.0, 88.0),
+    ];
+    for cell in &mut cells {
+        cell.latency_us.population = "response".to_owned();
+    }
+    Analysis {
+        name: "mine-or-theirs".to_owned(),
+        question: "Is mine faster?".to_owned(),
+        source: None,
+        quick: false,
+        cells,
+        groups: vec![ranks(
+            Cell::default(),
+            &[(Some(1), true, "mine"), (Some(1), true, "the-other-one-with-a-long-name")],
+        )],
+        trials: TrialCount { total: 12, void: 0 },
+        ..empty()
+    }
+}

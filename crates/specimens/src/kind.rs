@@ -1,0 +1,156 @@
+//! The closed set of behaviours.
+
+use std::fmt;
+
+use crate::log::Action;
+
+/// What a specimen does: the one defect it has, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// No defect.
+    Clean,
+    /// One request in its delay at a time over the whole server.
+    Serialised,
+    /// A fixed number of requests in their delay at a time.
+    Pool,
+    /// The whole server stops once for a while.
+    Stall,
+    /// A body of the right length with the wrong bytes.
+    WrongBody,
+    /// RST in place of a reply.
+    ResetBeforeReply,
+    /// FIN in place of a reply.
+    CloseBeforeReply,
+    /// RST after the head and half the body.
+    ResetInReply,
+    /// FIN after half the head.
+    CloseInReply,
+    /// FIN right after a proper reply that promised to keep the connection.
+    IdleClose,
+    /// No reply, on a connection that stays open.
+    NeverAnswers,
+    /// A reply whose head is not HTTP.
+    MalformedHead,
+    /// FIN after half of the promised body.
+    ShortBody,
+    /// A proper 503.
+    Unavailable,
+    /// Every outcome, drawn at random from a seed.
+    Mixed,
+}
+
+impl Kind {
+    /// Every kind, in the order of declaration.
+    pub const ALL: [Kind; 15] = [
+        Kind::Clean,
+        Kind::Serialised,
+        Kind::Pool,
+        Kind::Stall,
+        Kind::WrongBody,
+        Kind::ResetBeforeReply,
+        Kind::CloseBeforeReply,
+        Kind::ResetInReply,
+        Kind::CloseInReply,
+        Kind::IdleClose,
+        Kind::NeverAnswers,
+        Kind::MalformedHead,
+        Kind::ShortBody,
+        Kind::Unavailable,
+        Kind::Mixed,
+    ];
+
+    /// The kebab-case name, as a user writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Clean => "clean",
+            Kind::Serialised => "serialised",
+            Kind::Pool => "pool",
+            Kind::Stall => "stall",
+            Kind::WrongBody => "wrong-body",
+            Kind::ResetBeforeReply => "reset-before-reply",
+            Kind::CloseBeforeReply => "close-before-reply",
+            Kind::ResetInReply => "reset-in-reply",
+            Kind::CloseInReply => "close-in-reply",
+            Kind::IdleClose => "idle-close",
+            Kind::NeverAnswers => "never-answers",
+            Kind::MalformedHead => "malformed-head",
+            Kind::ShortBody => "short-body",
+            Kind::Unavailable => "unavailable",
+            Kind::Mixed => "mixed",
+        }
+    }
+
+    /// The kind with exactly this [`name`](Kind::name).
+    pub fn from_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What it does, in one line for a listing.
+    pub fn about(self) -> &'static str {
+        match self {
+            Kind::Clean => "answers every request; unlimited concurrency",
+            Kind::Serialised => "one request in its HANDLER_DELAY at a time, the others queue",
+            Kind::Pool => "WORKERS requests in their HANDLER_DELAY at a time, the others queue",
+            Kind::Stall => "stops altogether for STALL_FOR, once, STALL_AT after the first request",
+            Kind::WrongBody => "every EVERY-th reply has the right length and the wrong bytes",
+            Kind::ResetBeforeReply => "every EVERY-th request is answered with a TCP reset",
+            Kind::CloseBeforeReply => "every EVERY-th request is answered with an orderly close",
+            Kind::ResetInReply => "every EVERY-th reply is reset after half its body",
+            Kind::CloseInReply => "every EVERY-th reply is closed after half its head",
+            Kind::IdleClose => "closes the connection right after every EVERY-th reply, unannounced",
+            Kind::NeverAnswers => "every EVERY-th request gets no reply on a connection that stays open",
+            Kind::MalformedHead => "every EVERY-th reply has a head that is not HTTP",
+            Kind::ShortBody => "every EVERY-th reply closes after half of the promised body",
+            Kind::Unavailable => "every EVERY-th reply is a 503",
+            Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
+        }
+    }
+
+    /// What every n-th request meets; `None` where the defect is not one of single requests.
+    pub(crate) fn defect(self) -> Option<Action> {
+        Some(match self {
+            Kind::Clean | Kind::Serialised | Kind::Pool | Kind::Stall | Kind::Mixed => return None,
+            Kind::WrongBody => Action::WrongBody,
+            Kind::ResetBeforeReply => Action::ResetBeforeReply,
+            Kind::CloseBeforeReply => Action::CloseBeforeReply,
+            Kind::ResetInReply => Action::ResetInReply,
+            Kind::CloseInReply => Action::CloseInReply,
+            Kind::IdleClose => Action::IdleClose,
+            Kind::NeverAnswers => Action::NoAnswer,
+            Kind::MalformedHead => Action::MalformedHead,
+            Kind::ShortBody => Action::ShortBody,
+            Kind::Unavailable => Action::Unavailable,
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_name(kind.name()), Some(kind));
+            assert!(!kind.about().is_empty());
+        }
+        assert_eq!(Kind::from_name("Clean"), None);
+    }
+
+    #[test]
+    fn defects_carry_the_name_of_their_kind() {
+        for kind in Kind::ALL {
+            if let Some(action) = kind.defect()
+                && kind != Kind::NeverAnswers
+            {
+                assert_eq!(action.name(), kind.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// grace is how long requests in flight may take to end once the target has
+// been told to stop. What has not ended by then is cut off.
+const grace = time.Second
+
+// Exit statuses of a target.
+const (
+	exitOK    = 0
+	exitServe = 1 // could not listen, or the server failed
+	exitUsage = 2 // a bad or missing setting
+)
+
+// Server is a framework's server, ready to be started.
+type Server struct {
+	// Serve answers connections from the listener until Shutdown.
+	Serve func(net.Listener) error
+	// Shutdown stops taking connections and waits for the requests in
+	// flight, or for the end of the context.
+	Shutdown func(context.Context) error
+}
+
+// HTTPServer is a net/http server for the handler, with the timeouts from
+// the settings and nothing else changed.
+func HTTPServer(s Settings, h http.Handler) Server {
+	srv := &http.Server{Handler: h}
+	s.Apply(srv)
+	return Server{Serve: srv.Serve, Shutdown: srv.Shutdown}
+}
+
+// Apply sets the timeouts of a net/http server.
+func (s Settings) Apply(srv *http.Server) {
+	srv.ReadTimeout = s.ReadTimeout
+	srv.ReadHeaderTimeout = s.ReadHeaderTimeout
+	srv.WriteTimeout = s.WriteTimeout
+	srv.IdleTimeout = s.IdleTimeout
+}
+
+// Main is the whole life of a target: read the settings, build the server,
+// listen, serve until SIGTERM or an interrupt, and exit.
+func Main(build func(Settings, *Work) Server) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, filepath.Base(os.Args[0]), os.Getenv, os.Stderr, build))
+}
+
+func run(ctx context.Context, name string, getenv func(string) string, stderr io.Writer, build func(Settings, *Work) Server) int {
+	s, err := SettingsFrom(getenv)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return exitUsage
+	}
+	fail := func(err error) int {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return exitServe
+	}
+
+	if s.AdminPort != 0 {
+		ln, err := listen("ADMIN_PORT", s.AdminPort)
+		if err != nil {
+			return fail(err)
+		}
+		defer ln.Close()
+		go http.Serve(ln, adminHandler()) // ends with the listener
+	}
+	ln, err := listen("PORT", s.Port)
+	if err != nil {
+		return fail(err)
+	}
+	if err := serve(ctx, ln, build(s, New(s)), grace); err != nil {
+		return fail(err)
+	}
+	return exitOK
+}
+
+func listen(name string, port int) (net.Listener, error) {
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	ln, err := net.Listen("tcp4", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s=%d: %s is already in use; stop what listens there or set %s to a free port", name, port, addr, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s=%d: cannot listen on %s (%w); set %s to a port this process may use", name, port, addr, err, name)
+	}
+	return ln, nil
+}
+
+// serve runs the server until it fails or ctx ends. After the end of ctx it
+// waits at most wait for the requests in flight; the caller is then expected
+// to exit, which cuts off the rest.
+func serve(ctx context.Context, ln net.Listener, server Server, wait time.Duration) error {
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(ln) }()
+
+	select {
+	case err := <-failed:
+		if err == nil {
+			err = errors.New("it returned without an error")
+		}
+		return fmt.Errorf("the server stopped by itself: %w", err)
+	case <-ctx.Done():
+	}
+
+	ending, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		server.Shutdown(ending) // its only news is that requests were left over
+		close(ended)
+	}()
+	// Not every framework's Shutdown minds its context.
+	select {
+	case <-ended:
+	case <-ending.Done():
+	}
+	return nil
+}

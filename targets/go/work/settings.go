@@ -1,0 +1,115 @@
+package work
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Settings is what a target is told through its environment. The zero value
+// of every duration means "none".
+type Settings struct {
+	Port      int
+	AdminPort int // 0: no admin server
+
+	HandlerDelay time.Duration
+
+	ReadTimeout       time.Duration
+	ReadHeaderTimeout time.Duration
+	WriteTimeout      time.Duration
+	IdleTimeout       time.Duration
+
+	DataFile string // empty: /hash is not available
+}
+
+// SettingsFrom reads the settings with getenv. An error is one line that
+// names the variable, its value and the cure.
+func SettingsFrom(getenv func(string) string) (Settings, error) {
+	var s Settings
+	var err error
+
+	if getenv("PORT") == "" {
+		return s, fmt.Errorf("PORT is not set; set it to the TCP port to listen on, such as PORT=8080")
+	}
+	if s.Port, err = port(getenv, "PORT"); err != nil {
+		return s, err
+	}
+	if getenv("ADMIN_PORT") != "" {
+		if s.AdminPort, err = port(getenv, "ADMIN_PORT"); err != nil {
+			return s, err
+		}
+		if s.AdminPort == s.Port {
+			return s, fmt.Errorf("ADMIN_PORT=%d is the same as PORT; give it a port of its own or leave it unset", s.AdminPort)
+		}
+	}
+
+	for _, d := range []struct {
+		name string
+		into *time.Duration
+	}{
+		{"HANDLER_DELAY", &s.HandlerDelay},
+		{"READ_TIMEOUT", &s.ReadTimeout},
+		{"READ_HEADER_TIMEOUT", &s.ReadHeaderTimeout},
+		{"WRITE_TIMEOUT", &s.WriteTimeout},
+		{"IDLE_TIMEOUT", &s.IdleTimeout},
+	} {
+		if *d.into, err = duration(getenv, d.name); err != nil {
+			return s, err
+		}
+	}
+
+	s.DataFile = getenv("DATA_FILE")
+	if s.DataFile != "" {
+		if err := readable(s.DataFile); err != nil {
+			return s, fmt.Errorf("DATA_FILE=%q cannot be used (%v); set it to a file this process can read, or leave it unset to do without /hash", s.DataFile, err)
+		}
+	}
+	return s, nil
+}
+
+func port(getenv func(string) string, name string) (int, error) {
+	text := getenv(name)
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%s=%q is not a TCP port; set it to a whole number from 1 to 65535", name, text)
+	}
+	return int(n), nil
+}
+
+func duration(getenv func(string) string, name string) (time.Duration, error) {
+	text := getenv(name)
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%s=%q is not a duration; set it to a number with a unit, such as 10ms or 1s, or leave it unset", name, text)
+	}
+	return d, nil
+}
+
+// readable says why the file at path cannot serve as the data of /hash.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return unwrapPath(err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return unwrapPath(err)
+	}
+	return f.Close()
+}
+
+// unwrapPath drops the path from a file error, where the message around it
+// already names the path.
+func unwrapPath(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package work
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func env(pairs ...string) func(string) string {
+	m := make(map[string]string)
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return func(name string) string { return m[name] }
+}
+
+func TestSettingsFromEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := SettingsFrom(env(
+		"PORT", "8080", "ADMIN_PORT", "8081",
+		"HANDLER_DELAY", "1500ms",
+		"READ_TIMEOUT", "1s", "READ_HEADER_TIMEOUT", "10ms", "WRITE_TIMEOUT", "0ms", "IDLE_TIMEOUT", "2s",
+		"DATA_FILE", file,
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Settings{
+		Port: 8080, AdminPort: 8081,
+		HandlerDelay: 1500 * time.Millisecond,
+		ReadTimeout:  time.Second, ReadHeaderTimeout: 10 * time.Millisecond, IdleTimeout: 2 * time.Second,
+		DataFile: file,
+	}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestEmptySettingsAreDefaults(t *testing.T) {
+	got, err := SettingsFrom(env("PORT", "8080", "HANDLER_DELAY", "", "ADMIN_PORT", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Settings{Port: 8080}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestBadSettingsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		pairs []string
+		says  []string
+	}{
+		{nil, []string{"PORT is not set"}},
+		{[]string{"PORT", "http"}, []string{"PORT", `"http"`, "65535"}},
+		{[]string{"PORT", "0"}, []string{"PORT", `"0"`}},
+		{[]string{"PORT", "65536"}, []string{"PORT", `"65536"`}},
+		{[]string{"PORT", "-1"}, []string{"PORT", `"-1"`}},
+		{[]string{"PORT", "8080", "ADMIN_PORT", "x"}, []string{"ADMIN_PORT", `"x"`}},
+		{[]string{"PORT", "8080", "ADMIN_PORT", "8080"}, []string{"ADMIN_PORT", "8080", "same"}},
+		{[]string{"PORT", "8080", "HANDLER_DELAY", "10"}, []string{"HANDLER_DELAY", `"10"`, "10ms"}},
+		{[]string{"PORT", "8080", "READ_TIMEOUT", "-1s"}, []string{"READ_TIMEOUT", `"-1s"`}},
+		{[]string{"PORT", "8080", "READ_HEADER_TIMEOUT", "soon"}, []string{"READ_HEADER_TIMEOUT", `"soon"`}},
+		{[]string{"PORT", "8080", "WRITE_TIMEOUT", "1 s"}, []string{"WRITE_TIMEOUT", `"1 s"`}},
+		{[]string{"PORT", "8080", "IDLE_TIMEOUT", "s"}, []string{"IDLE_TIMEOUT", `"s"`}},
+		{[]string{"PORT", "8080", "DATA_FILE", "/nowhere/at/all"}, []string{"DATA_FILE", "/nowhere/at/all", "no such file"}},
+		{[]string{"PORT", "8080", "DATA_FILE", "/"}, []string{"DATA_FILE", `"/"`, "not a regular file"}},
+	} {
+		_, err := SettingsFrom(env(c.pairs...))
+		if err == nil {
+			t.Errorf("%q: no error", c.pairs)
+			continue
+		}
+		for _, part := range c.says {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: %q does not say %q", c.pairs, err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %q is more than one line", c.pairs, err)
+		}
+	}
+}
