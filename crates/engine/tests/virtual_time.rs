@@ -124,7 +124,8 @@ fn service_time_shows_the_naive_figure_beside_it() {
     let measured = stalled(50).0.measurement;
     let service = measured.latency_us.service.unwrap();
     assert!(service.p99.unwrap() < 1000.0, "only the 50 requests in flight felt it: {service:?}");
-    assert_eq!(measured.accounting.sent_late[&LateCause::NoConnection], 950, "the others waited for a connection");
+    let waited = measured.accounting.sent_late[&LateCause::NoConnection];
+    assert!((949..=951).contains(&waited), "all but the 50 in flight waited for a connection: {waited}");
     assert!(!measured.accounting.sent_late.contains_key(&LateCause::Generator));
 }
 
@@ -204,7 +205,7 @@ fn a_time_out_closes_the_connection_and_is_censored_at_its_age() {
     assert!(measured.accounting.failed.values().sum::<u64>() >= 50, "{:?}", measured.accounting);
     let service = measured.latency_us.service.unwrap();
     assert_eq!(service.censored, service.count);
-    assert!(service.min.unwrap() >= 100_000.0);
+    assert!(service.min.unwrap() >= 99_900.0, "to three digits");
 }
 
 proptest! {

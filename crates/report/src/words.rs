@@ -126,9 +126,9 @@ pub(crate) fn finding_title(finding: &Finding) -> String {
 
 fn adjective(pathology: &str, certainty: Certainty) -> String {
     let known = match pathology {
-        "serialised" | "serialised-handler" => "serialised",
-        "pool" | "fixed-pool" | "worker-pool" | "fixed-worker-pool" => "limited by a fixed pool of workers",
-        "event-loop-blocked" | "blocked-event-loop" => "blocked in its event loop by CPU work",
+        "serialised-handler" => "serialised",
+        "fixed-worker-pool" => "limited by a fixed pool of workers",
+        "event-loop-blocked" => "blocked in its event loop by CPU work",
         "starvation" => "starving some connections",
         "generator-saturated" => "limited by the generator, not the server",
         _ if certainty == Certainty::Is => return words(pathology),

@@ -133,22 +133,17 @@ pub(crate) fn closed() -> Load {
     Load { spec: spec(LoadModel::Closed), validity: validity(Verdict::Valid, &[("server-bound", limit)]), measured }
 }
 
-/// An open load on a server that stood still for two seconds.
-pub(crate) fn open_with_stall() -> Load {
+/// A stall of two seconds as users feel it, and as a clock started at the send shows it.
+fn stalled_latencies() -> Latencies {
     let due = "requests due in the window, from their intended time";
     let sent = "requests sent in the window";
-    let mut load = closed();
-    load.spec = spec(LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant });
-    load.spec.timeout_ns = Some(1_500_000_000);
-    let late = "2.1 % of the requests waited for a connection";
-    let text = format!("the rate of 1,000 a second was sent; the generator was 9 % busy; {late}");
-    load.validity = validity(Verdict::Valid, &[("rate-reached", &text)]);
+    let mut stalled = latencies(9_998);
     let response = latency(
         due,
         10_000,
         [1_210.0, 1_350.0, 1_640.0, 912_000.0, 1_810_000.0, 1_980_000.0, 1_999_000.0, 2_001_000.0],
     );
-    load.measured.latency_us.response = Some(LatencySummary {
+    stalled.response = Some(LatencySummary {
         mean: Some(61_400.0),
         censored: 102,
         exact_below: Some(1_500_000.0),
@@ -157,7 +152,7 @@ pub(crate) fn open_with_stall() -> Load {
     });
     let service =
         latency(sent, 9_998, [1_190.0, 1_300.0, 1_420.0, 1_500.0, 2_230.0, 1_500_000.0, 1_500_000.0, 1_500_000.0]);
-    load.measured.latency_us.service = Some(LatencySummary {
+    stalled.service = Some(LatencySummary {
         mean: Some(16_200.0),
         censored: 100,
         exact_below: Some(1_500_000.0),
@@ -165,12 +160,24 @@ pub(crate) fn open_with_stall() -> Load {
         ..service
     });
     let first_byte = [1_180.0, 1_290.0, 1_410.0, 1_490.0, 2_210.0, 3_120.0, 3_150.0, 3_190.0];
-    load.measured.latency_us.first_byte = Some(LatencySummary { p9999: None, ..latency(sent, 9_898, first_byte) });
-    load.measured.latency_us.lateness = Some(LatencySummary {
+    stalled.first_byte = Some(LatencySummary { p9999: None, ..latency(sent, 9_898, first_byte) });
+    stalled.lateness = Some(LatencySummary {
         mean: Some(11_900.0),
         p9999: None,
         ..latency(due, 9_998, [3.1, 4.0, 5.2, 88_000.0, 401_000.0, 466_000.0, 0.0, 501_000.0])
     });
+    stalled
+}
+
+/// An open load on a server that stood still for two seconds.
+pub(crate) fn open_with_stall() -> Load {
+    let mut load = closed();
+    load.spec = spec(LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant });
+    load.spec.timeout_ns = Some(1_500_000_000);
+    let late = "2.1 % of the requests waited for a connection";
+    let text = format!("the rate of 1,000 a second was sent; the generator was 9 % busy; {late}");
+    load.validity = validity(Verdict::Valid, &[("rate-reached", &text)]);
+    load.measured.latency_us = stalled_latencies();
     load.measured.accounting = Accounting {
         scheduled: 10_000,
         sent: 9_998,

@@ -120,7 +120,7 @@ fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: 
     }
 }
 
-fn claims() -> Vec<ClaimAnalysis> {
+fn bare_claims() -> [ClaimAnalysis; 4] {
     let supported = claim(
         "iris-2016-serialises",
         "With 10 ms of work, Iris serves 97 requests a second where net/http serves 9294.",
@@ -149,6 +149,11 @@ fn claims() -> Vec<ClaimAnalysis> {
         ClaimVerdict::NotTestable,
         unknown("requests/s"),
     );
+    [supported, contradicted, inconclusive, not_testable]
+}
+
+fn claims() -> Vec<ClaimAnalysis> {
+    let [supported, contradicted, inconclusive, not_testable] = bare_claims();
     vec![
         ClaimAnalysis { published: Some(0.010_437), ..supported },
         ClaimAnalysis {
@@ -170,18 +175,18 @@ fn claims() -> Vec<ClaimAnalysis> {
 fn findings() -> Vec<Finding> {
     let serialised = Finding {
         target: "go-iris-2016".to_owned(),
-        pathology: "serialised".to_owned(),
+        pathology: "serialised-handler".to_owned(),
         certainty: Certainty::ConsistentWith,
-        value: None,
+        value: Some(measured(0.982, 0.003, "requests at once")),
         evidence: vec!["one request per 10.2 ms whatever the load".to_owned(), "CPU 3 % busy".to_owned()],
         ruled_out: vec!["CPU limit: its CPUs were 3 % busy".to_owned()],
         overturned_by: "throughput that grows when connections go from 2 to 8".to_owned(),
     };
     let pool = Finding {
         target: "php-apache".to_owned(),
-        pathology: "fixed-pool".to_owned(),
+        pathology: "fixed-worker-pool".to_owned(),
         certainty: Certainty::Is,
-        value: Some(measured(150.0, 0.004, "workers")),
+        value: Some(measured(150.0, 0.004, "requests at once")),
         evidence: vec!["W = X·S is 150 at 10 ms and at 20 ms, at 300 and at 600 connections".to_owned()],
         ruled_out: Vec::new(),
         overturned_by: "a W that moves with the delay or with the connections".to_owned(),

@@ -1,0 +1,66 @@
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// How a command ended, as its exit status says it. The first that applies is the status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Interrupted; what was measured is saved.
+    Interrupted,
+    /// The arguments or a file are wrong.
+    Usage,
+    /// A target could not be built, launched or reached.
+    Unreachable,
+    /// The answer is bad.
+    Bad,
+    /// The instrument cannot vouch for the answer.
+    Void,
+    /// All is well.
+    Good,
+}
+
+impl Exit {
+    fn status(self) -> u8 {
+        match self {
+            Exit::Interrupted => 130,
+            Exit::Usage => 2,
+            Exit::Unreachable => 4,
+            Exit::Bad => 1,
+            Exit::Void => 3,
+            Exit::Good => 0,
+        }
+    }
+}
+
+/// Why a command could not do its job.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    /// Cause and cure; several lines where it points into a file.
+    text: String,
+}
+
+impl Failure {
+    /// The arguments or a file are wrong.
+    pub(crate) fn usage(text: impl Display) -> Self {
+        Self { exit: Exit::Usage, text: format!("error: {text}") }
+    }
+
+    /// As [`Failure::usage`], with a text that already says "error".
+    pub(crate) fn rendered(text: impl Display) -> Self {
+        Self { exit: Exit::Usage, text: text.to_string() }
+    }
+
+    /// A target could not be built, launched or reached.
+    pub(crate) fn unreachable(text: impl Display) -> Self {
+        Self { exit: Exit::Unreachable, text: format!("error: {text}") }
+    }
+}
+
+/// Says what went wrong on stderr and gives the exit status.
+pub(crate) fn conclude(done: Result<Exit, Failure>) -> ExitCode {
+    let exit = done.unwrap_or_else(|failure| {
+        eprintln!("{}", failure.text.trim_end());
+        failure.exit
+    });
+    ExitCode::from(exit.status())
+}

@@ -1,0 +1,194 @@
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use engine::RunOptions;
+use indicatif::{ProgressBar, ProgressStyle};
+use model::{
+    Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Request,
+    Validity, Verdict,
+};
+use report::Style;
+
+use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
+use crate::exit::{Exit, Failure};
+use crate::interrupt::flag_on_interrupt;
+use crate::url::Url;
+
+/// Length of the window when none is asked for.
+const DEFAULT_WINDOW_NS: u64 = 10 * NS_PER_S;
+
+/// Warm-up when none is asked for. An exact number of requests has none: it means exactly those.
+const DEFAULT_WARM_UP_NS: u64 = NS_PER_S;
+
+/// Files that a generator needs besides its connections.
+const SPARE_FILES: u64 = 64;
+
+/// `bourdon load URL`.
+pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
+    let url = Url::parse(&args.url)?;
+    let spec = spec(args, &url)?;
+    reserve_files(spec.connections)?;
+    let stop = flag_on_interrupt()?;
+    let progress = Progress::new(&spec);
+    let options = RunOptions { interval_log: args.histogram_log.is_some() };
+    let output = engine::run(&spec, options, &stop, &mut |interval| progress.show(interval))
+        .map_err(|error| Failure::unreachable(error.to_string()))?;
+    progress.finish();
+    if let (Some(path), Some(log)) = (&args.histogram_log, &output.interval_log) {
+        std::fs::write(path, log).map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+    }
+    let measured = output.measurement;
+    let validity = judge::judge_load(&spec, &measured);
+    print(args, &spec, &validity, &measured)?;
+    Ok(exit(&validity, &measured))
+}
+
+/// Puts the arguments together into what the engine is asked for.
+fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
+    if args.threads > args.connections {
+        let (threads, connections) = (args.threads, args.connections);
+        return Err(Failure::usage(format!(
+            "{threads} threads cannot share {connections} connections; use at most -t {connections}"
+        )));
+    }
+    if args.no_keepalive && args.pipeline > 1 {
+        return Err(Failure::usage("--pipeline needs connections that are kept; leave out --no-keepalive"));
+    }
+    let expect_body = args.expect_body.as_deref().map(text_or_file).transpose()?;
+    let extent = match args.requests {
+        Some(count) => Extent::Requests { count, within_ns: args.duration },
+        None => Extent::Window(args.duration.unwrap_or(DEFAULT_WINDOW_NS)),
+    };
+    let arrivals = match args.arrivals {
+        ArrivalsArg::Constant => Arrivals::Constant,
+        ArrivalsArg::Poisson => Arrivals::Poisson,
+    };
+    let default_warm_up_ns = if args.requests.is_some() { 0 } else { DEFAULT_WARM_UP_NS };
+    Ok(LoadSpec {
+        request: Request {
+            method: args.method.clone(),
+            path: url.path.clone(),
+            host: url.authority.clone(),
+            headers: args.headers.clone(),
+            body: args.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default(),
+            version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
+        },
+        expect: ReplyExpectation { status: args.expect_status, body: expect_body },
+        model: args.rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals }),
+        connections: args.connections,
+        pipeline: args.pipeline,
+        keep_alive: !args.no_keepalive,
+        timeout_ns: args.timeout,
+        warm_up_ns: args.warm_up.unwrap_or(default_warm_up_ns),
+        extent,
+        threads: args.threads,
+        cpus: Vec::new(),
+        seed: args.seed,
+        address: url.resolve()?,
+    })
+}
+
+fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
+    let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
+    std::fs::read(Path::new(path)).map_err(|error| Failure::usage(format!("cannot read {path}: {error}")))
+}
+
+/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough.
+pub(crate) fn reserve_files(connections: u32) -> Result<(), Failure> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let needed = u64::from(connections) + SPARE_FILES;
+    let mut limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.unwrap_or(u64::MAX);
+    if needed > allowed {
+        let most = allowed.saturating_sub(SPARE_FILES);
+        return Err(Failure::usage(format!(
+            "{connections} connections need {needed} open files, and {allowed} are allowed here; \
+             use at most -c {most}, or raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
+        )));
+    }
+    if limit.current.is_some_and(|current| current < needed) {
+        limit.current = Some(needed);
+        setrlimit(Resource::Nofile, limit)
+            .map_err(|error| Failure::usage(format!("cannot raise the limit of open files to {needed}: {error}")))?;
+    }
+    Ok(())
+}
+
+fn print(args: &LoadArgs, spec: &LoadSpec, validity: &Validity, measured: &Measurement) -> Result<(), Failure> {
+    let text = match args.format {
+        LoadFormat::Json => report::load_json(spec, validity, measured, &args.url),
+        LoadFormat::Text => report::load_text(spec, validity, measured, &args.url, style()),
+    };
+    write_out(&text)
+}
+
+/// Writes to stdout. A reader that has gone (a closed pipe) is no error.
+pub(crate) fn write_out(text: &str) -> Result<(), Failure> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Colour only on a terminal, and not where NO_COLOR asks for none.
+pub(crate) fn style() -> Style {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style { colour: std::io::stdout().is_terminal() && !plain, width: 100 }
+}
+
+fn exit(validity: &Validity, measured: &Measurement) -> Exit {
+    if measured.interrupted {
+        Exit::Interrupted
+    } else if measured.connections.opened == 0 {
+        Exit::Unreachable
+    } else if judge::replies_wrong(measured) {
+        Exit::Bad
+    } else if validity.verdict == Verdict::Void {
+        Exit::Void
+    } else {
+        Exit::Good
+    }
+}
+
+/// A line on the terminal that follows the load; nothing where stderr is no terminal.
+struct Progress {
+    bar: ProgressBar,
+    warm_up_s: f64,
+}
+
+impl Progress {
+    fn new(spec: &LoadSpec) -> Self {
+        let warm_up_s = spec.warm_up_ns as f64 / NS_PER_S as f64;
+        let length_ns = match spec.extent {
+            Extent::Window(ns) => Some(ns),
+            Extent::Requests { .. } => None,
+        };
+        let bar = match length_ns {
+            Some(ns) => ProgressBar::new((spec.warm_up_ns + ns).div_ceil(NS_PER_S)),
+            None => ProgressBar::new_spinner(),
+        };
+        let template = if length_ns.is_some() { "{elapsed} {wide_bar} {msg}" } else { "{elapsed} {spinner} {msg}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, warm_up_s }
+    }
+
+    fn show(&self, interval: &Interval) {
+        let passed = (interval.at_s + interval.length_s + self.warm_up_s).max(0.0);
+        self.bar.set_position(passed.round() as u64);
+        let phase = if interval.at_s < 0.0 { "warming up, " } else { "" };
+        let p99 = interval.p99_us.map_or(String::new(), |us| format!(", p99 {}", report::format::duration_us(us)));
+        let rate = interval.completed as f64 / interval.length_s.max(0.001);
+        let failed = if interval.failed > 0 { format!(", {} failed", interval.failed) } else { String::new() };
+        self.bar.set_message(format!("{phase}{} requests/s{p99}{failed}", report::format::number(rate)));
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
