@@ -25,7 +25,7 @@ pub(crate) struct Demand {
     source: Source,
     /// Requests of the window that may still be begun; none where time ends the load.
     quota: Option<u64>,
-    start_ns: u64,
+    pub(crate) start_ns: u64,
     pub(crate) window: Window,
 }
 
@@ -70,7 +70,7 @@ impl Demand {
 
     /// Closed model: how many of `room` requests may be begun now.
     pub(crate) fn closed_now(&self, room: usize, now_ns: u64) -> usize {
-        if self.is_open() || now_ns >= self.window.end_ns {
+        if self.is_open() || now_ns < self.start_ns || now_ns >= self.window.end_ns {
             return 0;
         }
         match self.quota {

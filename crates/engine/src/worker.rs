@@ -158,6 +158,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.ledger.connect.add(&opening.connect).ok();
         self.demand = demand;
         let mut busy = BusyMeter::new(thread_cpu_ns);
+        self.await_start()?;
         self.start_slots();
         loop {
             let now_ns = self.clock.now_ns();
@@ -173,6 +174,18 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             let timeout_ns = self.time_to_next(if self.demand.is_open() { self.clock.now_ns() } else { now_ns });
             let edges = self.wire.wait(timeout_ns)?;
             self.last_look_ns = None;
+            self.handle(edges);
+        }
+    }
+
+    /// All threads begin at one instant; until then connections that close or open are looked after.
+    fn await_start(&mut self) -> Result<(), Errno> {
+        loop {
+            let now_ns = self.clock.now_ns();
+            if now_ns >= self.demand.start_ns {
+                return Ok(());
+            }
+            let edges = self.wire.wait(self.demand.start_ns - now_ns)?;
             self.handle(edges);
         }
     }
