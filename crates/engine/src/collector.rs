@@ -45,17 +45,17 @@ impl Collector {
         empty: &[Sender<Box<Second>>],
         progress: &mut dyn FnMut(&Interval),
     ) {
-        let mut turn = 0;
         for mut second in seconds {
             self.take(&second, progress);
             second.distributions.clear();
             // A thread that has gone needs no empty second.
-            let _ = empty[turn % empty.len()].send(second);
-            turn += 1;
+            let _ = empty[second.thread].send(second);
         }
         while let Some((_, pending)) = self.pending.pop_first() {
             self.publish(pending, progress);
         }
+        // A thread that was held up over a whole second never told of it, which delayed that second to here.
+        self.intervals.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     }
 
     fn take(&mut self, second: &Second, progress: &mut dyn FnMut(&Interval)) {

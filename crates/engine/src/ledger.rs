@@ -66,6 +66,8 @@ impl Distributions {
 
 /// What one thread saw in one second.
 pub(crate) struct Second {
+    /// Which thread's.
+    pub(crate) thread: usize,
     /// Seconds since the window's start, negative during warm-up.
     pub(crate) index: i64,
     /// When it began, which for the first one is in its middle.
@@ -82,9 +84,9 @@ pub(crate) struct Second {
 }
 
 impl Second {
-    pub(crate) fn new(open: bool) -> Self {
+    pub(crate) fn new(thread: usize, open: bool) -> Self {
         let distributions = Distributions::new(open);
-        Self { index: 0, start_ns: 0, end_ns: 0, drain: false, completed: 0, ok: 0, sent: 0, failed: 0, distributions }
+        Self { thread, index: 0, start_ns: 0, end_ns: 0, drain: false, completed: 0, ok: 0, sent: 0, failed: 0, distributions }
     }
 
     /// Takes an emptied one for second `index`; the collector has cleared its distributions.
@@ -96,6 +98,8 @@ impl Second {
 
 /// Where full seconds go and empty ones come from.
 pub(crate) struct SecondPort {
+    /// Whose it is.
+    pub(crate) thread: usize,
     pub(crate) full: Sender<Box<Second>>,
     pub(crate) empty: Receiver<Box<Second>>,
 }
@@ -140,7 +144,7 @@ impl Ledger {
         let mut ledger = Self {
             open,
             window,
-            second: Box::new(Second::new(open)),
+            second: Box::new(Second::new(port.thread, open)),
             second_end_ns: 0,
             port: Some(port),
             books: Accounting::default(),
@@ -173,7 +177,7 @@ impl Ledger {
 
     fn hand_over(&mut self) {
         let Some(port) = &self.port else { return };
-        let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(self.open)));
+        let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(port.thread, self.open)));
         let full = std::mem::replace(&mut self.second, empty);
         // While connections are opened nobody collects; under load the collector outlives every thread.
         let _ = port.full.send(full);

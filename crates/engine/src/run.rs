@@ -72,7 +72,7 @@ pub fn run(
     let results: Result<Vec<WorkerResult>, LoadError> = std::thread::scope(|scope| {
         let (mut handles, mut empties) = (Vec::new(), Vec::new());
         for thread in 0..spec.threads {
-            let (port, empty) = port(full.clone());
+            let (port, empty) = port(thread, full.clone());
             empties.push(empty);
             let start = &start;
             let name = format!("generator-{thread}");
@@ -92,9 +92,9 @@ fn collector(spec: &LoadSpec, options: RunOptions) -> Collector {
     Collector::new(spec.threads as usize, open, options.interval_log.then(SystemTime::now))
 }
 
-fn port(full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
+fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
     let (empty, empties): (_, Receiver<Box<Second>>) = mpsc::channel();
-    (SecondPort { full, empty: empties }, empty)
+    (SecondPort { thread: thread as usize, full, empty: empties }, empty)
 }
 
 /// The common start of all threads.
@@ -146,7 +146,7 @@ fn generate(
 pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
     let demand = Demand::none(spec);
     let (full, _) = mpsc::channel();
-    let (port, _) = port(full);
+    let (port, _) = port(0, full);
     let ledger = Ledger::new(demand.is_open(), demand.window, now_ns, port);
     (demand, ledger)
 }

@@ -194,7 +194,7 @@ pub fn simulate(
     let (full, seconds) = mpsc::channel();
     let (empty, empties) = mpsc::channel();
     let demand = Demand::new(spec, 0, clock.now_ns());
-    let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { full, empty: empties });
+    let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
     let result = worker.run(demand, ledger, || 0)?;
     let mut collector = Collector::new(1, open, options.interval_log.then_some(SystemTime::UNIX_EPOCH));
     collector.collect(&seconds, &[empty], progress);

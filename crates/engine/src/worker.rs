@@ -11,7 +11,7 @@ use model::{Clock, LoadSpec, NS_PER_S, NotSent, ThreadUse};
 use rustix::io::Errno;
 
 use crate::connection::{Connection, Reserved, State};
-use crate::demand::{DRAIN_NS, Demand};
+use crate::demand::{DRAIN_NS, Demand, Window};
 use crate::ledger::{Ledger, Moments};
 use crate::outcome::{Loss, not_sent};
 use crate::reply::{Advance, HeadCache, Reply};
@@ -162,7 +162,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.start_slots();
         loop {
             let now_ns = self.clock.now_ns();
-            busy.look(now_ns, self.demand.window.start_ns);
+            busy.look(now_ns, self.demand.window);
             if self.stopped() {
                 self.end_window(now_ns);
             }
@@ -355,10 +355,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.in_flight -= connection.in_flight.len();
         let begun = connection.reader.begun();
         for (index, moments) in connection.in_flight.drain(..).enumerate() {
-            let first = index == 0;
-            // A malformed reply or a time-out ends the first request; those behind it lose their connection.
-            let loss = if first || matches!(loss, Loss::Errno(_)) { loss } else { Loss::Closed };
-            self.ledger.failed(moments, loss, first && begun, now_ns);
+            // Whatever ended the connection ended every request on it; only the first one's reply may have begun.
+            self.ledger.failed(moments, loss, index == 0 && begun, now_ns);
         }
         self.close(slot, now_ns);
     }
@@ -674,36 +672,38 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     }
 }
 
-/// The thread's CPU time between the window's start and the end of the load.
+/// The thread's CPU time between the window's start and its end; the drain after it would dilute the busy share.
 struct BusyMeter {
     thread_cpu_ns: fn() -> u64,
     start: Option<(u64, u64)>,
-    used_ns: u64,
-    wall_ns: u64,
+    used: Option<(u64, u64)>,
 }
 
 impl BusyMeter {
     fn new(thread_cpu_ns: fn() -> u64) -> Self {
-        Self { thread_cpu_ns, start: None, used_ns: 0, wall_ns: 0 }
+        Self { thread_cpu_ns, start: None, used: None }
     }
 
-    fn look(&mut self, now_ns: u64, window_start_ns: u64) {
-        if self.start.is_none() && now_ns >= window_start_ns {
+    fn look(&mut self, now_ns: u64, window: Window) {
+        if self.start.is_none() && now_ns >= window.start_ns {
             self.start = Some((now_ns, (self.thread_cpu_ns)()));
+        }
+        if now_ns >= window.end_ns {
+            self.end(now_ns);
         }
     }
 
     fn end(&mut self, now_ns: u64) {
-        if let Some((wall_ns, cpu_ns)) = self.start {
-            self.used_ns = (self.thread_cpu_ns)() - cpu_ns;
-            self.wall_ns = now_ns - wall_ns;
+        if let (Some((wall_ns, cpu_ns)), None) = (self.start, self.used) {
+            self.used = Some((now_ns - wall_ns, (self.thread_cpu_ns)() - cpu_ns));
         }
     }
 
     fn thread_use(&self, longest_stall_ns: u64) -> ThreadUse {
+        let (wall_ns, cpu_ns) = self.used.unwrap_or_default();
         ThreadUse {
-            cpu_s: self.used_ns as f64 / NS_PER_S as f64,
-            wall_s: self.wall_ns as f64 / NS_PER_S as f64,
+            cpu_s: cpu_ns as f64 / NS_PER_S as f64,
+            wall_s: wall_ns as f64 / NS_PER_S as f64,
             longest_stall_us: longest_stall_ns as f64 / 1e3,
         }
     }

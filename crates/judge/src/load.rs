@@ -18,7 +18,7 @@ pub fn judge_load(spec: &LoadSpec, measured: &Measurement) -> Validity {
         verdict = limit.verdict;
         reasons.push(limit.reason);
     }
-    let marks = [marks::lateness(&measured.latency_us), marks::unserved(&asked, measured)];
+    let marks = [marks::lateness(measured), marks::unserved(&asked, measured)];
     reasons.extend(marks.into_iter().flatten().map(|note| Reason::new(note.mark.id(), note.text)));
     if measured.interrupted {
         reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));

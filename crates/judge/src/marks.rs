@@ -1,6 +1,6 @@
 //! What a reader must know about a result without its being void.
 
-use model::{HostUse, Latencies, Mark, MarkNote, Measurement, NotSent, Verdict};
+use model::{HostUse, LateCause, Mark, MarkNote, Measurement, NotSent, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
@@ -16,8 +16,14 @@ pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
     (limit.verdict == Verdict::AtLeast).then(|| note(Mark::Generator, limit.reason.text.clone()))
 }
 
-/// A response quantile that is less than ten times the lateness p99 is the generator's as much as the server's.
-pub(crate) fn lateness(latencies: &Latencies) -> Option<MarkNote> {
+/// A response quantile that is less than ten times the lateness p99 is the generator's as much as the server's. Where
+/// one request in a hundred waited for a connection, the lateness p99 is that waiting and says nothing of the generator.
+pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
+    let (latencies, books) = (&measured.latency_us, &measured.accounting);
+    let waited = books.sent_late.get(&LateCause::NoConnection).copied().unwrap_or(0);
+    if waited * 100 >= books.sent.max(1) {
+        return None;
+    }
     let response = latencies.response.as_ref()?;
     let late_us = latencies.lateness.as_ref()?.p99?;
     let quantiles = [("p50", response.p50), ("p90", response.p90), ("p99", response.p99)];

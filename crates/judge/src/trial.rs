@@ -59,7 +59,7 @@ fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) 
     let limit = limit::find(asked, measured, observed);
     let marks = [
         marks::generator(&limit),
-        marks::lateness(&measured.latency_us),
+        marks::lateness(measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),

@@ -1,1 +1,23 @@
-//! 
+//! Carries out what a planner asks: builds targets, launches them, loads them, watches them, stops them, and writes
+//! down what was seen. It does not judge.
+
+mod build;
+mod contract;
+mod error;
+mod expand;
+mod folder;
+mod launch;
+mod prepare;
+mod probe;
+pub mod reaper;
+mod session;
+mod trial;
+
+pub use build::{BuildError, Builder, Built, toolchain};
+pub use contract::{Check, check_contract};
+pub use error::LabError;
+pub use folder::{RunFolder, RunRecord};
+pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
+pub use prepare::{Prepared, prepare, toolchain_versions};
+pub use session::{Session, SessionEnd};
+pub use trial::{Load, TrialTools};

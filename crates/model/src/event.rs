@@ -34,6 +34,11 @@ pub enum Event<'a> {
         /// Trials expected at least.
         expected: usize,
     },
+    /// A second of a trial's load has passed.
+    Second {
+        /// What it saw.
+        interval: &'a crate::Interval,
+    },
     /// A trial ended.
     TrialEnded {
         /// Its record.

@@ -22,3 +22,10 @@ pub use observer::Observer;
 pub use proc_source::ProcSource;
 pub use sampler::{Sampler, SharedClock};
 pub use summary::summarise;
+
+/// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.
+pub fn descendants(root_pid: u32, proc: &ProcSource) -> Vec<u32> {
+    let mut tree = tree::Tree::new(root_pid);
+    tree.discover(&mut proc_source::Reader::new(&proc.root));
+    tree.pids().skip(1).collect()
+}

@@ -73,7 +73,10 @@ impl Trial<'_> {
         let interval = t_interval(&scaled.values);
         let measured = interval.map(|i| i.map(|value| scaled.back(value)));
         let found = match &measured {
-            Some(interval) if values.len() >= BLOCKS_FOR_A_VERDICT => verdict(interval, expectation.bound),
+            // A throughput that is only a lower bound settles nothing.
+            Some(interval) if values.len() >= BLOCKS_FOR_A_VERDICT && self.generator_notes().is_empty() => {
+                verdict(interval, expectation.bound)
+            }
             _ => ClaimVerdict::Inconclusive,
         };
         ClaimAnalysis {
@@ -135,7 +138,10 @@ impl Trial<'_> {
         let throughputs = calls.into_iter().filter(|call| call.metric == Metric::Throughput);
         let cells: BTreeSet<usize> =
             throughputs.filter_map(|call| self.resolved.cells.get(&call.offset).copied()).collect();
-        let flagged = |cell: &usize| self.records.valid(*cell).any(|launch| launch.judgement.at_least);
+        let flagged = |cell: &usize| {
+            let launches = || self.records.valid(*cell);
+            launches().filter(|launch| launch.judgement.at_least).count() * 2 >= launches().count().max(1)
+        };
         let words = |cell: usize| {
             let levels = &self.records.plan.cells[cell].levels;
             let text = format!("the generator may have been the limit for {}", levels.target());

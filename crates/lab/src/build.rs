@@ -1,0 +1,262 @@
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use model::{BuildRecipe, Runtime, Target};
+use sha2::{Digest, Sha256};
+
+use crate::expand::{Variables, expand};
+
+/// Lines of a build's output that are shown when it fails.
+const SHOWN_LINES: usize = 15;
+
+/// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    cache: PathBuf,
+}
+
+/// A target that is ready to be launched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The file that `$TARGET_BIN` stands for; none when there is nothing to build.
+    pub binary: Option<PathBuf>,
+    /// Whether an earlier build served.
+    pub cached: bool,
+    /// First line of what the toolchain says of its version.
+    pub toolchain: Option<String>,
+}
+
+/// Why a target cannot be built here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// Its toolchain is not on PATH.
+    #[error("`{command}` is not on PATH; get it from {get}")]
+    NoToolchain {
+        /// The command looked for.
+        command: String,
+        /// Where to get it.
+        get: String,
+    },
+    /// The build ended with an error.
+    #[error("building {target} failed ({status}):\n{output}")]
+    Failed {
+        /// The target.
+        target: String,
+        /// How the build ended.
+        status: String,
+        /// The last lines of what it said.
+        output: String,
+    },
+    /// The build could not be started, or its files not be read.
+    #[error("building {target}: {text}")]
+    Start {
+        /// The target.
+        target: String,
+        /// What went wrong.
+        text: String,
+    },
+}
+
+impl Builder {
+    /// A builder that keeps what it builds in `cache`.
+    pub fn new(cache: PathBuf) -> Self {
+        Self { cache }
+    }
+
+    /// Builds a target with one of its runtimes.
+    ///
+    /// # Errors
+    /// When its toolchain is missing or the build fails; nothing half-built is left behind.
+    pub fn build(&self, target: &Target, runtime: &Runtime) -> Result<Built, BuildError> {
+        let toolchain = toolchain_version(target, runtime)?;
+        let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
+        let start = |text: String| BuildError::Start { target: target.name.clone(), text };
+        if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
+            // The recipe keeps its result where it likes: only the recipe itself knows whether it is up to date.
+            run(target, recipe, runtime, &Variables::new())?;
+            return Ok(Built { binary: None, cached: false, toolchain });
+        }
+        let key = fingerprint(target, recipe, runtime, toolchain.as_deref()).map_err(|error| start(error.to_string()))?;
+        let binary = self.cache.join(format!("{}-{key}", target.name));
+        if binary.exists() {
+            return Ok(Built { binary: Some(binary), cached: true, toolchain });
+        }
+        std::fs::create_dir_all(&self.cache)
+            .map_err(|error| start(format!("cannot make {}: {error}", self.cache.display())))?;
+        let unfinished = self.cache.join(format!("{}-{key}.{}", target.name, std::process::id()));
+        let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
+        let finished = run(target, recipe, runtime, &variables)
+            .and_then(|()| std::fs::rename(&unfinished, &binary).map_err(|error| start(format!("the build made no $TARGET_BIN: {error}"))));
+        if finished.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        finished.map(|()| Built { binary: Some(binary), cached: false, toolchain })
+    }
+}
+
+fn run(target: &Target, recipe: &BuildRecipe, runtime: &Runtime, variables: &Variables) -> Result<(), BuildError> {
+    let start = |text: String| BuildError::Start { target: target.name.clone(), text };
+    let words: Vec<String> = recipe.run.iter().map(|word| expand(word, variables)).collect();
+    let (program, arguments) = words.split_first().ok_or_else(|| start("its `run` is empty".to_owned()))?;
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(&recipe.cwd)
+        .envs(&recipe.env)
+        .envs(&runtime.env)
+        .stdin(Stdio::null())
+        .process_group(0)
+        .output()
+        .map_err(|error| start(format!("cannot run `{program}` in {}: {error}", recipe.cwd.display())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(BuildError::Failed {
+        target: target.name.clone(),
+        status: output.status.to_string(),
+        output: last_lines(&String::from_utf8_lossy(&said), SHOWN_LINES),
+    })
+}
+
+/// The last `count` lines of a text.
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Version of a target's toolchain as found on PATH; none when it needs none.
+///
+/// # Errors
+/// When it is missing.
+pub fn toolchain(target: &Target) -> Result<Option<String>, BuildError> {
+    toolchain_version(target, &Runtime::default())
+}
+
+/// First line of what a target's toolchain says of its version.
+fn toolchain_version(target: &Target, runtime: &Runtime) -> Result<Option<String>, BuildError> {
+    let Some(toolchain) = &target.toolchain else { return Ok(None) };
+    let missing = || BuildError::NoToolchain { command: toolchain.command.clone(), get: toolchain.get.clone() };
+    if !is_on_path(&toolchain.command) {
+        return Err(missing());
+    }
+    let mut words = toolchain.version.split_whitespace();
+    let program = words.next().unwrap_or(&toolchain.command);
+    let output =
+        Command::new(program).args(words).envs(&runtime.env).stdin(Stdio::null()).output().map_err(|_| missing())?;
+    let said = [output.stdout, output.stderr].concat();
+    Ok(Some(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned()))
+}
+
+fn is_on_path(command: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    command.contains('/') || std::env::split_paths(&path).any(|folder| folder.join(command).is_file())
+}
+
+/// Hex digest of everything that the result depends on.
+fn fingerprint(
+    target: &Target,
+    recipe: &BuildRecipe,
+    runtime: &Runtime,
+    toolchain: Option<&str>,
+) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut field = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    };
+    field(&target.name);
+    field(toolchain.unwrap_or_default());
+    recipe.run.iter().for_each(|word| field(word));
+    let pairs = |env: &BTreeMap<String, String>| env.clone().into_iter().flat_map(|(name, value)| [name, value]);
+    pairs(&recipe.env).chain(pairs(&runtime.env)).for_each(|text| field(&text));
+    for input in &recipe.inputs {
+        hash_files(input, &mut hash)?;
+    }
+    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Takes a file, or every file below a folder in the order of their names, into the hash.
+fn hash_files(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
+    let at = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    if path.is_dir() {
+        let mut entries: Vec<PathBuf> =
+            std::fs::read_dir(path).map_err(at)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        entries.sort();
+        return entries.iter().try_for_each(|entry| hash_files(entry, hash));
+    }
+    let mut content = Vec::new();
+    std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut content)).map_err(at)?;
+    hash.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+    hash.update((content.len() as u64).to_le_bytes());
+    hash.update(&content);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{LaunchRecipe, Toolchain};
+
+    fn target(folder: &Path, run: &[&str]) -> Target {
+        Target {
+            name: "t".into(),
+            title: "T".into(),
+            language: String::new(),
+            framework: String::new(),
+            about: String::new(),
+            reconstruction: None,
+            toolchain: None,
+            build: Some(BuildRecipe {
+                run: run.iter().map(|word| (*word).to_owned()).collect(),
+                cwd: folder.to_owned(),
+                inputs: vec![folder.join("in")],
+                env: BTreeMap::new(),
+            }),
+            launch: LaunchRecipe { run: vec![], cwd: folder.to_owned(), env: BTreeMap::new(), ready: "/".into() },
+            settings: BTreeMap::new(),
+            runtimes: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_target_is_built_once_until_its_inputs_change() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in"), "one").unwrap();
+        let builder = Builder::new(folder.path().join("cache"));
+        let target = target(folder.path(), &["cp", "in", "$TARGET_BIN"]);
+        let first = builder.build(&target, &Runtime::default()).unwrap();
+        assert!(!first.cached);
+        let again = builder.build(&target, &Runtime::default()).unwrap();
+        assert_eq!((again.cached, &again.binary), (true, &first.binary));
+        std::fs::write(folder.path().join("in"), "two").unwrap();
+        let changed = builder.build(&target, &Runtime::default()).unwrap();
+        assert!(!changed.cached && changed.binary != first.binary);
+    }
+
+    #[test]
+    fn a_build_that_fails_says_why_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in"), "one").unwrap();
+        let cache = folder.path().join("cache");
+        let failing = target(folder.path(), &["sh", "-c", "echo half > $TARGET_BIN; echo no such thing >&2; exit 3"]);
+        let error = Builder::new(cache.clone()).build(&failing, &Runtime::default()).unwrap_err();
+        assert!(error.to_string().contains("no such thing"), "{error}");
+        assert_eq!(std::fs::read_dir(cache).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_missing_toolchain_is_named_with_its_cure() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut target = target(folder.path(), &["true", "$TARGET_BIN"]);
+        target.toolchain = Some(Toolchain {
+            command: "no-such-compiler".into(),
+            version: "no-such-compiler --version".into(),
+            get: "https://example.invalid".into(),
+        });
+        let error = Builder::new(folder.path().into()).build(&target, &Runtime::default()).unwrap_err();
+        assert_eq!(error.to_string(), "`no-such-compiler` is not on PATH; get it from https://example.invalid");
+    }
+}

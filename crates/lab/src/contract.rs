@@ -1,0 +1,176 @@
+//! Proves that a target honours the contract (targets/CONTRACT.md), so that equal work is compared.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::MonotonicClock;
+use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure};
+use sha2::{Digest, Sha256};
+
+use crate::launch::{LaunchSpec, Launcher, Running};
+use crate::probe::{self, Probe};
+
+/// The delay that is asked of the handlers: long against a request without one, short for a person.
+const DELAY: Duration = Duration::from_millis(100);
+
+/// A timer may fire so much early.
+const EARLY: Duration = Duration::from_millis(1);
+
+/// How often an undelayed path is asked before it counts as delayed: a busy machine may hold up a few.
+const TRIES: u32 = 5;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bytes of the file that `/hash` reads.
+const DATA_BYTES: usize = 64 * 1024;
+
+/// One point of the contract, tried on one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The point, in words.
+    pub name: String,
+    /// What was seen instead; none when it holds.
+    pub breach: Option<String>,
+}
+
+/// Launches a target and tries every point of the contract. `folder` takes its output and data file.
+///
+/// # Errors
+/// When it cannot be launched.
+pub fn check_contract(
+    target: &Target,
+    binary: Option<&Path>,
+    launcher: &dyn Launcher,
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Vec<Check>, TrialFailure> {
+    let data = data();
+    let file = folder.join("data");
+    let failure = |error: std::io::Error| TrialFailure {
+        stage: model::TrialStage::Launch,
+        text: format!("{}: {error}", file.display()),
+        output: String::new(),
+    };
+    std::fs::write(&file, &data).map_err(failure)?;
+    let settings = BTreeMap::from([
+        ("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis())),
+        ("DATA_FILE".to_owned(), file.to_string_lossy().into_owned()),
+    ]);
+    let spec = LaunchSpec {
+        target,
+        binary,
+        runtime: &Runtime::default(),
+        settings: &settings,
+        cpus: &[],
+        output: &folder.join(format!("{}.log", target.name)),
+    };
+    let running = launcher.launch(&spec, stop)?;
+    let mut checks = bodies(running.address());
+    checks.extend(delays(running.address()));
+    checks.extend(digests(running.address(), &data));
+    checks.extend(refusals(running.address()));
+    checks.extend(metrics(running.as_ref()));
+    running.stop();
+    Ok(checks)
+}
+
+/// A file whose bytes no compression or guess gives: a chain of digests.
+fn data() -> Vec<u8> {
+    let mut data = Vec::with_capacity(DATA_BYTES);
+    let mut block = Sha256::digest(b"bourdon");
+    while data.len() < DATA_BYTES {
+        data.extend_from_slice(&block);
+        block = Sha256::digest(block);
+    }
+    data
+}
+
+fn expecting(status: u16, body: Option<&str>) -> ReplyExpectation {
+    ReplyExpectation { status: Some(status), body: body.map(|text| text.as_bytes().to_vec()) }
+}
+
+/// Sends one request; gives what is wrong with its reply.
+fn ask(address: SocketAddr, probe: &Probe<'_>) -> Option<String> {
+    match probe::send(address, probe, TIMEOUT) {
+        Err(error) => Some(error.to_string()),
+        Ok(reply) if !reply.status_ok => Some(format!("status {}", reply.status)),
+        Ok(reply) if !reply.body_ok => Some("another body".to_owned()),
+        Ok(_) => None,
+    }
+}
+
+fn reply(address: SocketAddr, path: &str, status: u16, body: Option<&str>) -> Check {
+    let wanted = body.map_or(format!("status {status}"), |body| format!("{body:?}"));
+    let breach = ask(address, &Probe { path, expect: expecting(status, body), ..Probe::default() });
+    Check { name: format!("GET {path} gives {wanted}"), breach }
+}
+
+fn submit(address: SocketAddr, sent: &str, status: u16, body: Option<&str>) -> Check {
+    let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: expecting(status, body) };
+    let wanted = if body.is_some() { "echoes its JSON".to_owned() } else { format!("gives status {status} for {sent:?}") };
+    Check { name: format!("POST /submit {wanted}"), breach: ask(address, &probe) }
+}
+
+fn bodies(address: SocketAddr) -> Vec<Check> {
+    let json = r#"{"name":"bourdon","numbers":[1,2.50,-3e4],"text":"\u00e9 \"q\""}"#;
+    vec![
+        reply(address, "/", 200, Some("Welcome!\n")),
+        reply(address, "/rest/hello", 200, Some("Hello world")),
+        reply(address, "/index", 200, Some("index\n")),
+        reply(address, "/hello/bourdon", 200, Some("hello, bourdon!\n")),
+        reply(address, "/user/42", 200, Some(r#"{"id":"42","name":"User"}"#)),
+        reply(address, "/ping", 200, Some(r#"{"message":"pong"}"#)),
+        reply(address, "/whoami", 200, None),
+        submit(address, json, 200, Some(json)),
+    ]
+}
+
+fn refusals(address: SocketAddr) -> Vec<Check> {
+    let mut checks: Vec<Check> =
+        ["/nothing/here", "/rest", "/user"].iter().map(|path| reply(address, path, 404, None)).collect();
+    checks.push(reply(address, "/hash?n=0", 400, None));
+    checks.push(reply(address, "/hash?n=many", 400, None));
+    checks.push(submit(address, "{broken", 400, None));
+    checks
+}
+
+fn timed(address: SocketAddr, path: &str) -> Duration {
+    let start_ns = MonotonicClock.now_ns();
+    let _ = ask(address, &Probe { path, ..Probe::default() });
+    Duration::from_nanos(MonotonicClock.now_ns() - start_ns)
+}
+
+fn delays(address: SocketAddr) -> Vec<Check> {
+    let waits = ["/rest/hello", "/index"].map(|path| {
+        let shortest = (0..TRIES).map(|_| timed(address, path)).min().unwrap_or_default();
+        let breach = (shortest + EARLY < DELAY).then(|| format!("answered after {shortest:.1?}"));
+        Check { name: format!("GET {path} really waits {DELAY:?}"), breach }
+    });
+    let shortest = (0..TRIES).map(|_| timed(address, "/ping")).min().unwrap_or_default();
+    let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
+    let ping = Check { name: "GET /ping does not wait".to_owned(), breach };
+    waits.into_iter().chain([ping]).collect()
+}
+
+fn digests(address: SocketAddr, data: &[u8]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for (passes, nonce) in [(1, ""), (1, "a1"), (3, "a1"), (3, "b2")] {
+        let mut hash = Sha256::new();
+        (0..passes).for_each(|_| hash.update(data));
+        hash.update(nonce.as_bytes());
+        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = format!("/hash?n={passes}&nonce={nonce}");
+        let breach = ask(address, &Probe { path: &path, expect: expecting(200, Some(&digest)), ..Probe::default() });
+        checks.push(Check { name: format!("GET {path} gives the digest"), breach });
+    }
+    checks
+}
+
+fn metrics(running: &dyn Running) -> Option<Check> {
+    let address = running.admin_address()?;
+    let breach = ask(address, &Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() });
+    Some(Check { name: "ADMIN_PORT /metrics answers".to_owned(), breach })
+}

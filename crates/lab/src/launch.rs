@@ -1,0 +1,257 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use engine::MonotonicClock;
+use model::{Clock, Runtime, Target, TrialFailure, TrialStage};
+
+use crate::build::last_lines;
+use crate::expand::{Variables, expand};
+use crate::probe::{self, Probe};
+
+/// How long a target may take to become ready: a JVM on a busy machine needs tens of seconds.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// How often readiness is asked for.
+const READY_EVERY: Duration = Duration::from_millis(2);
+
+/// How long one such question may take.
+const READY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Lines of a target's output that are kept with its failure.
+const SHOWN_LINES: usize = 12;
+
+/// Everything a launch needs.
+#[derive(Debug, Clone)]
+pub struct LaunchSpec<'a> {
+    /// The target.
+    pub target: &'a Target,
+    /// Its built file, where it has one.
+    pub binary: Option<&'a Path>,
+    /// The runtime it was built with.
+    pub runtime: &'a Runtime,
+    /// Environment that carries the settings of its cell.
+    pub settings: &'a BTreeMap<String, String>,
+    /// CPUs it may use; empty leaves it to the kernel.
+    pub cpus: &'a [u32],
+    /// Where its output goes.
+    pub output: &'a Path,
+}
+
+/// Starts targets. A test puts a fake in its place.
+pub trait Launcher {
+    /// Starts a target and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it cannot be started, exits, or does not get ready in time, with the last lines of its output.
+    fn launch(&self, spec: &LaunchSpec<'_>, stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure>;
+}
+
+/// A target that runs. Dropping it ends it.
+pub trait Running {
+    /// Where it listens.
+    fn address(&self) -> SocketAddr;
+    /// Where its runtime figures can be had.
+    fn admin_address(&self) -> Option<SocketAddr>;
+    /// Its process; none for a fake.
+    fn pid(&self) -> Option<u32>;
+    /// From its start to its first good answer, in milliseconds.
+    fn time_to_ready_ms(&self) -> f64;
+    /// How it ended, if it has ended by itself.
+    fn ended(&mut self) -> Option<String>;
+    /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
+    fn stop(self: Box<Self>);
+}
+
+/// Starts targets as processes, each under a reaper of its own.
+#[derive(Debug, Clone)]
+pub struct ProcessLauncher {
+    /// The running executable, whose hidden subcommand `reaper` is used.
+    pub executable: PathBuf,
+}
+
+struct Process {
+    reaper: Child,
+    /// Closing it tells the reaper to end the target.
+    pipe: Option<ChildStdin>,
+    said: Receiver<String>,
+    address: SocketAddr,
+    admin_address: SocketAddr,
+    pid: u32,
+    time_to_ready_ms: f64,
+    ended: Option<String>,
+}
+
+impl Launcher for ProcessLauncher {
+    fn launch(&self, spec: &LaunchSpec<'_>, stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
+        let failure = |stage, text: String| TrialFailure { stage, text, output: tail(spec.output) };
+        let mut process = self.start(spec).map_err(|text| failure(TrialStage::Launch, text))?;
+        match process.wait_until_ready(&spec.target.launch.ready, stop) {
+            Ok(()) => Ok(Box::new(process)),
+            Err((stage, text)) => {
+                process.end();
+                Err(failure(stage, text))
+            }
+        }
+    }
+}
+
+impl ProcessLauncher {
+    fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
+        let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
+        let variables = self.variables(spec, port, admin_port);
+        let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
+        let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
+        let cpus: Vec<String> = spec.cpus.iter().map(u32::to_string).collect();
+        let mut command = Command::new(&self.executable);
+        command.arg("reaper").arg(format!("--cpus={}", cpus.join(","))).arg("--").args(&words);
+        command.current_dir(&spec.target.launch.cwd).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output);
+        command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
+        command.envs(&spec.runtime.env).envs(spec.settings);
+        command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
+        let mut reaper = command
+            .spawn()
+            .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
+        let (pipe, said) = (reaper.stdin.take(), lines(&mut reaper));
+        let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Process {
+            reaper,
+            pipe,
+            said,
+            address: address(port),
+            admin_address: address(admin_port),
+            pid: 0,
+            time_to_ready_ms: 0.0,
+            ended: None,
+        })
+    }
+
+    fn variables(&self, spec: &LaunchSpec<'_>, port: u16, admin_port: u16) -> Variables {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut variables = Variables::from([
+            ("PORT", port.to_string()),
+            ("ADMIN_PORT", admin_port.to_string()),
+            ("BOURDON", text(&self.executable)),
+        ]);
+        variables.extend(spec.binary.map(|binary| ("TARGET_BIN", text(binary))));
+        variables
+    }
+}
+
+impl Process {
+    fn wait_until_ready(&mut self, path: &str, stop: &AtomicBool) -> Result<(), (TrialStage, String)> {
+        let start_ns = MonotonicClock.now_ns();
+        let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
+        let mut last = "it does not listen".to_owned();
+        while passed() < READY_WITHIN {
+            if stop.load(Ordering::Relaxed) {
+                return Err((TrialStage::Ready, "interrupted".to_owned()));
+            }
+            if let Some(text) = self.ended() {
+                let stage = if self.pid == 0 { TrialStage::Launch } else { TrialStage::Ready };
+                return Err((stage, format!("it {text} before it was ready")));
+            }
+            let question = Probe { path, ..Probe::default() };
+            match probe::send(self.address, &question, READY_TIMEOUT) {
+                Ok(reply) if (200..400).contains(&reply.status) && self.pid != 0 => {
+                    self.time_to_ready_ms = passed().as_secs_f64() * 1e3;
+                    return Ok(());
+                }
+                Ok(reply) => last = format!("{path} answers with status {}", reply.status),
+                Err(error) => last = format!("{path}: {error}"),
+            }
+            std::thread::sleep(READY_EVERY);
+        }
+        Err((TrialStage::Ready, format!("it was not ready within {} s: {last}", READY_WITHIN.as_secs())))
+    }
+
+    /// Takes what the reaper has said.
+    fn listen(&mut self) {
+        while let Ok(line) = self.said.try_recv() {
+            match line.split_once(' ') {
+                Some(("pid", pid)) => self.pid = pid.parse().unwrap_or(0),
+                Some(("exit", text)) => self.ended = Some(text.to_owned()),
+                _ => {}
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.pipe = None;
+        let _ = self.reaper.wait();
+    }
+}
+
+impl Running for Process {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn admin_address(&self) -> Option<SocketAddr> {
+        Some(self.admin_address)
+    }
+
+    fn pid(&self) -> Option<u32> {
+        Some(self.pid)
+    }
+
+    fn time_to_ready_ms(&self) -> f64 {
+        self.time_to_ready_ms
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        self.listen();
+        if self.ended.is_none()
+            && let Ok(Some(status)) = self.reaper.try_wait()
+        {
+            self.listen();
+            self.ended.get_or_insert_with(|| format!("could not be run ({status})"));
+        }
+        self.ended.clone()
+    }
+
+    fn stop(mut self: Box<Self>) {
+        self.end();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The lines that the reaper says, as they come.
+fn lines(reaper: &mut Child) -> Receiver<String> {
+    let (tell, said) = mpsc::channel();
+    if let Some(out) = reaper.stdout.take() {
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    said
+}
+
+/// Two ports that nothing listens on now.
+fn free_ports() -> std::io::Result<(u16, u16)> {
+    let listeners = [TcpListener::bind(("127.0.0.1", 0))?, TcpListener::bind(("127.0.0.1", 0))?];
+    Ok((listeners[0].local_addr()?.port(), listeners[1].local_addr()?.port()))
+}
+
+/// The last lines of a target's output.
+pub(crate) fn tail(output: &Path) -> String {
+    let bytes = std::fs::read(output).unwrap_or_default();
+    last_lines(&String::from_utf8_lossy(&bytes), SHOWN_LINES)
+}

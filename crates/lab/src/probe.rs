@@ -1,0 +1,57 @@
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use engine::{Advance, HeadCache, Reply, ReplyReader};
+use model::ReplyExpectation;
+
+/// One request, sent on a connection of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Probe<'a> {
+    /// Method; GET when empty.
+    pub(crate) method: &'a str,
+    /// Path and query.
+    pub(crate) path: &'a str,
+    /// Body.
+    pub(crate) body: &'a [u8],
+    /// What the reply must be; it is compared, never kept.
+    pub(crate) expect: ReplyExpectation,
+}
+
+/// Largest reply a probe takes.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Sends one request and reads its reply.
+///
+/// # Errors
+/// When the server cannot be reached, does not answer within `timeout`, or answers something else than HTTP.
+pub(crate) fn send(address: SocketAddr, probe: &Probe<'_>, timeout: Duration) -> std::io::Result<Reply> {
+    let mut stream = TcpStream::connect_timeout(&address, timeout)?;
+    stream.set_read_timeout(Some(timeout))?;
+    stream.set_write_timeout(Some(timeout))?;
+    let method = if probe.method.is_empty() { "GET" } else { probe.method };
+    let (path, length) = (probe.path, probe.body.len());
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(&[head.as_bytes(), probe.body].concat())?;
+    read_reply(&mut stream, &probe.expect)
+}
+
+fn read_reply(stream: &mut TcpStream, expect: &ReplyExpectation) -> std::io::Result<Reply> {
+    let (mut reader, mut cache) = (ReplyReader::default(), HeadCache::default());
+    let (mut taken, mut buffer) = (0, [0; 16 * 1024]);
+    loop {
+        let count = stream.read(&mut buffer)?;
+        if count == 0 {
+            return reader.end(expect).ok_or_else(|| ErrorKind::UnexpectedEof.into());
+        }
+        taken += count;
+        match reader.advance(&mut &buffer[..count], expect, false, &mut cache) {
+            Advance::Complete(reply) => return Ok(reply),
+            Advance::NeedMore if taken < MOST_BYTES => {}
+            _ => return Err(std::io::Error::new(ErrorKind::InvalidData, "the reply is not HTTP")),
+        }
+    }
+}

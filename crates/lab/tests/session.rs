@@ -1,0 +1,254 @@
+//! The experiment loop, whole, with a fake launcher and a simulated load: a run in milliseconds.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::simulation::{SimulatedServer, simulate};
+use engine::{LoadError, LoadOutput, RunOptions};
+use judge::BlockPlanner;
+use lab::{LabError, LaunchSpec, Launcher, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools};
+use model::{
+    Blocks, Cell, CellLoad, CellPlan, Environment, Event, GeneratorPlan, HttpVersion, Interval, LaunchRecipe, Level,
+    LoadModel, LoadSpec, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+};
+
+const MS: u64 = 1_000_000;
+
+/// Launches nothing, and remembers what it was asked for.
+#[derive(Default)]
+struct FakeLauncher {
+    launched: RefCell<Vec<String>>,
+    never_ready: Option<&'static str>,
+}
+
+struct FakeRunning;
+
+impl Launcher for FakeLauncher {
+    fn launch(&self, spec: &LaunchSpec<'_>, _stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
+        self.launched.borrow_mut().push(spec.target.name.clone());
+        if self.never_ready == Some(spec.target.name.as_str()) {
+            return Err(TrialFailure {
+                stage: TrialStage::Ready,
+                text: "it was not ready".into(),
+                output: "no such file".into(),
+            });
+        }
+        Ok(Box::new(FakeRunning))
+    }
+}
+
+impl Running for FakeRunning {
+    fn address(&self) -> SocketAddr {
+        "127.0.0.1:1".parse().unwrap()
+    }
+    fn admin_address(&self) -> Option<SocketAddr> {
+        None
+    }
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+    fn time_to_ready_ms(&self) -> f64 {
+        1.0
+    }
+    fn ended(&mut self) -> Option<String> {
+        None
+    }
+    fn stop(self: Box<Self>) {}
+}
+
+fn load(
+    spec: &LoadSpec,
+    _options: RunOptions,
+    _stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    simulate(spec, SimulatedServer::new(10 * MS, "hi"), RunOptions { interval_log: true }, progress)
+}
+
+fn target(name: &str) -> Target {
+    Target {
+        name: name.into(),
+        title: name.into(),
+        language: String::new(),
+        framework: String::new(),
+        about: String::new(),
+        reconstruction: None,
+        toolchain: None,
+        build: None,
+        launch: LaunchRecipe { run: vec!["x".into()], cwd: "/".into(), env: BTreeMap::new(), ready: "/".into() },
+        settings: BTreeMap::new(),
+        runtimes: BTreeMap::new(),
+    }
+}
+
+fn cell(target: &str, connections: u32) -> CellPlan {
+    let request = Request {
+        method: "GET".into(),
+        path: "/".into(),
+        host: String::new(),
+        headers: vec![],
+        body: vec![],
+        version: HttpVersion::Http11,
+    };
+    CellPlan {
+        levels: Cell(BTreeMap::from([
+            ("target".to_owned(), Level::Text(target.into())),
+            ("connections".to_owned(), Level::Integer(connections.into())),
+        ])),
+        load: CellLoad {
+            request,
+            expect: ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) },
+            load_model: LoadModel::Closed,
+            connections,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 100 * MS,
+            window_ns: 1000 * MS,
+        },
+        settings: BTreeMap::new(),
+        runtime: "current".into(),
+        handler_delay_ns: 0,
+        target_cpus: vec![],
+    }
+}
+
+fn plan(blocks: u32) -> Plan {
+    Plan {
+        schema: model::PLAN_SCHEMA.into(),
+        name: "test".into(),
+        question: "Does it hold?".into(),
+        source: None,
+        quick: false,
+        seed: 42,
+        margin: 0.05,
+        precision: 0.03,
+        blocks: Blocks { min: blocks, max: blocks },
+        generator: GeneratorPlan { threads: 1, cpus: vec![] },
+        target_cpus: vec![],
+        factors: vec!["target".into(), "connections".into()],
+        targets: vec![target("a"), target("b")],
+        absent: vec![],
+        cells: vec![cell("a", 10), cell("b", 10), cell("a", 50), cell("b", 50)],
+        claims: vec![],
+    }
+}
+
+/// Runs `plan` into `folder`, stopping once `stop_after` trials have ended.
+fn conduct(plan: &Plan, folder: &mut RunFolder, launcher: &FakeLauncher, stop_after: Option<usize>) -> SessionEnd {
+    let done = RunFolder::read(folder.path()).unwrap().trials;
+    let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
+    let tools = TrialTools { launcher, load: &load, prepared: &prepared };
+    Session { plan, folder, done, tools }
+        .run(&BlockPlanner::new(plan), &stop, &mut |event| {
+            ended += usize::from(matches!(event, Event::TrialEnded { .. }));
+            stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
+        })
+        .unwrap()
+}
+
+fn create(runs: &Path, plan: &Plan) -> RunFolder {
+    RunFolder::create(runs, "run", plan, &Environment::default()).unwrap()
+}
+
+fn order(end: &SessionEnd) -> Vec<(u32, usize)> {
+    end.trials.iter().map(|trial| (trial.block, trial.cell)).collect()
+}
+
+#[test]
+fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(6), FakeLauncher::default());
+    let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    assert!(!end.interrupted);
+    assert_eq!(launcher.launched.borrow().len(), 24, "one launch a trial");
+    for block in 1..=6 {
+        let mut cells: Vec<usize> =
+            end.trials.iter().filter(|trial| trial.block == block).map(|trial| trial.cell).collect();
+        cells.sort_unstable();
+        assert_eq!(cells, [0, 1, 2, 3]);
+    }
+    let again = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    assert_eq!(order(&end), order(&again), "same seed, same order");
+    let other = Plan { seed: 43, ..plan.clone() };
+    let differs = conduct(&other, &mut create(runs.path(), &other), &launcher, None);
+    assert_ne!(order(&end), order(&differs));
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_where_it_was() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(6), FakeLauncher::default());
+    let whole = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    for stop_after in [1, 5, 23] {
+        let mut folder = create(runs.path(), &plan);
+        let stopped = conduct(&plan, &mut folder, &launcher, Some(stop_after));
+        assert_eq!((stopped.interrupted, stopped.trials.len()), (true, stop_after));
+        let path = folder.path().to_owned();
+        drop(folder);
+        let (mut folder, record) = RunFolder::resume(&path).unwrap();
+        assert_eq!(record.plan, plan);
+        let resumed = conduct(&record.plan, &mut folder, &launcher, None);
+        assert_eq!(order(&resumed), order(&whole));
+    }
+}
+
+#[test]
+fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    conduct(&plan, &mut folder, &launcher, Some(3));
+    let path = folder.path().to_owned();
+    drop(folder);
+    let file = path.join("trials.jsonl");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() - 100]).unwrap();
+    let (mut folder, record) = RunFolder::resume(&path).unwrap();
+    assert_eq!(record.trials.len(), 2);
+    conduct(&plan, &mut folder, &launcher, None);
+    assert_eq!(RunFolder::read(&path).unwrap().trials.len(), 8);
+}
+
+#[test]
+fn a_target_that_never_gets_ready_is_tried_once_and_the_rest_goes_on() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher { never_ready: Some("b"), ..FakeLauncher::default() });
+    let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    let failed: Vec<_> = end.trials.iter().filter_map(|trial| trial.failure.as_ref()).collect();
+    assert_eq!((end.trials.len(), failed.len()), (8, 4));
+    assert_eq!(failed[0].output, "no such file");
+    assert_eq!(launcher.launched.borrow().iter().filter(|name| *name == "b").count(), 1);
+}
+
+#[test]
+fn a_run_folder_is_held_by_one_writer_and_has_its_files() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(1), FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    conduct(&plan, &mut folder, &launcher, None);
+    assert!(matches!(RunFolder::resume(folder.path()), Err(LabError::Busy { .. })));
+    let path = folder.path().to_owned();
+    for file in ["plan.toml", "environment.json", "trials.jsonl", "histograms/b01-c01.hlog"] {
+        assert!(path.join(file).is_file(), "{file}");
+    }
+    assert!(matches!(RunFolder::read(runs.path()), Err(LabError::NotARun { .. })));
+    let names: Vec<_> = std::fs::read_dir(runs.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["run"], "nothing unfinished is left");
+}
+
+#[test]
+fn the_same_record_gives_the_same_analysis_to_the_bit() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(6), FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, None);
+    let read = RunFolder::read(folder.path()).unwrap();
+    let text = |trials: &[model::TrialRecord]| {
+        serde_json::to_string(&judge::analyse(&read.plan, &read.environment, trials)).unwrap()
+    };
+    assert_eq!(text(&end.trials), text(&read.trials), "also after a way through the disk");
+}
