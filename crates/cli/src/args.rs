@@ -1,3 +1,6 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{DurationError, parse_duration};
@@ -19,6 +22,12 @@ under --gate), 3 void (the instrument cannot vouch for it), 0.";
 pub(crate) enum Command {
     /// Load one URL and measure it
     Load(LoadArgs),
+    /// Put servers on trial: build, launch, interleave, observe, judge, report
+    Run(RunArgs),
+    /// Judge and show a recorded run again, with no server near
+    Report(ReportArgs),
+    /// The servers that are here: list them, build them, prove that they honour the contract
+    Targets(TargetsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example: bourdon completions bash > /etc/bash_completion.d/bourdon")]
     Completions {
@@ -28,6 +37,125 @@ pub(crate) enum Command {
     /// Run a small server with one known defect, or none, on $PORT
     #[command(hide = true)]
     Specimen(SpecimenArgs),
+    /// Run a command until stdin ends, then end everything it started
+    #[command(hide = true)]
+    Reaper(ReaperArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  bourdon run business-latency --quick            a shipped experiment in its quick form
+  bourdon run my.toml --target mine,go-net-http   some targets of an experiment of your own
+  bourdon run --resume runs/2026-11-20-my         go on with a run that was stopped or killed
+
+Targets are looked for in targets/ beside the experiment, beside its folder, in the working directory, and in
+$BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// Experiment file, or the name of a shipped experiment
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) experiment: Option<String>,
+
+    /// The quick form: short windows, six launches
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Only these targets
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) target: Vec<String>,
+
+    /// Exactly so many blocks: how often every cell is launched
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Seed of the order of trials
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+
+    /// Go on with this recorded run
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Where runs are recorded
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+
+    /// Exit with 1 when a claim is contradicted
+    #[arg(long)]
+    pub(crate) gate: bool,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: bourdon report runs/2026-11-20-business-latency --format markdown")]
+pub(crate) struct ReportArgs {
+    /// Folder of the run
+    pub(crate) run: PathBuf,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For a terminal
+    Text,
+    /// One document, schema bourdon.report/1
+    Json,
+    /// For a pull request or a wiki
+    Markdown,
+}
+
+const TARGETS_EXAMPLES: &str = "\
+Examples:
+  bourdon targets                     what is here, and what is missing to build it
+  bourdon targets check go-gin        prove that one target honours the contract";
+
+#[derive(Debug, Args)]
+#[command(after_help = TARGETS_EXAMPLES)]
+pub(crate) struct TargetsArgs {
+    /// What to do with them
+    #[arg(default_value = "list")]
+    pub(crate) action: TargetsAction,
+
+    /// Only these
+    pub(crate) names: Vec<String>,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: LoadFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetsAction {
+    /// Name them, with what is missing to build them
+    List,
+    /// Build them
+    Build,
+    /// Build them, launch each, and try every point of the contract
+    Check,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReaperArgs {
+    /// CPUs the command may use, separated by commas; none leaves it to the kernel
+    #[arg(long, value_delimiter = ',', value_parser = cpu)]
+    pub(crate) cpus: Vec<Option<u32>>,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+fn cpu(text: &str) -> Result<Option<u32>, String> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is no CPU")) }
 }
 
 #[derive(Debug, Args)]
@@ -109,7 +237,7 @@ pub(crate) struct LoadArgs {
     pub(crate) body: Option<String>,
 
     /// A new connection for every request
-    #[arg(long, conflicts_with = "pipeline")]
+    #[arg(long)]
     pub(crate) no_keepalive: bool,
 
     /// HTTP version of the request
@@ -138,7 +266,7 @@ pub(crate) struct LoadArgs {
 
     /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
     #[arg(long, value_name = "FILE")]
-    pub(crate) histogram_log: Option<std::path::PathBuf>,
+    pub(crate) histogram_log: Option<PathBuf>,
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]

@@ -1,5 +1,8 @@
 use std::fmt::Display;
+use std::io::IsTerminal;
 use std::process::ExitCode;
+
+use crate::experiment::Diagnostic;
 
 /// How a command ended, as its exit status says it. The first that applies is the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +48,10 @@ impl Failure {
         Self { exit: Exit::Usage, text: format!("error: {text}") }
     }
 
-    /// As [`Failure::usage`], with a text that already says "error".
-    pub(crate) fn rendered(text: impl Display) -> Self {
-        Self { exit: Exit::Usage, text: text.to_string() }
+    /// A file is wrong at one place, which is shown.
+    pub(crate) fn diagnostic(diagnostic: Diagnostic) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { exit: Exit::Usage, text: diagnostic.render(std::io::stderr().is_terminal() && !plain) }
     }
 
     /// A target could not be built, launched or reached.

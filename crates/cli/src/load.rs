@@ -29,18 +29,19 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let url = Url::parse(&args.url)?;
     let spec = spec(args, &url)?;
     reserve_files(spec.connections)?;
+    let log_file = args.histogram_log.as_deref().map(create).transpose()?;
     let stop = flag_on_interrupt()?;
     let progress = Progress::new(&spec);
     let options = RunOptions { interval_log: args.histogram_log.is_some() };
     let output = engine::run(&spec, options, &stop, &mut |interval| progress.show(interval))
         .map_err(|error| Failure::unreachable(error.to_string()))?;
     progress.finish();
-    if let (Some(path), Some(log)) = (&args.histogram_log, &output.interval_log) {
-        std::fs::write(path, log).map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
-    }
     let measured = output.measurement;
     let validity = judge::judge_load(&spec, &measured);
     print(args, &spec, &validity, &measured)?;
+    if let (Some(mut file), Some(log)) = (log_file, &output.interval_log) {
+        file.write_all(log).map_err(|error| Failure::usage(format!("cannot write the histogram log: {error}")))?;
+    }
     Ok(exit(&validity, &measured))
 }
 
@@ -87,6 +88,11 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         seed: args.seed,
         address: url.resolve()?,
     })
+}
+
+/// Made before the load, so that a path that cannot be written costs no measurement.
+fn create(path: &Path) -> Result<std::fs::File, Failure> {
+    std::fs::File::create(path).map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
 }
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
@@ -144,7 +150,7 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
         Exit::Interrupted
     } else if measured.connections.opened == 0 {
         Exit::Unreachable
-    } else if judge::replies_wrong(measured) {
+    } else if judge::replies_wrong(measured) || judge::nothing_completed(measured) {
         Exit::Bad
     } else if validity.verdict == Verdict::Void {
         Exit::Void

@@ -2,9 +2,15 @@
 
 mod args;
 mod exit;
+mod experiment;
+mod home;
 mod interrupt;
 mod load;
+mod progress;
+mod report;
+mod run;
 mod specimen;
+mod targets;
 mod url;
 
 use std::process::ExitCode;
@@ -12,7 +18,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
-use exit::Exit;
+use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -22,7 +28,16 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "bourdon", &mut std::io::stdout());
             Ok(Exit::Good)
         }
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Targets(args) => targets::run(&args),
         Command::Specimen(args) => specimen::run(&args),
+        Command::Reaper(args) => {
+            let cpus: Vec<u32> = args.cpus.iter().copied().flatten().collect();
+            lab::reaper::run(&args.command, &cpus).map(|()| Exit::Good).map_err(|error| {
+                Failure::unreachable(format!("cannot run `{}`: {error}", args.command[0].to_string_lossy()))
+            })
+        }
     };
     exit::conclude(done)
 }

@@ -45,14 +45,14 @@ impl Url {
     /// The first address of the host, IPv4 before IPv6.
     pub(crate) fn resolve(&self) -> Result<SocketAddr, Failure> {
         let found = (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| {
-            Failure::unreachable(format!("host `{}` is unknown: {error}; check its spelling, or give an address", self.host))
+            Failure::unreachable(format!(
+                "host `{}` is unknown: {error}; check its spelling, or give an address",
+                self.host
+            ))
         })?;
         let mut addresses: Vec<SocketAddr> = found.collect();
         addresses.sort_by_key(SocketAddr::is_ipv6);
-        addresses
-            .first()
-            .copied()
-            .ok_or_else(|| Failure::unreachable(format!("host `{}` has no address", self.host)))
+        addresses.first().copied().ok_or_else(|| Failure::unreachable(format!("host `{}` has no address", self.host)))
     }
 }
 

@@ -86,7 +86,18 @@ pub(crate) struct Second {
 impl Second {
     pub(crate) fn new(thread: usize, open: bool) -> Self {
         let distributions = Distributions::new(open);
-        Self { thread, index: 0, start_ns: 0, end_ns: 0, drain: false, completed: 0, ok: 0, sent: 0, failed: 0, distributions }
+        Self {
+            thread,
+            index: 0,
+            start_ns: 0,
+            end_ns: 0,
+            drain: false,
+            completed: 0,
+            ok: 0,
+            sent: 0,
+            failed: 0,
+            distributions,
+        }
     }
 
     /// Takes an emptied one for second `index`; the collector has cleared its distributions.

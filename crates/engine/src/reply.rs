@@ -144,7 +144,8 @@ impl ReplyReader {
 
     fn complete(&mut self, expect: &ReplyExpectation) -> Reply {
         let status = self.head.status;
-        let body_ok = expect.body.as_ref().is_none_or(|body| self.body_matches && self.body_length == body.len() as u64);
+        let body_ok =
+            expect.body.as_ref().is_none_or(|body| self.body_matches && self.body_length == body.len() as u64);
         let reply = Reply {
             status,
             status_ok: expect.status.map_or((200..400).contains(&status), |wanted| status == wanted),

@@ -1,14 +1,14 @@
 //! Starts the threads of a load, lets them begin together, and puts together what they bring home.
 
 use std::collections::BTreeMap;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::Barrier;
 use std::time::SystemTime;
 
 use model::{
-    Clock, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Interval, Latencies,
-    LoadModel, LoadSpec, Measurement, NS_PER_S, Residence, WindowCount,
+    Clock, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Interval, Latencies, LoadModel, LoadSpec,
+    Measurement, NS_PER_S, Residence, WindowCount,
 };
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};

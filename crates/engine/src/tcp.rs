@@ -3,8 +3,8 @@ use std::os::fd::OwnedFd;
 
 use model::NS_PER_S;
 use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::Timespec;
+use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
@@ -71,8 +71,7 @@ impl Wire for TcpWire {
 
     fn wait(&mut self, timeout_ns: u64) -> Result<usize, Errno> {
         self.events.clear();
-        let timeout =
-            Timespec { tv_sec: (timeout_ns / NS_PER_S) as i64, tv_nsec: (timeout_ns % NS_PER_S) as _ };
+        let timeout = Timespec { tv_sec: (timeout_ns / NS_PER_S) as i64, tv_nsec: (timeout_ns % NS_PER_S) as _ };
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(count) => Ok(count),
             Err(Errno::INTR) => Ok(0),

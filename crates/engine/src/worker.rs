@@ -432,7 +432,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             return;
         }
         let held = usize::from(connection.reserved.is_some());
-        let room = if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight.len() + held);
+        let room =
+            if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight.len() + held);
         let count = held + self.demand.closed_now(room, now_ns);
         if count == 0 {
             return;

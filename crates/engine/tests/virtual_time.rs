@@ -8,7 +8,8 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
 use model::{
-    Arrivals, Extent, HttpVersion, LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent, ReplyExpectation, Request,
+    Arrivals, Extent, HttpVersion, LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent, ReplyExpectation,
+    Request,
 };
 use proptest::prelude::*;
 

@@ -79,17 +79,21 @@ impl Builder {
             run(target, recipe, runtime, &Variables::new())?;
             return Ok(Built { binary: None, cached: false, toolchain });
         }
-        let key = fingerprint(target, recipe, runtime, toolchain.as_deref()).map_err(|error| start(error.to_string()))?;
+        let key =
+            fingerprint(target, recipe, runtime, toolchain.as_deref()).map_err(|error| start(error.to_string()))?;
         let binary = self.cache.join(format!("{}-{key}", target.name));
-        if binary.exists() {
+        // Without inputs nobody can tell whether the result is still the right one.
+        if binary.exists() && !recipe.inputs.is_empty() {
             return Ok(Built { binary: Some(binary), cached: true, toolchain });
         }
         std::fs::create_dir_all(&self.cache)
             .map_err(|error| start(format!("cannot make {}: {error}", self.cache.display())))?;
         let unfinished = self.cache.join(format!("{}-{key}.{}", target.name, std::process::id()));
         let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
-        let finished = run(target, recipe, runtime, &variables)
-            .and_then(|()| std::fs::rename(&unfinished, &binary).map_err(|error| start(format!("the build made no $TARGET_BIN: {error}"))));
+        let finished = run(target, recipe, runtime, &variables).and_then(|()| {
+            std::fs::rename(&unfinished, &binary)
+                .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))
+        });
         if finished.is_err() {
             let _ = std::fs::remove_file(&unfinished);
         }

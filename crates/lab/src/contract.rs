@@ -110,7 +110,8 @@ fn reply(address: SocketAddr, path: &str, status: u16, body: Option<&str>) -> Ch
 
 fn submit(address: SocketAddr, sent: &str, status: u16, body: Option<&str>) -> Check {
     let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: expecting(status, body) };
-    let wanted = if body.is_some() { "echoes its JSON".to_owned() } else { format!("gives status {status} for {sent:?}") };
+    let wanted =
+        if body.is_some() { "echoes its JSON".to_owned() } else { format!("gives status {status} for {sent:?}") };
     Check { name: format!("POST /submit {wanted}"), breach: ask(address, &probe) }
 }
 

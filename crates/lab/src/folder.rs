@@ -82,7 +82,10 @@ impl RunFolder {
         lock(&trials, path)?;
         let (record, whole_bytes) = read_record(path)?;
         // A line torn by a crash is no trial; it is cut off so that the next one begins on a line of its own.
-        trials.set_len(whole_bytes).and_then(|()| trials.seek(std::io::SeekFrom::End(0))).map_err(LabError::file(&file))?;
+        trials
+            .set_len(whole_bytes)
+            .and_then(|()| trials.seek(std::io::SeekFrom::End(0)))
+            .map_err(LabError::file(&file))?;
         Ok((Self { path: path.to_owned(), trials }, record))
     }
 
@@ -169,9 +172,7 @@ fn json(document: &impl serde::Serialize) -> Vec<u8> {
 /// Writes a file so that it is there whole or not at all.
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
     let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, content)
-        .and_then(|()| std::fs::rename(&unfinished, path))
-        .map_err(LabError::file(path))
+    std::fs::write(&unfinished, content).and_then(|()| std::fs::rename(&unfinished, path)).map_err(LabError::file(path))
 }
 
 /// The record, and how many bytes of the trials' file are whole lines.
@@ -205,6 +206,9 @@ fn read_trials(path: &Path) -> Result<(Vec<TrialRecord>, u64), LabError> {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8], path: &Path, line: usize) -> Result<T, LabError> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| LabError::Content { path: path.to_owned(), line, text: error.to_string() })
+    serde_json::from_slice(bytes).map_err(|error| LabError::Content {
+        path: path.to_owned(),
+        line,
+        text: error.to_string(),
+    })
 }

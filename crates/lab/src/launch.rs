@@ -117,9 +117,8 @@ impl ProcessLauncher {
         command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
         command.envs(&spec.runtime.env).envs(spec.settings);
         command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-        let mut reaper = command
-            .spawn()
-            .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
+        let mut reaper =
+            command.spawn().map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let (pipe, said) = (reaper.stdin.take(), lines(&mut reaper));
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {

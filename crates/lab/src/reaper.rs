@@ -54,8 +54,7 @@ pub fn run(command: &[OsString], cpus: &[u32]) -> std::io::Result<()> {
 fn start(command: &[OsString]) -> std::io::Result<u32> {
     let (program, arguments) = command.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
     let output = std::io::stderr().as_fd().try_clone_to_owned()?;
-    let child =
-        Command::new(program).args(arguments).stdin(Stdio::null()).stdout(output).process_group(0).spawn()?;
+    let child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(output).process_group(0).spawn()?;
     Ok(child.id())
 }
 

@@ -123,9 +123,8 @@ fn measure(
     made: &mut TrialOutput,
 ) {
     made.record.time_to_ready_ms = Some(running.time_to_ready_ms());
-    let observer = running
-        .pid()
-        .map(|pid| Observer::start(pid, ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY));
+    let observer =
+        running.pid().map(|pid| Observer::start(pid, ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY));
     let load = load_spec(plan, cell, running.address());
     let loaded = (tools.load)(&load, RunOptions { interval_log: true }, stop, progress);
     let ended = running.ended();

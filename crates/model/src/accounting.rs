@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn balanced_books_have_no_imbalance_and_unbalanced_ones_name_it() {
-        let mut books = Accounting { scheduled: 5, sent: 4, completed: 2, ok: 2, in_flight_at_end: 1, ..Default::default() };
+        let mut books =
+            Accounting { scheduled: 5, sent: 4, completed: 2, ok: 2, in_flight_at_end: 1, ..Default::default() };
         books.not_sent.insert(NotSent::Refused, 1);
         books.failed.insert(Failure::TimedOut, 1);
         assert_eq!(books.imbalance(), None);

@@ -1,0 +1,189 @@
+//! From `[vary]` to cells: every combination with everything a trial in it needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Cell, CellPlan, GeneratorPlan, Level, Setting};
+
+use super::Machine;
+use super::diagnostic::{Fault, Read};
+use super::factor::{ALL_CPUS, Factor, FactorKind, Placed, TARGET, Value};
+use super::load::Load;
+use super::recipe::default_value;
+use super::roster::{Entrant, Origin};
+use super::trials::Trials;
+use super::vary::{Vary, VaryTable};
+
+/// The setting from which a cell's ceiling follows.
+const HANDLER_DELAY: &str = "handler_delay";
+
+/// The runtime of a target unless a cell says otherwise: the toolchain on PATH.
+const CURRENT: &str = "current";
+
+/// How many handler delays a window holds at least, so that each connection completes so many requests. The quick
+/// form's cells are marked thin.
+const DELAYS_IN_A_WINDOW: u64 = 30;
+const DELAYS_IN_A_QUICK_WINDOW: u64 = 5;
+
+/// How generator and target share the machine: disjoint where there are two CPUs, else left to the kernel.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    pub(super) generator: GeneratorPlan,
+    pub(super) target: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Share {
+    /// The generator on the last CPU, the target on the others.
+    pub(super) fn of(machine: Machine) -> Share {
+        let all: Vec<u32> = (0..machine.cpus.max(1)).collect();
+        match all.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                let generator = GeneratorPlan { threads: 1, cpus: vec![*last] };
+                Share { generator, target: others.to_vec(), all }
+            }
+            _ => Share { generator: GeneratorPlan { threads: 1, cpus: Vec::new() }, target: Vec::new(), all },
+        }
+    }
+
+    /// The CPUs for a value of `target_cpus`.
+    fn cpus(&self, placed: &Placed) -> Read<Vec<u32>> {
+        let Value::Whole(count) = placed.value else { return Ok(self.all.clone()) };
+        let own = if self.target.is_empty() { &self.all } else { &self.target };
+        let most = own.len();
+        let too_many = || {
+            let message =
+                format!("a target can have {most} of this machine's {} CPUs to itself, not {count}", self.all.len());
+            Fault::new(placed.span.clone(), message)
+                .help(format!("write `\"{ALL_CPUS}\"` to let it share the generator's CPU, or at most {most}"))
+        };
+        usize::try_from(count).ok().and_then(|count| own.get(..count)).map(<[u32]>::to_vec).ok_or_else(too_many)
+    }
+
+    /// The level of `target_cpus` in a cell that does not say.
+    fn default_level(&self) -> Level {
+        match self.target.len() {
+            0 => Level::Text(ALL_CPUS.to_owned()),
+            count => Level::Integer(count as u64),
+        }
+    }
+}
+
+/// What all cells have in common.
+#[derive(Debug)]
+pub(super) struct Ground<'a> {
+    pub(super) vary: &'a Vary,
+    pub(super) load: &'a Load,
+    pub(super) share: &'a Share,
+    pub(super) trials: Trials,
+    pub(super) quick: bool,
+}
+
+impl Ground<'_> {
+    /// Every cell once: tables and factors in the order of the file, the last factor varying faster than those
+    /// before it, and the target fastest, so that what is compared stands together.
+    pub(super) fn cells(&self) -> Read<Vec<CellPlan>> {
+        let mut cells = Vec::new();
+        let mut seen = BTreeSet::new();
+        for table in &self.vary.tables {
+            for choice in combinations(&table.factors) {
+                for entrant in &table.targets {
+                    let cell = self.cell(table, entrant, &choice)?;
+                    if seen.insert(cell.levels.clone()) {
+                        cells.push(cell);
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<CellPlan> {
+        let mut load = self.load.clone();
+        let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
+        let mut settings = BTreeMap::new();
+        let mut target_cpus = self.share.target.clone();
+        let mut runtime = None;
+        for (factor, placed) in choice {
+            let level = placed.value.level();
+            match factor.kind {
+                FactorKind::Load(key) => load.set(key, placed),
+                FactorKind::TargetCpus => target_cpus = self.share.cpus(placed)?,
+                FactorKind::Runtime => runtime = Some(level.to_string()),
+                FactorKind::Setting(_) => {
+                    let env = entrant.target.settings.get(&factor.name).map(|setting| setting.env.clone());
+                    settings.extend(env.map(|env| (env, level.to_string())));
+                }
+            }
+            levels.insert(factor.name.clone(), level);
+        }
+        let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
+        self.fill_in(&mut levels, entrant, &load, &runtime);
+        let handler_delay_ns = handler_delay(entrant, &load, choice)?;
+        let window_ns = self.window(handler_delay_ns);
+        let load = load.cell(self.trials.warm_up_ns, window_ns)?;
+        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus })
+    }
+
+    /// Gives a cell the levels of the factors that only other tables vary.
+    fn fill_in(&self, levels: &mut BTreeMap<String, Level>, entrant: &Entrant, load: &Load, runtime: &str) {
+        for name in self.vary.names() {
+            let level = match self.vary.kind(&name) {
+                _ if levels.contains_key(&name) => continue,
+                None => None,
+                Some(FactorKind::Load(key)) => load.get(key).map(Value::level),
+                Some(FactorKind::TargetCpus) => Some(self.share.default_level()),
+                Some(FactorKind::Runtime) => Some(Level::Text(runtime.to_owned())),
+                Some(FactorKind::Setting(_)) => {
+                    entrant.target.settings.get(&name).and_then(default_value).map(|value| value.level())
+                }
+            };
+            levels.extend(level.map(|level| (name, level)));
+        }
+    }
+
+    fn window(&self, handler_delay_ns: u64) -> u64 {
+        let delays = if self.quick { DELAYS_IN_A_QUICK_WINDOW } else { DELAYS_IN_A_WINDOW };
+        self.trials.window_ns.max(handler_delay_ns.saturating_mul(delays))
+    }
+}
+
+/// Every choice of one value for each factor; the last factor varies fastest.
+fn combinations(factors: &[Factor]) -> Vec<Vec<(&Factor, &Placed)>> {
+    let mut choices = vec![Vec::new()];
+    for factor in factors {
+        let with = |choice: &Vec<_>, placed| choice.iter().copied().chain([(factor, placed)]).collect();
+        choices =
+            choices.iter().flat_map(|choice| factor.values.iter().map(move |placed| with(choice, placed))).collect();
+    }
+    choices
+}
+
+fn default_runtime(table: &VaryTable, entrant: &Entrant) -> Read<String> {
+    let target = &entrant.target;
+    if target.runtimes.is_empty() || target.runtimes.contains_key(CURRENT) {
+        return Ok(CURRENT.to_owned());
+    }
+    let known: Vec<&str> = target.runtimes.keys().map(String::as_str).collect();
+    let message = format!("`{}` has no runtime `{CURRENT}`", target.name);
+    Err(Fault::new(table.span.clone(), message).help(format!("add `runtime = …` with one of {}", known.join(", "))))
+}
+
+/// How long the handler waits on this cell's path, in nanoseconds.
+fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Factor, &Placed)]) -> Read<u64> {
+    let path = load.path_alone();
+    let waits = entrant.origin.waits_on(path);
+    let chosen = choice.iter().find(|(factor, _)| factor.name == HANDLER_DELAY).map(|(_, placed)| *placed);
+    let default = || entrant.target.settings.get(HANDLER_DELAY).and_then(|setting: &Setting| default_value(setting));
+    let delay_ns = match chosen.map(|placed| placed.value.clone()).or_else(default) {
+        Some(Value::DurationNs(ns)) => ns,
+        _ => 0,
+    };
+    match chosen {
+        Some(placed) if delay_ns > 0 && !waits && entrant.origin == Origin::Zoo => {
+            let message = format!("`{HANDLER_DELAY}` has no effect on the path `{path}`");
+            let cure = "targets wait on `/rest/hello` and `/index` alone: write `path = \"/rest/hello\"` in [load]";
+            Err(Fault::new(placed.span.clone(), message).help(cure))
+        }
+        _ => Ok(if waits { delay_ns } else { 0 }),
+    }
+}

@@ -1,0 +1,165 @@
+//! `[[claim]]`: published statements, each tried against the cells before anything starts.
+
+use std::collections::BTreeMap;
+
+use judge::{ClaimError, ResolvedClaim, resolve_claim};
+use model::{Cell, Claim, Expression, Plan};
+
+use super::Machine;
+use super::diagnostic::{Fault, Read, Span};
+use super::factor::TARGET;
+use super::roster::Roster;
+use super::section::{Item, Section};
+use super::vary::Vary;
+
+const KEYS: [&str; 7] = ["name", "says", "where", "published", "published_value", "expect", "needs"];
+
+/// What claims are read against: the plan with every cell of the file.
+#[derive(Debug)]
+pub(super) struct Court<'a> {
+    pub(super) text: &'a str,
+    pub(super) full: &'a Plan,
+    pub(super) vary: &'a Vary,
+    pub(super) roster: &'a Roster<'a>,
+    pub(super) machine: Machine,
+}
+
+impl Court<'_> {
+    /// Reads every claim, each with the cells of the full plan that it needs.
+    pub(super) fn claims(&self, sections: &[Section]) -> Read<Vec<(Claim, ResolvedClaim)>> {
+        let mut claims: Vec<(Claim, ResolvedClaim)> = Vec::new();
+        for section in sections {
+            let (claim, resolved) = self.claim(section)?;
+            if claims.iter().any(|(known, _)| known.name == claim.name) {
+                let item = section.require("name", "")?;
+                return Err(item.fault(format!("two claims are named `{}`", claim.name)).help("choose another name"));
+            }
+            claims.push((claim, resolved));
+        }
+        Ok(claims)
+    }
+
+    fn claim(&self, section: &Section) -> Read<(Claim, ResolvedClaim)> {
+        section.only(&KEYS)?;
+        let name = section.require("name", "give it a short name: `name = \"…\"`")?.text()?.to_owned();
+        let says = section.require("says", "quote the statement: `says = \"…\"`")?.text()?.to_owned();
+        let expect = section.require("expect", "write the test: `expect = \"throughput(a) / throughput(b) < 0.5\"`")?;
+        let conditions = section.read("where", |item| item.section("`where`"))?;
+        let conditions_of = |section: &Section| self.conditions(section);
+        let mut claim = Claim {
+            name,
+            says,
+            conditions: conditions.as_ref().map(conditions_of).transpose()?.unwrap_or_default(),
+            published: section.read("published", published)?.unwrap_or_default(),
+            published_value: section.read("published_value", |item| item.number())?,
+            expect: expect.text()?.to_owned(),
+            not_testable: section.read("needs", |item| self.unmet(item))?.flatten(),
+        };
+        let resolved =
+            resolve_claim(self.full, &claim).map_err(|error| self.fault(&error, expect, conditions.as_ref()))?;
+        if resolved.cells.is_empty() {
+            let fault = expect.fault("the test names no metric");
+            return Err(fault.help("write for instance `throughput(target) > 1000`"));
+        }
+        claim.published_value = claim.published_value.or_else(|| published_ratio(&claim, &resolved));
+        Ok((claim, resolved))
+    }
+
+    /// Reads `where`: the levels are read as `[vary]` reads them.
+    fn conditions(&self, section: &Section) -> Read<Cell> {
+        let mut levels = BTreeMap::new();
+        for item in section.items() {
+            if item.name() == TARGET {
+                let fault = Fault::new(item.key_span(), "`where` fixes no target");
+                return Err(fault.help("each metric of `expect` names its own: `throughput(target)`"));
+            }
+            let Some(kind) = self.vary.kind(item.name()) else { return Err(self.not_varied(item)) };
+            levels.insert(item.name().to_owned(), kind.read(*item)?.value.level());
+        }
+        Ok(Cell(levels))
+    }
+
+    fn not_varied(&self, item: &Item) -> Fault {
+        let names: Vec<String> = self.vary.names().into_iter().filter(|name| name != TARGET).collect();
+        let varies = if names.is_empty() { "nothing but the target".to_owned() } else { names.join(", ") };
+        Fault::new(item.key_span(), format!("this experiment does not vary `{}`", item.name()))
+            .nearest(item.name(), &names)
+            .help(format!("it varies {varies}"))
+    }
+
+    /// Why the machine is too small, when it is.
+    fn unmet(&self, item: Item) -> Read<Option<String>> {
+        let section = item.section("`needs`")?;
+        section.only(&["cores"])?;
+        let cores = section.read("cores", |item| item.small(1, "8"))?.unwrap_or(1);
+        let here = self.machine.cpus;
+        Ok((cores > here).then(|| format!("needs {cores} cores; this machine has {here}")))
+    }
+
+    fn fault(&self, error: &ClaimError, expect: Item, conditions: Option<&Section>) -> Fault {
+        let text = expect.any_text().unwrap_or_default();
+        let (span, word) = match place(text, error) {
+            Some(bytes) => {
+                let word = text.get(bytes.clone()).unwrap_or_default();
+                (expect.span_within(self.text, bytes), word.rsplit("= ").next().unwrap_or(word).to_owned())
+            }
+            None => in_where(error, conditions).unwrap_or_else(|| (expect.span(), String::new())),
+        };
+        let fault = Fault::sentence(span, &error.to_string());
+        match error {
+            ClaimError::FactorLeftOpen { .. } => fault,
+            ClaimError::NoSuchCell { .. } => fault.help("add the combination to [vary], or fix other levels"),
+            ClaimError::Parse(error) if error.candidates.is_empty() => {
+                fault.help("a test is like `throughput(a) / throughput(b) < 0.5`")
+            }
+            ClaimError::UnknownTarget { name, .. } if self.roster.names().contains(name) => {
+                fault.help(format!("to try it, add `{name}` to `target` in [vary]"))
+            }
+            _ => fault.nearest(&word, error.candidates()),
+        }
+    }
+}
+
+/// The published figures by target or label.
+fn published(item: Item) -> Read<BTreeMap<String, f64>> {
+    let section = item.section("`published`")?;
+    section.items().iter().map(|item| Ok((item.name().to_owned(), item.number()?))).collect()
+}
+
+/// The published value of `m(a) / m(b)`, where a figure is given for either target.
+fn published_ratio(claim: &Claim, resolved: &ResolvedClaim) -> Option<f64> {
+    let Expression::Binary('/', left, right) = &resolved.expectation.expression else { return None };
+    let (Expression::Metric(a), Expression::Metric(b)) = (&**left, &**right) else { return None };
+    let ratio = claim.published.get(&a.target)? / claim.published.get(&b.target)?;
+    (a.metric == b.metric && a.target != b.target && ratio.is_finite()).then_some(ratio)
+}
+
+/// The level of `where` that an error is about, and the level as it is written in cells.
+fn in_where(error: &ClaimError, conditions: Option<&Section>) -> Option<(Span, String)> {
+    let ClaimError::UnknownLevel { factor, level, .. } = error else { return None };
+    Some((conditions?.get(factor)?.span(), level.clone()))
+}
+
+/// The bytes of the test that an error is about.
+fn place(expect: &str, error: &ClaimError) -> Option<Span> {
+    let offset = error.offset()?;
+    let rest = expect.get(offset..)?;
+    let call = offset..offset + rest.find(')').map_or(rest.len(), |end| end + 1);
+    let words = call.start + rest.find('(').unwrap_or(0)..call.end;
+    match error {
+        ClaimError::Parse(error) => Some(offset..(offset + error.length).min(expect.len().max(offset))),
+        ClaimError::UnknownTarget { name, .. } | ClaimError::AbsentTarget { name, .. } => find(expect, words, name),
+        ClaimError::UnknownFactor { name, .. } => find(expect, words, name),
+        ClaimError::UnknownLevel { factor, .. } => {
+            let found = find(expect, words.clone(), factor)?;
+            let end = expect.get(found.start..words.end)?.find([',', ')'])?;
+            Some(found.start..found.start + end)
+        }
+        ClaimError::FactorLeftOpen { .. } | ClaimError::NoSuchCell { .. } => Some(call),
+    }
+}
+
+fn find(text: &str, range: Span, word: &str) -> Option<Span> {
+    let start = range.start + text.get(range)?.find(word)?;
+    Some(start..start + word.len())
+}

@@ -1,0 +1,161 @@
+//! What is wrong with a file, where, and the cure.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// Bytes of a text.
+pub(super) type Span = Range<usize>;
+
+/// The result of reading a part of a file.
+pub(super) type Read<T> = Result<T, Fault>;
+
+/// What is wrong, before it is known in which file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fault {
+    span: Span,
+    message: String,
+    helps: Vec<String>,
+    command_line: Option<String>,
+}
+
+impl Fault {
+    /// Something wrong at a place of the file.
+    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+        Fault { span, message: message.into(), helps: Vec::new(), command_line: None }
+    }
+
+    /// Something wrong with an argument, given here as it was typed.
+    pub(super) fn of_argument(typed: String, span: Span, message: impl Into<String>) -> Self {
+        Fault { command_line: Some(typed), ..Fault::new(span, message) }
+    }
+
+    /// From a sentence `what is wrong; the cure`.
+    pub(super) fn sentence(span: Span, text: &str) -> Self {
+        match text.split_once("; ") {
+            Some((message, cure)) => Fault::new(span, message).help(cure),
+            None => Fault::new(span, text),
+        }
+    }
+
+    /// Adds a cure.
+    pub(super) fn help(mut self, cure: impl Into<String>) -> Self {
+        self.helps.push(cure.into());
+        self
+    }
+
+    /// Adds the nearest of the words that would be right, if one is near.
+    pub(super) fn nearest<S: AsRef<str>>(mut self, word: &str, candidates: impl IntoIterator<Item = S>) -> Self {
+        if let Some(near) = nearest(word, candidates) {
+            self.helps.insert(0, format!("did you mean `{near}`?"));
+        }
+        self
+    }
+
+    /// The same with the file it is in.
+    pub(super) fn within(self, name: &str, text: &str) -> Diagnostic {
+        let (name, text) = match self.command_line {
+            Some(typed) => ("command line".to_owned(), typed),
+            None => (name.to_owned(), text.to_owned()),
+        };
+        Diagnostic(Box::new(Inner { name, text, span: self.span, message: self.message, helps: self.helps }))
+    }
+}
+
+/// The candidate that takes the fewest typing errors to become `word`: at most one in three letters.
+pub(super) fn nearest<S: AsRef<str>>(word: &str, candidates: impl IntoIterator<Item = S>) -> Option<String> {
+    let allowed = (word.chars().count() / 3).max(1);
+    let distance = |candidate: &S| strsim::damerau_levenshtein(word, candidate.as_ref());
+    let with_distance = candidates.into_iter().map(|candidate| (distance(&candidate), candidate));
+    let best = with_distance.filter(|(distance, _)| (1..=allowed).contains(distance)).min_by_key(|(d, _)| *d)?;
+    Some(best.1.as_ref().to_owned())
+}
+
+/// An error in an experiment file, a target file or an argument: what, where, and the cure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Diagnostic(Box<Inner>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Inner {
+    name: String,
+    text: String,
+    span: Span,
+    message: String,
+    helps: Vec<String>,
+}
+
+impl Diagnostic {
+    /// The message, the place with its line of the file, and the cures; without a newline at the end.
+    pub(crate) fn render(&self, colour: bool) -> String {
+        let Inner { name, text, span, message, helps } = &*self.0;
+        let place = AnnotationKind::Primary.span(span.clone());
+        let snippet = Snippet::source(text.as_str()).path(name.as_str()).annotation(place);
+        let group = Group::with_title(Level::ERROR.primary_title(message.as_str())).element(snippet);
+        let group = group.elements(helps.iter().map(|help| Level::HELP.message(help.as_str())));
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        renderer.render(&[group])
+    }
+}
+
+#[cfg(test)]
+impl Diagnostic {
+    /// What is wrong, in one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The cures, most likely first.
+    pub(crate) fn helps(&self) -> &[String] {
+        &self.0.helps
+    }
+
+    /// Line, from 1.
+    pub(crate) fn line(&self) -> usize {
+        1 + self.before().matches('\n').count()
+    }
+
+    /// Column in characters, from 1.
+    pub(crate) fn column(&self) -> usize {
+        let before = self.before();
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        1 + before[line_start..].chars().count()
+    }
+
+    fn before(&self) -> &str {
+        let text = &self.0.text;
+        text.get(..self.0.span.start).unwrap_or(text)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_at_most_one_error_in_three_letters_away() {
+        let words = ["connections", "rate", "path"];
+        assert_eq!(nearest("conections", words).as_deref(), Some("connections"));
+        assert_eq!(nearest("paht", words).as_deref(), Some("path"));
+        assert_eq!(nearest("raet", words).as_deref(), Some("rate"));
+        assert_eq!(nearest("colour", words), None);
+        assert_eq!(nearest("rate", words), None, "the word itself is no suggestion");
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let text = "a = 1\nname = \"Zürich\" x";
+        let at = text.find(" x").unwrap() + 1;
+        let diagnostic = Fault::new(at..at + 1, "wrong").within("f.toml", text);
+        assert_eq!((diagnostic.line(), diagnostic.column()), (2, 17));
+        assert!(diagnostic.render(false).contains("f.toml:2:17"), "{diagnostic}");
+    }
+}

@@ -1,0 +1,280 @@
+//! `[load]`: what is sent, how fast, and what must come back.
+
+use std::collections::BTreeMap;
+
+use model::{Arrivals, CellLoad, HttpVersion, LoadModel, ReplyExpectation, Request};
+
+use super::diagnostic::{Fault, Read, Span};
+use super::factor::{Placed, Value};
+use super::section::{Item, Section};
+
+/// A key of the load that `[vary]` may vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LoadKey {
+    Path,
+    Method,
+    Body,
+    Rate,
+    Arrivals,
+    Connections,
+    Pipeline,
+    KeepAlive,
+    Http,
+    Timeout,
+    ExpectStatus,
+    ExpectBody,
+}
+
+impl LoadKey {
+    /// Every key with its name.
+    pub(super) const ALL: [(&str, LoadKey); 12] = [
+        ("path", LoadKey::Path),
+        ("method", LoadKey::Method),
+        ("body", LoadKey::Body),
+        ("rate", LoadKey::Rate),
+        ("arrivals", LoadKey::Arrivals),
+        ("connections", LoadKey::Connections),
+        ("pipeline", LoadKey::Pipeline),
+        ("keep_alive", LoadKey::KeepAlive),
+        ("http", LoadKey::Http),
+        ("timeout", LoadKey::Timeout),
+        ("expect_status", LoadKey::ExpectStatus),
+        ("expect_body", LoadKey::ExpectBody),
+    ];
+
+    /// The key of that name.
+    pub(super) fn from_name(name: &str) -> Option<LoadKey> {
+        LoadKey::ALL.iter().find(|(known, _)| *known == name).map(|(_, key)| *key)
+    }
+
+    /// Reads one value.
+    pub(super) fn read(self, item: Item) -> Read<Value> {
+        let text = |text: &str| Value::Text(text.to_owned());
+        Ok(match self {
+            LoadKey::Path => text(path(item)?),
+            LoadKey::Method => text(method(item)?),
+            LoadKey::Body | LoadKey::ExpectBody => text(item.any_text()?),
+            LoadKey::Rate => Value::Number(rate(item)?),
+            LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),
+            LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
+            LoadKey::Pipeline => Value::Whole(pipeline(item)?),
+            LoadKey::KeepAlive => Value::Flag(item.flag()?),
+            LoadKey::Http => text(item.word(&["1.1", "1.0"])?),
+            LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
+            LoadKey::ExpectStatus => Value::Whole(status(item)?),
+        })
+    }
+}
+
+/// A path as it goes on the request line.
+pub(super) fn path<'a>(item: Item<'a>) -> Read<&'a str> {
+    let path = item.text()?;
+    if !path.starts_with('/') {
+        return Err(item.fault(format!("`{}` must begin with `/`", item.name())).help(format!("write `\"/{path}\"`")));
+    }
+    if path.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let cure = "write a space as `%20`";
+        return Err(item.fault(format!("`{}` has a space or a control character", item.name())).help(cure));
+    }
+    Ok(path)
+}
+
+fn method<'a>(item: Item<'a>) -> Read<&'a str> {
+    let method = item.text()?;
+    if method.chars().all(|c| c.is_ascii_uppercase() || c == '-') {
+        return Ok(method);
+    }
+    let fault = item.fault(format!("`{method}` is no method"));
+    Err(fault.help(format!("methods are upper-case words: `\"{}\"`", method.trim().to_ascii_uppercase())))
+}
+
+/// As deep as a connection's books go.
+const DEEPEST_PIPELINE: u64 = 1024;
+
+fn pipeline(item: Item) -> Read<u64> {
+    let depth = item.whole(1, "16")?;
+    let fault = || item.fault(format!("`{}` must be at most {DEEPEST_PIPELINE}, not {depth}", item.name()));
+    (depth <= DEEPEST_PIPELINE).then_some(depth).ok_or_else(|| fault().help("write for instance `pipeline = 16`"))
+}
+
+fn rate(item: Item) -> Read<f64> {
+    let rate = item.number()?;
+    let message = || format!("`{}` must be above 0, not {rate}", item.name());
+    (rate > 0.0)
+        .then_some(rate)
+        .ok_or_else(|| item.fault(message()).help("it is in requests a second over all connections"))
+}
+
+fn status(item: Item) -> Read<u64> {
+    let status = item.whole(100, "200")?;
+    let fault = || item.fault(format!("{status} is no status")).help("a status is a number from 100 to 599");
+    (status < 600).then_some(status).ok_or_else(fault)
+}
+
+fn header(item: &Item) -> Read<(String, String)> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if item.name().is_empty() || !item.name().chars().all(is_token) {
+        return Err(Fault::new(item.key_span(), format!("`{}` is no name of a header", item.name()))
+            .help("a header's name has letters, digits and `-`"));
+    }
+    let value = item.any_text()?;
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        let fault = item.fault(format!("the header `{}` has a line break or control character", item.name()));
+        return Err(fault.help("write each header on its own: `headers = { X-A = \"1\", X-B = \"2\" }`"));
+    }
+    Ok((item.name().to_owned(), value.to_owned()))
+}
+
+/// The load, with every default filled in; cells override single keys.
+#[derive(Debug, Clone)]
+pub(super) struct Load {
+    open: bool,
+    model_span: Span,
+    headers: Vec<(String, String)>,
+    values: BTreeMap<LoadKey, Placed>,
+}
+
+impl Load {
+    /// Reads `[load]`; none is a closed load on `/`.
+    pub(super) fn read(section: Option<&Section>) -> Read<Load> {
+        let mut load = Load { open: false, model_span: 0..0, headers: Vec::new(), values: defaults() };
+        let Some(section) = section else { return Ok(load) };
+        let keys: Vec<&str> = ["model", "headers"].into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
+        section.only(&keys)?;
+        load.model_span = section.span();
+        if let Some(item) = section.get("model") {
+            load.open = item.word(&["closed", "open"])? == "open";
+            load.model_span = item.span();
+        }
+        if let Some(headers) = section.read("headers", |item| item.section("`headers`"))? {
+            load.headers = headers.items().iter().map(header).collect::<Read<_>>()?;
+        }
+        for (name, key) in LoadKey::ALL {
+            if let Some(item) = section.get(name) {
+                load.allow(key, item.key_span())?;
+                load.set(key, &Placed { value: key.read(item)?, span: item.span() });
+            }
+        }
+        Ok(load)
+    }
+
+    /// Refuses keys that have no meaning under this model.
+    pub(super) fn allow(&self, key: LoadKey, key_span: Span) -> Read<()> {
+        let name = match key {
+            LoadKey::Rate if !self.open => "rate",
+            LoadKey::Arrivals if !self.open => "arrivals",
+            _ => return Ok(()),
+        };
+        let message = format!("a closed load has no `{name}`: each connection sends when its last reply came");
+        Err(Fault::new(key_span, message).help(format!("write `model = \"open\"` in [load], or leave `{name}` out")))
+    }
+
+    /// Overrides one key.
+    pub(super) fn set(&mut self, key: LoadKey, placed: &Placed) {
+        self.values.insert(key, placed.clone());
+    }
+
+    /// The value of a key, where it has one.
+    pub(super) fn get(&self, key: LoadKey) -> Option<&Value> {
+        self.values.get(&key).map(|placed| &placed.value)
+    }
+
+    fn text(&self, key: LoadKey) -> Option<&str> {
+        match self.get(key) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn whole(&self, key: LoadKey) -> Option<u64> {
+        match self.get(key) {
+            Some(Value::Whole(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn flag(&self, key: LoadKey) -> bool {
+        self.get(key) == Some(&Value::Flag(true))
+    }
+
+    /// The path without its query.
+    pub(super) fn path_alone(&self) -> &str {
+        let path = self.text(LoadKey::Path).unwrap_or("/");
+        path.split_once('?').map_or(path, |(alone, _)| alone)
+    }
+
+    /// The load of a cell.
+    pub(super) fn cell(&self, warm_up_ns: u64, window_ns: u64) -> Read<CellLoad> {
+        let small = |key| self.whole(key).and_then(|value| u32::try_from(value).ok()).unwrap_or(1);
+        let (pipeline, keep_alive) = (small(LoadKey::Pipeline), self.flag(LoadKey::KeepAlive));
+        if pipeline > 1 && !keep_alive {
+            let span = self.values.get(&LoadKey::Pipeline).map_or(0..0, |placed| placed.span.clone());
+            return Err(Fault::new(span, "nothing can be pipelined without keep-alive")
+                .help("a connection serves one request then: write `pipeline = 1`, or `keep_alive = true`"));
+        }
+        Ok(CellLoad {
+            request: self.request(),
+            expect: self.expect(),
+            load_model: self.load_model()?,
+            connections: small(LoadKey::Connections),
+            pipeline,
+            keep_alive,
+            timeout_ns: self.timeout_ns(),
+            warm_up_ns,
+            window_ns,
+        })
+    }
+
+    fn request(&self) -> Request {
+        let text = |key| self.text(key).unwrap_or_default().to_owned();
+        Request {
+            method: text(LoadKey::Method),
+            path: text(LoadKey::Path),
+            host: String::new(),
+            headers: self.headers.clone(),
+            body: text(LoadKey::Body).into_bytes(),
+            version: if self.text(LoadKey::Http) == Some("1.0") { HttpVersion::Http10 } else { HttpVersion::Http11 },
+        }
+    }
+
+    fn expect(&self) -> ReplyExpectation {
+        ReplyExpectation {
+            status: self.whole(LoadKey::ExpectStatus).and_then(|status| u16::try_from(status).ok()),
+            body: self.text(LoadKey::ExpectBody).map(|body| body.as_bytes().to_vec()),
+        }
+    }
+
+    fn load_model(&self) -> Read<LoadModel> {
+        if !self.open {
+            return Ok(LoadModel::Closed);
+        }
+        let poisson = self.text(LoadKey::Arrivals) == Some("poisson");
+        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        match self.get(LoadKey::Rate) {
+            Some(Value::Number(rate)) => Ok(LoadModel::Open { rate_per_s: *rate, arrivals }),
+            _ => Err(Fault::new(self.model_span.clone(), "an open load needs a `rate`")
+                .help("write for instance `rate = 1000` (requests a second) in [load] or [vary]")),
+        }
+    }
+
+    fn timeout_ns(&self) -> Option<u64> {
+        match self.get(LoadKey::Timeout) {
+            Some(Value::DurationNs(ns)) => Some(*ns),
+            _ => None,
+        }
+    }
+}
+
+fn defaults() -> BTreeMap<LoadKey, Placed> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let values = [
+        (LoadKey::Path, text("/")),
+        (LoadKey::Method, text("GET")),
+        (LoadKey::Connections, Value::Whole(100)),
+        (LoadKey::Pipeline, Value::Whole(1)),
+        (LoadKey::KeepAlive, Value::Flag(true)),
+        (LoadKey::Http, text("1.1")),
+        (LoadKey::ExpectStatus, Value::Whole(200)),
+    ];
+    values.into_iter().map(|(key, value)| (key, Placed { value, span: 0..0 })).collect()
+}

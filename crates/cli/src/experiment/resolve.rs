@@ -1,0 +1,186 @@
+//! From an experiment file and a command line to a plan.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use judge::ResolvedClaim;
+use model::{Blocks, Cell, CellPlan, Claim, PLAN_SCHEMA, Plan, Target};
+
+use super::cells::{Ground, Share};
+use super::claims::Court;
+use super::diagnostic::{Diagnostic, Fault, Read};
+use super::load::Load;
+use super::roster::Roster;
+use super::section::{Section, parse};
+use super::trials::{Quick, Trials};
+use super::vary::Vary;
+use super::{Request, Source};
+
+const KEYS: [&str; 10] = ["question", "source", "seed", "margin", "load", "vary", "trials", "quick", "claim", "target"];
+
+/// The order of trials unless somebody asks for another.
+const DEFAULT_SEED: u64 = 42;
+
+/// Half width of "the same" unless the file says otherwise.
+const DEFAULT_MARGIN: f64 = 0.05;
+
+/// Reads an experiment and resolves it for a command line and a machine.
+///
+/// # Errors
+/// When the file or the command line asks for something that is unknown or impossible, with the place and the cure.
+pub(crate) fn plan(source: &Source, request: &Request) -> Result<Plan, Diagnostic> {
+    read(source, request).map_err(|fault| fault.within(&source.name, &source.text))
+}
+
+fn read(source: &Source, request: &Request) -> Read<Plan> {
+    let document = parse(&source.text)?;
+    let file = Section::file(&document, &source.text);
+    file.only(&KEYS)?;
+    let question = file.require("question", "ask it in one sentence: `question = \"…?\"`")?.text()?;
+    let seed = file.read("seed", |item| item.whole(0, "42"))?;
+    let margin = file.read("margin", |item| item.share())?;
+    let experiment = Experiment::read(&file, request)?;
+    let mut plan = Plan {
+        schema: PLAN_SCHEMA.to_owned(),
+        name: stem(&source.name),
+        question: question.to_owned(),
+        source: file.read("source", |item| item.text().map(str::to_owned))?,
+        quick: request.quick,
+        seed: request.seed.or(seed).unwrap_or(DEFAULT_SEED),
+        margin: margin.unwrap_or(DEFAULT_MARGIN),
+        precision: experiment.trials.precision,
+        blocks: experiment.blocks(request)?,
+        generator: experiment.share.generator.clone(),
+        target_cpus: experiment.share.target.clone(),
+        factors: experiment.vary.names(),
+        targets: experiment.targets(),
+        absent: Vec::new(),
+        cells: experiment.cells(request.quick)?,
+        claims: Vec::new(),
+    };
+    experiment.quick.check(&plan.cells)?;
+    let Experiment { vary, roster, .. } = &experiment;
+    let court = Court { text: &source.text, full: &plan, vary, roster, machine: request.machine };
+    let claims = court.claims(&tables(&file, "claim")?)?;
+    experiment.narrow(&mut plan, claims, request)?;
+    Ok(plan)
+}
+
+/// What the file says, before the command line chooses from it.
+struct Experiment<'a> {
+    roster: Roster<'a>,
+    load: Load,
+    vary: Vary,
+    trials: Trials,
+    quick: Quick,
+    share: Share,
+}
+
+impl<'a> Experiment<'a> {
+    fn read(file: &Section, request: &Request<'a>) -> Read<Self> {
+        let section = |key: &str| file.read(key, |item| item.section(&format!("[{key}]")));
+        let roster = Roster::read(&tables(file, "target")?, request.zoo, request.base)?;
+        let load = Load::read(section("load")?.as_ref())?;
+        let vary = Vary::read(file, &load, &roster)?;
+        let trials = Trials::read(section("trials")?.as_ref())?;
+        let quick = Quick::read(section("quick")?.as_ref(), trials, &vary, &roster)?;
+        Ok(Experiment { roster, load, vary, trials, quick, share: Share::of(request.machine) })
+    }
+
+    fn form(&self, quick: bool) -> Trials {
+        if quick { self.quick.trials } else { self.trials }
+    }
+
+    fn cells(&self, quick: bool) -> Read<Vec<CellPlan>> {
+        let Experiment { vary, load, share, .. } = self;
+        Ground { vary, load, share, trials: self.form(quick), quick }.cells()
+    }
+
+    fn blocks(&self, request: &Request) -> Read<Blocks> {
+        match request.blocks {
+            None => Ok(self.form(request.quick).blocks),
+            Some(0) => {
+                let fault = Fault::of_argument("--blocks 0".to_owned(), 9..10, "there must be at least one block");
+                Err(fault.help("a verdict needs six: `--blocks 6`"))
+            }
+            Some(exactly) => Ok(Blocks { min: exactly, max: exactly }),
+        }
+    }
+
+    /// Every target of the file once.
+    fn targets(&self) -> Vec<Target> {
+        let mut targets: Vec<Target> = Vec::new();
+        for entrant in self.vary.tables.iter().flat_map(|table| &table.targets) {
+            if targets.iter().all(|known| known.name != entrant.target.name) {
+                targets.push(entrant.target.clone());
+            }
+        }
+        targets
+    }
+
+    /// Why a cell of the full plan is not part of this run, when it is not.
+    fn left_out(&self, cell: &Cell, request: &Request) -> Option<String> {
+        let target = cell.target();
+        if let Some(asked) = request.targets {
+            if !asked.iter().any(|name| name == target) {
+                return Some(format!("target {target} is not part of this run"));
+            }
+        } else if request.quick && self.quick.targets.as_ref().is_some_and(|kept| !kept.iter().any(|n| n == target)) {
+            return Some("not part of the quick form".to_owned());
+        }
+        let dropped = request.quick && !self.quick.keeps_levels_of(cell);
+        dropped.then(|| "not part of the quick form".to_owned())
+    }
+
+    /// Takes the cells out that this run leaves out. A claim that needs one of them stays, and says why it is not
+    /// testable.
+    fn narrow(&self, plan: &mut Plan, claims: Vec<(Claim, ResolvedClaim)>, request: &Request) -> Read<()> {
+        self.check_asked(request)?;
+        let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, request)).collect();
+        let reason_of = |resolved: &ResolvedClaim| resolved.cells.values().find_map(|cell| reasons[*cell].clone());
+        plan.claims = claims
+            .into_iter()
+            .map(|(claim, resolved)| Claim {
+                not_testable: claim.not_testable.or_else(|| reason_of(&resolved)),
+                ..claim
+            })
+            .collect();
+        let mut reasons = reasons.iter();
+        plan.cells.retain(|_| reasons.next().is_some_and(Option::is_none));
+        let named: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
+        plan.targets.retain(|target| named.contains(target.name.as_str()));
+        if plan.cells.is_empty() {
+            let fault = Fault::new(self.quick.span.clone(), "the quick form has no cell");
+            return Err(fault.help("keep levels of [vary] that occur together"));
+        }
+        Ok(())
+    }
+
+    /// Refuses a `--target` that is not in the file.
+    fn check_asked(&self, request: &Request) -> Read<()> {
+        let Some(asked) = request.targets else { return Ok(()) };
+        let known = self.vary.target_names();
+        let mut at = "--target ".len();
+        for name in asked {
+            if !known.contains(&name.as_str()) {
+                let typed = format!("--target {}", asked.join(","));
+                let message = format!("`{name}` is no target of this experiment");
+                return Err(Fault::of_argument(typed, at..at + name.len(), message)
+                    .nearest(name, &known)
+                    .help(format!("its targets are {}", known.join(", "))));
+            }
+            at += name.len() + 1;
+        }
+        Ok(())
+    }
+}
+
+/// The tables of `[[key]]`, none if there are none.
+fn tables<'a>(file: &Section<'a>, key: &str) -> Read<Vec<Section<'a>>> {
+    Ok(file.read(key, |item| item.sections())?.unwrap_or_default())
+}
+
+/// The file's name without folder and ending.
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

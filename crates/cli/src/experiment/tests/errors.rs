@@ -1,0 +1,278 @@
+use super::*;
+
+/// A file whose lines follow a question.
+fn asked(rest: &str) -> String {
+    format!("question = 'Which?'\n{rest}")
+}
+
+fn check(cases: &[(&str, &str, &str)]) {
+    for (rest, message, cure) in cases {
+        assert_refused(&asked(rest), message, cure, refused);
+    }
+}
+
+#[test]
+fn syntax() {
+    check(&[
+        ("margin = «5%\n", "string values must be quoted, expected literal string", "in quotes"),
+        ("[vary]\ntarget = ['alpha'«\n", "unclosed array, expected `]`", "toml.io"),
+        ("seed = 1\n«seed = 2\n", "duplicate key", "toml.io"),
+    ]);
+}
+
+#[test]
+fn keys() {
+    assert_refused("«sourc = 'x'\n", "unknown key `sourc` in the file", "did you mean `source`?", refused);
+    assert_refused("«source = 'x'\n", "the file has no `question`", "question = ", refused);
+    assert_refused("«question = 'x'", "no target is named", "target = ", refused);
+    check(&[
+        ("[load]\n«conections = 1\n", "unknown key `conections` in [load]", "did you mean `connections`?"),
+        ("[load]\n«colour = 1\n", "unknown key `colour` in [load]", "[load] takes `model`, `headers`, `path`"),
+        ("vary.target = 'alpha'\n[trials]\n«windw = '1s'\n", "unknown key `windw` in [trials]", "`window`?"),
+        ("[vary]\ntarget = 'alpha'\n[quick]\n«windw = '1s'\n", "unknown key `windw` in [quick]", "`window`?"),
+        ("[vary]\ntarget = 'alpha'\n«[[claim]]\nname = 'x'\n", "[[claim]] has no `says`", "says = "),
+        ("«[claim]\nname = 'x'\n[vary]\ntarget = 'alpha'\n", "`claim` must be an array of tables", "[[claim]]"),
+    ]);
+}
+
+#[test]
+fn values() {
+    check(&[
+        ("seed = «'1'\n", "`seed` must be a whole number, not text", "seed = 42"),
+        (
+            "margin = «5\n[vary]\ntarget = 'alpha'\n",
+            "`margin` must be a percentage, not a whole number",
+            "margin = \"5%\"",
+        ),
+        ("margin = «'0%'\n[vary]\ntarget = 'alpha'\n", "`margin` must be above 0% and below 100%, not `0%`", "\"5%\""),
+        ("[load]\nconnections = «0\n", "`connections` must be a whole number from 1 up, not 0", "connections = 100"),
+        ("[load]\nconnections = «-3\n", "`connections` must be a whole number from 1 up, not -3", "connections = 100"),
+        ("[load]\nconnections = «5000000000\n", "`connections` must be at most 4294967295, not 5000000000", ""),
+        ("[load]\npipeline = «2000\n", "`pipeline` must be at most 1024, not 2000", ""),
+        ("[load]\nkeep_alive = «'no'\n", "`keep_alive` must be true or false, not text", "keep_alive = true"),
+        ("[load]\nmodel = «'opened'\n", "`opened` is no `model`", "did you mean `open`?"),
+        ("[load]\nhttp = «1.1\n", "`http` must be text, not a number", "http = \"1.1\""),
+        ("[load]\nmethod = «'get'\n", "`get` is no method", "`\"GET\"`"),
+        ("[load]\npath = «'ping'\n", "`path` must begin with `/`", "write `\"/ping\"`"),
+        ("[load]\npath = «'/a b'\n", "`path` has a space or a control character", "%20"),
+        ("[load]\nexpect_status = «700\n", "700 is no status", "100 to 599"),
+        ("[load]\ntimeout = «10\n", "`timeout` has no unit", "`\"10ms\"` or `\"10s\"`"),
+        ("[load]\ntimeout = «'10'\n", "`10` has no unit", "`10ms` or `10s`"),
+        ("[load]\ntimeout = «'soon'\n", "`soon` is no duration", "500us"),
+        ("[load]\ntimeout = «'-5s'\n", "`-5s` is negative", "0ms"),
+        ("[load]\ntimeout = «'0s'\n", "`timeout` must be longer than 0ms", "1s"),
+        ("[load]\nheaders = { «'a b' = 'x' }\n", "`a b` is no name of a header", "letters"),
+        ("[load]\nheaders = «3\n", "`headers` must be a table, not a whole number", "headers = { … }"),
+        ("[load]\npath = «true\n", "`path` must be text, not true or false", ""),
+        ("[load]\npath = «''\n", "`path` is empty", ""),
+    ]);
+}
+
+#[test]
+fn impossible_mixes() {
+    let closed = "a closed load has no `rate`: each connection sends when its last reply came";
+    check(&[
+        ("[load]\n«rate = 10\n", closed, "model = \"open\""),
+        ("[vary]\ntarget = 'alpha'\n«rate = [10, 20]\n", closed, "leave `rate` out"),
+        ("[load]\nmodel = «'open'\n[vary]\ntarget = 'alpha'\n", "an open load needs a `rate`", "rate = 1000"),
+        ("[load]\nmodel = 'open'\nrate = «-1\n", "`rate` must be above 0, not -1", "requests a second"),
+        ("[load]\nmodel = 'open'\nrate = «0.0\n", "`rate` must be above 0, not 0", "requests a second"),
+        ("[load]\nmodel = 'open'\nrate = «inf\n", "`rate` must be a finite number, not a number", "rate = 1000"),
+        (
+            "[load]\nkeep_alive = false\n[vary]\ntarget = 'alpha'\npipeline = [1, «4]\n",
+            "nothing can be pipelined without keep-alive",
+            "pipeline = 1",
+        ),
+        (
+            "[vary]\ntarget = 'alpha'\nhandler_delay = ['0ms', «'10ms']\n",
+            "`handler_delay` has no effect on the path `/`",
+            "path = \"/rest/hello\"",
+        ),
+        (
+            "[vary]\ntarget = 'alpha'\ntarget_cpus = «4\n",
+            "a target can have 3 of this machine's 4 CPUs to itself, not 4",
+            "\"all\"",
+        ),
+    ]);
+}
+
+#[test]
+fn vary_tables() {
+    check(&[
+        ("[vary]\ntarget = ['alpha', «'betta']\n", "unknown target `betta`", "did you mean `beta`?"),
+        ("[vary]\ntarget = «'specimen:serialized'\n", "unknown target `specimen:serialized`", "`specimen:serialised`?"),
+        ("[vary]\ntarget = «'zig'\n", "unknown target `zig`", "the targets are alpha, beta"),
+        ("[vary]\ntarget = ['alpha', «'alpha']\n", "`alpha` stands twice in `target`", "leave one out"),
+        ("[vary]\ntarget = «[]\n", "`target` has no value", "at least one"),
+        ("«[vary]\nconnections = 1\n", "no target is named", "target = "),
+        ("[vary]\ntarget = 'alpha'\nconnections = «[]\n", "`connections` has no value", "at least one"),
+        ("[vary]\ntarget = 'alpha'\nconnections = [10, «10]\n", "`10` stands twice in `connections`", "leave one out"),
+        ("[vary]\ntarget = 'alpha'\nhandler_delay = ['1s', «'1000ms']\n", "`1s` stands twice in `handler_delay`", ""),
+        (
+            "[vary]\ntarget = 'alpha'\n«handler_dely = '1s'\n",
+            "unknown key `handler_dely` in [vary]",
+            "`handler_delay`?",
+        ),
+        ("[vary]\ntarget = 'alpha'\n«threads = 3\n", "unknown key `threads` in [vary]", "settings.threads = { env"),
+        ("[vary]\ntarget = 'alpha'\n«model = ['open']\n", "`model` cannot be varied", "[load]"),
+        ("[vary]\ntarget = 'alpha'\nhandler_delay = ['0ms', «10]\n", "`handler_delay` has no unit", "`\"10ms\"`"),
+        (
+            "[vary]\ntarget = ['alpha', 'beta']\n«mode = 'bare'\n",
+            "`beta` has no setting `mode`",
+            "it has handler_delay; leave the target out",
+        ),
+        (
+            "[vary]\ntarget = 'beta'\nruntime = ['current', «'odl']\n",
+            "`beta` has no runtime `odl`",
+            "did you mean `old`?",
+        ),
+        ("[vary]\ntarget = 'alpha'\nruntime = «'old'\n", "`alpha` has no runtime `old`", "it declares none"),
+        ("[vary]\ntarget = 'alpha'\ntarget_cpus = «'al'\n", "`al` is no `target_cpus`", "did you mean `all`?"),
+    ]);
+}
+
+#[test]
+fn trials_and_quick() {
+    let alpha = |rest: &str| format!("[vary]\ntarget = 'alpha'\nconnections = [10, 100]\n{rest}");
+    for (rest, message, cure) in [
+        ("[trials]\nblocks = «0\n", "`blocks` must be a whole number from 1 up, not 0", "blocks = 6"),
+        ("[trials]\nblocks = { min = 6, max = «3 }\n", "`max` is below `min`, which is 6", "max = 12"),
+        ("[trials]\nblocks = «{ min = 6 }\n", "`blocks` has no `max`", "max = 12"),
+        ("[trials]\nwindow = «'0s'\n", "`window` must be longer than 0ms", ""),
+        ("[trials]\nprecision = «'3'\n", "`precision` must be above 0% and below 100%, not `3`", "\"5%\""),
+        ("[quick]\nconnections = «101\n", "`101` is no level of `connections` in [vary]", "its levels are 10, 100"),
+        ("[quick]\ntarget = «'beta'\n", "`beta` is not among the targets of [vary]", "they are alpha"),
+        ("[quick]\n«pipeline = 1\n", "unknown key `pipeline` in [quick]", "`connections`"),
+    ] {
+        assert_refused(&asked(&alpha(rest)), message, cure, refused);
+    }
+}
+
+#[test]
+fn own_targets() {
+    let mine = "run = './s --port $PORT'\n";
+    check(&[
+        ("«[[target]]\nname = 'mine'\n", "[[target]] has no `run`", "$PORT"),
+        ("[[target]]\nname = «'my server'\n", "`my server` cannot be the name of a target", "letters"),
+        ("[[target]]\nname = 'mine'\nrun = «'./s \"'\n", "`run` cannot be split into words", "no shell"),
+        (
+            "[[target]]\nname = 'mine'\nrun = «'$TARGET_BIN'\n",
+            "`$TARGET_BIN` is what the build makes, and nothing is built",
+            "",
+        ),
+        ("[[target]]\n«nmae = 'mine'\n", "unknown key `nmae` in [[target]]", "did you mean `name`?"),
+        (
+            &format!("[[target]]\nname = «'alpha'\n{mine}"),
+            "the name `alpha` is taken by a target of the zoo",
+            "another",
+        ),
+        (
+            &format!("[[target]]\nname = 'a'\n{mine}[[target]]\nname = «'a'\n{mine}"),
+            "two targets are named `a`",
+            "another",
+        ),
+        (
+            &format!("[[target]]\nname = 'a'\n{mine}env = {{ «'A B' = '' }}\n"),
+            "`A B` cannot be an environment variable",
+            "",
+        ),
+        (
+            &format!("[[target]]\nname = 'a'\n{mine}«settings.rate = {{ env = 'R', type = 'integer' }}\n")
+                .replace("«settings.", "settings.«"),
+            "`rate` cannot be a setting: experiments use the word already",
+            "another",
+        ),
+    ]);
+}
+
+/// What a claim of two targets at 10 and 100 connections is refused for.
+fn check_claims(cases: &[(&str, &str, &str)]) {
+    let base = "[vary]\ntarget = ['alpha', 'beta']\nconnections = [10, 100]\n[[claim]]\nname = 'x'\nsays = 'y'\n";
+    for (rest, message, cure) in cases {
+        assert_refused(&asked(&format!("{base}{rest}")), message, cure, refused);
+    }
+}
+
+#[test]
+fn the_test_of_a_claim() {
+    check_claims(&[
+        (
+            "expect = 'throughput(alpha, connections = 10) / throughput(«betta, connections = 10) < 1'\n",
+            "`betta` is no target of this experiment",
+            "did you mean `beta`?",
+        ),
+        (
+            "expect = \"throughput(«specimen:clean) < 1\"\n",
+            "`specimen:clean` is no target of this experiment",
+            "add `specimen:clean` to `target` in [vary]",
+        ),
+        ("expect = '1 < «throughput(alpha)'\n", "expected a number here", ""),
+        ("expect = '«troughput(alpha) < 1'\n", "`troughput` is no metric", "did you mean `throughput`?"),
+        ("expect = 'throughput(alpha) «= 1'\n", "expected `< number`, `> number` or `within 5% of 1` here", ""),
+        ("expect = '2 * «throughput(alpha) < 1'\n", "`throughput(alpha)` leaves `connections` open", "one of 10, 100"),
+        (
+            "expect = 'throughput(alpha, «conections = 10) < 1'\n",
+            "this experiment does not vary `conections`",
+            "did you mean `connections`?",
+        ),
+        (
+            "expect = 'throughput(alpha, «connections = 1000) < 1'\n",
+            "`1000` is no level of `connections`",
+            "did you mean `100`?",
+        ),
+        ("expect = «'1 + 1 < 3'\n", "the test names no metric", "throughput(target)"),
+        (
+            "expect = \"\"\"\np99(alpha,\n  «conections = 10) < 1\"\"\"\n",
+            "this experiment does not vary `conections`",
+            "",
+        ),
+        ("expect = «\"p99(\\u0061lfa) < 1\"\n", "`alfa` is no target of this experiment", ""),
+    ]);
+}
+
+#[test]
+fn the_other_keys_of_a_claim() {
+    check_claims(&[
+        (
+            "where = { «handler_delay = '1s' }\nexpect = 'p99(alpha) < 1'\n",
+            "this experiment does not vary `handler_delay`",
+            "it varies connections",
+        ),
+        (
+            "where = { connections = «11 }\nexpect = 'p99(alpha) < 1'\n",
+            "`11` is no level of `connections`",
+            "its levels are 10, 100",
+        ),
+        (
+            "where = { connections = «'10' }\nexpect = 'p99(alpha) < 1'\n",
+            "`connections` must be a whole number, not text",
+            "",
+        ),
+        ("where = { «target = 'alpha' }\nexpect = 'p99(alpha) < 1'\n", "`where` fixes no target", "throughput(target)"),
+        ("published = { alpha = «'9' }\nexpect = 'p99(alpha) < 1'\n", "`alpha` must be a number, not text", ""),
+        ("needs = { «core = 8 }\nexpect = 'p99(alpha) < 1'\n", "unknown key `core` in `needs`", "`cores`?"),
+    ]);
+}
+
+#[test]
+fn claims_together_and_cells_apart() {
+    let base = "[vary]\ntarget = 'alpha'\nconnections = 10\n[[claim]]\nname = 'x'\nsays = 'y'\n";
+    let good = "expect = 'p99(alpha, connections = 10) < 1'\n";
+    let twice = format!("{base}{good}[[claim]]\nname = «'x'\nsays = 'z'\n{good}");
+    assert_refused(&asked(&twice), "two claims are named `x`", "another", refused);
+    let nowhere = "[[vary]]\ntarget = 'alpha'\nconnections = 10\n[[vary]]\ntarget = 'beta'\nconnections = 100\n\
+                   [[claim]]\nname = 'x'\nsays = 'y'\n\
+                   expect = 'p99(alpha) + «p99(beta, connections = 10) < 1'\n";
+    let message = "no cell fits `p99(beta, connections = 10)` and the claim's `where`";
+    assert_refused(&asked(nowhere), message, "add the combination", refused);
+}
+
+#[test]
+fn arguments() {
+    let file = asked("[vary]\ntarget = ['alpha', 'beta']\n");
+    let error = only(&["alpha", "betta"], &file).unwrap_err();
+    assert_eq!((error.message(), error.column()), ("`betta` is no target of this experiment", 16));
+    assert_eq!(error.helps()[0], "did you mean `beta`?");
+    let error = with(|request| plan(&source(&file), &Request { blocks: Some(0), ..*request })).unwrap_err();
+    assert_eq!((error.message(), error.line(), error.column()), ("there must be at least one block", 1, 10));
+}

@@ -1,0 +1,191 @@
+use super::*;
+use model::{Arrivals, Blocks, LoadModel, NS_PER_S};
+
+const DELAYED: &str = "question = 'Which?'\nload.path = '/rest/hello'\n";
+
+#[test]
+fn targets_stand_together_and_the_last_factor_varies_faster() {
+    let plan = resolved(&format!(
+        "{DELAYED}[vary]\nhandler_delay = ['0ms', '1000ms']\ntarget = ['beta', 'alpha']\nconnections = [10, 100]\n"
+    ));
+    assert_eq!(
+        levels(&plan),
+        [
+            "connections = 10, handler_delay = 0ms, target = beta",
+            "connections = 10, handler_delay = 0ms, target = alpha",
+            "connections = 100, handler_delay = 0ms, target = beta",
+            "connections = 100, handler_delay = 0ms, target = alpha",
+            "connections = 10, handler_delay = 1s, target = beta",
+            "connections = 10, handler_delay = 1s, target = alpha",
+            "connections = 100, handler_delay = 1s, target = beta",
+            "connections = 100, handler_delay = 1s, target = alpha",
+        ]
+    );
+    assert_eq!(plan.factors, ["handler_delay", "target", "connections"]);
+    assert_eq!(plan.targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["beta", "alpha"]);
+    assert_eq!(plan.cells[4].settings["HANDLER_DELAY"], "1s");
+    assert_eq!((plan.cells[4].handler_delay_ns, plan.cells[4].load.connections), (NS_PER_S, 10));
+    assert_eq!(plan.name, "try");
+}
+
+#[test]
+fn several_tables_make_a_union_without_duplicates() {
+    let plan = resolved(&format!(
+        "{DELAYED}[[vary]]\ntarget = ['alpha', 'beta']\nhandler_delay = ['0ms', '10ms']\n\
+         [[vary]]\ntarget = 'beta'\nconnections = [100, 1000]\n"
+    ));
+    assert_eq!(
+        levels(&plan),
+        [
+            "connections = 100, handler_delay = 0ms, target = alpha",
+            "connections = 100, handler_delay = 0ms, target = beta",
+            "connections = 100, handler_delay = 10ms, target = alpha",
+            "connections = 100, handler_delay = 10ms, target = beta",
+            "connections = 1000, handler_delay = 0ms, target = beta",
+        ],
+        "the default levels of the other table's factors are filled in"
+    );
+}
+
+#[test]
+fn a_setting_that_a_target_lacks_is_no_level_of_its_cells() {
+    let plan =
+        resolved("question = 'x'\n[[vary]]\ntarget = 'alpha'\nmode = ['bare', 'full']\n[[vary]]\ntarget = 'beta'\n");
+    assert_eq!(levels(&plan), ["mode = bare, target = alpha", "mode = full, target = alpha", "target = beta"]);
+}
+
+#[test]
+fn quick_drops_cells_whose_levels_are_not_named() {
+    let file = format!(
+        "{DELAYED}[[vary]]\ntarget = ['alpha', 'beta']\nhandler_delay = ['0ms', '10ms']\n\
+         [[vary]]\ntarget = 'beta'\nhandler_delay = '10ms'\nconnections = 1000\n\
+         [quick]\nconnections = 100\nhandler_delay = ['10ms']\nwindow = '1s'\n"
+    );
+    assert_eq!(resolved(&file).cells.len(), 5);
+    let short = quick(&file);
+    assert_eq!(
+        levels(&short),
+        [
+            "connections = 100, handler_delay = 10ms, target = alpha",
+            "connections = 100, handler_delay = 10ms, target = beta"
+        ]
+    );
+    assert!(short.quick && short.cells[0].load.window_ns == NS_PER_S);
+    assert_eq!(short.blocks, Blocks { min: 6, max: 6 });
+    let none = "question = 'x'\n[[vary]]\ntarget = 'alpha'\nconnections = 10\n[[vary]]\ntarget = 'beta'\n\
+                connections = 20\n[quick]\ntarget = 'alpha'\nconnections = 20\n";
+    let error = with(|request| plan(&source(none), &Request { quick: true, ..*request })).unwrap_err();
+    assert_eq!((error.message(), error.line()), ("the quick form has no cell", 8));
+}
+
+#[test]
+fn a_claim_whose_cells_are_left_out_stays_and_says_why() {
+    let file = "question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\nconnections = [10, 20]\n[quick]\ntarget = 'beta'\n\
+                [[claim]]\nname = 'a'\nsays = 's'\nwhere.connections = 10\npublished = { alpha = 1, beta = 4 }\n\
+                expect = 'throughput(alpha) / throughput(beta) < 1'\n\
+                [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(beta, connections = 20) < 1'\n\
+                [[claim]]\nname = 'c'\nsays = 's'\nneeds.cores = 8\nexpect = 'p99(beta, connections = 20) < 1'\n";
+    let notes = |plan: &Plan| plan.claims.iter().map(|claim| claim.not_testable.clone()).collect::<Vec<_>>();
+    let cores = Some("needs 8 cores; this machine has 4".to_owned());
+    let full = resolved(file);
+    assert_eq!(notes(&full), [None, None, cores.clone()]);
+    assert_eq!(full.claims[0].published_value, Some(0.25));
+    assert_eq!(notes(&quick(file)), [Some("not part of the quick form".to_owned()), None, cores.clone()]);
+    let narrow = only(&["beta"], file).unwrap();
+    assert_eq!(notes(&narrow), [Some("target alpha is not part of this run".to_owned()), None, cores]);
+    assert_eq!((narrow.cells.len(), narrow.targets.len()), (2, 1));
+}
+
+#[test]
+fn the_command_line_names_targets_before_quick_does() {
+    let file = "question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\n[quick]\ntarget = 'beta'\n";
+    let names = ["alpha".to_owned()];
+    let plan = with(|request| plan(&source(file), &Request { quick: true, targets: Some(&names), ..*request }));
+    assert_eq!(levels(&plan.unwrap()), ["target = alpha"]);
+}
+
+#[test]
+fn a_window_holds_enough_handler_delays() {
+    let file = format!("{DELAYED}[vary]\ntarget = 'alpha'\nhandler_delay = ['10ms', '1s']\n[quick]\nwindow = '1s'\n");
+    let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns / NS_PER_S).collect::<Vec<_>>();
+    assert_eq!(windows(resolved(&file)), [10, 30]);
+    assert_eq!(windows(quick(&file)), [1, 5]);
+}
+
+#[test]
+fn generator_and_target_have_disjoint_cpus_where_there_are_two() {
+    let file = source("question = 'x'\n[vary]\ntarget = 'alpha'\ntarget_cpus = [1, 'all']\n");
+    for (cpus, generator, target, one, all) in [
+        (1, vec![], vec![], vec![0], vec![0]),
+        (2, vec![1], vec![0], vec![0], vec![0, 1]),
+        (4, vec![3], vec![0, 1, 2], vec![0], vec![0, 1, 2, 3]),
+    ] {
+        let plan = with(|request| plan(&file, &Request { machine: Machine { cpus }, ..*request })).unwrap();
+        assert_eq!((plan.generator.threads, plan.generator.cpus, plan.target_cpus), (1, generator, target));
+        assert_eq!((&plan.cells[0].target_cpus, &plan.cells[1].target_cpus), (&one, &all));
+    }
+}
+
+#[test]
+fn an_open_load_with_everything() {
+    let plan = resolved(
+        "question = 'x'\nseed = 7\nmargin = '2.5%'\n[load]\nmodel = 'open'\narrivals = 'poisson'\nmethod = 'POST'\n\
+         path = '/submit?a=1'\nheaders = { X-B = '2', X-A = '1' }\nbody = '{}'\nhttp = '1.0'\ntimeout = '2s'\n\
+         expect_status = 201\n[vary]\ntarget = 'alpha'\nrate = [1000, 0.5]\nkeep_alive = [true, false]\n",
+    );
+    let load = &plan.cells[2].load;
+    assert_eq!(load.load_model, LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Poisson });
+    assert_eq!(load.request.headers, [("X-B".to_owned(), "2".to_owned()), ("X-A".to_owned(), "1".to_owned())]);
+    assert_eq!((load.request.body.as_slice(), load.timeout_ns), (b"{}".as_slice(), Some(2 * NS_PER_S)));
+    assert_eq!((load.expect.status, load.keep_alive, plan.seed, plan.margin), (Some(201), true, 7, 0.025));
+    assert_eq!(levels(&plan)[0], "keep_alive = true, rate = 1000, target = alpha");
+    assert_eq!(levels(&plan)[3], "keep_alive = false, rate = 0.5, target = alpha");
+}
+
+#[test]
+fn the_command_line_sets_seed_and_blocks() {
+    let file = source("question = 'x'\nseed = 7\nvary.target = 'alpha'\ntrials.blocks = 3\n");
+    let plan = with(|request| plan(&file, &Request { seed: Some(9), blocks: Some(2), ..*request })).unwrap();
+    assert_eq!((plan.seed, plan.blocks), (9, Blocks { min: 2, max: 2 }));
+}
+
+#[test]
+fn the_only_own_target_needs_no_name() {
+    let plan = resolved(
+        "question = 'x'\n[[target]]\nname = 'mine'\nrun = './server --port $PORT'\nbuild = 'make all'\ncwd = 'srv'\n\
+         env = { MODE = 'fast' }\nready = '/healthz'\n\
+         settings.handler_delay = { env = 'D', type = 'duration', default = '5ms' }\n",
+    );
+    assert_eq!((levels(&plan), plan.factors), (vec!["target = mine".to_owned()], vec!["target".to_owned()]));
+    let mine = &plan.targets[0];
+    assert_eq!(mine.launch.run, ["./server", "--port", "$PORT"]);
+    assert_eq!((mine.launch.cwd.as_path(), mine.launch.ready.as_str()), (Path::new("/home/me/srv"), "/healthz"));
+    assert_eq!((mine.title.as_str(), &mine.launch.env["MODE"]), ("mine", &"fast".to_owned()));
+    assert_eq!(mine.build.as_ref().unwrap().run, ["make", "all"]);
+    assert_eq!(plan.cells[0].handler_delay_ns, 5_000_000, "its default counts");
+}
+
+#[test]
+fn specimens_are_targets_too() {
+    let plan = resolved(
+        "question = 'x'\n[vary]\ntarget = ['specimen:clean', 'specimen:pool']\n\
+         handler_delay = ['0ms', '10ms']\nworkers = 3\n",
+    );
+    assert_eq!(plan.targets[1].launch.run, ["$BOURDON", "specimen", "pool"]);
+    assert_eq!(plan.cells[3].settings["WORKERS"], "3");
+    assert_eq!(plan.cells[3].handler_delay_ns, 10_000_000);
+    let default = resolved("question = 'x'\nvary.target = 'specimen:serialised'\n");
+    assert_eq!(default.cells[0].handler_delay_ns, 10_000_000);
+    let undelayed = resolved("question = 'x'\nload.path = '/ping'\nvary.target = 'specimen:serialised'\n");
+    assert_eq!(undelayed.cells[0].handler_delay_ns, 0, "nothing waits on /ping");
+}
+
+#[test]
+fn runtimes_and_text_settings_reach_the_cell() {
+    let plan = resolved(
+        "question = 'x'\n[[vary]]\ntarget = 'beta'\nruntime = ['current', 'old']\n\
+         [[vary]]\ntarget = 'alpha'\nmode = 'full'\n",
+    );
+    assert_eq!(plan.cells.iter().map(|cell| cell.runtime.as_str()).collect::<Vec<_>>(), ["current", "old", "current"]);
+    assert_eq!(plan.cells[2].settings["MODE"], "full");
+}

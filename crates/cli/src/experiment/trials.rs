@@ -1,0 +1,144 @@
+//! `[trials]` and `[quick]`: how long and how often.
+
+use model::{Blocks, Cell, CellPlan, NS_PER_S};
+
+use super::diagnostic::{Fault, Read, Span};
+use super::factor::{Factor, Placed, TARGET};
+use super::roster::Roster;
+use super::section::{Item, Section};
+use super::vary::Vary;
+
+/// Six pairs at least, else no verdict (the sign test on six blocks reaches 96.9 %).
+const FULL_BLOCKS: Blocks = Blocks { min: 6, max: 12 };
+const QUICK_BLOCKS: Blocks = Blocks { min: 6, max: 6 };
+
+/// How long and how often, in one form.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Trials {
+    pub(super) warm_up_ns: u64,
+    pub(super) window_ns: u64,
+    pub(super) blocks: Blocks,
+    pub(super) precision: f64,
+}
+
+impl Trials {
+    /// Reads `[trials]`.
+    pub(super) fn read(section: Option<&Section>) -> Read<Trials> {
+        let defaults = Trials { warm_up_ns: NS_PER_S, window_ns: 10 * NS_PER_S, blocks: FULL_BLOCKS, precision: 0.03 };
+        let Some(section) = section else { return Ok(defaults) };
+        section.only(&["warm_up", "window", "blocks", "precision"])?;
+        let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
+        Ok(Trials { precision, ..defaults.overridden(section)? })
+    }
+
+    /// The same, but for what a section says of warm-up, window and blocks.
+    fn overridden(self, section: &Section) -> Read<Trials> {
+        Ok(Trials {
+            warm_up_ns: section.read("warm_up", |item| item.duration())?.unwrap_or(self.warm_up_ns),
+            window_ns: section.read("window", |item| item.positive_duration())?.unwrap_or(self.window_ns),
+            blocks: section.read("blocks", blocks)?.unwrap_or(self.blocks),
+            precision: self.precision,
+        })
+    }
+}
+
+/// A number of blocks, or `{ min, max }`.
+fn blocks(item: Item) -> Read<Blocks> {
+    if !item.is_table() {
+        let exactly = item.small(1, "6")?;
+        return Ok(Blocks { min: exactly, max: exactly });
+    }
+    let section = item.section("`blocks`")?;
+    section.only(&["min", "max"])?;
+    let cure = "write `blocks = { min = 6, max = 12 }`";
+    let min = section.require("min", cure)?.small(1, "6")?;
+    let most = section.require("max", cure)?;
+    let max = most.small(1, "12")?;
+    if max < min {
+        return Err(most.fault(format!("`max` is below `min`, which is {min}")).help(cure));
+    }
+    Ok(Blocks { min, max })
+}
+
+/// What `--quick` changes.
+#[derive(Debug, Clone)]
+pub(super) struct Quick {
+    /// Place of the section, for messages.
+    pub(super) span: Span,
+    /// Lengths and blocks of the quick form.
+    pub(super) trials: Trials,
+    /// The targets that stay; none means all.
+    pub(super) targets: Option<Vec<String>>,
+    /// The levels that stay, by factor.
+    pub(super) keeps: Vec<Factor>,
+}
+
+impl Quick {
+    /// Reads `[quick]`, whose factors and levels must be those of `[vary]`.
+    pub(super) fn read(section: Option<&Section>, full: Trials, vary: &Vary, roster: &Roster) -> Read<Quick> {
+        let trials = Trials { blocks: QUICK_BLOCKS, ..full };
+        let mut quick = Quick { span: 0..0, trials, targets: None, keeps: Vec::new() };
+        let Some(section) = section else { return Ok(quick) };
+        quick.span = section.span();
+        quick.trials = trials.overridden(section)?;
+        for item in section.items() {
+            match item.name() {
+                "window" | "warm_up" | "blocks" => {}
+                TARGET => quick.targets = Some(targets(*item, vary, roster)?),
+                name => match vary.kind(name) {
+                    Some(kind) => quick.keeps.push(Factor::read(kind, *item)?),
+                    None => return Err(unknown(section, item, vary)),
+                },
+            }
+        }
+        Ok(quick)
+    }
+
+    /// Refuses levels that no cell has.
+    pub(super) fn check(&self, cells: &[CellPlan]) -> Read<()> {
+        for factor in &self.keeps {
+            let mut levels: Vec<String> = Vec::new();
+            for level in cells.iter().filter_map(|cell| cell.levels.get(&factor.name)).map(ToString::to_string) {
+                if !levels.contains(&level) {
+                    levels.push(level);
+                }
+            }
+            let foreign = |placed: &&Placed| !levels.contains(&placed.value.level().to_string());
+            if let Some(placed) = factor.values.iter().find(foreign) {
+                let level = placed.value.level().to_string();
+                let message = format!("`{level}` is no level of `{}` in [vary]", factor.name);
+                let fault = Fault::new(placed.span.clone(), message).nearest(&level, &levels);
+                return Err(fault.help(format!("its levels are {}", levels.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a cell's levels are among those that stay.
+    pub(super) fn keeps_levels_of(&self, cell: &Cell) -> bool {
+        let keeps = |factor: &Factor| {
+            cell.get(&factor.name).is_none_or(|level| factor.values.iter().any(|placed| placed.value.level() == *level))
+        };
+        self.keeps.iter().all(keeps)
+    }
+}
+
+fn targets(item: Item, vary: &Vary, roster: &Roster) -> Read<Vec<String>> {
+    let known = vary.target_names();
+    let mut names = Vec::new();
+    for one in item.values()? {
+        let name = roster.find(one)?.target.name;
+        if !known.contains(&name.as_str()) {
+            let fault = one.fault(format!("`{name}` is not among the targets of [vary]")).nearest(&name, &known);
+            return Err(fault.help(format!("they are {}", known.join(", "))));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn unknown(section: &Section, item: &Item, vary: &Vary) -> Fault {
+    let own = ["window", "warm_up", "blocks", TARGET].map(str::to_owned);
+    let keys: Vec<String> = own.into_iter().chain(vary.names().into_iter().filter(|name| name != TARGET)).collect();
+    section.unknown(item, &keys)
+}

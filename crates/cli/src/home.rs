@@ -1,0 +1,98 @@
+//! Where things are looked for: experiments, targets, what is built.
+
+use std::path::{Path, PathBuf};
+
+use model::Target;
+
+use crate::exit::Failure;
+use crate::experiment::{self, Source};
+
+/// Experiments that come with bourdon, by name.
+const SHIPPED: [(&str, &str); 1] = [("business-latency", include_str!("../../../experiments/business-latency.toml"))];
+
+/// How deep below `targets/` a target's folder may lie: targets/LANGUAGE/NAME.
+const TARGET_DEPTH: u32 = 2;
+
+/// An experiment as it was found.
+pub(crate) struct Found {
+    pub(crate) source: Source,
+    /// Short name, for the run's folder.
+    pub(crate) folder: PathBuf,
+}
+
+/// Reads an experiment: a file, or the name of a shipped one.
+pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
+    let path = Path::new(named);
+    let shipped = SHIPPED.iter().find(|(name, _)| *name == named);
+    if let (false, Some((name, text))) = (path.is_file(), shipped) {
+        let source = Source { name: format!("{name}.toml"), text: (*text).to_owned() };
+        return Ok(Found { source, folder: PathBuf::from(".") });
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        Failure::usage(format!("cannot read {named}: {error}; shipped experiments are: {}", names.join(", ")))
+    })?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    Ok(Found { source: Source { name: named.to_owned(), text }, folder })
+}
+
+/// Every target beside the experiment, beside its folder, in the working directory, and in `$BOURDON_HOME`; the
+/// first of a name counts.
+pub(crate) fn targets(beside: &Path) -> Result<Vec<Target>, Failure> {
+    let home = std::env::var_os("BOURDON_HOME").map(PathBuf::from);
+    let places = [Some(beside.to_owned()), Some(beside.join("..")), Some(PathBuf::from(".")), home];
+    let mut found: Vec<Target> = Vec::new();
+    for place in places.into_iter().flatten() {
+        let mut files = Vec::new();
+        collect(&place.join("targets"), TARGET_DEPTH, &mut files);
+        files.sort();
+        for file in files {
+            let target = read_target(&file)?;
+            if !found.iter().any(|known| known.name == target.name) {
+                found.push(target);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn collect(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) {
+    let file = folder.join("target.toml");
+    if file.is_file() {
+        files.push(file);
+        return;
+    }
+    if depth == 0 {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+        collect(&entry.path(), depth - 1, files);
+    }
+}
+
+fn read_target(file: &Path) -> Result<Target, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    experiment::target(&Source { name, text }, &folder).map_err(Failure::diagnostic)
+}
+
+/// Where built targets are kept.
+pub(crate) fn build_cache() -> Result<PathBuf, Failure> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home =
+        || std::env::var_os("HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
+    cache
+        .or_else(home)
+        .map(|cache| cache.join("bourdon").join("targets"))
+        .ok_or_else(|| Failure::usage("neither XDG_CACHE_HOME nor HOME is set: there is no place for built targets"))
+}
+
+/// The running executable, which launches specimens and reapers.
+pub(crate) fn executable() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::usage(format!("cannot find bourdon's own executable: {error}")))
+}

@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::{Event, TrialRecord};
+
+/// Shows a run's events on stderr: a line that follows the run on a terminal, a line per block elsewhere.
+pub(crate) struct RunProgress {
+    bar: ProgressBar,
+    label: String,
+    block: u32,
+    block_trials: usize,
+}
+
+impl RunProgress {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        if let Ok(style) = ProgressStyle::with_template("{elapsed} [{pos}/{len}] {bar:20} {wide_msg} eta {eta}") {
+            bar.set_style(style);
+        }
+        Self { bar, label: String::new(), block: 0, block_trials: 0 }
+    }
+
+    /// Takes one event.
+    pub(crate) fn show(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Building { target } => self.say(&format!("building {target}")),
+            Event::Built { .. } => {}
+            Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
+            Event::TrialStarted { spec, label, done, expected } => {
+                self.begin_block(spec.block);
+                self.label = (*label).to_owned();
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+                self.bar.set_length(*expected as u64);
+                self.bar.set_position(*done as u64);
+                self.bar.set_message(format!("block {}: {label}", spec.block));
+            }
+            Event::Second { interval } => {
+                let rate = interval.completed as f64 / interval.length_s.max(0.001);
+                let rate = ::report::format::number(rate);
+                self.bar.set_message(format!("block {}: {} · {rate} requests/s", self.block, self.label));
+            }
+            Event::TrialEnded { record } => self.end_trial(record),
+            Event::Finished { reason } => {
+                self.end_block();
+                self.bar.finish_and_clear();
+                eprintln!("done: {reason}");
+            }
+        }
+    }
+
+    /// Ends the display before its time.
+    pub(crate) fn stop(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn end_trial(&mut self, record: &TrialRecord) {
+        self.block_trials += 1;
+        self.bar.inc(1);
+        if let Some(failure) = &record.failure {
+            self.say(&format!("{} ({}): {}", record.id, record.levels, failure.text));
+            if !failure.output.is_empty() {
+                self.say(&indent(&failure.output));
+            }
+        }
+    }
+
+    fn begin_block(&mut self, block: u32) {
+        if block != self.block {
+            self.end_block();
+            self.block = block;
+        }
+    }
+
+    fn end_block(&mut self) {
+        if self.block_trials > 0 && self.bar.is_hidden() {
+            eprintln!("block {}: {} trials", self.block, self.block_trials);
+        }
+        self.block_trials = 0;
+    }
+
+    fn say(&self, line: &str) {
+        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+    }
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,167 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use jiff::Zoned;
+use judge::BlockPlanner;
+use lab::{Builder, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools};
+use model::{AbsentTarget, Analysis, CellPlan, ClaimVerdict, Environment, Level, Plan, TrialRecord, TrialStage};
+use observe::ProcSource;
+use specimens::Kind;
+
+use crate::args::{ReportFormat, RunArgs};
+use crate::exit::{Exit, Failure};
+use crate::experiment::{self, Machine, Request};
+use crate::home;
+use crate::interrupt::flag_on_interrupt;
+use crate::load::reserve_files;
+use crate::progress::RunProgress;
+use crate::report;
+
+/// Schema number of `environment.json`.
+const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
+
+/// A run that is about to begin or to go on.
+struct Trial {
+    plan: Plan,
+    prepared: Prepared,
+    folder: RunFolder,
+    environment: Environment,
+    done: Vec<TrialRecord>,
+}
+
+/// `bourdon run EXPERIMENT`.
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let stop = flag_on_interrupt()?;
+    let mut progress = RunProgress::new();
+    let builder = Builder::new(home::build_cache()?);
+    let trial = match (&args.resume, &args.experiment) {
+        (Some(folder), _) => resume(folder, &builder, &mut progress)?,
+        (None, Some(named)) => begin(args, named, &builder, &mut progress)?,
+        (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
+    };
+    conduct(args, trial, &stop, progress)
+}
+
+fn begin(args: &RunArgs, named: &str, builder: &Builder, progress: &mut RunProgress) -> Result<Trial, Failure> {
+    let found = home::experiment(named)?;
+    let zoo = home::targets(&found.folder)?;
+    let request = Request {
+        quick: args.quick,
+        targets: (!args.target.is_empty()).then_some(args.target.as_slice()),
+        blocks: args.blocks,
+        seed: args.seed,
+        zoo: &zoo,
+        machine: Machine { cpus: cpus() },
+        base: &found.folder,
+    };
+    let mut plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
+    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
+    reserve_files(most)?;
+    let asked = plan.clone();
+    let mut prepared = lab::prepare(&mut plan, builder, &mut |event| progress.show(&event));
+    if plan.cells.is_empty() {
+        if let Some(failed) = prepared.failed.first() {
+            return Err(Failure::unreachable(&failed.reason));
+        }
+        eprintln!("no target can be built here: running on bourdon's own specimens instead");
+        plan = on_specimens(asked, plan.absent, &found.folder);
+        prepared = lab::prepare(&mut plan, builder, &mut |event| progress.show(&event));
+    }
+    let environment = environment(&plan);
+    let date = Zoned::now().date();
+    let folder =
+        RunFolder::create(&args.runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
+    eprintln!("recording in {}", folder.path().display());
+    Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
+}
+
+/// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any
+/// toolchain can still see. No claim can be tried on them.
+fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
+    let targets = [Kind::Clean, Kind::Serialised].map(|kind| experiment::specimen(kind, base));
+    let mut cells: Vec<CellPlan> = Vec::new();
+    for (cell, target) in asked.cells.iter().flat_map(|cell| targets.iter().map(move |target| (cell, target))) {
+        let mut cell = cell.clone();
+        cell.levels.0.insert("target".to_owned(), Level::Text(target.name.clone()));
+        if !cells.iter().any(|known| known.levels == cell.levels) {
+            cells.push(cell);
+        }
+    }
+    let mut claims = asked.claims;
+    for claim in &mut claims {
+        claim.not_testable.get_or_insert_with(|| "its targets cannot be built here".to_owned());
+    }
+    Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
+}
+
+fn resume(path: &Path, builder: &Builder, progress: &mut RunProgress) -> Result<Trial, Failure> {
+    let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
+    let RunRecord { plan, environment, trials } = record;
+    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
+    reserve_files(most)?;
+    let mut buildable = plan.clone();
+    let prepared = lab::prepare(&mut buildable, builder, &mut |event| progress.show(&event));
+    if buildable.cells.len() < plan.cells.len() {
+        let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
+        return Err(Failure::unreachable(format!("the run cannot go on: {}", missing.join("; "))));
+    }
+    eprintln!("going on with {}, {} trials recorded", path.display(), trials.len());
+    Ok(Trial { plan, prepared, folder, environment, done: trials })
+}
+
+fn conduct(args: &RunArgs, mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Exit, Failure> {
+    let launcher = ProcessLauncher { executable: home::executable()? };
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared };
+    let planner = BlockPlanner::new(&trial.plan);
+    let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };
+    let ended = session.run(&planner, stop, &mut |event| progress.show(&event));
+    progress.stop();
+    let ended = ended.map_err(Failure::usage)?;
+    let path = trial.folder.path().to_owned();
+    let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
+    let analysis = report::analyse(&record);
+    report::write_documents(&path, &analysis).map_err(Failure::usage)?;
+    report::print(&analysis, args.format)?;
+    let shown = path.display();
+    if args.format == ReportFormat::Text {
+        crate::load::write_out(&format!("\nRecord: {shown}\n"))?;
+    }
+    if ended.interrupted {
+        eprintln!("interrupted; what was measured is kept. To go on: bourdon run --resume {shown}");
+        return Ok(Exit::Interrupted);
+    }
+    Ok(exit(&analysis, &record.trials, &trial.prepared, args.gate))
+}
+
+fn exit(analysis: &Analysis, trials: &[TrialRecord], prepared: &Prepared, gate: bool) -> Exit {
+    let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
+    let not_launched = trials.iter().any(|trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready)));
+    let wrong = analysis.void_trials.iter().any(|trial| trial.reason.code == "correctness");
+    let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);
+    if not_launched || !prepared.failed.is_empty() {
+        Exit::Unreachable
+    } else if wrong || (gate && contradicted) {
+        Exit::Bad
+    } else if analysis.cells.iter().any(|cell| cell.trials == 0) {
+        Exit::Void
+    } else {
+        Exit::Good
+    }
+}
+
+/// The machine and the software, as they are now.
+fn environment(plan: &Plan) -> Environment {
+    Environment {
+        schema: ENVIRONMENT_SCHEMA.to_owned(),
+        started_at: Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        bourdon: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: std::env::args().collect(),
+        toolchains: lab::toolchain_versions(plan).into_iter().collect::<BTreeMap<_, _>>(),
+        ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))
+    }
+}
+
+fn cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+}

@@ -1,0 +1,145 @@
+use std::path::Path;
+
+use lab::{Builder, Check, ProcessLauncher, check_contract};
+use model::{Runtime, Target};
+use serde::Serialize;
+
+use crate::args::{LoadFormat, TargetsAction, TargetsArgs};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::interrupt::flag_on_interrupt;
+use crate::load::write_out;
+
+/// What is known of one target.
+#[derive(Debug, Serialize)]
+struct Line {
+    name: String,
+    title: String,
+    language: String,
+    framework: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reconstruction: Option<String>,
+    /// `present`, `built`, `passes`, or what is wrong.
+    state: String,
+    ok: bool,
+    /// Points of the contract that were tried.
+    checks: usize,
+    breaches: Vec<String>,
+}
+
+/// Schema of the JSON document.
+const TARGETS_SCHEMA: &str = "bourdon.targets/1";
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'a str,
+    targets: &'a [Line],
+}
+
+/// `bourdon targets [list|build|check]`.
+pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
+    let chosen = choose(home::targets(Path::new("."))?, &args.names)?;
+    let builder = Builder::new(home::build_cache()?);
+    let mut lines = Vec::new();
+    for target in &chosen {
+        if args.action != TargetsAction::List {
+            eprintln!("{} {}", if args.action == TargetsAction::Build { "building" } else { "checking" }, target.name);
+        }
+        lines.push(look(target, args.action, &builder)?);
+    }
+    match args.format {
+        LoadFormat::Json => {
+            let document = Document { schema: TARGETS_SCHEMA, targets: &lines };
+            let text = serde_json::to_string_pretty(&document).map_err(Failure::usage)?;
+            write_out(&format!("{text}\n"))?;
+        }
+        LoadFormat::Text => write_out(&table(&lines))?,
+    }
+    let failed = args.action != TargetsAction::List && lines.iter().any(|line| !line.ok);
+    let breached = lines.iter().any(|line| !line.breaches.is_empty());
+    Ok(match (failed, breached) {
+        (true, true) => Exit::Bad,
+        (true, false) => Exit::Unreachable,
+        _ => Exit::Good,
+    })
+}
+
+fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
+    if all.is_empty() {
+        return Err(Failure::usage(
+            "there is no targets/ folder here; run bourdon in its repository, or set BOURDON_HOME to it",
+        ));
+    }
+    for name in names {
+        if !all.iter().any(|target| target.name == *name) {
+            let known: Vec<&str> = all.iter().map(|target| target.name.as_str()).collect();
+            return Err(Failure::usage(format!("no target is called `{name}`; there are {}", known.join(", "))));
+        }
+    }
+    Ok(all.into_iter().filter(|target| names.is_empty() || names.contains(&target.name)).collect())
+}
+
+fn look(target: &Target, action: TargetsAction, builder: &Builder) -> Result<Line, Failure> {
+    let mut line = Line {
+        name: target.name.clone(),
+        title: target.title.clone(),
+        language: target.language.clone(),
+        framework: target.framework.clone(),
+        reconstruction: target.reconstruction.clone(),
+        state: "present".to_owned(),
+        ok: true,
+        checks: 0,
+        breaches: Vec::new(),
+    };
+    if action == TargetsAction::List {
+        if let Err(error) = lab::toolchain(target) {
+            (line.state, line.ok) = (format!("absent: {error}"), false);
+        }
+        return Ok(line);
+    }
+    match builder.build(target, &Runtime::default()) {
+        Err(error) => (line.state, line.ok) = (error.to_string(), false),
+        Ok(built) if action == TargetsAction::Build => {
+            line.state = if built.cached { "built before" } else { "built" }.to_owned();
+        }
+        Ok(built) => check(target, built.binary.as_deref(), &mut line)?,
+    }
+    Ok(line)
+}
+
+fn check(target: &Target, binary: Option<&Path>, line: &mut Line) -> Result<(), Failure> {
+    let stop = flag_on_interrupt()?;
+    let launcher = ProcessLauncher { executable: home::executable()? };
+    let folder = std::env::temp_dir().join(format!("bourdon-check-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+    let checked = check_contract(target, binary, &launcher, &folder, &stop);
+    let _ = std::fs::remove_dir_all(&folder);
+    match checked {
+        Ok(checks) => conclude(&checks, line),
+        Err(failure) => (line.state, line.ok) = (format!("{}\n{}", failure.text, failure.output), false),
+    }
+    Ok(())
+}
+
+fn conclude(checks: &[Check], line: &mut Line) {
+    line.checks = checks.len();
+    let breach = |check: &Check| check.breach.as_ref().map(|seen| format!("{}: {seen}", check.name));
+    line.breaches = checks.iter().filter_map(breach).collect();
+    line.ok = line.breaches.is_empty();
+    line.state = if line.ok {
+        format!("passes, {} points", checks.len())
+    } else {
+        format!("breaks {} of {} points", line.breaches.len(), checks.len())
+    };
+}
+
+fn table(lines: &[Line]) -> String {
+    let width = |pick: fn(&Line) -> &str| lines.iter().map(|line| pick(line).chars().count()).max().unwrap_or(0);
+    let (names, titles) = (width(|line| &line.name), width(|line| &line.title));
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&format!("{:names$}  {:titles$}  {}\n", line.name, line.title, line.state.trim_end()));
+        line.breaches.iter().for_each(|breach| text.push_str(&format!("{:names$}    {breach}\n", "")));
+    }
+    text
+}
