@@ -1,4 +1,5 @@
 //! The whole loop over a simulated server: what it must measure is known exactly.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -34,7 +34,11 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
         .collect();
     (!near.is_empty()).then(|| {
         let late = micros(late_us);
-        note(Mark::Lateness, format!("response {} against a lateness p99 of {late}", near.join(", ")))
+        let near = near.join(", ");
+        note(
+            Mark::Lateness,
+            format!("as much the generator's as the server's, with a lateness p99 of {late}: response {near}"),
+        )
     })
 }
 

@@ -1,4 +1,5 @@
 //! The experiment loop, whole, with a fake launcher and a simulated load: a run in milliseconds.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

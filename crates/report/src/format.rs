@@ -128,7 +128,9 @@ pub fn measured(value: &Measured) -> Option<String> {
         let [estimate, low, high] = [estimate, low, high].map(|value| quantity(value, unit));
         return Some(format!("{estimate} ({low} to {high})"));
     }
-    let decimals = (1 - exponent(high - low)).max(2 - exponent(estimate)).clamp(0, 6) as usize;
+    // A width of nothing asks for digits that nobody measured: five significant ones at most.
+    let decimals = (1 - exponent(high - low)).max(2 - exponent(estimate)).min(4 - exponent(estimate)).clamp(0, 9);
+    let decimals = decimals as usize;
     let shown = |value: f64| if estimate.abs() >= 100.0 { number(value) } else { format!("{value:.decimals$}") };
     let unit = if matches!(unit, "" | "1" | "ratio") { String::new() } else { format!(" {unit}") };
     Some(format!("{}{unit} ({} to {})", shown(estimate), shown(low), shown(high)))

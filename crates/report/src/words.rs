@@ -142,7 +142,7 @@ pub(crate) fn certainty(finding: &Finding) -> String {
     match finding.certainty {
         Certainty::Is => "is: the discriminating test was run".to_owned(),
         Certainty::ConsistentWith => {
-            format!("consistent with it by its signature; to prove it: bourdon diagnose {}", finding.target)
+            "consistent with it by its signature; no experiment here has tried to tell it from a look-alike".to_owned()
         }
     }
 }
@@ -186,7 +186,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 pub(crate) fn ties(analysis: &Analysis) -> Option<String> {
     let tied = analysis.groups.iter().flat_map(|group| &group.ranks).any(|rank| rank.tied);
     let margin = crate::format::percent(analysis.margin);
-    tied.then(|| format!("= cannot be told apart: no difference beyond a margin of {margin} is established"))
+    tied.then(|| format!("= tied: these launches do not tell them apart; the same means within {margin}"))
 }
 
 /// A latency, `≥` before it when it is only a lower bound.
