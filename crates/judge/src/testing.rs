@@ -231,7 +231,13 @@ pub(crate) fn request() -> Request {
 }
 
 fn target(name: &str) -> Target {
-    let launch = LaunchRecipe { run: Vec::new(), cwd: PathBuf::new(), env: BTreeMap::new(), ready: "/".to_owned() };
+    let launch = LaunchRecipe {
+        run: Vec::new(),
+        cwd: PathBuf::new(),
+        env: BTreeMap::new(),
+        ready: "/".to_owned(),
+        ready_within_ns: model::READY_WITHIN_NS,
+    };
     Target {
         name: name.to_owned(),
         title: name.to_owned(),

@@ -58,7 +58,8 @@ pub const NOISY_OTHERS: f64 = 0.10;
 /// Share of the scheduled requests that must have been sent for an open rate to count as reached.
 pub const RATE_SENT: f64 = 0.999;
 
-/// Share of requests sent late by the generator itself from which an open rate counts as missed because of it.
+/// Share of requests sent late from which it is said; from which the generator, where requests were also never sent,
+/// is to blame for them.
 pub const RATE_LATE: f64 = 0.01;
 
 /// Share of requests that the generator's own machine kept from being sent (out of ports, out of files) from which

@@ -219,7 +219,13 @@ mod tests {
                 inputs: vec![folder.join("in")],
                 env: BTreeMap::new(),
             }),
-            launch: LaunchRecipe { run: vec![], cwd: folder.to_owned(), env: BTreeMap::new(), ready: "/".into() },
+            launch: LaunchRecipe {
+                run: vec![],
+                cwd: folder.to_owned(),
+                env: BTreeMap::new(),
+                ready: "/".into(),
+                ready_within_ns: model::READY_WITHIN_NS,
+            },
             settings: BTreeMap::new(),
             runtimes: BTreeMap::new(),
         }

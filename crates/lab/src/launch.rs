@@ -10,14 +10,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, Runtime, Target, TrialFailure, TrialStage};
+use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
 
 use crate::build::last_lines;
 use crate::expand::{Variables, expand};
 use crate::probe::{self, Probe};
-
-/// How long a target may take to become ready: a JVM on a busy machine needs tens of seconds.
-const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// How often readiness is asked for.
 const READY_EVERY: Duration = Duration::from_millis(2);
@@ -93,7 +90,7 @@ impl Launcher for ProcessLauncher {
     fn launch(&self, spec: &LaunchSpec<'_>, stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
         let failure = |stage, text: String| TrialFailure { stage, text, output: tail(spec.output) };
         let mut process = self.start(spec).map_err(|text| failure(TrialStage::Launch, text))?;
-        match process.wait_until_ready(&spec.target.launch.ready, stop) {
+        match process.wait_until_ready(&spec.target.launch, stop) {
             Ok(()) => Ok(Box::new(process)),
             Err((stage, text)) => {
                 process.end();
@@ -146,11 +143,12 @@ impl ProcessLauncher {
 }
 
 impl Process {
-    fn wait_until_ready(&mut self, path: &str, stop: &AtomicBool) -> Result<(), (TrialStage, String)> {
+    fn wait_until_ready(&mut self, recipe: &LaunchRecipe, stop: &AtomicBool) -> Result<(), (TrialStage, String)> {
+        let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         let mut last = "it does not listen".to_owned();
-        while passed() < READY_WITHIN {
+        while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
                 return Err((TrialStage::Ready, "interrupted".to_owned()));
             }
@@ -169,7 +167,7 @@ impl Process {
             }
             std::thread::sleep(READY_EVERY);
         }
-        Err((TrialStage::Ready, format!("it was not ready within {} s: {last}", READY_WITHIN.as_secs())))
+        Err((TrialStage::Ready, format!("it was not ready within {}: {last}", format_duration(within_ns))))
     }
 
     /// Takes what the reaper has said.

@@ -79,7 +79,13 @@ fn target(name: &str) -> Target {
         reconstruction: None,
         toolchain: None,
         build: None,
-        launch: LaunchRecipe { run: vec!["x".into()], cwd: "/".into(), env: BTreeMap::new(), ready: "/".into() },
+        launch: LaunchRecipe {
+            run: vec!["x".into()],
+            cwd: "/".into(),
+            env: BTreeMap::new(),
+            ready: "/".into(),
+            ready_within_ns: model::READY_WITHIN_NS,
+        },
         settings: BTreeMap::new(),
         runtimes: BTreeMap::new(),
     }

@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::NS_PER_S;
+
 /// A server under test and how to build, launch and recognise it. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -76,6 +78,16 @@ pub struct LaunchRecipe {
     pub env: BTreeMap<String, String>,
     /// Path that answers 2xx or 3xx once the target is ready.
     pub ready: String,
+    /// How long it may take until then, in nanoseconds.
+    #[serde(default = "default_ready_within_ns")]
+    pub ready_within_ns: u64,
+}
+
+/// How long a target may take to become ready unless it says otherwise: a JVM on a busy machine needs tens of seconds.
+pub const READY_WITHIN_NS: u64 = 60 * NS_PER_S;
+
+fn default_ready_within_ns() -> u64 {
+    READY_WITHIN_NS
 }
 
 /// A setting a target understands.

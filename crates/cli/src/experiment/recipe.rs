@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::{BuildRecipe, Runtime, Setting, SettingKind, parse_duration};
+use model::{BuildRecipe, READY_WITHIN_NS, Runtime, Setting, SettingKind, parse_duration};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{FactorKind, Value};
@@ -41,6 +41,11 @@ pub(super) fn launch_words(item: Item, build: Option<&BuildRecipe>) -> Read<Vec<
         return Err(fault.help("say how it is built, or name the file itself"));
     }
     Ok(words)
+}
+
+/// How long the target may take to become ready, in nanoseconds.
+pub(super) fn ready_within_ns(section: &Section) -> Read<u64> {
+    Ok(section.read("ready_within", |item| item.positive_duration())?.unwrap_or(READY_WITHIN_NS))
 }
 
 /// Environment variables.

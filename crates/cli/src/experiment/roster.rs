@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{BuildRecipe, LaunchRecipe, Setting, SettingKind, Target, format_duration};
+use model::{BuildRecipe, LaunchRecipe, READY_WITHIN_NS, Setting, SettingKind, Target, format_duration};
 use specimens::{Kind, Settings};
 
 use super::diagnostic::{Read, Span};
 use super::load;
-use super::recipe::{environment, launch_words, name, path_in, runtimes, settings, words};
+use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, words};
 use super::section::{Item, Section};
 
 /// Before the name of a specimen.
@@ -111,7 +111,8 @@ impl<'a> Roster<'a> {
     }
 }
 
-const OWN_KEYS: [&str; 9] = ["name", "title", "run", "ready", "build", "env", "cwd", "settings", "runtimes"];
+const OWN_KEYS: [&str; 10] =
+    ["name", "title", "run", "ready", "ready_within", "build", "env", "cwd", "settings", "runtimes"];
 
 /// Reads one `[[target]]`.
 fn own_target(table: &Section, base: &Path) -> Read<Target> {
@@ -131,7 +132,13 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
         about: String::new(),
         reconstruction: None,
         toolchain: None,
-        launch: LaunchRecipe { run: launch_words(run, build.as_ref())?, cwd, env, ready },
+        launch: LaunchRecipe {
+            run: launch_words(run, build.as_ref())?,
+            cwd,
+            env,
+            ready,
+            ready_within_ns: ready_within_ns(table)?,
+        },
         build,
         settings: table.read("settings", settings)?.unwrap_or_default(),
         runtimes: table.read("runtimes", runtimes)?.unwrap_or_default(),
@@ -150,7 +157,13 @@ pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
         reconstruction: None,
         toolchain: None,
         build: None,
-        launch: LaunchRecipe { run, cwd: path_in(base, "."), env: BTreeMap::new(), ready: "/ping".to_owned() },
+        launch: LaunchRecipe {
+            run,
+            cwd: path_in(base, "."),
+            env: BTreeMap::new(),
+            ready: "/ping".to_owned(),
+            ready_within_ns: READY_WITHIN_NS,
+        },
         settings: specimen_settings(&Settings::new(kind)),
         runtimes: BTreeMap::new(),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::{BuildRecipe, LaunchRecipe, Target, Toolchain};
 
 use super::diagnostic::{Diagnostic, Read};
-use super::recipe::{environment, launch_words, name, path_in, runtimes, settings, words};
+use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, words};
 use super::section::{Section, parse};
 use super::{Source, load};
 
@@ -77,7 +77,7 @@ fn build(section: &Section, folder: &Path) -> Read<BuildRecipe> {
 }
 
 fn launch_recipe(section: &Section, build: Option<&BuildRecipe>, folder: &Path) -> Read<LaunchRecipe> {
-    section.only(&["run", "ready", "cwd", "env"])?;
+    section.only(&["run", "ready", "ready_within", "cwd", "env"])?;
     let run = section.require("run", "write the command: `run = \"$TARGET_BIN\"`")?;
     let ready = section.require("ready", "name a path that answers once it is ready: `ready = \"/ping\"`")?;
     Ok(LaunchRecipe {
@@ -85,5 +85,6 @@ fn launch_recipe(section: &Section, build: Option<&BuildRecipe>, folder: &Path) 
         cwd: path_in(folder, section.read("cwd", |item| item.text())?.unwrap_or(".")),
         env: section.read("env", environment)?.unwrap_or_default(),
         ready: load::path(ready)?.to_owned(),
+        ready_within_ns: ready_within_ns(section)?,
     })
 }

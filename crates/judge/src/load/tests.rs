@@ -114,14 +114,18 @@ fn the_attainable_rate_grows_with_the_cpus_that_threads_can_use() {
 }
 
 #[test]
-fn requests_that_the_generator_sent_late_void() {
+fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
     let mut measured = measurement(100.0, 10_000.0, 0.2);
     measured.accounting.sent_late.insert(LateCause::NoConnection, 50_000);
     let validity = judge_load(&open(10_000.0), &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
     assert!(validity.reasons[0].text.ends_with("50 % of the requests waited for a connection"), "{validity:?}");
-    measured.accounting.sent_late.insert(LateCause::Generator, 1_001);
-    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Void, "rate-not-reached"));
+    measured.accounting.sent_late.insert(LateCause::Generator, 2_000);
+    let text = judge_load(&open(10_000.0), &measured).reasons[0].text.clone();
+    assert!(text.contains("2.0 % of the requests left more than 1 ms late, held up by the generator"), "{text}");
+    let mut unsent = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
+    unsent.accounting.sent_late.insert(LateCause::Generator, 2_000);
+    assert_eq!(word(&open(10_000.0), &unsent), is(Verdict::Void, "rate-not-reached"));
 }
 
 #[test]

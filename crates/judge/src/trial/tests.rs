@@ -183,6 +183,10 @@ fn an_open_rate_is_reached_or_missed_for_a_reason() {
     assert!(!judgement.checks.iter().any(|check| check.invariant == Invariant::Markov), "closed model only");
     let books = &mut measured(&mut trial).accounting;
     books.sent_late.insert(LateCause::Generator, 2_000);
+    assert_eq!(void_code(&cell, &trial), None, "late, and measured from its time");
+    let books = &mut measured(&mut trial).accounting;
+    books.scheduled += 2_000;
+    books.not_sent.insert(NotSent::WaitingAtEnd, 2_000);
     assert_eq!(void_code(&cell, &trial).unwrap(), "rate-not-reached");
 }
 
@@ -193,7 +197,10 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(summary(1_000.0, 1_000));
     let judgement = check_trial(&cell, &trial);
     assert_eq!(judgement.marks[0].mark, Mark::Lateness);
-    assert_eq!(judgement.marks[0].text, "response p50 10.9 ms, p90 12.0 ms against a lateness p99 of 1.20 ms");
+    assert_eq!(
+        judgement.marks[0].text,
+        "as much the generator's as the server's, with a lateness p99 of 1.20 ms: response p50 10.9 ms, p90 12.0 ms"
+    );
 }
 
 #[test]

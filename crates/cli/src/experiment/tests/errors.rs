@@ -162,6 +162,16 @@ fn own_targets() {
         ),
         ("[[target]]\n«nmae = 'mine'\n", "unknown key `nmae` in [[target]]", "did you mean `name`?"),
         (
+            &format!("[[target]]\nname = 'mine'\n{mine}ready_within = «30\n"),
+            "`ready_within` has no unit",
+            "`\"30ms\"` or `\"30s\"`",
+        ),
+        (
+            &format!("[[target]]\nname = 'mine'\n{mine}ready_within = «'0s'\n"),
+            "`ready_within` must be longer than 0ms",
+            "1s",
+        ),
+        (
             &format!("[[target]]\nname = «'alpha'\n{mine}"),
             "the name `alpha` is taken by a target of the zoo",
             "another",
