@@ -105,7 +105,9 @@ impl Demand {
 
     /// Ends the load now, whatever was still wanted.
     pub(crate) fn stop(&mut self, now_ns: u64) {
-        self.window.end_ns = self.window.end_ns.min(now_ns.max(self.window.start_ns));
+        self.window.end_ns = self.window.end_ns.min(now_ns);
+        // Before the window there is nothing to measure, and no reason to wait for it.
+        self.window.start_ns = self.window.start_ns.min(now_ns);
     }
 }
 

@@ -162,7 +162,8 @@ fn rate_reached(measured: &Measurement, rate_per_s: f64) -> Limit {
     let held_up = late(LateCause::Generator, "left more than 1 ms late, held up by the generator");
     let waited = late(LateCause::NoConnection, "waited for a connection");
     let busy = percent(measured.generator.busiest_thread());
-    let text = format!("the rate of {} a second was sent; the generator was {busy} busy{held_up}{waited}", figure(rate_per_s));
+    let text =
+        format!("the rate of {} a second was sent; the generator was {busy} busy{held_up}{waited}", figure(rate_per_s));
     Limit::new(Verdict::Valid, "rate-reached", text)
 }
 

@@ -153,13 +153,14 @@ fn the_command_line_sets_seed_and_blocks() {
 fn the_only_own_target_needs_no_name() {
     let plan = resolved(
         "question = 'x'\n[[target]]\nname = 'mine'\nrun = './server --port $PORT'\nbuild = 'make all'\ncwd = 'srv'\n\
-         env = { MODE = 'fast' }\nready = '/healthz'\n\
+         env = { MODE = 'fast' }\nready = '/healthz'\nready_within = '5s'\n\
          settings.handler_delay = { env = 'D', type = 'duration', default = '5ms' }\n",
     );
     assert_eq!((levels(&plan), plan.factors), (vec!["target = mine".to_owned()], vec!["target".to_owned()]));
     let mine = &plan.targets[0];
     assert_eq!(mine.launch.run, ["./server", "--port", "$PORT"]);
     assert_eq!((mine.launch.cwd.as_path(), mine.launch.ready.as_str()), (Path::new("/home/me/srv"), "/healthz"));
+    assert_eq!(mine.launch.ready_within_ns, 5_000_000_000);
     assert_eq!((mine.title.as_str(), &mine.launch.env["MODE"]), ("mine", &"fast".to_owned()));
     assert_eq!(mine.build.as_ref().unwrap().run, ["make", "all"]);
     assert_eq!(plan.cells[0].handler_delay_ns, 5_000_000, "its default counts");
@@ -172,6 +173,7 @@ fn specimens_are_targets_too() {
          handler_delay = ['0ms', '10ms']\nworkers = 3\n",
     );
     assert_eq!(plan.targets[1].launch.run, ["$BOURDON", "specimen", "pool"]);
+    assert_eq!(plan.targets[1].launch.ready_within_ns, model::READY_WITHIN_NS);
     assert_eq!(plan.cells[3].settings["WORKERS"], "3");
     assert_eq!(plan.cells[3].handler_delay_ns, 10_000_000);
     let default = resolved("question = 'x'\nvary.target = 'specimen:serialised'\n");

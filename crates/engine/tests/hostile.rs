@@ -1,0 +1,112 @@
+//! Servers that would keep a careless client busy for ever: the load ends on time with its books balanced.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::{RunOptions, run};
+use model::{Extent, HttpVersion, LoadModel, LoadSpec, Measurement, ReplyExpectation, Request};
+
+const MS: u64 = 1_000_000;
+
+fn spec(address: SocketAddr) -> LoadSpec {
+    LoadSpec {
+        address,
+        request: Request {
+            method: "GET".into(),
+            path: "/".into(),
+            host: "x".into(),
+            headers: vec![],
+            body: vec![],
+            version: HttpVersion::Http11,
+        },
+        expect: ReplyExpectation::default(),
+        model: LoadModel::Closed,
+        connections: 3,
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        warm_up_ns: 0,
+        extent: Extent::Window(200 * MS),
+        threads: 1,
+        cpus: vec![],
+        seed: 1,
+    }
+}
+
+/// Answers each connection on a thread of its own with `serve`, and loads that.
+fn load(serve: fn(TcpStream), change: impl FnOnce(&mut LoadSpec)) -> Measurement {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut spec = spec(listener.local_addr().unwrap());
+    change(&mut spec);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    let measured = run(&spec, RunOptions::default(), &AtomicBool::new(false), &mut |_| {}).unwrap().measurement;
+    assert_eq!(measured.accounting.imbalance(), None);
+    measured
+}
+
+#[test]
+fn a_body_without_end_does_not_hold_up_the_end_of_the_load() {
+    fn endless(mut stream: TcpStream) {
+        let _ = stream.read(&mut [0; 1024]);
+        let mut ok = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").is_ok();
+        while ok {
+            ok = stream.write_all(&[b'x'; 64 * 1024]).is_ok();
+        }
+    }
+    let measured = load(endless, |_| {});
+    assert_eq!(measured.accounting.in_flight_at_end, 3, "{:?}", measured.accounting);
+}
+
+#[test]
+fn a_server_that_says_nothing_leaves_its_requests_in_flight() {
+    fn silent(mut stream: TcpStream) {
+        while !matches!(stream.read(&mut [0; 1024]), Ok(0) | Err(_)) {}
+    }
+    let measured = load(silent, |_| {});
+    assert_eq!((measured.accounting.sent, measured.accounting.in_flight_at_end), (3, 3));
+    assert_eq!(measured.connections.never_served, 3);
+}
+
+#[test]
+fn a_server_that_closes_at_once_is_backed_off_from() {
+    let measured = load(drop, |_| {});
+    let books = &measured.accounting;
+    assert_eq!(books.completed, 0);
+    assert!(measured.connections.opened < 100, "pauses of 10, 20, 40 … ms: {:?}", measured.connections);
+}
+
+#[test]
+fn a_reply_that_nobody_asked_for_ends_its_connection() {
+    fn eager(mut stream: TcpStream) {
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(&b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".repeat(2));
+        let _ = stream.read(&mut [0; 1024]);
+    }
+    let measured = load(eager, |_| {});
+    assert!(measured.connections.unasked_replies > 0, "{:?}", measured.connections);
+    assert!(measured.accounting.ok > 0);
+}
+
+#[test]
+fn stopping_during_the_warm_up_does_not_wait_for_the_window() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let spec = LoadSpec { warm_up_ns: 3_600_000 * MS, ..spec(listener.local_addr().unwrap()) };
+    let stop = AtomicBool::new(false);
+    let measured = std::thread::scope(|scope| {
+        let loaded = scope.spawn(|| run(&spec, RunOptions::default(), &stop, &mut |_| {}).unwrap().measurement);
+        // The first request has come: the load is under way.
+        let mut accepted = listener.accept().unwrap().0;
+        let _ = accepted.read(&mut [0; 1024]);
+        stop.store(true, Ordering::Relaxed);
+        loaded.join().unwrap()
+    });
+    assert!(measured.interrupted);
+    assert_eq!(measured.accounting.scheduled, 0, "nothing of the warm-up counts");
+}
