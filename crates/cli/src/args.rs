@@ -14,9 +14,13 @@ pub(crate) struct Cli {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status, the first that applies: 130 interrupted (what was measured is saved), 2 usage or file error,
-4 a target could not be built, launched or reached, 1 the answer is bad (replies wrong, claim contradicted
-under --gate), 3 void (the instrument cannot vouch for it), 0.";
+Exit status, the first that applies:
+  130  interrupted; what was measured is saved
+  2    usage or file error
+  4    a target could not be built, launched or reached
+  1    the answer is bad: replies are wrong, or a claim is contradicted under --gate
+  3    void: the instrument cannot vouch for it
+  0    all is well";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

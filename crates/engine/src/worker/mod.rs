@@ -1,0 +1,326 @@
+//! The loop of one generator thread: one copy for every load model and protocol.
+//!
+//! Its clock is read after each receive, and that reading serves as the stamp of the send that follows; in the
+//! open model also before each send that is due. Due sends come first and are looked at again between events.
+
+mod busy;
+mod opening;
+mod receiving;
+mod sending;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::{Clock, LoadSpec, NS_PER_S, NotSent, ThreadUse};
+use rustix::io::Errno;
+
+use busy::BusyMeter;
+
+use crate::connection::{Connection, State};
+use crate::demand::{DRAIN_NS, Demand};
+use crate::ledger::Ledger;
+use crate::reply::HeadCache;
+use crate::request::RequestBatch;
+use crate::wire::{Ready, Wire};
+
+/// Connections that one thread has in the making at once: below the smallest usual accept queue (128), so that
+/// opening them does not overflow it.
+const CONNECTING_AT_ONCE: usize = 64;
+
+/// Longest sleep without a look at the stop flag.
+const LONGEST_WAIT_NS: u64 = 50_000_000;
+
+/// Bytes received at once: a whole pipeline of small replies.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Full buffers taken from one connection in a row; then it is the others' turn, and the schedule's.
+const RECEIVES_IN_A_ROW: usize = 4;
+
+/// How often the age of requests is looked at, as parts of the time-out: a time-out is noticed at most 1/32 late.
+const LOOKS_PER_TIMEOUT: u64 = 32;
+
+/// Longest time the connections may take to open before the load starts without the rest.
+const OPENING_NS: u64 = 5 * NS_PER_S;
+
+/// One thread's part of a load.
+pub(crate) struct Worker<'a, W, C> {
+    spec: &'a LoadSpec,
+    wire: W,
+    clock: C,
+    batch: RequestBatch,
+    head_only: bool,
+    pipeline: usize,
+    demand: Demand,
+    ledger: Ledger,
+    connections: Vec<Connection>,
+    /// Slots that can take the next due request (open model).
+    free: VecDeque<u32>,
+    /// Since when `free` has not been empty.
+    free_since_ns: u64,
+    /// Slots to connect again, by time.
+    reconnects: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Slots that have never been opened yet, from this one on.
+    unopened: u32,
+    connecting: usize,
+    in_flight: usize,
+    next_timeout_look_ns: u64,
+    /// Connections with more to receive than their turn allowed: their edge will not be reported again.
+    unfinished: Vec<Ready>,
+    buffer: Vec<u8>,
+    cache: HeadCache,
+    stop: &'a AtomicBool,
+    counts: Counts,
+    longest_stall_ns: u64,
+    /// Last reading of the clock since the thread woke up.
+    last_look_ns: Option<u64>,
+    last_ended_ns: u64,
+}
+
+/// Connection events of one thread, over the whole load.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) opened: u64,
+    pub(crate) connect_failed: u64,
+    pub(crate) closed_idle: u64,
+    pub(crate) unasked_replies: u64,
+}
+
+/// What one thread brings home.
+pub(crate) struct WorkerResult {
+    pub(crate) ledger: Ledger,
+    pub(crate) counts: Counts,
+    /// Completions inside the window, by slot.
+    pub(crate) completed: Vec<u64>,
+    pub(crate) thread: ThreadUse,
+    pub(crate) window_start_ns: u64,
+    pub(crate) window_end_ns: u64,
+}
+
+impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
+    pub(crate) fn new(
+        spec: &'a LoadSpec,
+        slots: u32,
+        wire: W,
+        clock: C,
+        demand: Demand,
+        ledger: Ledger,
+        stop: &'a AtomicBool,
+    ) -> Self {
+        let now_ns = clock.now_ns();
+        Self {
+            spec,
+            wire,
+            batch: RequestBatch::new(spec),
+            head_only: spec.request.method == "HEAD",
+            pipeline: spec.pipeline.max(1) as usize,
+            demand,
+            ledger,
+            connections: (0..slots).map(|_| Connection::new()).collect(),
+            free: VecDeque::with_capacity(slots as usize),
+            free_since_ns: now_ns,
+            reconnects: BinaryHeap::new(),
+            unopened: 0,
+            connecting: 0,
+            in_flight: 0,
+            next_timeout_look_ns: 0,
+            unfinished: Vec::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            cache: HeadCache::default(),
+            stop,
+            counts: Counts::default(),
+            longest_stall_ns: 0,
+            last_look_ns: None,
+            last_ended_ns: now_ns,
+            clock,
+        }
+    }
+
+    /// Opens the connections before the load starts, so that opening them is no lateness. Those that cannot be
+    /// opened are tried again under load, where their failure counts.
+    pub(crate) fn open_connections(&mut self) -> Result<(), Errno> {
+        if !self.spec.keep_alive {
+            self.unopened = self.connections.len() as u32;
+            return Ok(());
+        }
+        let deadline_ns = self.clock.now_ns() + OPENING_NS;
+        loop {
+            let now_ns = self.clock.now_ns();
+            self.open_some(now_ns);
+            let all_tried = self.connecting == 0 && self.unopened as usize == self.connections.len();
+            if all_tried || now_ns >= deadline_ns || self.stopped() {
+                return Ok(());
+            }
+            let edges = self.wire.wait(LONGEST_WAIT_NS)?;
+            for index in 0..edges {
+                let ready = self.wire.ready(index);
+                self.on_ready(ready);
+            }
+        }
+    }
+
+    /// The load proper, on the demand and the books that were made when all threads were ready.
+    pub(crate) fn run(
+        mut self,
+        demand: Demand,
+        ledger: Ledger,
+        thread_cpu_ns: fn() -> u64,
+    ) -> Result<WorkerResult, Errno> {
+        let opening = std::mem::replace(&mut self.ledger, ledger);
+        self.ledger.connect.add(&opening.connect).ok();
+        self.demand = demand;
+        let mut busy = BusyMeter::new(thread_cpu_ns);
+        self.await_start()?;
+        self.start_slots();
+        loop {
+            let now_ns = self.clock.now_ns();
+            busy.look(now_ns, self.demand.window);
+            if self.stopped() {
+                self.end_window(now_ns);
+            }
+            self.do_due(now_ns);
+            if self.is_done(now_ns) {
+                busy.end(now_ns);
+                return Ok(self.finish(now_ns, busy));
+            }
+            let timeout_ns = self.time_to_next(if self.demand.is_open() { self.clock.now_ns() } else { now_ns });
+            let edges = self.wire.wait(timeout_ns)?;
+            self.last_look_ns = None;
+            self.handle(edges);
+        }
+    }
+
+    /// All threads begin at one instant; until then connections that close or open are looked after.
+    fn await_start(&mut self) -> Result<(), Errno> {
+        loop {
+            let now_ns = self.clock.now_ns();
+            if now_ns >= self.demand.start_ns {
+                return Ok(());
+            }
+            let edges = self.wire.wait(self.demand.start_ns - now_ns)?;
+            self.handle(edges);
+        }
+    }
+
+    fn handle(&mut self, edges: usize) {
+        for ready in std::mem::take(&mut self.unfinished) {
+            self.on_ready(ready);
+        }
+        for index in 0..edges {
+            let ready = self.wire.ready(index);
+            self.on_ready(ready);
+            if self.demand.is_open() {
+                self.dispatch();
+            }
+        }
+    }
+
+    /// A connection that stays open from one load phase to the next begins with what the load model wants of it.
+    fn start_slots(&mut self) {
+        let now_ns = self.clock.now_ns();
+        for slot in 0..self.connections.len() as u32 {
+            match self.connections[slot as usize].state {
+                State::Open => self.offer(slot, now_ns),
+                State::Closed if !self.spec.keep_alive => self.offer(slot, now_ns),
+                State::Closed if slot < self.unopened => self.reopen(slot, now_ns),
+                _ => {}
+            }
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn end_window(&mut self, now_ns: u64) {
+        if now_ns < self.demand.window.end_ns {
+            self.demand.stop(now_ns);
+            self.ledger.move_end(self.demand.window);
+        }
+    }
+
+    /// Everything whose time has come.
+    fn do_due(&mut self, now_ns: u64) {
+        self.ledger.tick(now_ns);
+        self.dispatch();
+        while let Some(Reverse((at_ns, slot))) = self.reconnects.peek().copied()
+            && at_ns <= now_ns
+        {
+            self.reconnects.pop();
+            self.reopen(slot, now_ns);
+        }
+        self.open_some(now_ns);
+        self.look_for_timeouts(now_ns);
+    }
+
+    fn is_done(&self, now_ns: u64) -> bool {
+        let end_ns = self.demand.window.end_ns;
+        let idle = self.in_flight == 0;
+        if now_ns >= end_ns {
+            return idle || now_ns >= end_ns.saturating_add(DRAIN_NS);
+        }
+        let held = || self.connections.iter().any(|connection| connection.reserved.is_some());
+        self.demand.is_over(now_ns) && idle && !held()
+    }
+
+    fn time_to_next(&self, now_ns: u64) -> u64 {
+        if !self.unfinished.is_empty() {
+            return 0;
+        }
+        let window = self.demand.window;
+        let mut next_ns = now_ns + LONGEST_WAIT_NS;
+        let mut until = |at_ns: u64| next_ns = next_ns.min(at_ns);
+        if let Some(due_ns) = self.demand.next_due_ns()
+            && !self.free.is_empty()
+            && now_ns < window.end_ns
+        {
+            until(due_ns);
+        }
+        if let Some(Reverse((at_ns, _))) = self.reconnects.peek() {
+            until(*at_ns);
+        }
+        if self.spec.timeout_ns.is_some() && self.in_flight > 0 {
+            until(self.next_timeout_look_ns);
+        }
+        for edge_ns in [window.start_ns, window.end_ns, window.end_ns.saturating_add(DRAIN_NS)] {
+            if edge_ns > now_ns {
+                until(edge_ns);
+            }
+        }
+        next_ns.saturating_sub(now_ns)
+    }
+
+    fn finish(mut self, now_ns: u64, busy: BusyMeter) -> WorkerResult {
+        if self.demand.window.end_ns == u64::MAX {
+            self.demand.stop(self.last_ended_ns.max(self.demand.window.start_ns + 1));
+            self.ledger.move_end(self.demand.window);
+        }
+        self.charge_unsent(now_ns);
+        for connection in &mut self.connections {
+            for moments in connection.in_flight.drain(..) {
+                self.ledger.unfinished(moments, now_ns);
+            }
+        }
+        self.ledger.close(now_ns);
+        WorkerResult {
+            counts: self.counts,
+            completed: self.connections.iter().map(|connection| connection.completed).collect(),
+            thread: busy.thread_use(self.longest_stall_ns),
+            window_start_ns: self.demand.window.start_ns,
+            window_end_ns: self.demand.window.end_ns,
+            ledger: self.ledger,
+        }
+    }
+
+    /// Requests that came due and never left: those held by a connection, and those the schedule still owes.
+    fn charge_unsent(&mut self, now_ns: u64) {
+        for connection in &mut self.connections {
+            if let Some(reserved) = connection.reserved.take() {
+                self.ledger.not_sent(reserved.intended_ns, NotSent::WaitingAtEnd, 0, now_ns);
+            }
+        }
+        while let Some(intended_ns) = self.take_due(self.demand.window.end_ns) {
+            self.ledger.not_sent(intended_ns, NotSent::WaitingAtEnd, 0, now_ns);
+        }
+    }
+}

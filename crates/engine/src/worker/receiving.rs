@@ -1,0 +1,158 @@
+//! Taking what comes: readiness, bytes, replies, ends and time-outs.
+
+use model::Clock;
+use rustix::io::Errno;
+
+use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, Worker};
+use crate::connection::State;
+use crate::outcome::Loss;
+use crate::reply::{Advance, Reply};
+use crate::wire::{Ready, Wire};
+
+impl<W: Wire, C: Clock> Worker<'_, W, C> {
+    pub(super) fn on_ready(&mut self, ready: Ready) {
+        let connection = &self.connections[ready.slot as usize];
+        if connection.generation != ready.generation {
+            return;
+        }
+        match connection.state {
+            State::Connecting { since_ns } if ready.writable => {
+                let now_ns = self.clock.now_ns();
+                match self.wire.connected(ready.slot) {
+                    Ok(()) => self.on_connected(ready.slot, since_ns, now_ns),
+                    Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
+                }
+                // An edge that came with the connection (a greeting, an early close) is not reported again.
+                if ready.readable {
+                    self.receive(ready);
+                }
+            }
+            State::Open => {
+                let wants_to_send = connection.unsent > 0
+                    || connection.reserved.is_some()
+                    || (!self.demand.is_open() && connection.in_flight.len() < self.pipeline);
+                if ready.writable && wants_to_send {
+                    let now_ns = self.clock.now_ns();
+                    self.on_writable(ready.slot, now_ns);
+                }
+                if ready.readable {
+                    self.receive(ready);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Receives until the kernel has nothing more, the connection is lost, or its turn is over.
+    pub(super) fn receive(&mut self, ready: Ready) {
+        for _ in 0..RECEIVES_IN_A_ROW {
+            let connection = &self.connections[ready.slot as usize];
+            if connection.generation != ready.generation || connection.state != State::Open {
+                return;
+            }
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let received = self.wire.receive(ready.slot, &mut buffer);
+            let now_ns = self.clock.now_ns();
+            if let Some(last_ns) = self.last_look_ns.replace(now_ns) {
+                self.longest_stall_ns = self.longest_stall_ns.max(now_ns.saturating_sub(last_ns));
+            }
+            let more = match received {
+                Ok(0) => {
+                    self.on_end(ready.slot, now_ns);
+                    false
+                }
+                Ok(count) => {
+                    // With the peer's side closed the end is still to be received, and no further request may leave.
+                    let full = count == buffer.len();
+                    self.on_bytes(ready.slot, &buffer[..count], ready.hangup, now_ns);
+                    full || ready.hangup
+                }
+                Err(Errno::AGAIN | Errno::INTR) => false,
+                Err(errno) => {
+                    self.lose(ready.slot, Loss::Errno(errno), now_ns);
+                    false
+                }
+            };
+            self.buffer = buffer;
+            if !more {
+                return;
+            }
+        }
+        self.unfinished.push(ready);
+    }
+
+    pub(super) fn on_bytes(&mut self, slot: u32, mut input: &[u8], hangup: bool, now_ns: u64) {
+        while !input.is_empty() {
+            let connection = &mut self.connections[slot as usize];
+            let Some(moments) = connection.in_flight.front_mut() else {
+                self.counts.unasked_replies += 1;
+                return self.close(slot, now_ns);
+            };
+            if moments.first_byte_ns == 0 {
+                moments.first_byte_ns = now_ns;
+            }
+            match connection.reader.advance(&mut input, &self.spec.expect, self.head_only, &mut self.cache) {
+                Advance::NeedMore => {}
+                Advance::Malformed => return self.lose(slot, Loss::Malformed, now_ns),
+                Advance::Complete(reply) => {
+                    if !self.on_reply(slot, &reply, now_ns) {
+                        return;
+                    }
+                }
+            }
+        }
+        if !hangup {
+            self.offer(slot, now_ns);
+        }
+    }
+
+    /// Books a reply; gives whether its connection lives on.
+    pub(super) fn on_reply(&mut self, slot: u32, reply: &Reply, now_ns: u64) -> bool {
+        let inside = self.demand.window.contains(now_ns);
+        let connection = &mut self.connections[slot as usize];
+        let Some(moments) = connection.in_flight.pop_front() else { return true };
+        connection.prove();
+        connection.completed += u64::from(inside);
+        self.in_flight -= 1;
+        self.last_ended_ns = now_ns;
+        self.ledger.completed(moments, reply, now_ns);
+        let lives = reply.keep_alive && self.spec.keep_alive;
+        if !lives {
+            self.retire(slot, now_ns);
+        }
+        lives
+    }
+
+    /// Closes a connection that has served its last request; what is still in flight on it is lost.
+    pub(super) fn retire(&mut self, slot: u32, now_ns: u64) {
+        if self.connections[slot as usize].in_flight.is_empty() {
+            self.close(slot, now_ns);
+        } else {
+            self.lose(slot, Loss::Closed, now_ns);
+        }
+    }
+
+    pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
+        let connection = &mut self.connections[slot as usize];
+        match connection.reader.end(&self.spec.expect) {
+            Some(reply) => {
+                self.on_reply(slot, &reply, now_ns);
+            }
+            None => self.lose(slot, Loss::Closed, now_ns),
+        }
+    }
+
+    pub(super) fn look_for_timeouts(&mut self, now_ns: u64) {
+        let Some(timeout_ns) = self.spec.timeout_ns else { return };
+        if now_ns < self.next_timeout_look_ns {
+            return;
+        }
+        self.next_timeout_look_ns = now_ns + (timeout_ns / LOOKS_PER_TIMEOUT).clamp(100_000, 100_000_000);
+        for slot in 0..self.connections.len() as u32 {
+            let oldest = self.connections[slot as usize].in_flight.front();
+            if oldest.is_some_and(|moments| now_ns - moments.sent_ns >= timeout_ns) {
+                self.lose(slot, Loss::TimedOut, now_ns);
+            }
+        }
+    }
+}

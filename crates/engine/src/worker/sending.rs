@@ -1,0 +1,138 @@
+//! Which connection gets the next request, and sending it.
+
+use model::Clock;
+use rustix::io::Errno;
+
+use super::Worker;
+use crate::connection::{Reserved, State};
+use crate::ledger::Moments;
+use crate::outcome::Loss;
+use crate::wire::Wire;
+
+impl<W: Wire, C: Clock> Worker<'_, W, C> {
+    /// The slot can take a request: under the closed model it gets one, under the open one it queues for the next.
+    pub(super) fn offer(&mut self, slot: u32, now_ns: u64) {
+        if !self.demand.is_open() || self.connections[slot as usize].reserved.is_some() {
+            self.fill(slot, now_ns);
+        }
+        let connection = &mut self.connections[slot as usize];
+        let able = match connection.state {
+            State::Open => connection.unsent == 0 && connection.in_flight.len() < self.pipeline,
+            State::Closed => !self.spec.keep_alive,
+            _ => false,
+        };
+        if self.demand.is_open() && able && !connection.queued && connection.reserved.is_none() {
+            connection.queued = true;
+            if self.free.is_empty() {
+                self.free_since_ns = now_ns;
+            }
+            self.free.push_back(slot);
+        }
+    }
+
+    /// Open model: takes the next request if it is due.
+    pub(super) fn take_due(&mut self, now_ns: u64) -> Option<u64> {
+        let due_ns = self.demand.next_due_ns().filter(|due_ns| *due_ns <= now_ns)?;
+        self.demand.take_due(due_ns);
+        self.ledger.scheduled(due_ns, 1);
+        Some(due_ns)
+    }
+
+    /// Open model: sends what is due on the connections that are free.
+    pub(super) fn dispatch(&mut self) {
+        while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.is_empty()) {
+            let now_ns = self.clock.now_ns();
+            if due_ns > now_ns || now_ns >= self.demand.window.end_ns {
+                return;
+            }
+            let Some(slot) = self.free.pop_front() else { return };
+            let connection = &mut self.connections[slot as usize];
+            connection.queued = false;
+            let able = connection.state == State::Open || !self.spec.keep_alive;
+            if !able {
+                continue;
+            }
+            let blocked = self.free_since_ns > due_ns || connection.state != State::Open;
+            connection.reserved = Some(Reserved { intended_ns: due_ns, blocked });
+            self.demand.take_due(due_ns);
+            self.ledger.scheduled(due_ns, 1);
+            match self.connections[slot as usize].state {
+                State::Open => self.offer(slot, now_ns),
+                _ => self.connect(slot, now_ns),
+            }
+        }
+    }
+
+    /// Sends what the slot holds, and under the closed model as many new requests as the pipeline has room for.
+    pub(super) fn fill(&mut self, slot: u32, now_ns: u64) {
+        if now_ns >= self.demand.window.end_ns {
+            return;
+        }
+        let connection = &mut self.connections[slot as usize];
+        if connection.state != State::Open {
+            if connection.state == State::Closed {
+                self.reopen(slot, now_ns);
+            }
+            return;
+        }
+        if connection.unsent > 0 {
+            return;
+        }
+        let held = usize::from(connection.reserved.is_some());
+        let room =
+            if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight.len() + held);
+        let count = held + self.demand.closed_now(room, now_ns);
+        if count == 0 {
+            return;
+        }
+        match self.wire.send(slot, self.batch.of(count)) {
+            Ok(bytes) => self.on_sent(slot, bytes, now_ns),
+            Err(Errno::AGAIN) => {
+                if let Some(reserved) = &mut self.connections[slot as usize].reserved {
+                    reserved.blocked = true;
+                }
+            }
+            Err(errno) => self.lose(slot, Loss::Errno(errno), now_ns),
+        }
+    }
+
+    pub(super) fn on_sent(&mut self, slot: u32, bytes: usize, now_ns: u64) {
+        let taken = bytes.div_ceil(self.batch.length());
+        let connection = &mut self.connections[slot as usize];
+        connection.unsent = taken * self.batch.length() - bytes;
+        self.in_flight += taken;
+        let mut fresh = 0;
+        for _ in 0..taken {
+            let (intended_ns, blocked) = match connection.reserved.take() {
+                Some(reserved) if self.demand.is_open() => (reserved.intended_ns, reserved.blocked),
+                // The closed model's attempt began when its connection did; its request is measured from its send.
+                Some(reserved) => (reserved.intended_ns, true),
+                None => {
+                    fresh += 1;
+                    (now_ns, false)
+                }
+            };
+            connection.in_flight.push_back(Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0 });
+            if !self.demand.is_open() && fresh > 0 {
+                self.ledger.scheduled(now_ns, 1);
+            }
+            self.ledger.sent(intended_ns, now_ns, blocked);
+        }
+        self.demand.consume(fresh, now_ns);
+    }
+
+    /// The kernel takes bytes again.
+    pub(super) fn on_writable(&mut self, slot: u32, now_ns: u64) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.unsent > 0 {
+            match self.wire.send(slot, self.batch.tail(connection.unsent)) {
+                Ok(bytes) => connection.unsent -= bytes,
+                Err(Errno::AGAIN) => return,
+                Err(errno) => return self.lose(slot, Loss::Errno(errno), now_ns),
+            }
+        }
+        if self.connections[slot as usize].unsent == 0 {
+            self.offer(slot, now_ns);
+        }
+    }
+}
