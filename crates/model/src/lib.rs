@@ -31,7 +31,7 @@ pub use expression::{Bound, Call, Expectation, Expression, ParseError, parse_exp
 pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
 pub use load::*;
 pub use measurement::*;
-pub use metric::Metric;
+pub use metric::{LEAST_CPU_S, Metric};
 pub use observation::{HostUse, Observation, Sample};
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;

@@ -28,6 +28,10 @@ kinds! {
     }
 }
 
+/// CPU seconds from which a figure per request is given. The kernel counts user and system time in ticks of 10 ms, so
+/// the difference of two readings is off by up to 20 ms: a fifth of this, and an eighth or less of most windows.
+pub const LEAST_CPU_S: f64 = 0.1;
+
 impl Metric {
     /// The metric of that name.
     pub fn from_id(id: &str) -> Option<Metric> {
@@ -63,7 +67,8 @@ impl Metric {
             Metric::P999 => felt(|l| l.p999),
             Metric::CpuPerRequest => {
                 let completed = measured.in_window.completed;
-                (completed > 0).then(|| trial.observation.as_ref().map(|o| o.cpu_s() * 1e6 / completed as f64))?
+                let used_s = trial.observation.as_ref()?.cpu_s();
+                (completed > 0 && used_s >= LEAST_CPU_S).then(|| used_s * 1e6 / completed as f64)
             }
             Metric::PeakMemory => trial.observation.as_ref().map(|o| o.peak_memory_bytes as f64),
             Metric::Errors => Some(measured.accounting.error_share()),

@@ -13,8 +13,10 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     parts.extend(reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text))));
     claims(&mut parts, analysis);
     findings(&mut parts, analysis);
-    let absent = analysis.absent.iter();
-    parts.extend(absent.map(|target| format!("Absent: {}: {}", code(&target.name), escape(&target.reason))));
+    parts.extend(words::absent(analysis).into_iter().map(|(names, reason)| {
+        let names: Vec<String> = names.into_iter().map(code).collect();
+        format!("Absent: {}: {}", names.join(", "), escape(reason))
+    }));
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
         parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));

@@ -176,8 +176,8 @@ fn absent(page: &mut Page, analysis: &Analysis) {
     if !analysis.absent.is_empty() {
         page.gap();
     }
-    for target in &analysis.absent {
-        page.paragraph(0, Tint::Unsure, &format!("Absent: {}: {}", target.name, target.reason));
+    for (names, reason) in words::absent(analysis) {
+        page.paragraph(0, Tint::Unsure, &format!("Absent: {}: {reason}", names.join(", ")));
     }
 }
 

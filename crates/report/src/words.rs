@@ -147,6 +147,18 @@ pub(crate) fn certainty(finding: &Finding) -> String {
     }
 }
 
+/// The absent targets by reason, in order of first appearance: one missing toolchain is one thing to get.
+pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<&str>, &str)> {
+    let mut by_reason: Vec<(Vec<&str>, &str)> = Vec::new();
+    for target in &analysis.absent {
+        match by_reason.iter_mut().find(|(_, reason)| *reason == target.reason) {
+            Some((names, _)) => names.push(&target.name),
+            None => by_reason.push((vec![&target.name], &target.reason)),
+        }
+    }
+    by_reason
+}
+
 /// `1 trial void of 36`, and nothing when none is.
 pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
