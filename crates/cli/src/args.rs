@@ -52,8 +52,8 @@ Examples:
   bourdon run my.toml --target mine,go-net-http   some targets of an experiment of your own
   bourdon run --resume runs/2026-11-20-my         go on with a run that was stopped or killed
 
-Targets are looked for in targets/ beside the experiment, beside its folder, in the working directory, and in
-$BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
+Targets are looked for in targets/ beside the experiment, beside its folder, in the working
+directory, and in $BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -134,7 +134,16 @@ pub(crate) struct TargetsArgs {
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]
-    pub(crate) format: LoadFormat,
+    pub(crate) format: TargetsFormat,
+}
+
+/// How targets are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetsFormat {
+    /// For people
+    Text,
+    /// One document, schema bourdon.targets/1
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -187,12 +196,13 @@ pub(crate) enum ArrivalsArg {
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
-  bourdon load http://127.0.0.1:8080/                       50 connections, 10 s, closed model
-  bourdon load -c 200 -R 5000 http://127.0.0.1:8080/api     5,000 requests a second, whatever the server does
+  bourdon load http://127.0.0.1:8080/                     50 connections, 10 s, closed model
+  bourdon load -c 200 -R 5000 http://127.0.0.1:8080/api   5,000 a second, whatever the server does
   bourdon load -n 1000 --expect-body 'Hello world' http://127.0.0.1:8080/rest/hello
 
-Without --rate each connection sends when its last reply came (closed model). With --rate requests are due at
-fixed times and response time counts from then, so a server that stalls cannot hide it (open model).";
+Without --rate each connection sends when its last reply came (closed model). With --rate requests
+are due at fixed times and response time counts from then, so a server that stalls cannot hide it
+(open model).";
 
 #[derive(Debug, Args)]
 #[command(after_help = LOAD_EXAMPLES)]
@@ -217,7 +227,7 @@ pub(crate) struct LoadArgs {
     pub(crate) threads: u32,
 
     /// Requests a second over all connections (open model)
-    #[arg(short = 'R', long, value_name = "PER_SECOND", value_parser = positive_rate)]
+    #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
     pub(crate) rate: Option<f64>,
 
     /// How requests are spaced in the open model

@@ -28,7 +28,7 @@ const SPARE_FILES: u64 = 64;
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let url = Url::parse(&args.url)?;
     let spec = spec(args, &url)?;
-    reserve_files(spec.connections)?;
+    reserve_files(spec.connections, "-c ")?;
     let log_file = args.histogram_log.as_deref().map(create).transpose()?;
     let stop = flag_on_interrupt()?;
     let progress = Progress::new(&spec);
@@ -92,16 +92,23 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
 
 /// Made before the load, so that a path that cannot be written costs no measurement.
 fn create(path: &Path) -> Result<std::fs::File, Failure> {
-    std::fs::File::create(path).map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))
+    std::fs::File::create(path).map_err(|error| {
+        Failure::usage(format!("cannot write {}: {error}; name a file in a folder that can be written", path.display()))
+    })
 }
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
     let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
-    std::fs::read(Path::new(path)).map_err(|error| Failure::usage(format!("cannot read {path}: {error}")))
+    std::fs::read(Path::new(path)).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read {path}: {error}; name a file after the @, or leave the @ out to give a text"
+        ))
+    })
 }
 
-/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough.
-pub(crate) fn reserve_files(connections: u32) -> Result<(), Failure> {
+/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough; `asked_by` is
+/// how fewer connections are asked for.
+pub(crate) fn reserve_files(connections: u32, asked_by: &str) -> Result<(), Failure> {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let needed = u64::from(connections) + SPARE_FILES;
     let mut limit = getrlimit(Resource::Nofile);
@@ -110,7 +117,7 @@ pub(crate) fn reserve_files(connections: u32) -> Result<(), Failure> {
         let most = allowed.saturating_sub(SPARE_FILES);
         return Err(Failure::usage(format!(
             "{connections} connections need {needed} open files, and {allowed} are allowed here; \
-             use at most -c {most}, or raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
+             use at most {asked_by}{most}, or raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
         )));
     }
     if limit.current.is_some_and(|current| current < needed) {

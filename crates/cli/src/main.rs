@@ -25,8 +25,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Load(args) => load::run(&args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "bourdon", &mut std::io::stdout());
-            Ok(Exit::Good)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "bourdon", &mut script);
+            load::write_out(&String::from_utf8_lossy(&script)).map(|()| Exit::Good)
         }
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),

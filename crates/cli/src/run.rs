@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -57,7 +58,7 @@ fn begin(args: &RunArgs, named: &str, builder: &Builder, progress: &mut RunProgr
     };
     let mut plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
     let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
-    reserve_files(most)?;
+    reserve_files(most, "connections = ")?;
     let asked = plan.clone();
     let mut prepared = lab::prepare(&mut plan, builder, &mut |event| progress.show(&event));
     if plan.cells.is_empty() {
@@ -99,7 +100,7 @@ fn resume(path: &Path, builder: &Builder, progress: &mut RunProgress) -> Result<
     let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
     let RunRecord { plan, environment, trials } = record;
     let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
-    reserve_files(most)?;
+    reserve_files(most, "connections = ")?;
     let mut buildable = plan.clone();
     let prepared = lab::prepare(&mut buildable, builder, &mut |event| progress.show(&event));
     if buildable.cells.len() < plan.cells.len() {
@@ -128,7 +129,9 @@ fn conduct(args: &RunArgs, mut trial: Trial, stop: &AtomicBool, mut progress: Ru
         crate::load::write_out(&format!("\nRecord: {shown}\n"))?;
     }
     if ended.interrupted {
-        eprintln!("interrupted; what was measured is kept. To go on: bourdon run --resume {shown}");
+        let typed = path.to_string_lossy();
+        let typed = shlex::try_quote(&typed).unwrap_or(Cow::Borrowed(&typed));
+        eprintln!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}");
         return Ok(Exit::Interrupted);
     }
     Ok(exit(&analysis, &record.trials, &trial.prepared, args.gate))

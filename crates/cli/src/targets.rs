@@ -4,7 +4,7 @@ use lab::{Builder, Check, ProcessLauncher, check_contract};
 use model::{Runtime, Target};
 use serde::Serialize;
 
-use crate::args::{LoadFormat, TargetsAction, TargetsArgs};
+use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
@@ -48,12 +48,12 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
         lines.push(look(target, args.action, &builder)?);
     }
     match args.format {
-        LoadFormat::Json => {
+        TargetsFormat::Json => {
             let document = Document { schema: TARGETS_SCHEMA, targets: &lines };
             let text = serde_json::to_string_pretty(&document).map_err(Failure::usage)?;
             write_out(&format!("{text}\n"))?;
         }
-        LoadFormat::Text => write_out(&table(&lines))?,
+        TargetsFormat::Text => write_out(&table(&lines))?,
     }
     let failed = args.action != TargetsAction::List && lines.iter().any(|line| !line.ok);
     let breached = lines.iter().any(|line| !line.breaches.is_empty());

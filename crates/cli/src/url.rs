@@ -22,7 +22,8 @@ impl Url {
         let malformed = |why: &str| Failure::usage(format!("`{text}` is no URL to load: {why}"));
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         check_port(&with_scheme).map_err(|why| malformed(&why))?;
-        let uri: Uri = with_scheme.parse().map_err(|error| malformed(&format!("{error}")))?;
+        let uri: Uri =
+            with_scheme.parse().map_err(|error| malformed(&format!("{error}; write http://host[:port][/path]")))?;
         match uri.scheme_str() {
             Some("http") => {}
             Some("https") => return Err(malformed("https is not supported yet; use http://")),

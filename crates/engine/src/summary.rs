@@ -106,7 +106,7 @@ mod tests {
             right in prop::collection::vec(0u64..10_000_000_000, 1..200),
         ) {
             let mut merged = filled(&left);
-            merged.add(&filled(&right)).unwrap();
+            merged.add(filled(&right)).unwrap();
             let together = filled(&[left, right].concat());
             prop_assert_eq!(summarise(&merged, None, "x"), summarise(&together, None, "x"));
         }

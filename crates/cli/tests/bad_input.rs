@@ -1,0 +1,174 @@
+//! What is typed wrong is said with its place and its cure, before anything is started.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{FILE, Lab, Outcome, beside_a_specimen};
+
+/// Stands in a file right before the place that an error must point at.
+const MARK: char = '«';
+
+/// Two specimens, and what is wrong behind or between.
+fn with(load: &str, vary: &str, rest: &str) -> String {
+    format!(
+        "question = \"Which one?\"\n\n[load]\npath = \"/rest/hello\"\n{load}\n\n\
+         [vary]\ntarget = [\"specimen:clean\", \"specimen:pool\"]\nconnections = [2, 4]\n{vary}\n\n{rest}\n"
+    )
+}
+
+fn claim(expect: &str) -> String {
+    with("", "", &format!("[[claim]]\nname = \"x\"\nsays = \"y\"\nexpect = \"{expect}\""))
+}
+
+/// Asserts that a call was refused, with these words, and that nothing was started or recorded.
+#[track_caller]
+fn refused(lab: &Lab, outcome: Outcome, words: &[&str]) -> Outcome {
+    let outcome = outcome.exits(2).says(words);
+    assert!(outcome.stderr.starts_with("error: "), "{outcome:?}");
+    assert_eq!(outcome.stdout, "", "nothing is shown");
+    assert!(!outcome.stderr.contains('\u{1b}'), "no terminal, no colours");
+    assert_eq!(lab.alive(), Vec::<String>::new());
+    outcome
+}
+
+/// Asserts that an experiment is refused at its mark.
+#[track_caller]
+fn refused_at_mark(marked: &str, words: &[&str]) {
+    let at = marked.find(MARK).unwrap_or_else(|| panic!("no mark in {marked}"));
+    let (before, line_start) = (&marked[..at], marked[..at].rfind('\n').map_or(0, |newline| newline + 1));
+    let (line, column) = (1 + before.matches('\n').count(), 1 + before[line_start..].chars().count());
+    let lab = Lab::new().experiment(marked.replace(MARK, ""));
+    let place = format!("--> {FILE}:{line}:{column}\n");
+    refused(&lab, lab.run(&[]), &[&[place.as_str()], words].concat());
+    let there: Vec<_> = std::fs::read_dir(lab.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(there, [FILE], "no run's folder, no cache");
+}
+
+#[test]
+fn words_that_are_not_known() {
+    let cases: [(String, &[&str]); 8] = [
+        (with("«conections = 5", "", ""), &["unknown key `conections` in [load]", "did you mean `connections`?"]),
+        (
+            with("", "", "").replace("\"specimen:pool", "«\"specimen:pol"),
+            &["unknown target `specimen:pol`", "did you mean `specimen:pool`?"],
+        ),
+        (
+            with("", "«handler_dely = \"5ms\"", ""),
+            &["unknown key `handler_dely` in [vary]", "did you mean `handler_delay`?"],
+        ),
+        (with("", "", "[trials]\n«windw = \"1s\""), &["unknown key `windw` in [trials]", "did you mean `window`?"]),
+        (
+            claim("«troughput(specimen:clean, connections = 2) > 1"),
+            &["`troughput` is no metric", "did you mean `throughput`?"],
+        ),
+        (
+            claim("throughput(«specimen:clear, connections = 2) > 1"),
+            &["`specimen:clear` is no target of this experiment", "did you mean `specimen:clean`?"],
+        ),
+        (
+            claim("throughput(specimen:clean, «conections = 2) > 1"),
+            &["does not vary `conections`", "did you mean `connections`?"],
+        ),
+        (
+            with("", "", "[[target]]\n«nmae = \"mine\"\nrun = \"./mine\""),
+            &["unknown key `nmae` in [[target]]", "did you mean `name`?"],
+        ),
+    ];
+    for (marked, words) in cases {
+        refused_at_mark(&marked, words);
+    }
+}
+
+#[test]
+fn values_that_make_no_sense() {
+    let open = |rate: &str| with(&format!("model = \"open\"\nrate = {rate}"), "", "");
+    let cases: [(String, &[&str]); 6] = [
+        (with("", "handler_delay = «10", ""), &["`handler_delay` has no unit", "write `\"10ms\"` or `\"10s\"`"]),
+        (
+            with("", "", "").replace("[2, 4]", "[2, «0]"),
+            &["`connections` must be a whole number from 1 up, not 0", "connections = 100"],
+        ),
+        (open("«-5"), &["`rate` must be above 0, not -5", "requests a second"]),
+        (
+            claim("«throughput(specimen:clean) > 1"),
+            &["`throughput(specimen:clean)` leaves `connections` open", "one of 2, 4"],
+        ),
+        (
+            with("", "", "").replace("\n[load]", "margin = «5%\n[load]"),
+            &["string values must be quoted", "put text and durations in quotes"],
+        ),
+        (
+            beside_a_specimen("run = 'x'\nready_within = «60"),
+            &["`ready_within` has no unit", "write `\"60ms\"` or `\"60s\"`"],
+        ),
+    ];
+    for (marked, words) in cases {
+        refused_at_mark(&marked, words);
+    }
+}
+
+#[test]
+fn arguments() {
+    let lab = Lab::new().experiment(with("", "", ""));
+    let cases: [(&[&str], &[&str]); 9] = [
+        (
+            &["run", FILE, "--target", "specimen:clean,specimen:pol"],
+            &["command line:1:25", "did you mean `specimen:pool`?", "its targets are specimen:clean, specimen:pool"],
+        ),
+        (&["run", "nothing.toml"], &["cannot read nothing.toml", "shipped experiments are: business-latency"]),
+        (&["run", "busines-latency"], &["cannot read busines-latency", "shipped experiments are: business-latency"]),
+        (&["run"], &["required", "<EXPERIMENT>"]),
+        (&["run", FILE, "--blocks", "0"], &["--blocks", "1..=1000"]),
+        (&["run", FILE, "--resume", "runs/x"], &["cannot be used with"]),
+        (&["run", "--resume", "runs/x"], &["runs/x is no run folder", "name a folder that `bourdon run` wrote"]),
+        (&["run", FILE, "--format", "yaml"], &["possible values: text, json, markdown"]),
+        (&["report", "."], &[". is no run folder: it has no plan.toml"]),
+    ];
+    for (args, words) in cases {
+        refused(&lab, lab.bourdon(args), words);
+        assert!(!lab.path().join("runs").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn more_connections_than_files_are_allowed() {
+    let lab = Lab::new().experiment(with("", "", "").replace("[2, 4]", "4_000_000_000"));
+    let words = [
+        "4000000000 connections need 4000000064 open files",
+        "use at most connections = ",
+        "raise the limit (ulimit -Hn",
+    ];
+    refused(&lab, lab.run(&[]), &words);
+    assert!(!lab.path().join("runs").exists());
+}
+
+#[test]
+fn a_target_file_that_is_wrong() {
+    let text = "name = 'x'\ntitle = 'X'\n[launch]\nrun = './x'\nraedy = '/ping'\n";
+    let lab = Lab::new().experiment(with("", "", "")).file("targets/x/target.toml", text);
+    let words = ["targets/x/target.toml:5:1", "unknown key `raedy` in [launch]", "did you mean `ready`?"];
+    refused(&lab, lab.run(&[]), &words);
+    refused(&lab, lab.bourdon(&["targets"]), &words);
+    assert!(!lab.path().join("runs").exists());
+}
+
+#[test]
+fn a_damaged_record() {
+    let short = with("", "", "[trials]\nwarm_up = \"10ms\"\nwindow = \"50ms\"\nblocks = 1");
+    let lab = Lab::new().experiment(short.replace("specimen:pool", "specimen:stall"));
+    lab.run(&[]).exits(0);
+    let record = lab.record();
+    let whole = record.text("trials.jsonl");
+    let mut lines: Vec<&str> = whole.lines().collect();
+    lines.insert(2, "{\"schema\":\"bourdon.trial/1\", what is this");
+    let damaged = lines.join("\n") + "\n";
+    let write = |file: &str, text: &str| std::fs::write(record.path().join(file), text).unwrap();
+    write("trials.jsonl", &damaged);
+    for args in [["report", record.name()].as_slice(), &["run", "--resume", record.name()]] {
+        refused(&lab, lab.bourdon(args), &["trials.jsonl, line 3: "]);
+        assert_eq!(record.text("trials.jsonl"), damaged, "a record is not mended by guessing");
+    }
+    write("trials.jsonl", &whole);
+    write("plan.toml", &record.text("plan.toml").replacen("seed = ", "seed = x", 1));
+    refused(&lab, lab.bourdon(&["report", record.name()]), &["plan.toml, line "]);
+}

@@ -1,0 +1,465 @@
+//! `bourdon load` from outside: the program itself against servers whose every action is known.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use specimens::{Action, Kind, Settings};
+use support::{
+    Closed, Document, Ended, Recorder, Replay, Specimen, bourdon, interval_log, load, on_a_shell, spawn, wait_until,
+    without_a_reader,
+};
+
+// Books.
+
+#[test]
+fn every_count_is_what_the_server_did() {
+    for seed in 1..=3 {
+        let specimen = Specimen::start(Settings { seed, ..Settings::new(Kind::Mixed) });
+        let arguments = "-n 2000 -c 100 --timeout 300ms --expect-status 200 --expect-body".split(' ');
+        let arguments: Vec<&str> = arguments.chain(["Hello world"]).collect();
+        let document = load(&specimen.url(), &arguments).document_with(1);
+        let actions = specimen.actions(document.count("accounting/sent"));
+        let did = |action| actions.count(action);
+        let expected = [
+            ("scheduled", 2000),
+            ("sent", actions.requests()),
+            ("ok", did(Action::Reply)),
+            ("bad_body", did(Action::WrongBody)),
+            ("bad_status", did(Action::Unavailable)),
+            ("failed/reset-before-reply", did(Action::ResetBeforeReply)),
+            ("failed/closed-before-reply", did(Action::CloseBeforeReply)),
+            ("failed/reset-in-reply", did(Action::ResetInReply)),
+            ("failed/closed-in-reply", did(Action::CloseInReply) + did(Action::ShortBody)),
+            ("failed/malformed", did(Action::MalformedHead)),
+            ("failed/timed-out", did(Action::NoAnswer)),
+            ("in_flight_at_end", 0),
+        ];
+        let counted = expected.map(|(name, _)| (name, document.count(&format!("accounting/{name}"))));
+        assert_eq!(counted, expected, "seed {seed}");
+        assert_eq!(document.sum("accounting/not_sent"), 0, "seed {seed}");
+        let closed_idle = document.count("connections/closed_idle");
+        // Of the connections that were closed while idle, those that were not needed again may not have been noticed.
+        let possible = actions.closed_idle.saturating_sub(100)..=actions.closed_idle;
+        assert!(possible.contains(&closed_idle), "seed {seed}: {closed_idle} is not in {possible:?}");
+    }
+}
+
+#[test]
+fn a_refused_request_was_not_sent() {
+    let closed = Closed::port();
+    let document = load(&closed.url(), &["-n", "100", "-c", "20"]).document_with(4);
+    for (path, expected) in [
+        ("accounting/scheduled", 100),
+        ("accounting/sent", 0),
+        ("accounting/not_sent/refused", 100),
+        ("connections/opened", 0),
+        // The connections that were to be opened before the load, and one attempt for each request.
+        ("connections/connect_failed", 120),
+        ("connections/never_served", 20),
+        ("connections/completed_max", 0),
+    ] {
+        assert_eq!(document.count(path), expected, "{path}");
+    }
+    assert_eq!(document.codes(), ["no-reply"]);
+    assert_eq!(document.get("failures/0/side"), "server");
+}
+
+#[test]
+fn the_same_seed_schedules_the_same_requests() {
+    let specimen = Specimen::of(Kind::Clean);
+    let scheduled = |seed: &str| {
+        let poisson = ["-R", "2000", "--arrivals", "poisson", "-d", "250ms", "--warm-up", "0s", "--seed", seed];
+        load(&specimen.url(), &poisson).document().count("accounting/scheduled")
+    };
+    let twice = [scheduled("7"), scheduled("7")];
+    assert_eq!(twice[0], twice[1]);
+    assert_ne!(twice[0], 500, "exactly the mean is a chance of one in fifty");
+}
+
+// What the instrument vouches for.
+
+#[test]
+fn a_rate_that_no_generator_can_send_is_void() {
+    let specimen = Specimen::of(Kind::Clean);
+    let document = load(&specimen.url(), &["-R", "5000000", "-d", "300ms", "--warm-up", "0s"]).document_with(3);
+    assert_eq!((document.verdict(), document.codes()[0]), ("void", "rate-not-reached"));
+    assert_eq!(document.count("accounting/scheduled"), 1_500_000);
+    assert!(document.count("accounting/not_sent/waiting-at-end") > 0);
+}
+
+#[test]
+fn a_closed_load_is_bounded_by_the_generator_exactly_when_that_is_busy() {
+    for handler_delay in [Duration::ZERO, Duration::from_millis(20)] {
+        let specimen = Specimen::start(Settings { handler_delay, ..Settings::new(Kind::Clean) });
+        let document = load(&specimen.url(), &["-c", "2", "-d", "500ms", "--warm-up", "100ms"]).document_with(0);
+        let busy = document.number("generator/busiest_thread");
+        let expected = if busy >= 0.8 { ("at_least", "generator") } else { ("valid", "server-bound") };
+        assert_eq!((document.verdict(), document.codes()[0]), expected, "{busy} busy");
+        if !handler_delay.is_zero() {
+            assert_eq!(document.verdict(), "valid", "it does nothing but wait: {busy} busy");
+        }
+    }
+}
+
+// Replies that are wrong.
+
+/// `-n 200` against a specimen: its ok and wrong replies.
+fn replies(url: &str, status: i32, arguments: &[&str]) -> [u64; 3] {
+    let document = load(url, &[&["-n", "200"], arguments].concat()).document_with(status);
+    ["ok", "bad_status", "bad_body"].map(|name| document.count(&format!("accounting/{name}")))
+}
+
+#[test]
+fn a_wrong_reply_is_a_bad_answer() {
+    let body = ["--expect-body", "Hello world"];
+    let wrong = Specimen::start(Settings { every: 10, ..Settings::new(Kind::WrongBody) });
+    assert_eq!(replies(&wrong.url(), 1, &body), [180, 0, 20]);
+    assert_eq!(replies(&wrong.url(), 0, &[]), [200, 0, 0], "nothing was asked of the body");
+    drop(wrong);
+    let unavailable = Specimen::start(Settings { every: 4, ..Settings::new(Kind::Unavailable) });
+    assert_eq!(replies(&unavailable.url(), 1, &body), [150, 50, 0], "a wrong status is not a wrong body too");
+    assert_eq!(replies(&unavailable.url(), 1, &["--expect-status", "503"]), [50, 150, 0]);
+}
+
+#[test]
+fn a_good_reply_is_what_was_expected() {
+    let specimen = Specimen::of(Kind::Clean);
+    let missing = specimen.url().replace("/rest/hello", "/rest/goodbye");
+    assert_eq!(replies(&missing, 1, &[]), [0, 200, 0]);
+    assert_eq!(replies(&missing, 0, &["--expect-status", "404"]), [200, 0, 0]);
+    assert_eq!(replies(&specimen.url(), 1, &["--expect-status", "404"]), [0, 200, 0]);
+    assert_eq!(replies(&specimen.url(), 1, &["--expect-body", "Hello worl"]), [0, 0, 200], "a prefix is another body");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("body");
+    std::fs::write(&file, "Hello world").unwrap();
+    assert_eq!(replies(&specimen.url(), 0, &["--expect-body", &format!("@{}", file.display())]), [200, 0, 0]);
+}
+
+// A stall.
+
+const STALL_S: f64 = 0.3;
+const STALL_RATE: f64 = 500.0;
+
+/// A second of load at a constant rate, in which the server stops for 300 ms; the document, and what the server's log
+/// says the response times were.
+fn stalled(connections: &str) -> (Document, Replay) {
+    let times = Duration::from_secs_f64(STALL_S);
+    let specimen = Specimen::start(Settings { stall_at: times, stall_for: times, ..Settings::new(Kind::Stall) });
+    let rate = STALL_RATE.to_string();
+    let arguments = ["-R", &rate, "-d", "1s", "--warm-up", "0s", "-c", connections];
+    let document = load(&specimen.url(), &arguments).document();
+    // A machine that is very busy may not send them all; these are then known by their age.
+    let sent = document.count("accounting/sent") as usize;
+    let replay = Replay::of(&specimen.log_of(sent), 500, STALL_RATE);
+    (document, replay)
+}
+
+#[test]
+fn a_stall_is_felt_by_every_request_that_was_due_in_it() {
+    let (document, replay) = stalled("20");
+    assert_eq!(document.count("accounting/scheduled"), 500);
+    assert_eq!(document.count("latency_us/response/count"), 500);
+    assert!(document.count("accounting/sent_late/no-connection") > 0, "{document:?}");
+    // A request is due every 2 ms, so one of them waits for all but 2 ms; histograms keep three digits.
+    assert!(document.latency_s("response/max") >= STALL_S - 0.005, "{document:?}");
+    for (name, q) in [("p90", 0.90), ("p95", 0.95), ("p99", 0.99)] {
+        let (measured, expected) = (document.latency_s(&format!("response/{name}")), replay.quantile_s(q));
+        let allowed = (0.03 * expected).max(0.015);
+        assert!((measured - expected).abs() <= allowed, "{name}: {measured} s, by the log {expected} s");
+    }
+}
+
+#[test]
+fn the_service_time_hides_the_stall_that_the_response_time_shows() {
+    // Two requests of 500 are in flight when the server stops: the naive p99 knows nothing of it.
+    let (document, _) = stalled("2");
+    let (response, service) = (document.latency_s("response/p99"), document.latency_s("service/p99"));
+    assert!(response > 3.0 * service, "response p99 {response} s, service p99 {service} s");
+}
+
+// Protocols and ways of sending.
+
+#[test]
+fn every_way_of_sending_is_counted_right() {
+    const EACH: u64 = 300;
+    let specimen = Specimen::of(Kind::Clean);
+    let mut acted = 0;
+    for (arguments, opened) in [
+        ("-c 6", 6),
+        ("-c 6 --no-keepalive", EACH),
+        ("-c 6 --http 1.0 --no-keepalive", EACH),
+        // The specimen closes after a reply to HTTP/1.0, whatever the client would like.
+        ("-c 6 --http 1.0", EACH),
+        ("-c 6 --pipeline 8", 6),
+        ("-c 6 -X POST -b {}", 6),
+        ("-c 6 -H Accept:text/html -H X-Trace:7", 6),
+        ("-c 7 -t 2", 7),
+        ("-c 5 -t 3 --pipeline 4", 5),
+        ("-c 5 -t 2 --no-keepalive", EACH),
+        ("-c 6 -R 2000", 6),
+        ("-c 7 -t 2 -R 2000 --arrivals poisson", 7),
+        ("-c 6 -R 2000 --no-keepalive", EACH),
+        ("-c 6 -R 2000 --pipeline 8", 6),
+    ] {
+        let given: Vec<&str> = arguments.split(' ').chain(["-n", "300", "--expect-body", "Hello world"]).collect();
+        let ended = load(&specimen.url(), &given);
+        let document = ended.document();
+        let counts = ["accounting/scheduled", "accounting/ok", "connections/opened", "connections/connect_failed"];
+        assert_eq!(counts.map(|path| document.count(path)), [EACH, EACH, opened, 0], "{arguments}: {document:?}");
+        assert_eq!(document.count("connections/unasked_replies"), 0, "{arguments}");
+        assert_eq!(document.get("latency_us/response").is_null(), !arguments.contains("-R"), "{arguments}");
+        // On a machine that is busy with other things an open rate may be missed; the books are right all the same.
+        let void_rate = document.codes()[0] == "rate-not-reached";
+        assert_eq!(ended.status, Some(if void_rate { 3 } else { 0 }), "{arguments}: {document:?}");
+        acted += EACH;
+        assert_eq!(specimen.actions(acted).count(Action::Reply), acted, "{arguments}");
+    }
+}
+
+/// What the recorder got when it was loaded with 20 requests, all answered well.
+fn recorded(arguments: &[&str]) -> (Recorder, Vec<String>) {
+    let recorder = Recorder::start();
+    let document = load(&recorder.url(), &[&["-n", "20", "-c", "3"], arguments].concat()).document_with(0);
+    let requests = recorder.requests();
+    assert_eq!(document.count("accounting/ok"), 20, "{document:?}");
+    assert_eq!(requests.len(), 20);
+    assert!(requests.iter().all(|request| *request == requests[0]), "{requests:?}");
+    (recorder, requests)
+}
+
+#[test]
+fn requests_are_what_was_asked_for_to_the_byte() {
+    let (recorder, requests) = recorded(&["-X", "POST", "-b", "{\"a\": 1}", "-H", "X-Trace:  7 "]);
+    let head = format!("POST /rest/hello HTTP/1.1\r\nHost: {}\r\n", recorder.authority());
+    assert_eq!(requests[0], format!("{head}Content-Length: 8\r\nX-Trace: 7\r\n\r\n{{\"a\": 1}}"));
+    let (recorder, requests) = recorded(&[]);
+    assert_eq!(requests[0], format!("GET /rest/hello HTTP/1.1\r\nHost: {}\r\n\r\n", recorder.authority()));
+}
+
+#[test]
+fn a_reply_to_head_is_complete_without_its_body() {
+    let (_, requests) = recorded(&["-X", "HEAD"]);
+    assert!(requests[0].starts_with("HEAD /rest/hello HTTP/1.1\r\n"), "{requests:?}");
+}
+
+// Servers that fail altogether.
+
+#[test]
+fn a_server_that_never_answers_holds_no_run_up() {
+    let specimen = Specimen::always(Kind::NeverAnswers);
+    let document = load(&specimen.url(), &["-c", "10", "-d", "500ms", "--warm-up", "0s"]).document_with(1);
+    assert_eq!(document.codes()[0], "no-reply");
+    assert_eq!(document.count("accounting/in_flight_at_end"), 10, "{document:?}");
+    assert_eq!(document.count("latency_us/service/censored"), 10, "known by their age alone");
+    assert_eq!(specimen.actions(10).count(Action::NoAnswer), 10);
+}
+
+#[test]
+fn a_server_that_resets_everything_holds_no_run_up() {
+    let specimen = Specimen::always(Kind::ResetBeforeReply);
+    let document = load(&specimen.url(), &["-c", "10", "-d", "500ms", "--warm-up", "0s"]).document_with(1);
+    let resets = document.count("accounting/failed/reset-before-reply");
+    assert_eq!(document.codes()[0], "no-reply");
+    assert_eq!((resets, document.count("accounting/sent")), (document.count("accounting/scheduled"), resets));
+    assert_eq!(specimen.actions(resets).count(Action::ResetBeforeReply), resets);
+}
+
+#[test]
+fn a_server_that_vanishes_holds_no_run_up() {
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    let arguments = ["load", &url, "--format", "json", "-c", "10", "-d", "1s", "--warm-up", "0s"];
+    let run = spawn(&arguments);
+    specimen.log_of(50);
+    let replies = specimen.stop().len() as u64;
+    let document = run.end().document();
+    let [completed, ok, refused] =
+        ["completed", "ok", "not_sent/refused"].map(|name| document.count(&format!("accounting/{name}")));
+    assert!((1..=replies).contains(&ok), "{ok} ok, {replies} sent");
+    assert_eq!(completed, ok, "what it did answer was right");
+    assert!(refused > 0, "{document:?}");
+}
+
+// Being stopped.
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let specimen = Specimen::of(Kind::Clean);
+        let url = specimen.url();
+        let run = spawn(&["load", &url, "--format", "json", "-c", "10", "-d", "60s", "--warm-up", "0s"]);
+        specimen.log_of(100);
+        run.signal(signal);
+        let document = run.end().document_with(130);
+        assert_eq!(document.get("interrupted"), true);
+        assert!(document.codes().contains(&"interrupted"), "{document:?}");
+        assert!(document.number("window_s") < 60.0);
+        assert!(document.count("accounting/ok") >= 90, "all that were answered but the last few: {document:?}");
+        let acted = specimen.actions(document.count("accounting/sent"));
+        assert_eq!(acted.count(Action::Reply), document.count("accounting/sent"));
+    }
+}
+
+#[test]
+fn a_second_interrupt_ends_the_program_at_once() {
+    let specimen = Specimen::always(Kind::NeverAnswers);
+    let mut run = spawn(&["load", &specimen.url(), "-d", "60s"]);
+    specimen.log_of(1);
+    wait_until("its end", || {
+        run.signal(Signal::INT);
+        run.has_ended().then_some(())
+    });
+    let ended = run.end();
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(130), ""), "{ended:?}");
+}
+
+// What cannot be done.
+
+/// The program said why not, and what to do about it, and nothing on stdout.
+fn assert_refused(what: &str, ended: &Ended, status: i32, cause: &str, cure: &str) {
+    assert_eq!(ended.status, Some(status), "{what}: {ended:?}");
+    assert_eq!(ended.stdout, "", "{what}");
+    assert!(ended.stderr.contains(cause) && ended.stderr.contains(cure), "{what}: {}", ended.stderr);
+    assert!(!ended.stderr.contains("panicked"), "{what}: {}", ended.stderr);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
+    for (line, status, cause, cure) in [
+        ("-c 0 http://h/", 2, "invalid value '0' for '--connections", "0 is not in 1.."),
+        ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "above zero, for instance 1000"),
+        ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "above zero, for instance 1000"),
+        ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "above zero, for instance 1000"),
+        ("-d 10 http://h/", 2, "`10` has no unit", "write `10ms` or `10s`"),
+        ("-d soon http://h/", 2, "`soon` is no duration", "write for instance `500us`, `10ms`"),
+        ("-d 0s http://h/", 2, "invalid value '0s' for '--duration", "must be above zero"),
+        ("http://", 2, "`http://` is no URL to load", "write http://host[:port][/path]"),
+        ("http://[::1/", 2, "`http://[::1/` is no URL to load", "write http://host[:port][/path]"),
+        ("http://127.0.0.1:99999/", 2, "`99999` is no port", "1 to 65535"),
+        ("https://127.0.0.1/", 2, "https is not supported yet", "use http://"),
+        ("ftp://127.0.0.1/", 2, "is no URL to load", "must begin with http://"),
+        ("http://no-such-host.invalid/", 4, "`no-such-host.invalid` is unknown", "check its spelling"),
+        ("--threads 5 -c 2 http://h/", 2, "5 threads cannot share 2 connections", "at most -t 2"),
+        ("--pipeline 4 --no-keepalive http://h/", 2, "--pipeline needs connections", "leave out --no-keepalive"),
+        ("--arrivals poisson http://h/", 2, "required arguments were not provided", "--rate <PER_SECOND>"),
+        ("--expect-body @missing http://127.0.0.1/", 2, "cannot read missing: No such file", "leave the @ out"),
+        ("-b @missing http://127.0.0.1/", 2, "cannot read missing: No such file", "leave the @ out"),
+        (
+            "--histogram-log no/such/folder/log http://127.0.0.1/",
+            2,
+            "cannot write no/such/folder/log: No such file",
+            "in a folder that can be written",
+        ),
+        ("-H nonsense http://h/", 2, "invalid value 'nonsense' for '--header", "written 'Name: value'"),
+        ("--expect-status 700 http://h/", 2, "invalid value '700'", "100..=599"),
+        ("--http 2 http://h/", 2, "invalid value '2' for '--http", "possible values: 1.0, 1.1"),
+        ("", 2, "required arguments were not provided", "<URL>"),
+    ] {
+        let arguments: Vec<&str> = ["load"].into_iter().chain(line.split_whitespace()).collect();
+        assert_refused(line, &bourdon(&arguments), status, cause, cure);
+    }
+}
+
+#[test]
+fn more_connections_than_open_files_are_refused_before_the_load() {
+    let ended = on_a_shell("ulimit -n 100", &["load", "-c", "50", "http://127.0.0.1/"]);
+    assert_refused("open files", &ended, 2, "50 connections need 114 open files, and 100 are allowed", "at most -c 36");
+    let closed = Closed::port();
+    let within = on_a_shell("ulimit -n 100", &["load", "-c", "36", "-n", "36", "--format", "json", &closed.url()]);
+    assert_eq!(within.document_with(4).count("accounting/not_sent/refused"), 36, "36 are few enough");
+    let raised = on_a_shell("ulimit -Hn 100; ulimit -Sn 30", &["load", "-c", "36", "-n", "36", &closed.url()]);
+    assert!(raised.stdout.contains("36 refused"), "the soft limit is raised: {raised:?}");
+}
+
+// What is printed.
+
+#[test]
+fn stdout_is_the_document_or_plain_text() {
+    let specimen = Specimen::of(Kind::Clean);
+    let (url, arguments) = (specimen.url(), ["-n", "50"]);
+    let json = load(&url, &arguments);
+    let document = json.document_with(0);
+    assert_eq!(document.get("schema"), "bourdon.load/1");
+    assert_eq!(document.get("url"), url.as_str());
+    let text = bourdon(&[&["load", &url][..], &arguments].concat());
+    assert_eq!(text.status, Some(0));
+    assert!(text.stdout.contains("requests/s") && text.stdout.contains("ok 50"), "{text:?}");
+    for (ended, what) in [(&json, "json"), (&text, "text")] {
+        assert!(!ended.stdout.contains('\u{1b}'), "{what} has colour where no terminal is");
+        assert_eq!(ended.stderr, "", "{what}: no progress where no terminal is");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    for arguments in [
+        &["load", &url, "-n", "50"][..],
+        &["load", &url, "-n", "50", "--format", "json"],
+        &["load", "--help"],
+        &["completions", "bash"],
+        &["completions", "fish"],
+    ] {
+        let ended = without_a_reader(arguments);
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_histogram_log_holds_what_the_document_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("load.hlog");
+    let file = path.to_str().unwrap();
+    let specimen = Specimen::of(Kind::Clean);
+    for model in [&["-c", "4"][..], &["-c", "4", "-R", "1000"]] {
+        let times = ["-d", "1100ms", "--warm-up", "100ms", "--histogram-log", file];
+        let document = load(&specimen.url(), &[model, &times].concat()).document();
+        let logged = interval_log::counts(&path);
+        let tags: Vec<&str> = logged.keys().map(String::as_str).collect();
+        let open = model.contains(&"-R");
+        let expected =
+            if open { &["first-byte", "lateness", "response", "service"][..] } else { &["first-byte", "service"] };
+        assert_eq!(tags, expected);
+        for (tag, count) in &logged {
+            let summary = format!("latency_us/{}", tag.replace('-', "_"));
+            let observed = document.count(&format!("{summary}/count")) - document.count(&format!("{summary}/censored"));
+            assert_eq!(*count, observed, "{tag}");
+            assert!(*count > 0, "{tag}");
+        }
+    }
+}
+
+#[test]
+fn help_is_as_it_was_read() {
+    insta::assert_snapshot!("help", bourdon(&["--help"]).stdout);
+    insta::assert_snapshot!("help_of_load", bourdon(&["load", "--help"]).stdout);
+}
+
+#[test]
+fn an_example_of_the_help_works_as_it_stands() {
+    let help = bourdon(&["load", "--help"]).stdout;
+    let example = help.lines().find(|line| line.contains(" -n ") && line.contains("--expect-body")).unwrap();
+    let specimen = Specimen::of(Kind::Clean);
+    let here = example.replace("http://127.0.0.1:8080/rest/hello", &specimen.url());
+    let words = shlex::split(&here).unwrap();
+    let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(arguments[0], "bourdon");
+    let ended = bourdon(&arguments[1..]);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    assert_eq!(specimen.actions(1000).count(Action::Reply), 1000);
+}
+
+#[test]
+fn completions_know_the_options() {
+    for shell in ["bash", "zsh", "fish"] {
+        let ended = bourdon(&["completions", shell]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""));
+        // fish writes long options without their dashes.
+        let option = if shell == "fish" { "-l connections" } else { "--connections" };
+        assert!(ended.stdout.contains(option), "{shell}");
+    }
+}

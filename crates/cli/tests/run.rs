@@ -1,0 +1,369 @@
+//! `bourdon run` and `bourdon report` from the outside: the real binary, real servers, real signals.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{CLEAN_AND_SERIALISED, FILE, Json, Lab, Record, beside_a_specimen, is_here, repository};
+
+/// A specimen beside another: short trials, as many blocks as a test asks for.
+const SHORT: &str = r#"
+question = "Is the order kept?"
+load = { path = "/rest/hello", expect_body = "Hello world" }
+trials = { warm_up = "10ms", window = "50ms", blocks = 2 }
+
+[vary]
+target = ["specimen:clean", "specimen:stall"]
+connections = [2, 4]
+"#;
+
+/// The experiment of two specimens with a claim.
+fn claiming(expect: &str) -> String {
+    format!(
+        "{CLEAN_AND_SERIALISED}\n[[claim]]\nname = \"one-at-a-time\"\nsays = \"It serves one at a time.\"\n\
+         expect = \"{expect}\"\n"
+    )
+}
+
+fn names(list: &Json, key: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
+}
+
+/// Whether each trial of a target came to its figures.
+fn all_measured(record: &Record, target: &str, trials: usize) {
+    let failures = record.failures_of(target);
+    assert_eq!(failures.len(), trials, "{target}");
+    assert!(failures.iter().all(Json::is_null), "{target}: {failures:?}");
+}
+
+#[test]
+fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
+    let lab = Lab::new().experiment(claiming("throughput(specimen:serialised) / throughput(specimen:clean) < 0.2"));
+    let run = lab.run(&["--gate"]).exits(0).says(&["recording in runs/", "block 6: 2 trials", "6 blocks, as planned"]);
+    lab.nothing_is_left();
+    let (record, analysis) = (lab.record(), lab.record().analysis());
+
+    let last = run.stdout.lines().last().unwrap();
+    let path = last.strip_prefix("Record: ").unwrap_or_else(|| panic!("{last}"));
+    assert_eq!(lab.path().join(path), record.path());
+    assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'), "no terminal, no colours\n{run:?}");
+    let run = run.shows(&["supported", "It serves one at a time.", "Looks serialised: specimen:serialised"]);
+    assert!(!run.stdout.contains("preliminary"), "{}", run.stdout);
+
+    assert_eq!(analysis["claims"][0]["verdict"], "supported");
+    assert_eq!(names(&analysis["findings"], "pathology"), ["serialised-handler"]);
+    assert_eq!(names(&analysis["findings"], "target"), ["specimen:serialised"]);
+    let ranks = &analysis["groups"][0]["ranks"];
+    assert_eq!(analysis["groups"][0]["metric"], "throughput");
+    assert_eq!(names(ranks, "target"), ["specimen:clean", "specimen:serialised"]);
+    assert_eq!([&ranks[0]["rank"], &ranks[1]["rank"]], [1, 2]);
+
+    record.is_whole(6, 2);
+    for file in ["plan.toml", "environment.json", "analysis.json", "report.md"] {
+        assert!(record.has(file), "{file}");
+    }
+    assert_eq!(["histograms", "samples", "stderr"].map(|folder| record.files_in(folder)), [12; 3]);
+    let plan: toml::Table = record.text("plan.toml").parse().unwrap();
+    assert_eq!(plan["schema"].as_str(), Some("bourdon.plan/1"));
+    let environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
+    assert_eq!(environment["command_line"][2], FILE);
+}
+
+#[test]
+fn a_record_gives_the_same_verdict_again_with_no_server_near() {
+    let lab = Lab::new().experiment(claiming("throughput(specimen:clean) / throughput(specimen:serialised) > 5"));
+    let run = lab.run(&["--format", "json"]).exits(0);
+    lab.nothing_is_left();
+    let (record, analysis) = (lab.record(), run.json());
+    assert_eq!(analysis["schema"], "bourdon.report/1");
+    assert_eq!(record.text("analysis.json"), run.stdout);
+    for list in ["cells", "comparisons", "groups", "claims", "findings"] {
+        assert!(!analysis[list].as_array().unwrap().is_empty(), "{list}");
+    }
+
+    let markdown = record.text("report.md");
+    ["analysis.json", "report.md"].iter().for_each(|file| std::fs::remove_file(record.path().join(file)).unwrap());
+    let report = |format| lab.bourdon(&["report", record.name(), "--format", format]).exits(0);
+    assert_eq!(report("json").stdout, run.stdout, "the same record, the same bytes");
+    assert_eq!(report("json").stdout, run.stdout, "and once more");
+    assert_eq!(record.text("analysis.json"), run.stdout);
+    assert_eq!(record.text("report.md"), markdown);
+    assert_eq!(report("markdown").stdout, markdown);
+    for part in ["| rank | target |", "| 1 | `specimen:clean` |", "| **supported** | `one-at-a-time` |"] {
+        assert!(markdown.contains(part), "no `{part}` in\n{markdown}");
+    }
+    report("text").shows(&["Which one serves requests side by side?", "Looks serialised: specimen:serialised"]);
+}
+
+#[test]
+fn the_seed_decides_the_order_of_trials() {
+    let lab = Lab::new().experiment(SHORT);
+    for seed in ["7", "7", "8"] {
+        lab.run(&["--seed", seed]).exits(0);
+    }
+    let [first, again, other] = &lab.records()[..] else { panic!("three runs on one day: {:?}", lab.records()) };
+    assert_eq!(first.order(), again.order());
+    assert_ne!(first.order(), other.order());
+    [first, other].iter().for_each(|record| record.is_whole(2, 4));
+}
+
+#[test]
+fn fewer_than_six_blocks_give_figures_and_no_verdict() {
+    let lab = Lab::new().experiment(claiming("throughput(specimen:serialised) / throughput(specimen:clean) < 0.2"));
+    lab.run(&["--blocks", "2"]).exits(0).shows(&["reliminary", "inconclusive"]);
+    let analysis = lab.record().analysis();
+    assert_eq!(analysis["preliminary"], true);
+    assert_eq!(analysis["claims"][0]["verdict"], "inconclusive");
+    assert!(analysis["cells"][0]["throughput"]["estimate"].as_f64().unwrap() > 0.0);
+    let verdicts = names(&analysis["comparisons"], "verdict");
+    assert!(verdicts.iter().all(|verdict| verdict == "inconclusive"), "{verdicts:?}");
+}
+
+#[test]
+fn a_contradicted_claim_fails_only_the_gate() {
+    let lab = Lab::new().experiment(claiming("throughput(specimen:serialised) / throughput(specimen:clean) > 0.9"));
+    lab.run(&["--gate"]).exits(1).shows(&["contradicted"]);
+    let record = lab.record();
+    let trials = record.text("trials.jsonl");
+    lab.bourdon(&["run", "--resume", record.name()]).exits(0).shows(&["contradicted"]);
+    assert_eq!(record.text("trials.jsonl"), trials, "nothing was left to launch");
+}
+
+#[test]
+fn wrong_replies_void_their_trials_alone() {
+    let lab = Lab::new().experiment(SHORT.replace("specimen:stall", "specimen:wrong-body"));
+    lab.run(&[]).exits(1).shows(&["trials void of 8", "correctness: "]);
+    let record = lab.record();
+    // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
+    let wrong = |trial: &Json| {
+        let (books, window) = (&trial["measurement"]["accounting"], &trial["measurement"]["in_window"]);
+        books["bad_body"] != 0 || window["completed"] != window["ok"]
+    };
+    let mut expected: Vec<Json> = record.trials().into_iter().filter(wrong).map(|trial| trial["id"].clone()).collect();
+    expected.sort_by_key(Json::to_string);
+    let analysis = record.analysis();
+    let void = analysis["void_trials"].as_array().unwrap();
+    assert_eq!(void.iter().map(|trial| trial["id"].clone()).collect::<Vec<_>>(), expected);
+    for trial in void {
+        assert_eq!([&trial["reason"]["code"], &trial["where"]["target"]], ["correctness", "specimen:wrong-body"]);
+    }
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on_without_losing_or_doubling_a_trial() {
+    let mut random = fastrand::Rng::with_seed(20_161_120);
+    let lab = Lab::new().experiment(SHORT);
+    let mut running = lab.start(&["run", FILE, "--blocks", "20"]);
+    let record = running.until("the run's folder", || lab.records().pop());
+    let mut most_alive = 0;
+    for kill in 1..=20 {
+        let lines = record.lines() + random.usize(..2);
+        running.until("another trial", || (record.lines() >= lines).then_some(()));
+        (0..random.usize(..30)).for_each(|_| most_alive = most_alive.max(lab.alive().len()));
+        running.kill();
+        lab.nothing_is_left();
+        if kill % 5 == 0 {
+            tear(&record);
+            lab.bourdon(&["report", record.name()]).exits(0);
+        }
+        running = lab.start(&["run", "--resume", record.name()]);
+    }
+    running.end().exits(0).shows(&["Record: "]);
+    lab.nothing_is_left();
+    assert!(most_alive >= 3, "bourdon, a reaper and a target were there to be killed");
+    record.is_whole(20, 4);
+    assert_eq!(record.analysis()["trials"]["total"], 80);
+    assert_eq!(record.order(), whole_order(&lab, &record), "the order is that of a run nobody killed");
+}
+
+/// Ends the record as a kill does in the middle of a write.
+fn tear(record: &Record) {
+    let torn = record.text("trials.jsonl") + "{\"schema\":\"bourdon.trial/1\",\"id\":\"b0";
+    std::fs::write(record.path().join("trials.jsonl"), torn).unwrap();
+}
+
+/// The order of the same plan without any kill.
+fn whole_order(lab: &Lab, killed: &Record) -> Vec<[u64; 3]> {
+    lab.run(&["--blocks", "20"]).exits(0);
+    let whole = lab.records().into_iter().find(|record| record.path() != killed.path()).unwrap();
+    whole.order()
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
+    let lab = Lab::new().experiment(SHORT);
+    let mut running = lab.start(&["run", FILE, "--blocks", "10", "--runs", "my runs"]);
+    let record = running.until("the run's folder", || lab.records_in("my runs").pop());
+    running.until("three trials", || (record.lines() >= 3).then_some(()));
+    let busy = lab.bourdon(&["run", "--resume", record.name()]).exits(2);
+    busy.says(&[record.name(), "is being written by another bourdon", "wait for its end"]);
+    running.interrupt();
+    let stopped = running.end().exits(130).says(&["interrupted; what was measured is kept"]);
+    lab.nothing_is_left();
+    let kept = record.text("trials.jsonl");
+    assert!((3..40).contains(&kept.lines().count()), "{kept}");
+    assert!(record.has("analysis.json"), "what there is has been judged");
+    stopped.clone().shows(&["Record: "]);
+
+    let (_, command) = stopped.stderr.trim_end().rsplit_once("To go on: bourdon ").unwrap();
+    let words = shlex::split(command).unwrap();
+    lab.bourdon(&words.iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["going on with"]);
+    assert!(record.text("trials.jsonl").starts_with(&kept));
+    record.is_whole(10, 4);
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = \"sh -c 'echo begun > begun; exec sleep 600'\""));
+    let mut running = lab.start(&["run", FILE, "--target", "odd"]);
+    running.until("the target", || lab.path().join("begun").exists().then_some(()));
+    running.interrupt();
+    running.end().exits(130);
+    lab.nothing_is_left();
+    assert_eq!(lab.record().lines(), 0, "an interrupted trial is no trial");
+}
+
+#[test]
+fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
+    // What the file says of the target; the stage of its failure; what is said.
+    let cases: [(&str, &str, &[&str]); 3] = [
+        ("run = './no-such-server'", "launch", &["cannot run `./no-such-server`", "No such file"]),
+        (
+            "run = \"sh -c 'echo the database is not there >&2; exit 9'\"",
+            "ready",
+            &["it exited with status 9 before it was ready", "    the database is not there"],
+        ),
+        (
+            "run = '$BOURDON specimen clean'\nready = '/nope'\nready_within = '200ms'",
+            "ready",
+            &["it was not ready within 200ms: /nope answers with status 404", "    clean listens on"],
+        ),
+    ];
+    for (target, stage, said) in cases {
+        let lab = Lab::new().experiment(beside_a_specimen(target));
+        lab.run(&[]).exits(4).says(said);
+        lab.nothing_is_left();
+        let record = lab.record();
+        all_measured(&record, "specimen:clean", 2);
+        let failures = record.failures_of("odd");
+        assert_eq!(failures[0]["stage"], stage);
+        assert!(failures[1]["text"].as_str().unwrap().starts_with("not tried again: "), "{failures:?}");
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
+    let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
+    let lab = Lab::new().experiment(beside_a_specimen(build));
+    let said = ["building odd failed (exit status: 3)", "no such header"];
+    lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
+    all_measured(&lab.record(), "specimen:clean", 2);
+    assert!(lab.record().failures_of("odd").is_empty(), "what is not built is not launched");
+
+    lab.run(&["--target", "odd", "--runs", "alone"]).exits(4).says(&said);
+    assert!(lab.records_in("alone").is_empty(), "there is nothing to record");
+}
+
+#[test]
+fn a_target_that_dies_under_load_voids_its_trials_alone() {
+    // It ends with the first request that is not the question whether it is ready.
+    let server = "rm -f log; LOG_FILE=log $BOURDON specimen clean & until [ -s log ]; do :; done; kill $!; \
+                  echo out of memory >&2; exit 7";
+    let lab = Lab::new().experiment(beside_a_specimen(&format!("ready = '/ping'\nrun = \"sh -c '{server}'\"")));
+    lab.run(&[]).exits(3).says(&["it exited with status 7 under load", "out of memory"]);
+    lab.nothing_is_left();
+    let record = lab.record();
+    all_measured(&record, "specimen:clean", 2);
+    for void in record.analysis()["void_trials"].as_array().unwrap() {
+        assert_eq!([&void["reason"]["code"], &void["where"]["target"]], ["died", "odd"]);
+    }
+    assert_eq!(record.analysis()["trials"]["void"], 2);
+}
+
+#[test]
+fn nothing_of_a_target_survives_whatever_it_does() {
+    let server = "exec $BOURDON specimen clean";
+    let ignores_term = format!("trap \\\"\\\" TERM; {server}");
+    let leaves_a_grandchild = format!(
+        "(trap \\\"\\\" TERM; exec setsid sh -c \\\": > there; exec sleep 600\\\") & \
+         until [ -e there ]; do :; done; {server}"
+    );
+    // Without its environment the lab's name is only among its arguments.
+    let forgets_everything = format!(
+        "setsid env -i sh -c \\\"trap : TERM; : > there; while :; do sleep 600; done\\\" $PWD & \
+         until [ -e there ]; do :; done; {server}"
+    );
+    for server in [ignores_term, leaves_a_grandchild, forgets_everything] {
+        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
+        lab.run(&["--target", "odd", "--blocks", "1"]).exits(0);
+        assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
+        all_measured(&lab.record(), "odd", 1);
+    }
+}
+
+/// An experiment on a target for which the compiler is missing.
+const MISSING: &str = r#"
+question = "What remains without a compiler?"
+load = { path = "/rest/hello", expect_body = "Hello world" }
+trials = { warm_up = "10ms", window = "50ms", blocks = 6 }
+
+[vary]
+target = ["go-net-http"]
+handler_delay = ["0ms", "5ms"]
+connections = 10
+
+[[claim]]
+name = "is-quick"
+says = "It is quick."
+expect = "throughput(go-net-http, handler_delay = 5ms) > 10"
+"#;
+
+const MISSING_TARGET: &str = r#"
+name = "go-net-http"
+title = "net/http"
+toolchain = { command = "no-such-compiler", version = "no-such-compiler --version", get = "https://example.org/get" }
+build.run = "no-such-compiler -o $TARGET_BIN"
+launch = { run = "$TARGET_BIN", ready = "/ping" }
+settings.handler_delay = { env = "HANDLER_DELAY", type = "duration", default = "0ms" }
+"#;
+
+#[test]
+fn without_any_toolchain_specimens_stand_in() {
+    let lab = Lab::new().experiment(MISSING).file("targets/go/net-http/target.toml", MISSING_TARGET);
+    let nowhere = lab.path().join("nothing-here").display().to_string();
+    let lab = lab.env("PATH", nowhere);
+    let cure = "go-net-http: `no-such-compiler` is not on PATH; get it from https://example.org/get";
+    let run = lab.run(&["--blocks", "1"]).exits(0);
+    let run = run.says(&[cure, "running on bourdon's own specimens instead"]);
+    run.shows(&["Absent: go-net-http", "https://example.org/get", "not testable here", "specimen:clean"]);
+    let (record, analysis) = (lab.record(), lab.record().analysis());
+    record.is_whole(1, 4);
+    assert_eq!(names(&analysis["absent"], "name"), ["go-net-http"]);
+    assert_eq!(analysis["claims"][0]["verdict"], "not-testable");
+    ["specimen:clean", "specimen:serialised"].iter().for_each(|target| all_measured(&record, target, 2));
+}
+
+#[test]
+fn a_shipped_experiment_is_known_by_its_name_wherever_one_is() {
+    let lab = Lab::new().env("PATH", "").env("BOURDON_HOME", repository().display().to_string());
+    let mut running = lab.start(&["run", "business-latency", "--quick", "--blocks", "1"]);
+    let record = running.until("the run's folder", || lab.records().pop());
+    running.interrupt();
+    running.end().exits(130).says(&["`go` is not on PATH; get it from", "specimens instead"]);
+    assert!(record.name().ends_with("business-latency"), "{record:?}");
+    lab.nothing_is_left();
+}
+
+#[test]
+fn the_example_of_a_server_of_ones_own_works() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = Lab::new();
+    let example = repository().join("examples/own-server/own-server.toml");
+    lab.bourdon(&["run", example.to_str().unwrap(), "--quick", "--blocks", "1"]).exits(0);
+    lab.nothing_is_left();
+    let record = lab.record();
+    let trials = record.trials().len() / 2;
+    ["mine", "mine-tuned"].iter().for_each(|target| all_measured(&record, target, trials));
+    assert_eq!(record.analysis()["trials"]["void"], 0);
+}

@@ -1,0 +1,308 @@
+//! The vocabulary of the end-to-end tests of `run`, `report` and `targets`: a folder, the real binary, what it said.
+#![allow(dead_code, reason = "each test binary uses its own part of the vocabulary")]
+
+mod record;
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+pub(crate) use record::{Json, Record};
+
+/// Where each test keeps its experiment.
+pub(crate) const FILE: &str = "try.toml";
+
+/// Carries the name of the lab in the environment of everything that bourdon starts.
+const MARKER: &str = "BOURDON_TEST_LAB";
+
+/// How often something is looked for again before a test gives up: minutes, on any machine.
+const LOOKS: usize = 30_000;
+
+/// One run at a time has the machine, as on a user's desk: tests that load side by side measure each other.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// Two specimens of which one serves a request at a time; 5 ms of work, 20 connections, six blocks.
+pub(crate) const CLEAN_AND_SERIALISED: &str = r#"
+question = "Which one serves requests side by side?"
+load = { path = "/rest/hello", expect_body = "Hello world", connections = 20 }
+trials = { warm_up = "20ms", window = "200ms", blocks = 6 }
+
+[vary]
+target = ["specimen:clean", "specimen:serialised"]
+handler_delay = "5ms"
+"#;
+
+/// `run = COMMAND` as a target of the file, beside a clean specimen: one short block.
+pub(crate) fn beside_a_specimen(target: &str) -> String {
+    format!(
+        "question = \"Does the one disturb the other?\"\n\
+         load = {{ path = \"/rest/hello\", expect_body = \"Hello world\", connections = 4 }}\n\
+         trials = {{ warm_up = \"10ms\", window = \"50ms\", blocks = 2 }}\n\
+         [[target]]\nname = \"odd\"\n{target}\n[vary]\ntarget = [\"odd\", \"specimen:clean\"]\n"
+    )
+}
+
+/// The root of the repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Whether a command is on PATH; if not, says that a test was not run.
+pub(crate) fn is_here(command: &str) -> bool {
+    let here = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .any(|folder| folder.join(command).is_file());
+    if !here {
+        eprintln!("NOT RUN: there is no `{command}` on PATH");
+    }
+    here
+}
+
+/// Calls `look` until it finds something, giving way to others in between.
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..LOOKS {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::yield_now();
+    }
+    panic!("never seen: {what}")
+}
+
+/// A folder to work in, with a cache of its own; nothing that is started in it may outlive it.
+pub(crate) struct Lab {
+    folder: TempDir,
+    command_env: Vec<(String, String)>,
+    _machine: MutexGuard<'static, ()>,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        Lab { folder: tempfile::tempdir().unwrap(), command_env: Vec::new(), _machine: machine }
+    }
+
+    /// With an experiment file.
+    pub(crate) fn experiment(self, text: impl AsRef<str>) -> Self {
+        self.file(FILE, text)
+    }
+
+    /// With a file, its folders made.
+    pub(crate) fn file(self, name: &str, text: impl AsRef<str>) -> Self {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text.as_ref()).unwrap();
+        self
+    }
+
+    /// With an environment variable.
+    pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.command_env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The binary under test, as it is called here.
+    fn command(&self, args: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bourdon"));
+        command.args(args).current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for name in ["BOURDON_HOME", "NO_COLOR", "COLUMNS", "PORT", "HANDLER_DELAY", "LOG_FILE"] {
+            command.env_remove(name);
+        }
+        command.env(MARKER, self.path()).env("XDG_CACHE_HOME", self.path().join("cache"));
+        command.envs(self.command_env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// `bourdon ARGS`, to its end.
+    pub(crate) fn bourdon(&self, args: &[&str]) -> Outcome {
+        self.start(args).end()
+    }
+
+    /// `bourdon ARGS` in another folder, to its end.
+    pub(crate) fn bourdon_in(&self, folder: &Path, args: &[&str]) -> Outcome {
+        Started::new(self.command(args).current_dir(folder)).end()
+    }
+
+    /// `bourdon run try.toml ARGS`, to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Outcome {
+        self.bourdon(&[&["run", FILE], args].concat())
+    }
+
+    /// `bourdon ARGS`, begun.
+    pub(crate) fn start(&self, args: &[&str]) -> Started {
+        Started::new(&mut self.command(args))
+    }
+
+    /// Every run recorded here, in the order of their names.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.records_in("runs")
+    }
+
+    /// Every run recorded in a folder.
+    pub(crate) fn records_in(&self, folder: &str) -> Vec<Record> {
+        let Ok(entries) = std::fs::read_dir(self.path().join(folder)) else { return Vec::new() };
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        folders.retain(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b"."));
+        folders.sort();
+        folders.into_iter().map(Record::new).collect()
+    }
+
+    /// The one run recorded here.
+    pub(crate) fn record(&self) -> Record {
+        let mut records = self.records();
+        assert_eq!(records.len(), 1, "{records:?}");
+        records.remove(0)
+    }
+
+    /// Waits until nothing is alive of what was started here; it must end by itself.
+    pub(crate) fn nothing_is_left(&self) {
+        let mut left = Vec::new();
+        for _ in 0..LOOKS {
+            left = self.alive();
+            if left.is_empty() {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        panic!("still alive: {left:#?}");
+    }
+
+    /// The processes that carry this lab's name, in their environment or as an argument.
+    pub(crate) fn alive(&self) -> Vec<String> {
+        let (own, name) = (std::process::id(), self.path().as_os_str().as_encoded_bytes());
+        let mut alive = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            let read = |file| std::fs::read(entry.path().join(file)).unwrap_or_default();
+            let (environment, arguments) = (read("environ"), read("cmdline"));
+            let ours = |bytes: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+            if pid != own && (ours(&environment) || ours(&arguments)) {
+                alive.push(format!("{pid}: {}", String::from_utf8_lossy(&arguments).replace('\0', " ")));
+            }
+        }
+        alive
+    }
+}
+
+/// A bourdon that runs; dropped, it is killed.
+pub(crate) struct Started(Option<Child>);
+
+impl Started {
+    fn new(command: &mut Command) -> Self {
+        Started(Some(command.spawn().unwrap()))
+    }
+
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Outcome {
+        Outcome::from(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        let status = self.child().try_wait().unwrap()?;
+        let mut said = String::new();
+        if let Some(mut stderr) = self.child().stderr.take() {
+            stderr.read_to_string(&mut said).unwrap();
+        }
+        Some(format!("{status}: {said}"))
+    }
+
+    /// Looks for something as long as it runs.
+    pub(crate) fn until<T>(&mut self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        wait_for(what, || {
+            let found = look();
+            if let (None, Some(end)) = (&found, self.ended()) {
+                panic!("never seen: {what}; bourdon ended with {end}");
+            }
+            found
+        })
+    }
+
+    /// Ctrl-C.
+    pub(crate) fn interrupt(&mut self) {
+        kill_process(Pid::from_child(self.child()), Signal::INT).unwrap();
+    }
+
+    /// kill -9.
+    pub(crate) fn kill(mut self) {
+        self.child().kill().unwrap();
+        let killed = self.end();
+        assert_eq!(killed.status, None, "it had ended before: {killed:?}");
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// Exit status; none when a signal ended it.
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Outcome { status: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Outcome {
+    /// Asserts the exit status.
+    #[track_caller]
+    pub(crate) fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{}", self.all());
+        self
+    }
+
+    /// Asserts that all of these are in stderr.
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Self {
+        words.iter().for_each(|word| assert!(self.stderr.contains(word), "no `{word}` in stderr\n{}", self.all()));
+        self
+    }
+
+    /// Asserts that all of these are in stdout.
+    #[track_caller]
+    pub(crate) fn shows(self, words: &[&str]) -> Self {
+        words.iter().for_each(|word| assert!(self.stdout.contains(word), "no `{word}` in stdout\n{}", self.all()));
+        self
+    }
+
+    /// The one JSON document on stdout.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Json {
+        let mut documents = serde_json::Deserializer::from_str(&self.stdout).into_iter();
+        let document = documents.next().unwrap_or_else(|| panic!("no JSON\n{}", self.all())).unwrap();
+        assert!(documents.next().is_none(), "a second document\n{}", self.all());
+        document
+    }
+
+    fn all(&self) -> String {
+        let mut all = format!("status: {:?}\n", self.status);
+        let _ = writeln!(all, "--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
+        all
+    }
+}

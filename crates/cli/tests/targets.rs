@@ -1,0 +1,109 @@
+//! `bourdon targets` over the repository's own servers and over one that honours nothing; and the help texts.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{Json, Lab, is_here, repository};
+
+/// A server that answers and is no target: it has two of the contract's paths.
+const DISHONEST: &str = r#"
+name = "dishonest"
+title = "Promises nothing"
+launch = { run = "$BOURDON specimen clean", ready = "/ping" }
+"#;
+
+const NEEDS_A_COMPILER: &str = r#"
+name = "needs-a-compiler"
+title = "Cannot be built here"
+toolchain = { command = "no-such-compiler", version = "no-such-compiler -v", get = "https://example.org/get" }
+build.run = "no-such-compiler -o $TARGET_BIN"
+launch = { run = "$TARGET_BIN", ready = "/ping" }
+"#;
+
+fn targets(document: &Json) -> &Vec<Json> {
+    assert_eq!(document["schema"], "bourdon.targets/1");
+    document["targets"].as_array().unwrap()
+}
+
+#[test]
+fn the_repositorys_targets_are_listed() {
+    let lab = Lab::new();
+    let list = lab.bourdon_in(&repository(), &["targets", "list"]).exits(0);
+    // Whether its toolchain is here depends on the machine.
+    let state = |line: &str| match line.split_once("absent: ") {
+        Some((before, _)) => format!("{before}STATE"),
+        None => format!("{}STATE", line.strip_suffix("present").unwrap_or_else(|| panic!("{line}"))),
+    };
+    insta::assert_snapshot!(list.stdout.lines().map(state).collect::<Vec<_>>().join("\n"));
+    assert_eq!(lab.bourdon_in(&repository(), &["targets"]).exits(0).stdout, list.stdout, "list is the default");
+    let home = lab.env("BOURDON_HOME", repository().display().to_string());
+    assert_eq!(home.bourdon(&["targets"]).exits(0).stdout, list.stdout, "and so from elsewhere");
+}
+
+#[test]
+fn the_list_as_json() {
+    let document = Lab::new().bourdon_in(&repository(), &["targets", "--format", "json"]).exits(0).json();
+    let names: Vec<&str> = targets(&document).iter().map(|target| target["name"].as_str().unwrap()).collect();
+    assert!(names.is_sorted() && names.contains(&"go-net-http"), "{names:?}");
+    let reconstructed = targets(&document).iter().filter(|target| target["reconstruction"].is_string());
+    assert_eq!(reconstructed.map(|target| &target["name"]).collect::<Vec<_>>(), ["go-iris-2016"]);
+}
+
+#[test]
+fn a_server_that_breaks_the_contract_is_told_what_it_breaks() {
+    let lab = Lab::new().file("targets/dishonest/target.toml", DISHONEST);
+    let check = lab.bourdon(&["targets", "check", "dishonest"]).exits(1).says(&["checking dishonest"]);
+    lab.nothing_is_left();
+    check.shows(&["dishonest  Promises nothing  breaks ", "GET /index gives \"index\\n\": status 404"]);
+    let document = lab.bourdon(&["targets", "check", "--format", "json"]).exits(1).json();
+    let [dishonest] = &targets(&document)[..] else { panic!("{document}") };
+    assert_eq!(dishonest["ok"], false);
+    let breaches: Vec<&str> = dishonest["breaches"].as_array().unwrap().iter().map(|b| b.as_str().unwrap()).collect();
+    assert!(breaches.contains(&"GET /index gives \"index\\n\": status 404"), "{breaches:#?}");
+    assert!(breaches.iter().any(|breach| breach.starts_with("POST /submit echoes its JSON")), "{breaches:#?}");
+    assert!(!breaches.iter().any(|breach| breach.starts_with("GET /ping gives")), "that one it honours");
+    assert!(breaches.len() < dishonest["checks"].as_u64().unwrap() as usize);
+}
+
+#[test]
+fn a_target_that_cannot_be_had_is_said() {
+    let dead = DISHONEST.replace("$BOURDON specimen clean", "sh -c 'echo no licence >&2; exit 9'");
+    let lab = Lab::new().file("targets/dead/target.toml", dead).file("targets/x/y/target.toml", NEEDS_A_COMPILER);
+    lab.bourdon(&["targets"]).exits(0).shows(&[
+        "dishonest         Promises nothing      present",
+        "needs-a-compiler  Cannot be built here  absent: `no-such-compiler` is not on PATH; get it from https://example.org/get",
+    ]);
+    lab.bourdon(&["targets", "build", "needs-a-compiler"]).exits(4).shows(&["https://example.org/get"]);
+    lab.bourdon(&["targets", "check", "dishonest"]).exits(4).shows(&["exited with status 9", "no licence"]);
+    lab.bourdon(&["targets", "check", "dishonst"]).exits(2).says(&["no target is called `dishonst`", "dishonest"]);
+}
+
+#[test]
+fn without_a_folder_of_targets_the_cure_is_said() {
+    Lab::new().bourdon(&["targets"]).exits(2).says(&["there is no targets/ folder here", "set BOURDON_HOME"]);
+}
+
+#[test]
+fn a_go_target_is_built_once_and_honours_the_contract() {
+    if !is_here("go") {
+        return;
+    }
+    // Go's own cache is what makes the build short; bourdon's is this lab's.
+    let found = std::process::Command::new("go").args(["env", "GOCACHE"]).output().unwrap();
+    let lab = Lab::new().env("GOCACHE", String::from_utf8(found.stdout).unwrap().trim());
+    let targets = |action| lab.bourdon_in(&repository(), &["targets", action, "go-net-http"]).exits(0);
+    targets("build").shows(&["go-net-http", "  built\n"]);
+    targets("build").shows(&["  built before\n"]);
+    targets("check").shows(&["go-net-http", "  passes, "]);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn the_help_of_each_command() {
+    let lab = Lab::new();
+    for command in ["run", "report", "targets"] {
+        let help = lab.bourdon(&[command, "--help"]).exits(0);
+        assert_eq!(help.stderr, "");
+        insta::assert_snapshot!(format!("help_{command}"), help.stdout);
+    }
+}
