@@ -48,6 +48,11 @@ impl Failure {
         Self { exit: Exit::Usage, text: format!("error: {text}") }
     }
 
+    /// Somebody stopped it before there was anything to keep.
+    pub(crate) fn interrupted(text: impl Display) -> Self {
+        Self { exit: Exit::Interrupted, text: text.to_string() }
+    }
+
     /// A file is wrong at one place, which is shown.
     pub(crate) fn diagnostic(diagnostic: Diagnostic) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -31,20 +31,31 @@ struct Trial {
     done: Vec<TrialRecord>,
 }
 
+/// Builds a plan's targets; those that cannot be built leave it.
+type Build<'a> = &'a mut dyn FnMut(&mut Plan) -> Result<Prepared, Failure>;
+
 /// `bourdon run EXPERIMENT`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
-    let builder = Builder::new(home::build_cache()?);
+    let builder = Builder::new(home::build_cache()?, home::executable()?);
+    let mut build = |plan: &mut Plan| {
+        let prepared = lab::prepare(plan, &builder, &stop, &mut |event| progress.show(&event));
+        if prepared.interrupted {
+            Err(Failure::interrupted("interrupted while building; nothing was recorded"))
+        } else {
+            Ok(prepared)
+        }
+    };
     let trial = match (&args.resume, &args.experiment) {
-        (Some(folder), _) => resume(folder, &builder, &mut progress)?,
-        (None, Some(named)) => begin(args, named, &builder, &mut progress)?,
+        (Some(folder), _) => resume(folder, &mut build)?,
+        (None, Some(named)) => begin(args, named, &mut build)?,
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
     conduct(args, trial, &stop, progress)
 }
 
-fn begin(args: &RunArgs, named: &str, builder: &Builder, progress: &mut RunProgress) -> Result<Trial, Failure> {
+fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure> {
     let found = home::experiment(named)?;
     let zoo = home::targets(&found.folder)?;
     let request = Request {
@@ -60,14 +71,14 @@ fn begin(args: &RunArgs, named: &str, builder: &Builder, progress: &mut RunProgr
     let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
     reserve_files(most, "connections = ")?;
     let asked = plan.clone();
-    let mut prepared = lab::prepare(&mut plan, builder, &mut |event| progress.show(&event));
+    let mut prepared = build(&mut plan)?;
     if plan.cells.is_empty() {
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
         eprintln!("no target can be built here: running on bourdon's own specimens instead");
         plan = on_specimens(asked, plan.absent, &found.folder);
-        prepared = lab::prepare(&mut plan, builder, &mut |event| progress.show(&event));
+        prepared = build(&mut plan)?;
     }
     let environment = environment(&plan);
     let date = Zoned::now().date();
@@ -96,13 +107,13 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
 }
 
-fn resume(path: &Path, builder: &Builder, progress: &mut RunProgress) -> Result<Trial, Failure> {
+fn resume(path: &Path, build: Build<'_>) -> Result<Trial, Failure> {
     let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
     let RunRecord { plan, environment, trials } = record;
     let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
     reserve_files(most, "connections = ")?;
     let mut buildable = plan.clone();
-    let prepared = lab::prepare(&mut buildable, builder, &mut |event| progress.show(&event));
+    let prepared = build(&mut buildable)?;
     if buildable.cells.len() < plan.cells.len() {
         let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
         return Err(Failure::unreachable(format!("the run cannot go on: {}", missing.join("; "))));

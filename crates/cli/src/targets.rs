@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::{Builder, Check, ProcessLauncher, check_contract};
 use model::{Runtime, Target};
@@ -39,13 +40,17 @@ struct Document<'a> {
 /// `bourdon targets [list|build|check]`.
 pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let chosen = choose(home::targets(Path::new("."))?, &args.names)?;
-    let builder = Builder::new(home::build_cache()?);
+    let builder = Builder::new(home::build_cache()?, home::executable()?);
+    let stop = flag_on_interrupt()?;
     let mut lines = Vec::new();
     for target in &chosen {
         if args.action != TargetsAction::List {
             eprintln!("{} {}", if args.action == TargetsAction::Build { "building" } else { "checking" }, target.name);
         }
-        lines.push(look(target, args.action, &builder)?);
+        lines.push(look(target, args.action, &builder, &stop)?);
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted("interrupted"));
+        }
     }
     match args.format {
         TargetsFormat::Json => {
@@ -79,7 +84,7 @@ fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
     Ok(all.into_iter().filter(|target| names.is_empty() || names.contains(&target.name)).collect())
 }
 
-fn look(target: &Target, action: TargetsAction, builder: &Builder) -> Result<Line, Failure> {
+fn look(target: &Target, action: TargetsAction, builder: &Builder, stop: &AtomicBool) -> Result<Line, Failure> {
     let mut line = Line {
         name: target.name.clone(),
         title: target.title.clone(),
@@ -97,22 +102,21 @@ fn look(target: &Target, action: TargetsAction, builder: &Builder) -> Result<Lin
         }
         return Ok(line);
     }
-    match builder.build(target, &Runtime::default()) {
+    match builder.build(target, &Runtime::default(), stop) {
         Err(error) => (line.state, line.ok) = (error.to_string(), false),
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();
         }
-        Ok(built) => check(target, built.binary.as_deref(), &mut line)?,
+        Ok(built) => check(target, built.binary.as_deref(), stop, &mut line)?,
     }
     Ok(line)
 }
 
-fn check(target: &Target, binary: Option<&Path>, line: &mut Line) -> Result<(), Failure> {
-    let stop = flag_on_interrupt()?;
+fn check(target: &Target, binary: Option<&Path>, stop: &AtomicBool, line: &mut Line) -> Result<(), Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
     let folder = std::env::temp_dir().join(format!("bourdon-check-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
-    let checked = check_contract(target, binary, &launcher, &folder, &stop);
+    let checked = check_contract(target, binary, &launcher, &folder, stop);
     let _ = std::fs::remove_dir_all(&folder);
     match checked {
         Ok(checks) => conclude(&checks, line),

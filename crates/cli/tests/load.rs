@@ -162,7 +162,8 @@ fn a_stall_is_felt_by_every_request_that_was_due_in_it() {
     let (document, replay) = stalled("20");
     assert_eq!(document.count("accounting/scheduled"), 500);
     assert_eq!(document.count("latency_us/response/count"), 500);
-    assert!(document.count("accounting/sent_late/no-connection") > 0, "{document:?}");
+    // 150 requests came due while the server stood still, and only the first 20 found a connection free.
+    assert!(document.count("accounting/sent_late/no-connection") >= 120, "{document:?}");
     // A request is due every 2 ms, so one of them waits for all but 2 ms; histograms keep three digits.
     assert!(document.latency_s("response/max") >= STALL_S - 0.005, "{document:?}");
     for (name, q) in [("p90", 0.90), ("p95", 0.95), ("p99", 0.99)] {

@@ -223,6 +223,27 @@ fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
 }
 
 #[test]
+fn a_build_ends_with_bourdon_however_that_ends() {
+    let build = "build = \"sh -c 'sleep 600 & echo begun > begun; exec sleep 600'\"\nrun = 'true'";
+    let begin = || {
+        let lab = Lab::new().experiment(beside_a_specimen(build));
+        let mut running = lab.start(&["run", FILE, "--target", "odd"]);
+        running.until("the build", || lab.path().join("begun").exists().then_some(()));
+        (lab, running)
+    };
+    let (lab, mut interrupted) = begin();
+    interrupted.interrupt();
+    interrupted.end().exits(130).says(&["interrupted while building; nothing was recorded"]);
+    lab.nothing_is_left();
+    assert!(lab.records().is_empty());
+    // A test holds the machine through its lab: the first must go before the second comes.
+    drop(lab);
+    let (lab, killed) = begin();
+    killed.kill();
+    lab.nothing_is_left();
+}
+
+#[test]
 fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
     // What the file says of the target; the stage of its failure; what is said.
     let cases: [(&str, &str, &[&str]); 3] = [
@@ -254,7 +275,7 @@ fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
 fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
     let lab = Lab::new().experiment(beside_a_specimen(build));
-    let said = ["building odd failed (exit status: 3)", "no such header"];
+    let said = ["building odd failed (exited with status 3)", "no such header"];
     lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
     all_measured(&lab.record(), "specimen:clean", 2);
     assert!(lab.record().failures_of("odd").is_empty(), "what is not built is not launched");

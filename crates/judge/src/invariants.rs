@@ -109,7 +109,10 @@ fn correctness(measured: &Measurement) -> InvariantCheck {
         format!("none of {of} replies is wrong")
     } else {
         let (status, body) = (count(books.bad_status), count(books.bad_body));
-        format!("{} of {of} replies are wrong (status {status}, body {body})", count(wrong))
+        format!(
+            "{} of {of} replies are wrong (of those sent in the window: status {status}, body {body})",
+            count(wrong)
+        )
     };
     InvariantCheck { invariant: Invariant::Correctness, holds: wrong == 0, text }
 }

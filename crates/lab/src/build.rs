@@ -1,21 +1,25 @@
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use model::{BuildRecipe, Runtime, Target};
 use sha2::{Digest, Sha256};
 
 use crate::expand::{Variables, expand};
+use crate::guarded::Guarded;
 
-/// Lines of a build's output that are shown when it fails.
-const SHOWN_LINES: usize = 15;
+/// How often a build under way is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
 #[derive(Debug, Clone)]
 pub struct Builder {
     cache: PathBuf,
+    executable: PathBuf,
 }
 
 /// A target that is ready to be launched.
@@ -50,6 +54,12 @@ pub enum BuildError {
         /// The last lines of what it said.
         output: String,
     },
+    /// It was stopped.
+    #[error("building {target} was interrupted")]
+    Interrupted {
+        /// The target.
+        target: String,
+    },
     /// The build could not be started, or its files not be read.
     #[error("building {target}: {text}")]
     Start {
@@ -61,24 +71,19 @@ pub enum BuildError {
 }
 
 impl Builder {
-    /// A builder that keeps what it builds in `cache`.
-    pub fn new(cache: PathBuf) -> Self {
-        Self { cache }
+    /// A builder that keeps what it builds in `cache` and runs recipes under the reaper of `executable`.
+    pub fn new(cache: PathBuf, executable: PathBuf) -> Self {
+        Self { cache, executable }
     }
 
-    /// Builds a target with one of its runtimes.
+    /// Builds a target with one of its runtimes; setting `stop` ends the build.
     ///
     /// # Errors
-    /// When its toolchain is missing or the build fails; nothing half-built is left behind.
-    pub fn build(&self, target: &Target, runtime: &Runtime) -> Result<Built, BuildError> {
+    /// When its toolchain is missing, the build fails or is stopped; nothing half-built is left behind or running.
+    pub fn build(&self, target: &Target, runtime: &Runtime, stop: &AtomicBool) -> Result<Built, BuildError> {
         let toolchain = toolchain_version(target, runtime)?;
         let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
         let start = |text: String| BuildError::Start { target: target.name.clone(), text };
-        if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
-            // The recipe keeps its result where it likes: only the recipe itself knows whether it is up to date.
-            run(target, recipe, runtime, &Variables::new())?;
-            return Ok(Built { binary: None, cached: false, toolchain });
-        }
         let key =
             fingerprint(target, recipe, runtime, toolchain.as_deref()).map_err(|error| start(error.to_string()))?;
         let binary = self.cache.join(format!("{}-{key}", target.name));
@@ -89,40 +94,55 @@ impl Builder {
         std::fs::create_dir_all(&self.cache)
             .map_err(|error| start(format!("cannot make {}: {error}", self.cache.display())))?;
         let unfinished = self.cache.join(format!("{}-{key}.{}", target.name, std::process::id()));
-        let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
-        let finished = run(target, recipe, runtime, &variables).and_then(|()| {
+        let log = unfinished.with_extension("log");
+        let built = self.run(target, recipe, runtime, &unfinished, &log, stop).and_then(|()| {
+            // A recipe that does not name $TARGET_BIN keeps its result where it likes.
+            if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
+                return Ok(Built { binary: None, cached: false, toolchain });
+            }
             std::fs::rename(&unfinished, &binary)
-                .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))
+                .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
+            Ok(Built { binary: Some(binary), cached: false, toolchain })
         });
-        if finished.is_err() {
+        let _ = std::fs::remove_file(&log);
+        if built.is_err() {
             let _ = std::fs::remove_file(&unfinished);
         }
-        finished.map(|()| Built { binary: Some(binary), cached: false, toolchain })
+        built
     }
-}
 
-fn run(target: &Target, recipe: &BuildRecipe, runtime: &Runtime, variables: &Variables) -> Result<(), BuildError> {
-    let start = |text: String| BuildError::Start { target: target.name.clone(), text };
-    let words: Vec<String> = recipe.run.iter().map(|word| expand(word, variables)).collect();
-    let (program, arguments) = words.split_first().ok_or_else(|| start("its `run` is empty".to_owned()))?;
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(&recipe.cwd)
-        .envs(&recipe.env)
-        .envs(&runtime.env)
-        .stdin(Stdio::null())
-        .process_group(0)
-        .output()
-        .map_err(|error| start(format!("cannot run `{program}` in {}: {error}", recipe.cwd.display())))?;
-    if output.status.success() {
-        return Ok(());
+    fn run(
+        &self,
+        target: &Target,
+        recipe: &BuildRecipe,
+        runtime: &Runtime,
+        unfinished: &Path,
+        log: &Path,
+        stop: &AtomicBool,
+    ) -> Result<(), BuildError> {
+        let start = |error: std::io::Error| BuildError::Start { target: target.name.clone(), text: error.to_string() };
+        let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
+        let words: Vec<String> = recipe.run.iter().map(|word| expand(word, &variables)).collect();
+        let output = File::create(log).map_err(start)?;
+        let mut build = Guarded::start(&self.executable, &words, &[], output, |command| {
+            command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
+        })
+        .map_err(start)?;
+        let status = loop {
+            if let Some(text) = build.ended() {
+                break text.to_owned();
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(BuildError::Interrupted { target: target.name.clone() });
+            }
+            std::thread::sleep(LOOK_EVERY);
+        };
+        if status == "exited with status 0" {
+            return Ok(());
+        }
+        build.end();
+        Err(BuildError::Failed { target: target.name.clone(), status, output: crate::launch::tail(log) })
     }
-    let said = [output.stdout, output.stderr].concat();
-    Err(BuildError::Failed {
-        target: target.name.clone(),
-        status: output.status.to_string(),
-        output: last_lines(&String::from_utf8_lossy(&said), SHOWN_LINES),
-    })
 }
 
 /// The last `count` lines of a text.
@@ -203,6 +223,25 @@ fn hash_files(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
 mod tests {
     use super::*;
     use model::{LaunchRecipe, Toolchain};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Stands in for the executable: the outward behaviour of `bourdon reaper --cpus= -- COMMAND`.
+    const REAPER: &str =
+        "#!/bin/sh\nshift 3\necho pid $$\n\"$@\" >&2\necho exit exited with status $?\ncat >/dev/null\n";
+
+    /// Only one test forks at a time: a fork between writing and starting the script would keep it busy.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    fn build(folder: &Path, target: &Target) -> Result<Built, BuildError> {
+        let script = folder.join("reaper");
+        if !script.exists() {
+            std::fs::write(&script, REAPER).unwrap();
+            std::fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+        }
+        Builder::new(folder.join("cache"), script).build(target, &Runtime::default(), &AtomicBool::new(false))
+    }
 
     fn target(folder: &Path, run: &[&str]) -> Target {
         Target {
@@ -233,32 +272,34 @@ mod tests {
 
     #[test]
     fn a_target_is_built_once_until_its_inputs_change() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("in"), "one").unwrap();
-        let builder = Builder::new(folder.path().join("cache"));
         let target = target(folder.path(), &["cp", "in", "$TARGET_BIN"]);
-        let first = builder.build(&target, &Runtime::default()).unwrap();
+        let first = build(folder.path(), &target).unwrap();
         assert!(!first.cached);
-        let again = builder.build(&target, &Runtime::default()).unwrap();
+        let again = build(folder.path(), &target).unwrap();
         assert_eq!((again.cached, &again.binary), (true, &first.binary));
         std::fs::write(folder.path().join("in"), "two").unwrap();
-        let changed = builder.build(&target, &Runtime::default()).unwrap();
+        let changed = build(folder.path(), &target).unwrap();
         assert!(!changed.cached && changed.binary != first.binary);
     }
 
     #[test]
     fn a_build_that_fails_says_why_and_leaves_nothing() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("in"), "one").unwrap();
         let cache = folder.path().join("cache");
         let failing = target(folder.path(), &["sh", "-c", "echo half > $TARGET_BIN; echo no such thing >&2; exit 3"]);
-        let error = Builder::new(cache.clone()).build(&failing, &Runtime::default()).unwrap_err();
+        let error = build(folder.path(), &failing).unwrap_err();
         assert!(error.to_string().contains("no such thing"), "{error}");
         assert_eq!(std::fs::read_dir(cache).unwrap().count(), 0);
     }
 
     #[test]
     fn a_missing_toolchain_is_named_with_its_cure() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = tempfile::tempdir().unwrap();
         let mut target = target(folder.path(), &["true", "$TARGET_BIN"]);
         target.toolchain = Some(Toolchain {
@@ -266,7 +307,7 @@ mod tests {
             version: "no-such-compiler --version".into(),
             get: "https://example.invalid".into(),
         });
-        let error = Builder::new(folder.path().into()).build(&target, &Runtime::default()).unwrap_err();
+        let error = build(folder.path(), &target).unwrap_err();
         assert_eq!(error.to_string(), "`no-such-compiler` is not on PATH; get it from https://example.invalid");
     }
 }

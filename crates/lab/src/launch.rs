@@ -1,12 +1,8 @@
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use engine::MonotonicClock;
@@ -14,6 +10,7 @@ use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, form
 
 use crate::build::last_lines;
 use crate::expand::{Variables, expand};
+use crate::guarded::Guarded;
 use crate::probe::{self, Probe};
 
 /// How often readiness is asked for.
@@ -75,15 +72,11 @@ pub struct ProcessLauncher {
 }
 
 struct Process {
-    reaper: Child,
-    /// Closing it tells the reaper to end the target.
-    pipe: Option<ChildStdin>,
-    said: Receiver<String>,
+    guarded: Guarded,
     address: SocketAddr,
     admin_address: SocketAddr,
     pid: u32,
     time_to_ready_ms: f64,
-    ended: Option<String>,
 }
 
 impl Launcher for ProcessLauncher {
@@ -93,7 +86,7 @@ impl Launcher for ProcessLauncher {
         match process.wait_until_ready(&spec.target.launch, stop) {
             Ok(()) => Ok(Box::new(process)),
             Err((stage, text)) => {
-                process.end();
+                process.guarded.end();
                 Err(failure(stage, text))
             }
         }
@@ -106,27 +99,20 @@ impl ProcessLauncher {
         let variables = self.variables(spec, port, admin_port);
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
-        let cpus: Vec<String> = spec.cpus.iter().map(u32::to_string).collect();
-        let mut command = Command::new(&self.executable);
-        command.arg("reaper").arg(format!("--cpus={}", cpus.join(","))).arg("--").args(&words);
-        command.current_dir(&spec.target.launch.cwd).process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output);
-        command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
-        command.envs(&spec.runtime.env).envs(spec.settings);
-        command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-        let mut reaper =
-            command.spawn().map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
-        let (pipe, said) = (reaper.stdin.take(), lines(&mut reaper));
+        let guarded = Guarded::start(&self.executable, &words, spec.cpus, output, |command| {
+            command.current_dir(&spec.target.launch.cwd);
+            command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
+            command.envs(&spec.runtime.env).envs(spec.settings);
+            command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
+        })
+        .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
-            reaper,
-            pipe,
-            said,
+            guarded,
             address: address(port),
             admin_address: address(admin_port),
             pid: 0,
             time_to_ready_ms: 0.0,
-            ended: None,
         })
     }
 
@@ -152,6 +138,7 @@ impl Process {
             if stop.load(Ordering::Relaxed) {
                 return Err((TrialStage::Ready, "interrupted".to_owned()));
             }
+            self.pid = self.guarded.pid();
             if let Some(text) = self.ended() {
                 let stage = if self.pid == 0 { TrialStage::Launch } else { TrialStage::Ready };
                 return Err((stage, format!("it {text} before it was ready")));
@@ -168,22 +155,6 @@ impl Process {
             std::thread::sleep(READY_EVERY);
         }
         Err((TrialStage::Ready, format!("it was not ready within {}: {last}", format_duration(within_ns))))
-    }
-
-    /// Takes what the reaper has said.
-    fn listen(&mut self) {
-        while let Ok(line) = self.said.try_recv() {
-            match line.split_once(' ') {
-                Some(("pid", pid)) => self.pid = pid.parse().unwrap_or(0),
-                Some(("exit", text)) => self.ended = Some(text.to_owned()),
-                _ => {}
-            }
-        }
-    }
-
-    fn end(&mut self) {
-        self.pipe = None;
-        let _ = self.reaper.wait();
     }
 }
 
@@ -205,40 +176,12 @@ impl Running for Process {
     }
 
     fn ended(&mut self) -> Option<String> {
-        self.listen();
-        if self.ended.is_none()
-            && let Ok(Some(status)) = self.reaper.try_wait()
-        {
-            self.listen();
-            self.ended.get_or_insert_with(|| format!("could not be run ({status})"));
-        }
-        self.ended.clone()
+        self.guarded.ended().map(str::to_owned)
     }
 
     fn stop(mut self: Box<Self>) {
-        self.end();
+        self.guarded.end();
     }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// The lines that the reaper says, as they come.
-fn lines(reaper: &mut Child) -> Receiver<String> {
-    let (tell, said) = mpsc::channel();
-    if let Some(out) = reaper.stdout.take() {
-        std::thread::spawn(move || {
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                if tell.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-    }
-    said
 }
 
 /// Two ports that nothing listens on now.

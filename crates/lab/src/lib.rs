@@ -6,6 +6,7 @@ mod contract;
 mod error;
 mod expand;
 mod folder;
+mod guarded;
 mod launch;
 mod prepare;
 mod probe;

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use model::{AbsentTarget, Event, Plan};
 
@@ -11,6 +12,8 @@ pub struct Prepared {
     binaries: BTreeMap<(String, String), PathBuf>,
     /// Targets that have a toolchain here and still could not be built.
     pub failed: Vec<AbsentTarget>,
+    /// Whether it was stopped before every target was built.
+    pub interrupted: bool,
 }
 
 impl Prepared {
@@ -22,7 +25,7 @@ impl Prepared {
 
 /// Builds what the plan's cells need. A target that cannot be built leaves the plan, its cells with it, and is
 /// listed as absent with what is missing.
-pub fn prepare(plan: &mut Plan, builder: &Builder, on_event: &mut dyn FnMut(Event<'_>)) -> Prepared {
+pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(Event<'_>)) -> Prepared {
     let mut prepared = Prepared::default();
     let needed: BTreeSet<(String, String)> =
         plan.cells.iter().map(|cell| (cell.levels.target().to_owned(), cell.runtime.clone())).collect();
@@ -32,13 +35,19 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, on_event: &mut dyn FnMut(Even
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
         let environment = target.runtimes.get(&runtime).cloned().unwrap_or_default();
-        on_event(Event::Building { target: &name });
-        match builder.build(&target, &environment) {
+        if target.build.is_some() {
+            on_event(Event::Building { target: &name });
+        }
+        match builder.build(&target, &environment, stop) {
             Ok(built) => {
                 on_event(Event::Built { target: &name, cached: built.cached });
                 if let Some(binary) = built.binary {
                     prepared.binaries.insert((name, runtime), binary);
                 }
+            }
+            Err(BuildError::Interrupted { .. }) => {
+                prepared.interrupted = true;
+                return prepared;
             }
             Err(error) => {
                 let absent = AbsentTarget { name: name.clone(), reason: error.to_string() };

@@ -1,6 +1,8 @@
 //! Sentences about a run that the terminal and Markdown share.
 
-use model::{Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, VoidTrial, parse_duration};
+use model::{
+    Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, Metric, VoidTrial, parse_duration,
+};
 
 use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
 
@@ -196,7 +198,8 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(analysis: &Analysis) -> Option<String> {
-    let tied = analysis.groups.iter().flat_map(|group| &group.ranks).any(|rank| rank.tied);
+    let shown = analysis.groups.iter().filter(|group| group.metric == Metric::Throughput);
+    let tied = shown.flat_map(|group| &group.ranks).any(|rank| rank.tied);
     let margin = crate::format::percent(analysis.margin);
     tied.then(|| format!("= tied: these launches do not tell them apart; the same means within {margin}"))
 }

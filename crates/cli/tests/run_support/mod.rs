@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part of the vocabulary")]
 
 mod record;
+#[path = "../wait/mod.rs"]
+mod wait;
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -14,15 +16,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 pub(crate) use record::{Json, Record};
+pub(crate) use wait::wait_until;
 
 /// Where each test keeps its experiment.
 pub(crate) const FILE: &str = "try.toml";
 
 /// Carries the name of the lab in the environment of everything that bourdon starts.
 const MARKER: &str = "BOURDON_TEST_LAB";
-
-/// How often something is looked for again before a test gives up: minutes, on any machine.
-const LOOKS: usize = 30_000;
 
 /// One run at a time has the machine, as on a user's desk: tests that load side by side measure each other.
 static MACHINE: Mutex<()> = Mutex::new(());
@@ -61,17 +61,6 @@ pub(crate) fn is_here(command: &str) -> bool {
         eprintln!("NOT RUN: there is no `{command}` on PATH");
     }
     here
-}
-
-/// Calls `look` until it finds something, giving way to others in between.
-pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..LOOKS {
-        if let Some(found) = look() {
-            return found;
-        }
-        std::thread::yield_now();
-    }
-    panic!("never seen: {what}")
 }
 
 /// A folder to work in, with a cache of its own; nothing that is started in it may outlive it.
@@ -165,15 +154,7 @@ impl Lab {
 
     /// Waits until nothing is alive of what was started here; it must end by itself.
     pub(crate) fn nothing_is_left(&self) {
-        let mut left = Vec::new();
-        for _ in 0..LOOKS {
-            left = self.alive();
-            if left.is_empty() {
-                return;
-            }
-            std::thread::yield_now();
-        }
-        panic!("still alive: {left:#?}");
+        wait_until("the end of everything", || self.alive().is_empty().then_some(()));
     }
 
     /// The processes that carry this lab's name, in their environment or as an argument.
@@ -222,7 +203,7 @@ impl Started {
 
     /// Looks for something as long as it runs.
     pub(crate) fn until<T>(&mut self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        wait_for(what, || {
+        wait_until(what, || {
             let found = look();
             if let (None, Some(end)) = (&found, self.ended()) {
                 panic!("never seen: {what}; bourdon ended with {end}");

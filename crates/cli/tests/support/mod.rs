@@ -13,20 +13,7 @@ pub(crate) use recorder::Recorder;
 pub(crate) use specimen::{Closed, Specimen};
 pub(crate) use stall::Replay;
 
-use engine::MonotonicClock;
-use model::{Clock, NS_PER_S};
+#[path = "../wait/mod.rs"]
+mod wait;
 
-/// How long a state may take to come before a test says that it does not.
-const PATIENCE_NS: u64 = 20 * NS_PER_S;
-
-/// Looks again and again until `found` gives something.
-pub(crate) fn wait_until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let give_up_ns = MonotonicClock.now_ns() + PATIENCE_NS;
-    loop {
-        if let Some(it) = found() {
-            return it;
-        }
-        assert!(MonotonicClock.now_ns() < give_up_ns, "waited in vain: {what}");
-        std::thread::yield_now();
-    }
-}
+pub(crate) use wait::wait_until;
