@@ -388,3 +388,22 @@ fn the_example_of_a_server_of_ones_own_works() {
     ["mine", "mine-tuned"].iter().for_each(|target| all_measured(&record, target, trials));
     assert_eq!(record.analysis()["trials"]["void"], 0);
 }
+
+#[test]
+fn the_experiment_in_the_readme_works_as_it_stands_there() {
+    if !is_here("python3") {
+        return;
+    }
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, after) = readme.split_once("```toml\n").unwrap();
+    let (experiment, _) = after.split_once("```").unwrap();
+    let server = std::fs::read_to_string(repository().join("examples/own-server/server.py")).unwrap();
+    let lab = Lab::new().experiment(experiment).file("server.py", server);
+    let shown = lab.run(&["--blocks", "1"]).exits(0);
+    shown.shows(&[
+        "Does keeping connections open make my server faster?",
+        "mine-tuned",
+        "tuned server is at least a fifth",
+    ]);
+    lab.nothing_is_left();
+}

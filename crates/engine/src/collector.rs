@@ -11,6 +11,9 @@ use crate::interval_log::IntervalLog;
 use crate::ledger::{Distributions, Second};
 use crate::summary::micros;
 
+/// How many seconds the threads may be apart before one that has told nothing is no longer waited for.
+const SECONDS_APART: i64 = 2;
+
 /// A thread's full second, with the way back for the emptied one.
 pub(crate) struct Collector {
     threads: usize,
@@ -80,9 +83,12 @@ impl Collector {
         interval.sent += second.sent;
         interval.failed += second.failed;
         add_to(&mut pending.felt, felt);
-        if pending.told == self.threads
-            && let Some(pending) = self.pending.remove(&second.index)
+        let complete = pending.told == self.threads;
+        // A thread that has done its share, or was held up over a whole second, tells nothing of it.
+        while let Some(oldest) = self.pending.first_entry()
+            && (complete && *oldest.key() == second.index || *oldest.key() < second.index - SECONDS_APART)
         {
+            let pending = oldest.remove();
             self.publish(pending, progress);
         }
     }

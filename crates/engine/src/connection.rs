@@ -41,6 +41,8 @@ pub(crate) struct Connection {
     pub(crate) reader: ReplyReader,
     /// Whether it stands in the queue of connections free for the next due request.
     pub(crate) queued: bool,
+    /// Whether more is to be received than its last turn allowed.
+    pub(crate) unfinished: bool,
     /// Whether this opening of it has completed a reply.
     pub(crate) proven: bool,
     backoff_ns: u64,
@@ -58,6 +60,7 @@ impl Connection {
             unsent: 0,
             reader: ReplyReader::default(),
             queued: false,
+            unfinished: false,
             proven: false,
             backoff_ns: 0,
             completed: 0,

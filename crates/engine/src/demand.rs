@@ -95,6 +95,13 @@ impl Demand {
         (due < self.window.end_ns && self.quota != Some(0)).then_some(due)
     }
 
+    /// Whether a request may still leave. In the open model what was due before the window's end may leave just after
+    /// it: the last wake-up comes late by its latency, and that is no reason to call the request never sent.
+    pub(crate) fn may_send(&self, now_ns: u64) -> bool {
+        let grace_ns = if self.is_open() { LAST_SEND_NS } else { 0 };
+        now_ns < self.window.end_ns.saturating_add(grace_ns)
+    }
+
     /// Open model: takes the next request, whose intended time must have been looked at.
     pub(crate) fn take_due(&mut self, due_ns: u64) {
         if let Source::Open(schedule) = &mut self.source {
@@ -116,6 +123,9 @@ pub(crate) fn share(count: u64, thread: u32, threads: u32) -> u64 {
     let (thread, threads) = (u64::from(thread), u64::from(threads));
     count / threads + u64::from(thread < count % threads)
 }
+
+/// How long after the window's end a request that was due before it may still leave.
+const LAST_SEND_NS: u64 = 1_000_000;
 
 /// Longest time the end of a load waits for replies still in flight.
 pub(crate) const DRAIN_NS: u64 = NS_PER_S;

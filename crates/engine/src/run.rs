@@ -1,9 +1,9 @@
 //! Starts the threads of a load, lets them begin together, and puts together what they bring home.
 
 use std::collections::BTreeMap;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use model::{
@@ -30,6 +30,12 @@ pub enum LoadError {
     /// The kernel refused something that the generator cannot do without.
     #[error("the generator cannot run: {0}")]
     Kernel(#[from] Errno),
+    /// A thread could not be started.
+    #[error("a generator thread cannot be started: {0}; use fewer threads (-t), or raise the limit of processes")]
+    Thread(std::io::Error),
+    /// Another thread could not take part, so the load did not begin.
+    #[error("the load did not begin because a generator thread could not take part")]
+    Abandoned,
     /// A thread of the generator ended before its time.
     #[error("a generator thread panicked; this is a bug in bourdon")]
     Panicked,
@@ -70,7 +76,7 @@ pub fn run(
     let (full, seconds) = mpsc::channel();
     let mut collector = collector(spec, options);
     let results: Result<Vec<WorkerResult>, LoadError> = std::thread::scope(|scope| {
-        let (mut handles, mut empties) = (Vec::new(), Vec::new());
+        let (mut handles, mut empties, mut refused) = (Vec::new(), Vec::new(), None);
         for thread in 0..spec.threads {
             let (port, empty) = port(thread, full.clone());
             empties.push(empty);
@@ -78,11 +84,24 @@ pub fn run(
             let name = format!("generator-{thread}");
             let body = move || generate(spec, thread, start, port, stop);
             let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
-            handles.push(handle.map_err(|_| LoadError::Kernel(Errno::AGAIN))?);
+            match handle {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    start.abandon();
+                    refused = Some(LoadError::Thread(error));
+                    break;
+                }
+            }
         }
         drop(full);
         collector.collect(&seconds, &empties, progress);
-        handles.into_iter().map(|handle| handle.join().map_err(|_| LoadError::Panicked)?).collect()
+        let results: Vec<_> =
+            handles.into_iter().map(|handle| handle.join().map_err(|_| LoadError::Panicked)?).collect();
+        // The cause before its consequence: threads that were left waiting only say so.
+        let (abandoned, others): (Vec<_>, Vec<_>) =
+            results.into_iter().partition(|result| matches!(result, Err(LoadError::Abandoned)));
+        let all = others.into_iter().chain(abandoned).collect();
+        refused.map_or(all, Err)
     });
     Ok(conclude(results?, collector, stop.load(Ordering::Relaxed)))
 }
@@ -99,22 +118,58 @@ fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Secon
 
 /// The common start of all threads.
 struct Start {
-    ready: Barrier,
-    at_ns: AtomicU64,
+    threads: u32,
+    state: Mutex<StartState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct StartState {
+    ready: u32,
+    /// A thread will never come: nobody may wait for it.
+    abandoned: bool,
+    at_ns: Option<u64>,
 }
 
 impl Start {
     fn new(threads: u32) -> Self {
-        Self { ready: Barrier::new(threads as usize), at_ns: AtomicU64::new(0) }
+        Self { threads, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Waits for all threads; gives the instant at which the load starts.
-    fn wait(&self, clock: &impl Clock) -> u64 {
-        if self.ready.wait().is_leader() {
-            self.at_ns.store(clock.now_ns() + LEAD_NS, Ordering::Relaxed);
+    ///
+    /// # Errors
+    /// When a thread will never come.
+    fn wait(&self, clock: &impl Clock) -> Result<u64, LoadError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.ready += 1;
+        if state.ready == self.threads {
+            state.at_ns = Some(clock.now_ns() + LEAD_NS);
+            self.changed.notify_all();
         }
-        self.ready.wait();
-        self.at_ns.load(Ordering::Relaxed)
+        loop {
+            if let Some(at_ns) = state.at_ns {
+                return Ok(at_ns);
+            }
+            if state.abandoned {
+                return Err(LoadError::Abandoned);
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn abandon(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).abandoned = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Tells the other threads should this one end, by an error or a panic, before all could start.
+struct Attendance<'a>(&'a Start);
+
+impl Drop for Attendance<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
     }
 }
 
@@ -125,6 +180,7 @@ fn generate(
     port: SecondPort,
     stop: &AtomicBool,
 ) -> Result<WorkerResult, LoadError> {
+    let _attendance = Attendance(start);
     prepare_thread(spec, thread);
     let clock = MonotonicClock;
     let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
@@ -134,9 +190,8 @@ fn generate(
         let mut worker = Worker::new(spec, slots, wire, clock, demand, ledger, stop);
         worker.open_connections().map(|()| worker)
     });
-    // Every thread must come to the barrier, also one that cannot go on.
-    let at_ns = start.wait(&clock);
     let worker = opened?;
+    let at_ns = start.wait(&clock)?;
     let demand = Demand::new(spec, thread, at_ns);
     let ledger = Ledger::new(demand.is_open(), demand.window, at_ns, port);
     Ok(worker.run(demand, ledger, thread_cpu_ns)?)

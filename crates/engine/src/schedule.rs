@@ -46,7 +46,7 @@ impl Schedule {
     /// Intended time of the next request.
     pub fn next_ns(&self) -> u64 {
         match self {
-            Schedule::Constant { gap_ns, next, .. } => (*next as f64 * gap_ns) as u64,
+            Schedule::Constant { gap_ns, next, .. } => (*next as f64 * gap_ns).round() as u64,
             Schedule::Poisson { next_ns, .. } => *next_ns as u64,
         }
     }
@@ -84,7 +84,7 @@ mod tests {
         for (rate, thread, threads, expected) in [
             (1000.0, 0, 1, [0, 1_000_000, 2_000_000]),
             (1000.0, 1, 2, [1_000_000, 3_000_000, 5_000_000]),
-            (3.0, 0, 1, [0, 333_333_333, 666_666_666]),
+            (3.0, 0, 1, [0, 333_333_333, 666_666_667]),
             (0.5, 0, 1, [0, 2_000_000_000, 4_000_000_000]),
         ] {
             let mut schedule = Schedule::new(Arrivals::Constant, rate, thread, threads, 7);

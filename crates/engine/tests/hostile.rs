@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{RunOptions, run};
-use model::{Extent, HttpVersion, LoadModel, LoadSpec, Measurement, ReplyExpectation, Request};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, ReplyExpectation, Request};
 
 const MS: u64 = 1_000_000;
 
@@ -92,6 +92,36 @@ fn a_reply_that_nobody_asked_for_ends_its_connection() {
     let measured = load(eager, |_| {});
     assert!(measured.connections.unasked_replies > 0, "{:?}", measured.connections);
     assert!(measured.accounting.ok > 0);
+}
+
+#[test]
+fn a_reply_before_the_whole_request_is_a_reply() {
+    fn too_large(mut stream: TcpStream) {
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    }
+    let measured = load(too_large, |spec| {
+        spec.request.method = "POST".into();
+        spec.request.body = vec![b'x'; 20_000_000];
+    });
+    let books = &measured.accounting;
+    assert!(books.bad_status > 10 * books.failed_total(), "{books:?}");
+}
+
+#[test]
+fn a_time_out_ends_no_request_before_its_time() {
+    fn prompt(mut stream: TcpStream) {
+        let mut buffer = [0; 1024];
+        while stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    }
+    let measured = load(prompt, |spec| {
+        spec.model = LoadModel::Open { rate_per_s: 2000.0, arrivals: Arrivals::Constant };
+        spec.timeout_ns = Some(60_000 * MS);
+    });
+    assert_eq!(measured.accounting.failed_total(), 0, "{:?}", measured.accounting);
+    assert_eq!(measured.connections.opened, 3);
 }
 
 #[test]

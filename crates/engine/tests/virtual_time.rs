@@ -173,6 +173,23 @@ fn an_exact_number_of_requests_is_exact() {
 }
 
 #[test]
+fn an_exact_number_is_measured_over_the_time_it_took_whatever_its_limit() {
+    let extent = Extent::Requests { count: 1000, within_ns: Some(60 * NS_PER_S) };
+    let measured = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, 10, 0) }, hello(10 * MS));
+    assert!((measured.window_s - 1.0).abs() < 0.02, "100 rounds of 10 ms: {} s", measured.window_s);
+    assert!((measured.requests_per_s() - 1000.0).abs() < 20.0, "{}", measured.requests_per_s());
+}
+
+#[test]
+fn every_request_that_is_due_before_the_end_leaves() {
+    for rate in [29.0, 58.0, 77.0, 83.0, 109.0, 116.0, 0.9] {
+        let with = LoadSpec { warm_up_ns: NS_PER_S, ..spec(open(rate), 5, 3 * NS_PER_S) };
+        let books = measure(&with, hello(MS)).accounting;
+        assert_eq!((books.sent, books.ok), (books.scheduled, books.scheduled), "{rate} a second: {books:?}");
+    }
+}
+
+#[test]
 fn warm_up_is_in_no_book_and_no_histogram() {
     let with = LoadSpec { warm_up_ns: 2 * NS_PER_S, ..spec(open(1000.0), 50, 3 * NS_PER_S) };
     let measured = measure(&with, SimulatedServer { stall: Some((0, NS_PER_S)), ..hello(MS) });

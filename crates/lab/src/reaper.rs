@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use engine::MonotonicClock;
+use model::Clock;
 use observe::ProcSource;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, wait};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -116,15 +118,17 @@ fn wait_for_stop(happenings: &Receiver<Happening>) {
 
 fn end_all(happenings: &Receiver<Happening>) {
     signal_all(Signal::TERM);
-    let mut patience = GRACE;
+    let mut deadline_ns = MonotonicClock.now_ns() + GRACE.as_nanos() as u64;
     loop {
-        match happenings.recv_timeout(patience) {
-            Ok(Happening::Childless) | Err(RecvTimeoutError::Disconnected) => return,
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => {
-                signal_all(Signal::KILL);
-                patience = KILL_AGAIN;
-            }
+        // The deadline is fixed: a target that keeps starting and losing children must not put it off.
+        let left = Duration::from_nanos(deadline_ns.saturating_sub(MonotonicClock.now_ns()));
+        if left.is_zero() {
+            signal_all(Signal::KILL);
+            deadline_ns = MonotonicClock.now_ns() + KILL_AGAIN.as_nanos() as u64;
+            continue;
+        }
+        if let Ok(Happening::Childless) | Err(RecvTimeoutError::Disconnected) = happenings.recv_timeout(left) {
+            return;
         }
     }
 }

@@ -204,7 +204,9 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     fn handle(&mut self, edges: usize) {
         for ready in std::mem::take(&mut self.unfinished) {
+            self.connections[ready.slot as usize].unfinished = false;
             self.on_ready(ready);
+            self.dispatch();
         }
         for index in 0..edges {
             let ready = self.wire.ready(index);
@@ -217,8 +219,9 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     /// A connection that stays open from one load phase to the next begins with what the load model wants of it.
     fn start_slots(&mut self) {
-        let now_ns = self.clock.now_ns();
         for slot in 0..self.connections.len() as u32 {
+            // Each first send has its own stamp: a thousand of them take milliseconds.
+            let now_ns = self.clock.now_ns();
             match self.connections[slot as usize].state {
                 State::Open => self.offer(slot, now_ns),
                 State::Closed if !self.spec.keep_alive => self.offer(slot, now_ns),
@@ -243,6 +246,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     fn do_due(&mut self, now_ns: u64) {
         self.ledger.tick(now_ns);
         self.dispatch();
+        // Sending takes time, and what follows must not look at the requests just sent from before their send.
+        let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
         while let Some(Reverse((at_ns, slot))) = self.reconnects.peek().copied()
             && at_ns <= now_ns
         {
@@ -291,7 +296,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     }
 
     fn finish(mut self, now_ns: u64, busy: BusyMeter) -> WorkerResult {
-        if self.demand.window.end_ns == u64::MAX {
+        if now_ns < self.demand.window.end_ns {
+            // An exact number of requests is done before its time: the window ends with the last of them.
             self.demand.stop(self.last_ended_ns.max(self.demand.window.start_ns + 1));
             self.ledger.move_end(self.demand.window);
         }

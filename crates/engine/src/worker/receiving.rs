@@ -28,18 +28,31 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 }
             }
             State::Open => {
-                let wants_to_send = connection.unsent > 0
-                    || connection.reserved.is_some()
-                    || (!self.demand.is_open() && connection.in_flight.len() < self.pipeline);
-                if ready.writable && wants_to_send {
-                    let now_ns = self.clock.now_ns();
-                    self.on_writable(ready.slot, now_ns);
-                }
+                // A reply may come before the request was wholly sent (413, then a close): it is read before the next
+                // send finds the connection gone.
                 if ready.readable {
                     self.receive(ready);
                 }
+                if ready.writable {
+                    self.send_more(ready);
+                }
             }
             _ => {}
+        }
+    }
+
+    /// The kernel takes bytes again: the slot sends what it holds back, if it does.
+    fn send_more(&mut self, ready: Ready) {
+        let connection = &self.connections[ready.slot as usize];
+        if connection.generation != ready.generation || connection.state != State::Open {
+            return;
+        }
+        let wants_to_send = connection.unsent > 0
+            || connection.reserved.is_some()
+            || (!self.demand.is_open() && connection.in_flight.len() < self.pipeline);
+        if wants_to_send {
+            let now_ns = self.clock.now_ns();
+            self.on_writable(ready.slot, now_ns);
         }
     }
 
@@ -78,7 +91,10 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 return;
             }
         }
-        self.unfinished.push(ready);
+        let connection = &mut self.connections[ready.slot as usize];
+        if !std::mem::replace(&mut connection.unfinished, true) {
+            self.unfinished.push(ready);
+        }
     }
 
     pub(super) fn on_bytes(&mut self, slot: u32, mut input: &[u8], hangup: bool, now_ns: u64) {
@@ -150,7 +166,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.next_timeout_look_ns = now_ns + (timeout_ns / LOOKS_PER_TIMEOUT).clamp(100_000, 100_000_000);
         for slot in 0..self.connections.len() as u32 {
             let oldest = self.connections[slot as usize].in_flight.front();
-            if oldest.is_some_and(|moments| now_ns - moments.sent_ns >= timeout_ns) {
+            if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);
             }
         }

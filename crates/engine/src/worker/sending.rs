@@ -3,11 +3,11 @@
 use model::Clock;
 use rustix::io::Errno;
 
-use super::Worker;
+use super::{BUFFER_BYTES, Worker};
 use crate::connection::{Reserved, State};
 use crate::ledger::Moments;
 use crate::outcome::Loss;
-use crate::wire::Wire;
+use crate::wire::{Ready, Wire};
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// The slot can take a request: under the closed model it gets one, under the open one it queues for the next.
@@ -42,7 +42,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn dispatch(&mut self) {
         while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.is_empty()) {
             let now_ns = self.clock.now_ns();
-            if due_ns > now_ns || now_ns >= self.demand.window.end_ns {
+            if due_ns > now_ns || !self.demand.may_send(now_ns) {
                 return;
             }
             let Some(slot) = self.free.pop_front() else { return };
@@ -65,7 +65,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Sends what the slot holds, and under the closed model as many new requests as the pipeline has room for.
     pub(super) fn fill(&mut self, slot: u32, now_ns: u64) {
-        if now_ns >= self.demand.window.end_ns {
+        if !self.demand.may_send(now_ns) {
             return;
         }
         let connection = &mut self.connections[slot as usize];
@@ -92,7 +92,22 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     reserved.blocked = true;
                 }
             }
-            Err(errno) => self.lose(slot, Loss::Errno(errno), now_ns),
+            Err(errno) => self.lose_unread(slot, errno, now_ns),
+        }
+    }
+
+    /// A send failed: what the peer said before it went is read first, for it may be a whole reply.
+    fn lose_unread(&mut self, slot: u32, errno: Errno, now_ns: u64) {
+        let connection = &self.connections[slot as usize];
+        let (generation, awaits_reply) = (connection.generation, !connection.in_flight.is_empty());
+        if awaits_reply {
+            // A send may fail in the midst of receiving, when the buffer is lent out.
+            self.buffer.resize(BUFFER_BYTES, 0);
+            self.receive(Ready { slot, generation, readable: true, writable: false, hangup: true });
+        }
+        let connection = &self.connections[slot as usize];
+        if connection.generation == generation && connection.state == State::Open {
+            self.lose(slot, Loss::Errno(errno), now_ns);
         }
     }
 
@@ -128,7 +143,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             match self.wire.send(slot, self.batch.tail(connection.unsent)) {
                 Ok(bytes) => connection.unsent -= bytes,
                 Err(Errno::AGAIN) => return,
-                Err(errno) => return self.lose(slot, Loss::Errno(errno), now_ns),
+                Err(errno) => return self.lose_unread(slot, errno, now_ns),
             }
         }
         if self.connections[slot as usize].unsent == 0 {
