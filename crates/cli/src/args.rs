@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -184,6 +185,8 @@ pub(crate) enum LoadFormat {
     Text,
     /// One document, schema bourdon.load/1
     Json,
+    /// A line a second
+    Csv,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -277,6 +280,14 @@ pub(crate) struct LoadArgs {
     /// Seed of Poisson arrivals
     #[arg(long, default_value_t = 42)]
     pub(crate) seed: u64,
+
+    /// Address that connections come from; several, separated by commas, are used in turn, each with its own ports
+    #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
+    pub(crate) source: Vec<IpAddr>,
+
+    /// Watch the clock instead of sleeping until a request is due: less lateness for a whole CPU a thread
+    #[arg(long, requires = "rate")]
+    pub(crate) spin: bool,
 
     /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
     #[arg(long, value_name = "FILE")]

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let url = Url::parse(&args.url)?;
     let spec = spec(args, &url)?;
     reserve_files(spec.connections, "-c ")?;
+    foresee_ports(&spec)?;
     let log_file = args.histogram_log.as_deref().map(create).transpose()?;
     let stop = flag_on_interrupt()?;
     let progress = Progress::new(&spec);
@@ -86,6 +87,8 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         threads: args.threads,
         cpus: Vec::new(),
         seed: args.seed,
+        sources: args.source.clone(),
+        spin: args.spin,
         address: url.resolve()?,
     })
 }
@@ -128,9 +131,39 @@ pub(crate) fn reserve_files(connections: u32, asked_by: &str) -> Result<(), Fail
     Ok(())
 }
 
+/// Each source address has one port range towards one server; says beforehand when the connections need more.
+fn foresee_ports(spec: &LoadSpec) -> Result<(), Failure> {
+    if let Some(source) = spec.sources.iter().find(|source| source.is_ipv4() != spec.address.is_ipv4()) {
+        return Err(Failure::usage(format!(
+            "--source {source} cannot reach {}: not the same kind of address",
+            spec.address
+        )));
+    }
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let ports: Vec<u32> = range.split_whitespace().filter_map(|port| port.parse().ok()).collect();
+    match ports[..] {
+        [first, last] => too_few_ports(spec.connections, spec.sources.len(), first, last).map_or(Ok(()), Err),
+        _ => Ok(()),
+    }
+}
+
+fn too_few_ports(connections: u32, sources: usize, first: u32, last: u32) -> Option<Failure> {
+    let each = u64::from(last.saturating_sub(first)) + 1;
+    let (needed, available) = (u64::from(connections), each * sources.max(1) as u64);
+    let enough = needed.div_ceil(each);
+    (needed > available).then(|| {
+        Failure::usage(format!(
+            "{needed} connections need as many local ports, and there are {available} \
+             (net.ipv4.ip_local_port_range is {first} to {last}); use at most -c {available}, name {enough} addresses \
+             with --source (127.0.0.1,127.0.0.2,…), or widen the range"
+        ))
+    })
+}
+
 fn print(args: &LoadArgs, spec: &LoadSpec, validity: &Validity, measured: &Measurement) -> Result<(), Failure> {
     let text = match args.format {
         LoadFormat::Json => report::load_json(spec, validity, measured, &args.url),
+        LoadFormat::Csv => report::load_csv(measured),
         LoadFormat::Text => report::load_text(spec, validity, measured, &args.url, style()),
     };
     write_out(&text)
@@ -203,5 +236,21 @@ impl Progress {
 
     fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_counted_by_source_address() {
+        let said = |connections, sources| {
+            too_few_ports(connections, sources, 32_768, 60_999).map(|failure| format!("{failure:?}"))
+        };
+        assert_eq!(said(28_232, 0), None);
+        assert_eq!(said(56_464, 2), None);
+        let refused = said(56_465, 1).unwrap();
+        assert!(refused.contains("there are 28232") && refused.contains("name 3 addresses"), "{refused}");
     }
 }

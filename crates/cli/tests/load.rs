@@ -184,6 +184,28 @@ fn the_service_time_hides_the_stall_that_the_response_time_shows() {
 // Protocols and ways of sending.
 
 #[test]
+fn spinning_spends_the_cpu_that_sleeping_saves() {
+    let specimen = Specimen::of(Kind::Clean);
+    let busy = |more: &[&str]| {
+        let arguments = ["-R", "200", "-c", "4", "-d", "500ms", "--warm-up", "0s"];
+        let document = load(&specimen.url(), &[&arguments, more].concat()).document();
+        document.number("generator/busiest_thread")
+    };
+    let (asleep, awake) = (busy(&[]), busy(&["--spin"]));
+    assert!(awake > 2.0 * asleep, "asleep {asleep}, awake {awake}");
+}
+
+#[test]
+fn seconds_come_as_csv() {
+    let specimen = Specimen::of(Kind::Clean);
+    let ended = bourdon(&["load", &specimen.url(), "-n", "50", "-c", "5", "--format", "csv"]);
+    let (head, rest) = ended.stdout.split_once('\n').unwrap();
+    assert!(head.starts_with("at_s,length_s,sent,completed,ok,failed,"), "{head}");
+    let ok: u64 = rest.lines().map(|line| line.split(',').nth(4).unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!(ok, 50, "{rest}");
+}
+
+#[test]
 fn every_way_of_sending_is_counted_right() {
     const EACH: u64 = 300;
     let specimen = Specimen::of(Kind::Clean);
@@ -204,6 +226,8 @@ fn every_way_of_sending_is_counted_right() {
         ("-c 7 -t 2 -R 2000 --arrivals poisson", 7),
         ("-c 6 -R 2000 --no-keepalive", EACH),
         ("-c 6 -R 2000 --pipeline 8", 6),
+        ("-c 6 --source 127.0.0.1,127.0.0.2,127.0.0.3", 6),
+        ("-c 6 -R 2000 --spin", 6),
     ] {
         let given: Vec<&str> = arguments.split(' ').chain(["-n", "300", "--expect-body", "Hello world"]).collect();
         let ended = load(&specimen.url(), &given);

@@ -87,6 +87,8 @@ fn load(bencher: Bencher<'_, '_>, model: LoadModel) {
         threads: 1,
         cpus: vec![],
         seed: 1,
+        sources: vec![],
+        spin: false,
     };
     bencher.counter(ItemsCount::new(REQUESTS)).bench(|| {
         let server = SimulatedServer::new(MS, "Hello world");

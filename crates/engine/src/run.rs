@@ -184,7 +184,7 @@ fn generate(
     prepare_thread(spec, thread);
     let clock = MonotonicClock;
     let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
-    let wire = TcpWire::new(spec.address, slots);
+    let wire = TcpWire::new(spec.address, &spec.sources, slots);
     let opened = wire.and_then(|wire| {
         let (demand, ledger) = opening_books(spec, clock.now_ns());
         let mut worker = Worker::new(spec, slots, wire, clock, demand, ledger, stop);

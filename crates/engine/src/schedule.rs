@@ -110,6 +110,34 @@ mod tests {
         assert!((variance - 1.0).abs() < 0.05, "variance {variance}");
     }
 
+    /// Anderson and Darling's A² of values against the uniform distribution on 0 to 1 (Stephens 1974, case 0).
+    fn anderson_darling(mut values: Vec<f64>) -> f64 {
+        values.sort_by(f64::total_cmp);
+        let n = values.len() as f64;
+        let mirrored = values.iter().zip(values.iter().rev());
+        let sum: f64 =
+            (0..).zip(mirrored).map(|(i, (low, high))| f64::from(2 * i + 1) * (low.ln() + (1.0 - high).ln())).sum();
+        -n - sum / n
+    }
+
+    #[test]
+    fn poisson_arrivals_pass_an_anderson_darling_test() {
+        // 2.492 is exceeded by 5 % of true samples: by 5 of 100 on average, by more than 12 hardly ever.
+        let exceeded = |rate: f64, threads: u32| {
+            let a_squared = |seed| {
+                let at = first(&mut Schedule::new(Arrivals::Poisson, rate, 0, threads, seed), 2001);
+                let mean = NS_PER_S as f64 / rate * f64::from(threads);
+                let uniform = |pair: &[u64]| 1.0 - (-((pair[1] - pair[0]) as f64 + 0.5) / mean).exp();
+                anderson_darling(at.windows(2).map(uniform).collect())
+            };
+            (0..100).filter(|seed| a_squared(*seed) > 2.492).count()
+        };
+        for (rate, threads) in [(1_000.0, 1), (40_000.0, 1), (100_000.0, 2)] {
+            let count = exceeded(rate, threads);
+            assert!(count <= 12, "{count} of 100 at {rate} a second");
+        }
+    }
+
     #[test]
     fn the_same_seed_gives_the_same_arrivals_and_threads_differ() {
         let make = |thread, seed| first(&mut Schedule::new(Arrivals::Poisson, 100.0, thread, 2, seed), 50);

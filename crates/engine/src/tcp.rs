@@ -1,4 +1,4 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use model::NS_PER_S;
@@ -16,16 +16,18 @@ const EVENTS_PER_WAIT: usize = 512;
 /// Plain TCP over edge-triggered epoll.
 pub(crate) struct TcpWire {
     address: SocketAddr,
+    sources: Vec<IpAddr>,
     epoll: OwnedFd,
     sockets: Vec<Option<OwnedFd>>,
     events: Vec<epoll::Event>,
 }
 
 impl TcpWire {
-    /// A wire with `slots` closed slots to one address.
-    pub(crate) fn new(address: SocketAddr, slots: u32) -> Result<Self, Errno> {
+    /// A wire with `slots` closed slots to one address, from `sources` in turn.
+    pub(crate) fn new(address: SocketAddr, sources: &[IpAddr], slots: u32) -> Result<Self, Errno> {
         Ok(Self {
             address,
+            sources: sources.to_vec(),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             sockets: (0..slots).map(|_| None).collect(),
             events: Vec::with_capacity(EVENTS_PER_WAIT),
@@ -43,6 +45,10 @@ impl Wire for TcpWire {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
         sockopt::set_tcp_nodelay(&socket, true)?;
+        if !self.sources.is_empty() {
+            let source = self.sources[slot as usize % self.sources.len()];
+            rustix::net::bind(&socket, &SocketAddr::new(source, 0))?;
+        }
         match rustix::net::connect(&socket, &self.address) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(errno) => return Err(errno),

@@ -33,6 +33,8 @@ fn spec(address: SocketAddr) -> LoadSpec {
         threads: 1,
         cpus: vec![],
         seed: 1,
+        sources: vec![],
+        spin: false,
     }
 }
 

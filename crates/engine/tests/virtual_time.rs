@@ -38,6 +38,8 @@ fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSpec {
         threads: 1,
         cpus: vec![],
         seed: 1,
+        sources: vec![],
+        spin: false,
     }
 }
 

@@ -172,5 +172,7 @@ fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> Loa
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
         seed: plan.seed,
+        sources: Vec::new(),
+        spin: false,
     }
 }

@@ -1,4 +1,4 @@
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
@@ -108,4 +108,10 @@ pub struct LoadSpec {
     pub cpus: Vec<u32>,
     /// Seed of Poisson arrivals.
     pub seed: u64,
+    /// Addresses that connections come from, in turn; empty leaves it to the kernel. Each brings its own ports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<IpAddr>,
+    /// Whether a thread watches the clock instead of sleeping until the next request is due: it burns its CPU.
+    #[serde(default)]
+    pub spin: bool,
 }

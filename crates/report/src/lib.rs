@@ -5,6 +5,7 @@
 
 /// Figures as people read them.
 pub mod format;
+mod load_csv;
 mod load_document;
 mod load_text;
 mod page;
@@ -14,6 +15,7 @@ mod run_text;
 mod table;
 mod words;
 
+pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, load_json};
 pub use load_text::load_text;
 pub use page::Style;

@@ -18,6 +18,8 @@ fn closed() -> LoadSpec {
         threads: 1,
         cpus: Vec::new(),
         seed: 1,
+        sources: vec![],
+        spin: false,
     }
 }
 

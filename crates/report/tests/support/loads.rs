@@ -37,6 +37,8 @@ fn spec(model: LoadModel) -> LoadSpec {
         threads: 2,
         cpus: vec![0, 1],
         seed: 42,
+        sources: vec![],
+        spin: false,
     }
 }
 
