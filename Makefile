@@ -3,10 +3,11 @@
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
+# bench-floor  CPU per request of `bourdon load` against bare system calls, as a ratio (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 
-.PHONY: run build test check golden targets-test need-cargo
+.PHONY: run build test check golden bench-floor targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -25,6 +26,9 @@ check: need-cargo
 targets-test:
 	@if command -v go >/dev/null; then cd targets/go && gofmt -l . | (! grep .) && go vet ./... && go test ./...; \
 	else echo "no go on PATH: the Go targets are not tested (get it from https://go.dev/dl)"; fi
+
+bench-floor: need-cargo
+	cargo bench -p bourdon --bench floor --locked
 
 golden:
 	INSTA_UPDATE=always cargo test --workspace
