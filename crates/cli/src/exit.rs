@@ -1,5 +1,5 @@
 use std::fmt::Display;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::experiment::Diagnostic;
@@ -65,10 +65,15 @@ impl Failure {
     }
 }
 
+/// Writes a line to stderr. A reader that has gone (`2>&1 | head`) is no reason to stop.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Says what went wrong on stderr and gives the exit status.
 pub(crate) fn conclude(done: Result<Exit, Failure>) -> ExitCode {
     let exit = done.unwrap_or_else(|failure| {
-        eprintln!("{}", failure.text.trim_end());
+        say(failure.text.trim_end());
         failure.exit
     });
     ExitCode::from(exit.status())

@@ -3,6 +3,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Event, TrialRecord};
 
+use crate::exit::say;
+
 /// Shows a run's events on stderr: a line that follows the run on a terminal, a line per block elsewhere.
 pub(crate) struct RunProgress {
     bar: ProgressBar,
@@ -43,7 +45,7 @@ impl RunProgress {
             Event::Finished { reason } => {
                 self.end_block();
                 self.bar.finish_and_clear();
-                eprintln!("done: {reason}");
+                say(format!("done: {reason}"));
             }
         }
     }
@@ -73,13 +75,13 @@ impl RunProgress {
 
     fn end_block(&mut self) {
         if self.block_trials > 0 && self.bar.is_hidden() {
-            eprintln!("block {}: {} trials", self.block, self.block_trials);
+            say(format!("block {}: {} trials", self.block, self.block_trials));
         }
         self.block_trials = 0;
     }
 
     fn say(&self, line: &str) {
-        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+        if self.bar.is_hidden() { say(line) } else { self.bar.println(line) }
     }
 }
 

@@ -11,7 +11,7 @@ use observe::ProcSource;
 use specimens::Kind;
 
 use crate::args::{ReportFormat, RunArgs};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::experiment::{self, Machine, Request};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
@@ -76,7 +76,7 @@ fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
-        eprintln!("no target can be built here: running on bourdon's own specimens instead");
+        say("no target can be built here: running on bourdon's own specimens instead");
         plan = on_specimens(asked, plan.absent, &found.folder);
         prepared = build(&mut plan)?;
     }
@@ -84,7 +84,7 @@ fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(&args.runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
-    eprintln!("recording in {}", folder.path().display());
+    say(format!("recording in {}", folder.path().display()));
     Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
 }
 
@@ -118,7 +118,7 @@ fn resume(path: &Path, build: Build<'_>) -> Result<Trial, Failure> {
         let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
         return Err(Failure::unreachable(format!("the run cannot go on: {}", missing.join("; "))));
     }
-    eprintln!("going on with {}, {} trials recorded", path.display(), trials.len());
+    say(format!("going on with {}, {} trials recorded", path.display(), trials.len()));
     Ok(Trial { plan, prepared, folder, environment, done: trials })
 }
 
@@ -142,7 +142,7 @@ fn conduct(args: &RunArgs, mut trial: Trial, stop: &AtomicBool, mut progress: Ru
     if ended.interrupted {
         let typed = path.to_string_lossy();
         let typed = shlex::try_quote(&typed).unwrap_or(Cow::Borrowed(&typed));
-        eprintln!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}");
+        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}"));
         return Ok(Exit::Interrupted);
     }
     Ok(exit(&analysis, &record.trials, &trial.prepared, args.gate))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use specimens::{Kind, LogSink, Settings};
 
 use crate::args::SpecimenArgs;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 
 /// Runs one specimen on `$PORT` until it is ended. Its settings come from the environment, as any target's do.
 pub(crate) fn run(args: &SpecimenArgs) -> Result<Exit, Failure> {
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &SpecimenArgs) -> Result<Exit, Failure> {
     let listener = TcpListener::bind(("127.0.0.1", port))
         .map_err(|error| Failure::unreachable(format!("cannot listen on port {port}: {error}")))?;
     if let Ok(address) = listener.local_addr() {
-        eprintln!("{} listens on {address}", kind.name());
+        say(format!("{} listens on {address}", kind.name()));
     }
     let log = std::env::var_os("LOG_FILE").map_or(LogSink::None, |path| LogSink::File(PathBuf::from(path)));
     specimens::serve(listener, settings, log).map_err(Failure::unreachable)?;

@@ -6,7 +6,7 @@ use model::{Runtime, Target};
 use serde::Serialize;
 
 use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::load::write_out;
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let mut lines = Vec::new();
     for target in &chosen {
         if args.action != TargetsAction::List {
-            eprintln!("{} {}", if args.action == TargetsAction::Build { "building" } else { "checking" }, target.name);
+            let doing = if args.action == TargetsAction::Build { "building" } else { "checking" };
+            say(format!("{doing} {}", target.name));
         }
         lines.push(look(target, args.action, &builder, &stop)?);
         if stop.load(Ordering::Relaxed) {

@@ -1,4 +1,6 @@
-use model::{ANALYSIS_SCHEMA, Analysis, Environment, Plan, Reconstruction, TrialCount, TrialRecord, VoidTrial};
+use model::{
+    ANALYSIS_SCHEMA, Analysis, Environment, Plan, RankGroup, Reconstruction, TrialCount, TrialRecord, VoidTrial,
+};
 
 use crate::records::Records;
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
@@ -27,13 +29,21 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         absent: plan.absent.clone(),
         reconstructions: reconstructions(plan),
         cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
-        groups: comparisons::group(&records, &comparisons),
+        groups: ranked(comparisons::group(&records, &comparisons), blocks >= BLOCKS_FOR_A_VERDICT),
         comparisons,
         claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim)).collect(),
         findings: findings::find(&records),
         trials: TrialCount { total: launches(&records), void: void_trials.len() as u32 },
         void_trials,
     }
+}
+
+/// The groups, without ranks while the run is preliminary: a cell may have its launches before the others have theirs.
+fn ranked(mut groups: Vec<RankGroup>, settled: bool) -> Vec<RankGroup> {
+    if !settled {
+        groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| (rank.rank, rank.tied) = (None, false));
+    }
+    groups
 }
 
 fn launches(records: &Records) -> u32 {

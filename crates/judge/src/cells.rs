@@ -113,9 +113,10 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
     breaches
 }
 
-/// A mark that at least half of the valid launches have, in the words of the first of them.
+/// A mark that at least half of the valid launches have, in the words of the first of them. One disturbed launch is
+/// enough to widen an interval, so `noisy` is said for each.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
-    if !records.marked(index, mark) {
+    if mark != Mark::Noisy && !records.marked(index, mark) {
         return None;
     }
     let all = records.valid(index).count();

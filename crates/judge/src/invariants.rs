@@ -111,7 +111,8 @@ fn correctness(measured: &Measurement) -> InvariantCheck {
         // The books are about requests of the window, the other count about replies in it; only the books know kinds.
         let known = wrong == books.bad_status + books.bad_body;
         let (status, body) = (count(books.bad_status), count(books.bad_body));
-        let kinds = if known { format!(" (status {status}, body {body})") } else { String::new() };
+        let kinds =
+            if known { format!(" ({status} with a wrong status, {body} with a wrong body)") } else { String::new() };
         format!("{} of {of} replies are wrong{kinds}", count(wrong))
     };
     InvariantCheck { invariant: Invariant::Correctness, holds: wrong == 0, text }

@@ -47,7 +47,9 @@ fn failures(measured: &Measurement) -> String {
 }
 
 fn no_reply(measured: &Measurement) -> Limit {
-    let text = format!("no request got a complete reply: {}", failures(measured));
+    let never_connected = measured.connections.opened == 0;
+    let hint = if never_connected { "; is the server running, and does it listen there?" } else { "" };
+    let text = format!("no request got a complete reply: {}{hint}", failures(measured));
     Limit::new(Verdict::Valid, "no-reply", text)
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
         let near = near.join(", ");
         note(
             Mark::Lateness,
-            format!("as much the generator's as the server's, with a lateness p99 of {late}: response {near}"),
+            format!("as much the generator's as the server's, with a lateness p99 of {late} (CPUs of its own, or --spin, lower it): response {near}"),
         )
     })
 }

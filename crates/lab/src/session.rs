@@ -55,6 +55,10 @@ impl Session<'_> {
                 };
                 note_broken(&mut broken, &record);
                 self.done.push(record);
+                if self.plan.cells.iter().all(|cell| broken.contains_key(cell.levels.target())) {
+                    on_event(Event::Finished { reason: "no target can be launched" });
+                    return Ok(SessionEnd { trials: self.done, interrupted: false });
+                }
             }
         }
     }

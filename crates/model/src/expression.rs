@@ -239,10 +239,11 @@ impl<'a> Parser<'a> {
             let middle = self.number()?;
             return Ok(Bound::Between(middle * (1.0 - percent / 100.0), middle * (1.0 + percent / 100.0)));
         }
-        if self.take("<") {
+        // On a continuous scale a bound that is included is the same bound.
+        if self.take("<=") || self.take("<") {
             return Ok(Bound::Below(self.number()?));
         }
-        if self.take(">") {
+        if self.take(">=") || self.take(">") {
             return Ok(Bound::Above(self.number()?));
         }
         Err(self.expected("`< number`, `> number` or `within 5% of 1`"))

@@ -136,10 +136,18 @@ pub fn measured(value: &Measured) -> Option<String> {
     Some(format!("{}{unit} ({} to {})", shown(estimate), shown(low), shown(high)))
 }
 
-/// Half the width of the interval: `± 0.6 %`; none when there is no interval.
+/// Half widths up to here are shown as ±: an interval on a log scale is then even to a twentieth of itself.
+const EVEN: f64 = 0.1;
+
+/// The interval beside its estimate: `± 0.6 %`, or where it is wide, and so not even, `(1,870 to 4,193)`; none when
+/// there is no interval.
 pub fn plus_minus(value: &Measured) -> Option<String> {
     let half = value.relative_half_width()?;
-    Some(if half < 0.000_5 { format!("± {}", percent(half)) } else { format!("± {:.1} %", half * 100.0) })
+    Some(match half {
+        0.0..0.000_5 => format!("± {}", percent(half)),
+        0.000_5..EVEN => format!("± {:.1} %", half * 100.0),
+        _ => format!("({} to {})", number(value.low?), number(value.high?)),
+    })
 }
 
 /// `1 launch`, `2 launches`: a count with its noun.

@@ -56,6 +56,11 @@ impl Group<'_> {
 fn marked_target(mark: Mark, cell: &CellAnalysis) -> String {
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
+        // "… (in 1 of 6 launches)": how many were disturbed.
+        Mark::Noisy => cell.marks.iter().find(|note| note.mark == mark).and_then(|note| {
+            let (_, launches) = note.text.rsplit_once(" (in ")?;
+            Some(launches.trim_end_matches(')').to_owned())
+        }),
         Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
         _ => None,
     };

@@ -58,7 +58,7 @@ fn table(group: &Group<'_>) -> String {
     let mut lines = vec![line(&header), line(&rule)];
     for row in &group.rows {
         let name = code(row.cell.levels.target());
-        let spread = if row.spread.is_empty() { "–" } else { row.spread.trim_start_matches("± ") };
+        let spread = if row.spread.is_empty() { "–" } else { row.spread.as_str() };
         let mut cells = vec![name.as_str(), &row.throughput, spread];
         if group.is_ranked() {
             cells.insert(0, &row.rank);

@@ -184,12 +184,21 @@ fn absent(page: &mut Page, analysis: &Analysis) {
 fn void_trials(page: &mut Page, analysis: &Analysis) {
     let Some(title) = words::void_title(analysis) else { return };
     page.gap();
-    match analysis.void_trials.as_slice() {
-        [only] => page.paragraph(0, Tint::Bad, &format!("{title}: {}", words::void_trial(only))),
-        all => {
+    let (told, repeated): (Vec<_>, Vec<_>) =
+        analysis.void_trials.iter().partition(|trial| !trial.reason.text.starts_with("not tried again"));
+    match (told.as_slice(), repeated.len()) {
+        ([only], 0) => page.paragraph(0, Tint::Bad, &format!("{title}: {}", words::void_trial(only))),
+        (told, repeated) => {
             page.line(Tint::Bad, &title);
-            for trial in all {
+            for trial in told {
                 page.paragraph(2, Tint::Plain, &words::void_trial(trial));
+            }
+            if repeated > 0 {
+                page.paragraph(
+                    2,
+                    Tint::Plain,
+                    &format!("{repeated} more were not tried: their target had not started"),
+                );
             }
         }
     }

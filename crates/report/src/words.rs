@@ -200,8 +200,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 pub(crate) fn ties(analysis: &Analysis) -> Option<String> {
     let shown = analysis.groups.iter().filter(|group| group.metric == Metric::Throughput);
     let tied = shown.flat_map(|group| &group.ranks).any(|rank| rank.tied);
-    let margin = crate::format::percent(analysis.margin);
-    tied.then(|| format!("= tied: these launches do not tell them apart; the same means within {margin}"))
+    tied.then(|| "= tied: these launches do not tell them apart".to_owned())
 }
 
 /// A latency, `≥` before it when it is only a lower bound.

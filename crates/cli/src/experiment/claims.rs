@@ -112,6 +112,9 @@ impl Court<'_> {
             ClaimError::Parse(error) if error.candidates.is_empty() => {
                 fault.help("a test is like `throughput(a) / throughput(b) < 0.5`")
             }
+            ClaimError::Parse(error) => {
+                fault.nearest(&word, &error.candidates).help(format!("the metrics are {}", error.candidates.join(", ")))
+            }
             ClaimError::UnknownTarget { name, .. } if self.roster.names().contains(name) => {
                 fault.help(format!("to try it, add `{name}` to `target` in [vary]"))
             }

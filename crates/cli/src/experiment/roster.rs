@@ -106,8 +106,13 @@ impl<'a> Roster<'a> {
     fn cure(&self) -> String {
         let named: Vec<&str> =
             self.own.iter().map(|(target, _)| target).chain(self.zoo).map(|target| target.name.as_str()).collect();
-        let known = if named.is_empty() { "none was found".to_owned() } else { named.join(", ") };
-        format!("the targets are {known}; specimens are named like `{SPECIMEN}{}`", Kind::Clean)
+        let specimens = format!("specimens are named like `{SPECIMEN}{}`", Kind::Clean);
+        if named.is_empty() {
+            return format!(
+                "no targets/ folder was found: run bourdon in its repository, or set BOURDON_HOME to it; {specimens}"
+            );
+        }
+        format!("the targets are {}; {specimens}", named.join(", "))
     }
 }
 

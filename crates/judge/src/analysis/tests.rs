@@ -89,18 +89,19 @@ fn of_two_records_of_one_launch_the_later_counts() {
 }
 
 #[test]
-fn a_mark_is_a_cells_when_half_of_its_launches_have_it() {
+fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() {
     let session = three();
-    let noisy = |launches: usize| {
+    let marks = |launches: usize, change: fn(&mut TrialRecord)| {
         let mut records = session.records();
-        for trial in records.iter_mut().filter(|trial| trial.cell == 0).take(launches) {
-            trial.observation.as_mut().unwrap().host.steal_share = 0.03;
-        }
+        records.iter_mut().filter(|trial| trial.cell == 0).take(launches).for_each(change);
         session.analyse_these(&records).cells.remove(0).marks
     };
-    assert_eq!(noisy(2), []);
-    let text = "the hypervisor took 3.0 % of the CPU time (in 3 of 6 launches)";
-    assert_eq!(noisy(3), [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
+    let unserved = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().connections.never_served = 1;
+    assert_eq!(marks(2, unserved), []);
+    assert_eq!(marks(3, unserved)[0].mark, Mark::Unserved);
+    let stolen = |trial: &mut TrialRecord| trial.observation.as_mut().unwrap().host.steal_share = 0.03;
+    let text = "the hypervisor took 3.0 % of the CPU time (in 1 of 6 launches)";
+    assert_eq!(marks(1, stolen), [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub enum ClaimError {
         reason: String,
     },
     /// The experiment does not vary this factor.
-    #[error("this experiment does not vary `{name}`; it varies {}", candidates.join(", "))]
+    #[error("this experiment does not vary `{name}`; it varies {}", or_nothing(candidates))]
     UnknownFactor {
         /// The word.
         name: String,
@@ -214,4 +214,8 @@ fn canonical(word: &str) -> String {
 fn words(call: &Call) -> String {
     let levels: String = call.levels.iter().map(|(factor, level)| format!(", {factor} = {level}")).collect();
     format!("{}({}{levels})", call.metric, call.target)
+}
+
+fn or_nothing(factors: &[String]) -> String {
+    if factors.is_empty() { "nothing but the target".to_owned() } else { factors.join(", ") }
 }

@@ -247,7 +247,7 @@ pub(crate) fn full() -> Analysis {
     let bare = [(Some(1), true, "go-net-http"), (Some(1), true, "go-gin"), (None, false, "go-iris-2016")];
     let mut cells = delayed_cells();
     cells.extend(bare_cells());
-    let wrong = "12 of 9,180 replies are wrong (status 12, body 0)";
+    let wrong = "12 of 9,180 replies are wrong (12 with a wrong status, 0 with a wrong body)";
     let died = "exited with status 2 after 1.2 s";
     Analysis {
         cells,
