@@ -3,11 +3,12 @@
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
+# fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request of `bourdon load` against bare system calls, as a ratio (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 
-.PHONY: run build test check golden bench-floor targets-test need-cargo
+.PHONY: run build test check golden bench-floor fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -26,6 +27,11 @@ check: need-cargo
 targets-test:
 	@if command -v go >/dev/null; then cd targets/go && gofmt -l . | (! grep .) && go vet ./... && go test ./...; \
 	else echo "no go on PATH: the Go targets are not tested (get it from https://go.dev/dl)"; fi
+
+# No sanitizer: there is no unsafe code to look after, and without one it tries ten times as much.
+fuzz: need-cargo
+	cd fuzz && cargo +nightly fuzz run -s none reply -- -dict=http.dict -max_len=70000 -timeout=10 -max_total_time=1800
+	cd fuzz && cargo +nightly fuzz run -s none load -- -max_len=4000 -timeout=10 -max_total_time=1800
 
 bench-floor: need-cargo
 	cargo bench -p bourdon --bench floor --locked

@@ -21,7 +21,7 @@ mod wire;
 mod worker;
 
 pub use clock::MonotonicClock;
-pub use reply::{Advance, HeadCache, Reply, ReplyReader};
+pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
 pub use run::{LoadError, LoadOutput, RunOptions, run};
 pub use schedule::Schedule;
 pub use wire::{Ready, Wire};

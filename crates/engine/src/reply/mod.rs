@@ -8,7 +8,7 @@ use model::ReplyExpectation;
 
 /// Bytes a reply's head, or the trailers of one, may have. Servers refuse requests beyond 8 to 64 KiB; a reply
 /// beyond it is no reply.
-pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Headers a reply may have.
 const MAX_HEADERS: usize = 256;
@@ -101,6 +101,11 @@ impl ReplyReader {
         self.bytes > 0
     }
 
+    /// Bytes that wait here for the rest of a torn head or line; bounded, whatever comes.
+    pub fn held_bytes(&self) -> usize {
+        self.torn.len()
+    }
+
     /// Forgets everything, for a new connection.
     pub fn reset(&mut self) {
         *self = Self::default();
@@ -137,9 +142,14 @@ impl ReplyReader {
         }
     }
 
-    /// The connection has ended: the reply that ends with it, if there is one.
-    pub fn end(&mut self, expect: &ReplyExpectation) -> Option<Reply> {
-        (self.phase == Phase::UntilClose).then(|| self.complete(expect))
+    /// The connection has ended: completes the reply that ends with it, wants more of one that does not, or finds that
+    /// what has come so far is no HTTP reply.
+    pub fn end(&mut self, expect: &ReplyExpectation) -> Advance {
+        match self.phase {
+            Phase::UntilClose => Advance::Complete(self.complete(expect)),
+            Phase::Head if matches!(parse_head(&self.torn), Parsed::Bad) => Advance::Malformed,
+            _ => Advance::NeedMore,
+        }
     }
 
     fn complete(&mut self, expect: &ReplyExpectation) -> Reply {

@@ -18,10 +18,14 @@ fn feed(parts: &[&[u8]], expect: &ReplyExpectation, head_only: bool) -> (Vec<Rep
             }
         }
     }
-    let ended = reader.end(expect);
-    let unfinished = ended.is_none() && reader.begun();
-    replies.extend(ended);
-    (replies, false, unfinished)
+    let malformed = match reader.end(expect) {
+        Advance::Complete(reply) => {
+            replies.push(reply);
+            false
+        }
+        end => end == Advance::Malformed,
+    };
+    (replies, malformed, !malformed && reader.begun())
 }
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 11\r\n\r\nHello world";
@@ -93,6 +97,14 @@ fn what_is_no_reply_is_malformed() {
         assert!(feed(&[text.as_bytes()], &ReplyExpectation::default(), false).1, "{:.60}", text);
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(700).collect();
         assert!(feed(&bytes, &ReplyExpectation::default(), false).1, "torn {:.60}", text);
+    }
+}
+
+#[test]
+fn garbage_that_ends_with_its_connection_is_malformed_however_it_was_torn() {
+    let garbage = b"\r\0garbage without a line's end";
+    for at in 0..=garbage.len() {
+        assert!(feed(&[&garbage[..at], &garbage[at..]], &ReplyExpectation::default(), false).1, "torn at {at}");
     }
 }
 

@@ -43,6 +43,9 @@ const RECEIVES_IN_A_ROW: usize = 4;
 /// How often the age of requests is looked at, as parts of the time-out: a time-out is noticed at most 1/32 late.
 const LOOKS_PER_TIMEOUT: u64 = 32;
 
+/// Slots looked at in a row for time-outs: some microseconds of work.
+const SLOTS_PER_LOOK: usize = 1024;
+
 /// Longest time the connections may take to open before the load starts without the rest.
 const OPENING_NS: u64 = 5 * NS_PER_S;
 
@@ -68,6 +71,8 @@ pub(crate) struct Worker<'a, W, C> {
     connecting: usize,
     in_flight: usize,
     next_timeout_look_ns: u64,
+    /// The slot with which the next look begins.
+    next_timeout_slot: u32,
     /// Connections with more to receive than their turn allowed: their edge will not be reported again.
     unfinished: Vec<Ready>,
     buffer: Vec<u8>,
@@ -127,6 +132,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             connecting: 0,
             in_flight: 0,
             next_timeout_look_ns: 0,
+            next_timeout_slot: 0,
             unfinished: Vec::new(),
             buffer: vec![0; BUFFER_BYTES],
             cache: HeadCache::default(),

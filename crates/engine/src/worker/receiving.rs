@@ -3,7 +3,7 @@
 use model::Clock;
 use rustix::io::Errno;
 
-use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, Worker};
+use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, SLOTS_PER_LOOK, Worker};
 use crate::connection::State;
 use crate::outcome::Loss;
 use crate::reply::{Advance, Reply};
@@ -151,20 +151,26 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.connections[slot as usize];
         match connection.reader.end(&self.spec.expect) {
-            Some(reply) => {
+            Advance::Complete(reply) => {
                 self.on_reply(slot, &reply, now_ns);
             }
-            None => self.lose(slot, Loss::Closed, now_ns),
+            Advance::Malformed => self.lose(slot, Loss::Malformed, now_ns),
+            Advance::NeedMore => self.lose(slot, Loss::Closed, now_ns),
         }
     }
 
+    /// Looks at the age of requests, a slice of the slots each time, so that however many there are it holds nothing up.
     pub(super) fn look_for_timeouts(&mut self, now_ns: u64) {
         let Some(timeout_ns) = self.spec.timeout_ns else { return };
         if now_ns < self.next_timeout_look_ns {
             return;
         }
-        self.next_timeout_look_ns = now_ns + (timeout_ns / LOOKS_PER_TIMEOUT).clamp(100_000, 100_000_000);
-        for slot in 0..self.connections.len() as u32 {
+        let slots = self.connections.len();
+        let looks = LOOKS_PER_TIMEOUT * slots.div_ceil(SLOTS_PER_LOOK) as u64;
+        self.next_timeout_look_ns = now_ns + (timeout_ns / looks).clamp(100_000, 100_000_000);
+        for _ in 0..slots.min(SLOTS_PER_LOOK) {
+            let slot = self.next_timeout_slot;
+            self.next_timeout_slot = (slot + 1) % slots as u32;
             let oldest = self.connections[slot as usize].in_flight.front();
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);

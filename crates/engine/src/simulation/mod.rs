@@ -1,6 +1,8 @@
 //! A server and its network in virtual time: the loop runs unchanged over it, so that what it must measure is known
 //! exactly and a minute passes in milliseconds.
 
+mod script;
+
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,6 +20,8 @@ use crate::ledger::{Ledger, SecondPort};
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude, opening_books};
 use crate::wire::{Ready, Wire};
 use crate::worker::Worker;
+
+pub use script::{Act, Connecting, Script, follow};
 
 /// A clock that only the simulation moves.
 #[derive(Debug, Clone, Default)]
@@ -175,7 +179,6 @@ pub fn simulate(
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
     let clock = VirtualClock::default();
-    let open = matches!(spec.model, model::LoadModel::Open { .. });
     let wire = SimulatedWire {
         server,
         clock: clock.clone(),
@@ -187,6 +190,18 @@ pub fn simulate(
         ready: Vec::new(),
         connected: Vec::new(),
     };
+    drive(spec, wire, &clock, options, progress)
+}
+
+/// The loop over any wire whose time is virtual.
+fn drive(
+    spec: &LoadSpec,
+    wire: impl Wire,
+    clock: &VirtualClock,
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    let open = matches!(spec.model, model::LoadModel::Open { .. });
     let stop = AtomicBool::new(false);
     let (demand, ledger) = opening_books(spec, clock.now_ns());
     let mut worker = Worker::new(spec, spec.connections, wire, clock.clone(), demand, ledger, &stop);

@@ -1,0 +1,142 @@
+//! The whole loop against a peer that may do anything, in virtual time: whatever comes, the load ends on time with its
+//! books balanced. `fuzz/` looks further with the same means.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use engine::simulation::{Act, Connecting, Script, follow};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, NotSent, ReplyExpectation, Request};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const MS: u64 = 1_000_000;
+const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world";
+
+/// Replies and parts of replies, some of which follow each other.
+const TEXTS: [&[u8]; 10] = [
+    HELLO,
+    b"HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"6;ext=\"a\"\r\nHello \r\n",
+    b"5\r\nworld\r\n0\r\nTrailer: x\r\n\r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"HTTP/1.1 204 No Content\r\n\r\n",
+    b"HTTP/1.0 200 OK\r\n\r\nHello world",
+    b"HTTP/1.1 200 O",
+    b"\r\0garbage",
+];
+
+fn spec(model: LoadModel, connections: u32) -> LoadSpec {
+    LoadSpec {
+        address: "127.0.0.1:1".parse().unwrap(),
+        request: Request {
+            method: "GET".into(),
+            path: "/".into(),
+            host: "x".into(),
+            headers: vec![],
+            body: vec![],
+            version: HttpVersion::Http11,
+        },
+        expect: ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
+        model,
+        connections,
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        warm_up_ns: 0,
+        extent: Extent::Window(100 * MS),
+        threads: 1,
+        cpus: vec![],
+        seed: 1,
+        sources: vec![],
+        spin: false,
+    }
+}
+
+/// Follows the script; the load must end on time with its books balanced and Little's identity intact.
+fn measure(spec: &LoadSpec, script: Script) -> Measurement {
+    let (output, over_ns) = follow(spec, script).unwrap();
+    let measured = output.measurement;
+    assert_eq!((over_ns, measured.accounting.imbalance()), (0, None), "{:?}", measured.accounting);
+    let residence = measured.residence;
+    let difference = (residence.in_flight_s - residence.requests_s).abs();
+    assert!(difference <= 1e-6 + 1e-9 * residence.requests_s, "Little's identity: {residence:?}");
+    measured
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let text = prop_oneof![
+        6 => select(&TEXTS[..]).prop_map(<[u8]>::to_vec),
+        1 => vec(any::<u8>(), 0..40),
+        1 => (any::<u8>(), 0usize..70_000).prop_map(|(byte, count)| vec![byte; count]),
+    ];
+    let slot = 0u32..4;
+    let act = prop_oneof![
+        8 => (slot.clone(), text).prop_map(|(slot, text)| Act::Bytes(slot, text)),
+        4 => (0u64..30).prop_map(|ms| Act::Pass(ms * MS)),
+        1 => slot.clone().prop_map(Act::Close),
+        1 => slot.clone().prop_map(Act::Reset),
+        1 => slot.prop_map(Act::Drain),
+    ];
+    vec(act, 0..60)
+}
+
+fn scripts() -> impl Strategy<Value = Script> {
+    use Connecting::{Hangs, Opens, Refused, RefusedAtOnce};
+    let connects = vec(select(vec![Opens, Opens, Opens, Refused, RefusedAtOnce, Hangs]), 0..5);
+    let sends = vec(select(vec![usize::MAX, 0, 1, 20, 37, 100]), 0..5);
+    (connects, sends, acts()).prop_map(|(connects, sends, acts)| Script { connects, sends, acts })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn whatever_a_peer_does_the_load_ends_on_time_and_its_books_balance(
+        script in scripts(),
+        rate in prop::option::of(1.0f64..2000.0),
+        connections in 1u32..5,
+        pipeline in 1u32..5,
+        keep_alive: bool,
+        timeout_ms in prop::option::of(1u64..60),
+        count in prop::option::of(1u64..100),
+    ) {
+        let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
+        let within = Some(100 * MS);
+        let spec = LoadSpec {
+            pipeline: if keep_alive { pipeline } else { 1 },
+            keep_alive,
+            timeout_ns: timeout_ms.map(|ms| ms * MS),
+            extent: count.map_or(Extent::Window(100 * MS), |count| Extent::Requests { count, within_ns: within }),
+            ..spec(model, connections)
+        };
+        let measured = measure(&spec, script);
+        prop_assert!(count.is_none_or(|count| measured.accounting.scheduled <= count));
+    }
+}
+
+#[test]
+fn a_connect_that_never_ends_leaves_its_requests_waiting() {
+    let open = LoadModel::Open { rate_per_s: 1000.0, arrivals: Arrivals::Constant };
+    let script = Script { connects: vec![Connecting::Hangs], ..Script::default() };
+    let books = measure(&spec(open, 2), script).accounting;
+    assert_eq!((books.scheduled, books.not_sent[&NotSent::WaitingAtEnd]), (100, 100));
+}
+
+#[test]
+fn a_request_torn_by_the_kernel_is_one_request() {
+    let pass = Act::Pass(MS);
+    let acts = vec![pass.clone(), Act::Drain(0), pass.clone(), Act::Drain(0), pass, Act::Bytes(0, HELLO.to_vec())];
+    let script = Script { sends: vec![10, 0, 10, 1000], acts, ..Script::default() };
+    let extent = Extent::Requests { count: 1, within_ns: Some(100 * MS) };
+    let books = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, 1) }, script).accounting;
+    assert_eq!((books.scheduled, books.sent, books.ok), (1, 1, 1));
+}
+
+#[test]
+fn an_edge_of_a_connection_that_is_gone_is_not_taken_for_its_successor() {
+    // Both edges are fetched by one wait: the send that follows the reply meets the reset, so that the second edge finds
+    // the connection's successor.
+    let acts = vec![Act::Pass(MS), Act::Bytes(0, HELLO.to_vec()), Act::Reset(0), Act::Pass(200 * MS)];
+    let connects = vec![Connecting::Opens, Connecting::Hangs];
+    let measured = measure(&spec(LoadModel::Closed, 1), Script { connects, acts, ..Script::default() });
+    assert_eq!((measured.accounting.ok, measured.connections.opened), (1, 1));
+}
