@@ -1,5 +1,5 @@
 # run    build bourdon and the targets it finds, then the first experiment in its quick form
-# test   everything: formatting, lints, unit tests, end-to-end tests, the targets' own tests
+# test   everything: formatting, lints, unit tests, end-to-end tests, the tests of what is in Go
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
@@ -25,7 +25,8 @@ check: need-cargo
 
 # A toolchain that is missing is said, as `bourdon targets` does, and no reason to fail.
 targets-test:
-	@if command -v go >/dev/null; then cd targets/go && gofmt -l . | (! grep .) && go vet ./... && go test ./...; \
+	@if command -v go >/dev/null; then for module in targets/go interop/hlog; do \
+	(cd $$module && gofmt -l . | (! grep .) && go vet ./... && go test ./...) || exit 1; done; \
 	else echo "no go on PATH: the Go targets are not tested (get it from https://go.dev/dl)"; fi
 
 # No sanitizer: there is no unsafe code to look after, and without one it tries ten times as much.

@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// The servers that are here: list them, build them, prove that they honour the contract
     Targets(TargetsArgs),
+    /// Measure the instrument itself: what it can be trusted with on this machine
+    Calibrate(CalibrateArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example: bourdon completions bash > /etc/bash_completion.d/bourdon")]
     Completions {
@@ -155,6 +157,36 @@ pub(crate) enum TargetsAction {
     Build,
     /// Build them, launch each, and try every point of the contract
     Check,
+}
+
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  bourdon calibrate                    about a minute; leave the machine alone meanwhile
+  bourdon calibrate --format json      every figure
+
+What it finds is kept in $XDG_STATE_HOME/bourdon/calibration.json (~/.local/state/bourdon). From then on
+`load` and `run` judge by it where they ask whether the generator was the limit. It holds for this
+machine, kernel and version of bourdon; on others it is ignored.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CALIBRATE_EXAMPLES)]
+pub(crate) struct CalibrateArgs {
+    /// Window of each of its loads
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    pub(crate) duration: u64,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: CalibrateFormat,
+}
+
+/// How a calibration is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrateFormat {
+    /// For people
+    Text,
+    /// One document, schema bourdon.calibration/1
+    Json,
 }
 
 #[derive(Debug, Args)]

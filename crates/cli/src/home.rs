@@ -92,6 +92,18 @@ pub(crate) fn build_cache() -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::usage("neither XDG_CACHE_HOME nor HOME is set: there is no place for built targets"))
 }
 
+/// Where what bourdon learned of this machine is kept.
+pub(crate) fn state() -> Result<PathBuf, Failure> {
+    let state = std::env::var_os("XDG_STATE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let home = || {
+        std::env::var_os("HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join(".local/state"))
+    };
+    state
+        .or_else(home)
+        .map(|state| state.join("bourdon"))
+        .ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set: there is no place for a calibration"))
+}
+
 /// The running executable, which launches specimens and reapers.
 pub(crate) fn executable() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::usage(format!("cannot find bourdon's own executable: {error}")))

@@ -11,6 +11,7 @@ use model::{
 use report::Style;
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
+use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::url::Url;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         .map_err(|error| Failure::unreachable(error.to_string()))?;
     progress.finish();
     let measured = output.measurement;
-    let validity = judge::judge_load(&spec, &measured);
+    let validity = judge::judge_load(&spec, calibrate::stored_limits(), &measured);
     print(args, &spec, &validity, &measured)?;
     if let (Some(mut file), Some(log)) = (log_file, &output.interval_log) {
         file.write_all(log).map_err(|error| Failure::usage(format!("cannot write the histogram log: {error}")))?;

@@ -5,6 +5,33 @@ use model::{Event, TrialRecord};
 
 use crate::exit::say;
 
+/// Shows on stderr which step of a work of unknown length is under way: in one line on a terminal, else a line each.
+pub(crate) struct Steps(ProgressBar);
+
+impl Steps {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{elapsed} {spinner} {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// Says what is done next. The line stands still while it is measured: drawing takes CPU.
+    pub(crate) fn show(&self, step: &str) {
+        if self.0.is_hidden() {
+            say(step);
+        } else {
+            self.0.set_message(step.to_owned());
+            self.0.tick();
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Shows a run's events on stderr: a line that follows the run on a terminal, a line per block elsewhere.
 pub(crate) struct RunProgress {
     bar: ProgressBar,

@@ -11,6 +11,7 @@ use observe::ProcSource;
 use specimens::Kind;
 
 use crate::args::{ReportFormat, RunArgs};
+use crate::calibrate;
 use crate::exit::{Exit, Failure, say};
 use crate::experiment::{self, Machine, Request};
 use crate::home;
@@ -70,6 +71,7 @@ fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure
     let mut plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
     let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
     reserve_files(most, "connections = ")?;
+    plan.generator.limits = calibrate::stored_limits();
     let asked = plan.clone();
     let mut prepared = build(&mut plan)?;
     if plan.cells.is_empty() {

@@ -3,6 +3,7 @@
 //! Protocols and connections are state machines without I/O; one loop drives them over a [`Wire`] under a
 //! [`model::Clock`], so that the same loop runs over sockets and, in tests, over a simulated server in virtual time.
 
+mod calibration;
 mod clock;
 mod collector;
 mod connection;
@@ -20,6 +21,7 @@ mod tcp;
 mod wire;
 mod worker;
 
+pub use calibration::{clock_precision, sleep_error};
 pub use clock::MonotonicClock;
 pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
 pub use run::{LoadError, LoadOutput, RunOptions, run};

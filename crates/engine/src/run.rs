@@ -181,7 +181,7 @@ fn generate(
     stop: &AtomicBool,
 ) -> Result<WorkerResult, LoadError> {
     let _attendance = Attendance(start);
-    prepare_thread(spec, thread);
+    prepare_thread(&spec.cpus, thread);
     let clock = MonotonicClock;
     let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
     let wire = TcpWire::new(spec.address, &spec.sources, slots);
@@ -208,12 +208,12 @@ pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
 
 /// A timer that may fire 50 µs late would be the generator's lateness. Where the kernel denies these, the lateness
 /// that follows is measured and reported like any other.
-fn prepare_thread(spec: &LoadSpec, thread: u32) {
+pub(crate) fn prepare_thread(cpus: &[u32], thread: u32) {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    if !spec.cpus.is_empty() {
-        let mut cpus = CpuSet::new();
-        cpus.set(spec.cpus[thread as usize % spec.cpus.len()] as usize);
-        let _ = sched_setaffinity(None, &cpus);
+    if !cpus.is_empty() {
+        let mut allowed = CpuSet::new();
+        allowed.set(cpus[thread as usize % cpus.len()] as usize);
+        let _ = sched_setaffinity(None, &allowed);
     }
 }
 

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use model::{CellPlan, Extent, LoadModel, LoadSpec, Measurement, NS_PER_S};
+use model::{CellPlan, Extent, GeneratorLimits, LoadModel, LoadSpec, Measurement, NS_PER_S};
 
-use crate::thresholds::TIMER_EARLY_S;
+use crate::thresholds::{TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
 
 /// What a judgement needs to know of the load that was asked for, from a cell or from a single load.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,10 @@ pub(crate) struct Asked {
     pub(crate) handler_delay_s: f64,
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
+    /// Requests in flight on one connection at most.
+    pipeline: u32,
+    /// What one generator thread can do here, where it was calibrated.
+    limits: Option<GeneratorLimits>,
     /// Whether a number of requests was asked for, so that connections fall idle before the end.
     pub(crate) fixed_count: bool,
 }
@@ -29,6 +33,25 @@ impl Asked {
     /// N ÷ S in requests a second, what the handler delay allows; none without a delay that timers can tell.
     pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
         (self.handler_delay_s > TIMER_EARLY_S).then(|| self.slots / self.handler_delay_s)
+    }
+
+    /// The same load, knowing what a generator thread can do on this machine.
+    pub(crate) fn calibrated(self, limits: Option<GeneratorLimits>) -> Self {
+        Asked { limits, ..self }
+    }
+
+    /// Requests a second that the generator can send at most: as calibrated, else what no generator reaches.
+    pub(crate) fn attainable_per_s(&self, measured: &Measurement) -> f64 {
+        let calibrated = self.limits.map(|limits| match self.pipeline {
+            0 | 1 => limits.ceiling_per_s,
+            _ => limits.pipelined_ceiling_per_s,
+        });
+        calibrated.unwrap_or(UNATTAINABLE_RATE_PER_THREAD) * self.generator_threads(measured)
+    }
+
+    /// The open rate up to which calibration trusts the generator; none where it was not calibrated.
+    pub(crate) fn trusted_rate_per_s(&self, measured: &Measurement) -> Option<f64> {
+        Some(self.limits?.open_rate_per_s * self.generator_threads(measured))
     }
 
     /// Generator threads that can run at once, at least 1.
@@ -46,6 +69,8 @@ impl From<&CellPlan> for Asked {
             slots: slots(cell.load.connections, cell.load.pipeline),
             handler_delay_s: cell.handler_delay_ns as f64 / NS_PER_S as f64,
             generator_threads: None,
+            pipeline: cell.load.pipeline,
+            limits: None,
             fixed_count: false,
         }
     }
@@ -61,6 +86,8 @@ impl From<&LoadSpec> for Asked {
             slots: slots(spec.connections, spec.pipeline),
             handler_delay_s: 0.0,
             generator_threads: Some(spec.threads.min(cpus)),
+            pipeline: spec.pipeline,
+            limits: None,
             fixed_count: matches!(spec.extent, Extent::Requests { .. }),
         }
     }

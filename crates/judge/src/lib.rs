@@ -6,6 +6,7 @@
 
 mod analysis;
 mod asked;
+mod calibration;
 mod cells;
 mod claims;
 mod comparisons;
@@ -24,6 +25,7 @@ pub mod thresholds;
 mod trial;
 
 pub use analysis::analyse;
+pub use calibration::{distrust, judge_calibration, next_rate};
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
 pub use load::{judge_load, nothing_completed, replies_wrong};
 pub use planner::BlockPlanner;

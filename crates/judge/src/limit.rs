@@ -4,9 +4,7 @@ use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Ve
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, percent};
-use crate::thresholds::{
-    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, TARGET_BUSY, UNATTAINABLE_RATE_PER_THREAD,
-};
+use crate::thresholds::{AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, TARGET_BUSY};
 
 /// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +65,7 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
         let text = format!("the target's CPUs were {} busy: they were the limit", percent(target_busy));
         Limit::new(Verdict::Valid, "target-cpu", text)
     } else {
-        generator_limit(measured).unwrap_or_else(|| server_bound(asked, measured))
+        generator_limit(asked, measured).unwrap_or_else(|| server_bound(asked, measured))
     }
 }
 
@@ -79,11 +77,15 @@ fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
 }
 
 /// The closed model's generator as the limit, if it may have been.
-fn generator_limit(measured: &Measurement) -> Option<Limit> {
+fn generator_limit(asked: &Asked, measured: &Measurement) -> Option<Limit> {
     let (at, busy) = busiest(measured);
+    let cure = "give it more threads (-t) or other CPUs";
+    let attainable = asked.attainable_per_s(measured);
     let text = if busy >= GENERATOR_BUSY {
-        let cure = "give it more threads (-t) or other CPUs";
         format!("generator thread {at} was {} busy: the server does at least this; {cure}", percent(busy))
+    } else if completions_per_s(measured) >= GENERATOR_BUSY * attainable {
+        let rate = figure(attainable);
+        format!("calibration gives this generator {rate} requests a second: the server does at least this; {cure}")
     } else {
         shortage(measured, OWN_SHORTAGE).map(|words| format!("{words}: the server does at least this"))?
     };
@@ -111,7 +113,11 @@ fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
     // What was sent late was measured from its time: lateness is a mark, and only what never left voids.
     let missed = (books.sent as f64) < RATE_SENT * books.scheduled as f64;
     if !missed {
-        return if nothing_completed(measured) { no_reply(measured) } else { rate_reached(measured, rate_per_s) };
+        return if nothing_completed(measured) {
+            no_reply(measured)
+        } else {
+            rate_reached(asked, measured, rate_per_s)
+        };
     }
     if let Some(blame) = blame(asked, measured, rate_per_s) {
         let sent = format!("{} of {} requests were sent", count(books.sent), count(books.scheduled));
@@ -128,10 +134,10 @@ fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<Strin
         return short;
     }
     let late = late_share(measured, LateCause::Generator);
-    let attainable = UNATTAINABLE_RATE_PER_THREAD * asked.generator_threads(measured);
+    let attainable = asked.attainable_per_s(measured);
     let (at, busy) = busiest(measured);
     if rate_per_s > attainable {
-        Some(format!("no generator with its CPUs can send more than {} a second", figure(attainable)))
+        Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
     } else if busy >= GENERATOR_BUSY {
         Some(format!("generator thread {at} was {} busy; give it more threads (-t) or other CPUs", percent(busy)))
     } else if late > RATE_LATE {
@@ -156,16 +162,22 @@ fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
     if books.scheduled == 0 { 0.0 } else { late as f64 / books.scheduled as f64 }
 }
 
-fn rate_reached(measured: &Measurement, rate_per_s: f64) -> Limit {
+fn rate_reached(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
     let late = |cause, words: &str| match late_share(measured, cause) {
         share if share > RATE_LATE => format!("; {} of the requests {words}", percent(share)),
         _ => String::new(),
     };
     let held_up = late(LateCause::Generator, "left more than 1 ms late, held up by the generator");
     let waited = late(LateCause::NoConnection, "waited for a connection");
+    let above = match asked.trusted_rate_per_s(measured) {
+        Some(trusted) if rate_per_s > trusted => {
+            format!("; calibration trusts this generator up to {} a second only", figure(trusted))
+        }
+        _ => String::new(),
+    };
     let busy = percent(measured.generator.busiest_thread());
-    let text =
-        format!("the rate of {} a second was sent; the generator was {busy} busy{held_up}{waited}", figure(rate_per_s));
+    let rate = figure(rate_per_s);
+    let text = format!("the rate of {rate} a second was sent; the generator was {busy} busy{held_up}{waited}{above}");
     Limit::new(Verdict::Valid, "rate-reached", text)
 }
 

@@ -1,4 +1,4 @@
-use model::{LoadSpec, Measurement, Reason, Validity, Verdict};
+use model::{GeneratorLimits, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
 use crate::{invariants, limit, marks};
@@ -8,8 +8,9 @@ use crate::{invariants, limit, marks};
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
 /// marks `lateness` and `unserved`, and `interrupted`, may follow.
-pub fn judge_load(spec: &LoadSpec, measured: &Measurement) -> Validity {
-    let asked = Asked::from(spec);
+/// `limits` is what a generator thread can do on this machine, where it was calibrated.
+pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measurement) -> Validity {
+    let asked = Asked::from(spec).calibrated(limits);
     let limit = limit::find(&asked, measured, None);
     let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
     let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant.id(), check.text)).collect();

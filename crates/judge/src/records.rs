@@ -33,7 +33,7 @@ impl<'a> Records<'a> {
         let mut cells: Vec<BTreeMap<u32, Launch>> = plan.cells.iter().map(|_| BTreeMap::new()).collect();
         for record in sorted {
             if let Some(index) = plan.cells.iter().position(|cell| cell.levels == record.levels) {
-                let judgement = check_trial(&plan.cells[index], record);
+                let judgement = check_trial(&plan.cells[index], plan.generator.limits, record);
                 cells[index].insert(record.block, Launch { record, judgement });
             }
         }

@@ -145,7 +145,7 @@ impl Session {
             margin: 0.05,
             precision: 0.03,
             blocks: self.planned,
-            generator: GeneratorPlan { threads: 1, cpus: Vec::new() },
+            generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
             targets: names.into_iter().map(target).collect(),

@@ -70,6 +70,15 @@ pub const OWN_SHORTAGE: f64 = 0.01;
 /// the kernel even with 16 pipelined; the measured raw floor without pipelining is about 4.8 µs.
 pub const UNATTAINABLE_RATE_PER_THREAD: f64 = 1_000_000.0;
 
+/// Lowest open rate that a calibration tries. A machine that cannot keep to it is no place to measure.
+pub const LOWEST_RATE_PER_S: f64 = 1_000.0;
+
+/// Highest open rate that a calibration tries: more than the loopback of any machine carries for one thread.
+pub const MOST_RATE_PER_S: f64 = 1_024_000.0;
+
+/// Ratio of two rates that a calibration does not tell apart. A choice: a shared machine's speed drifts by as much.
+pub const RATE_RESOLUTION: f64 = 1.1;
+
 /// A mark is a cell's, and its throughput only a lower bound, when at least this share of its launches says so.
 pub const SHARE_OF_LAUNCHES: f64 = 0.5;
 

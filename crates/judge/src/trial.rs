@@ -1,6 +1,6 @@
 use model::{
-    CellPlan, InvariantCheck, MarkNote, Measurement, Observation, Reason, TrialFailure, TrialRecord, TrialStage,
-    Verdict,
+    CellPlan, GeneratorLimits, InvariantCheck, MarkNote, Measurement, Observation, Reason, TrialFailure, TrialRecord,
+    TrialStage, Verdict,
 };
 
 use crate::asked::Asked;
@@ -41,13 +41,14 @@ impl TrialJudgement {
     }
 }
 
-/// Judges one launch in its cell by the invariants and marks.
-pub fn check_trial(cell: &CellPlan, trial: &TrialRecord) -> TrialJudgement {
+/// Judges one launch in its cell by the invariants and marks. `limits` is what a generator thread can do on this
+/// machine, where it was calibrated.
+pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &TrialRecord) -> TrialJudgement {
     match (&trial.failure, &trial.measurement) {
         (Some(failure), None) => TrialJudgement::without_figures(failed(failure)),
         (None, None) => TrialJudgement::without_figures(Reason::new("load", "the trial has no measurement")),
         (failure, Some(measured)) => {
-            let mut judgement = judge(&Asked::from(cell), measured, trial.observation.as_ref());
+            let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial.observation.as_ref());
             judgement.void = failure.as_ref().map(failed).or(judgement.void);
             judgement
         }

@@ -2,6 +2,7 @@
 //! down what was seen. It does not judge.
 
 mod build;
+mod calibrate;
 mod contract;
 mod error;
 mod expand;
@@ -15,6 +16,7 @@ mod session;
 mod trial;
 
 pub use build::{BuildError, Builder, Built, toolchain};
+pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Check, check_contract};
 pub use error::LabError;
 pub use folder::{RunFolder, RunRecord};

@@ -50,12 +50,14 @@ fn read_reply(stream: &mut TcpStream, expect: &ReplyExpectation, deadline_ns: u6
         }
         stream.set_read_timeout(Some(left))?;
         let count = stream.read(&mut buffer)?;
-        if count == 0 {
-            return reader.end(expect).ok_or_else(|| ErrorKind::UnexpectedEof.into());
-        }
         taken += count;
-        match reader.advance(&mut &buffer[..count], expect, false, &mut cache) {
+        let advance = match count {
+            0 => reader.end(expect),
+            _ => reader.advance(&mut &buffer[..count], expect, false, &mut cache),
+        };
+        match advance {
             Advance::Complete(reply) => return Ok(reply),
+            Advance::NeedMore if count == 0 => return Err(ErrorKind::UnexpectedEof.into()),
             Advance::NeedMore if taken < MOST_BYTES => {}
             _ => return Err(std::io::Error::new(ErrorKind::InvalidData, "the reply is not HTTP")),
         }

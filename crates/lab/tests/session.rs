@@ -134,7 +134,7 @@ fn plan(blocks: u32) -> Plan {
         margin: 0.05,
         precision: 0.03,
         blocks: Blocks { min: blocks, max: blocks },
-        generator: GeneratorPlan { threads: 1, cpus: vec![] },
+        generator: GeneratorPlan { threads: 1, cpus: vec![], limits: None },
         target_cpus: vec![],
         factors: vec!["target".into(), "connections".into()],
         targets: vec![target("a"), target("b")],

@@ -37,6 +37,12 @@ impl Measurement {
     pub fn bytes_per_s(&self) -> f64 {
         if self.window_s > 0.0 { self.in_window.ok_bytes as f64 / self.window_s } else { 0.0 }
     }
+
+    /// The generator's CPU in the window ÷ the replies that completed in it, in microseconds; none without a reply.
+    pub fn generator_cpu_us_per_request(&self) -> Option<f64> {
+        let completed = self.in_window.completed;
+        (completed > 0).then(|| self.generator.cpu_s() * 1e6 / completed as f64)
+    }
 }
 
 /// Replies that completed inside the window.

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LoadModel, ReplyExpectation, Request, Target};
+use crate::{GeneratorLimits, LoadModel, ReplyExpectation, Request, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -64,12 +64,15 @@ pub struct Blocks {
 }
 
 /// The generator's share of the machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorPlan {
     /// Threads.
     pub threads: u32,
     /// Their CPUs; empty leaves them to the kernel.
     pub cpus: Vec<u32>,
+    /// What one thread can do on this machine, where it was calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<GeneratorLimits>,
 }
 
 /// A target that cannot run here.

@@ -3,6 +3,7 @@
 //! Every function here takes typed results and returns a text. Nothing is printed, read, measured or judged. Golden
 //! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
 
+mod calibration_text;
 /// Figures as people read them.
 pub mod format;
 mod load_csv;
@@ -15,6 +16,7 @@ mod run_text;
 mod table;
 mod words;
 
+pub use calibration_text::{calibration_json, calibration_text};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, load_json};
 pub use load_text::load_text;

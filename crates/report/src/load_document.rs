@@ -112,14 +112,8 @@ fn generator(measured: &Measurement) -> Generator<'_> {
     Generator {
         threads: measured.generator.threads.len(),
         cpu_s: measured.generator.cpu_s(),
-        cpu_us_per_request: cpu_us_per_request(measured),
+        cpu_us_per_request: measured.generator_cpu_us_per_request(),
         busiest_thread: measured.generator.busiest_thread(),
         thread_use: &measured.generator.threads,
     }
-}
-
-/// The generator's CPU in the window ÷ the replies that completed in it.
-pub(crate) fn cpu_us_per_request(measured: &Measurement) -> Option<f64> {
-    let completed = measured.in_window.completed;
-    (completed > 0).then(|| measured.generator.cpu_s() * 1e6 / completed as f64)
 }

@@ -4,7 +4,6 @@ use model::{
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
-use crate::load_document::cpu_us_per_request;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::table;
 use crate::words::{errno, words};
@@ -265,8 +264,8 @@ fn generator(measured: &Measurement) -> String {
     let generator = &measured.generator;
     let threads = counted(generator.threads.len() as u64, "thread", "threads");
     let busiest = percent(generator.busiest_thread());
-    let cost =
-        cpu_us_per_request(measured).map_or(String::new(), |us| format!(", {} of CPU a request", duration_us(us)));
+    let cost = measured.generator_cpu_us_per_request();
+    let cost = cost.map_or(String::new(), |us| format!(", {} of CPU a request", duration_us(us)));
     let stall_us = generator.threads.iter().map(|thread| thread.longest_stall_us).fold(0.0, f64::max);
     format!("{threads}, the busiest {busiest} busy{cost}, longest stall {}", duration_us(stall_us))
 }

@@ -38,10 +38,14 @@ impl Share {
         let all: Vec<u32> = (0..machine.cpus.max(1)).collect();
         match all.split_last() {
             Some((last, others)) if !others.is_empty() => {
-                let generator = GeneratorPlan { threads: 1, cpus: vec![*last] };
+                let generator = GeneratorPlan { threads: 1, cpus: vec![*last], limits: None };
                 Share { generator, target: others.to_vec(), all }
             }
-            _ => Share { generator: GeneratorPlan { threads: 1, cpus: Vec::new() }, target: Vec::new(), all },
+            _ => Share {
+                generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
+                target: Vec::new(),
+                all,
+            },
         }
     }
 

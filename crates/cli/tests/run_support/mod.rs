@@ -107,6 +107,7 @@ impl Lab {
             command.env_remove(name);
         }
         command.env(MARKER, self.path()).env("XDG_CACHE_HOME", self.path().join("cache"));
+        command.env("XDG_STATE_HOME", self.path().join("state"));
         command.envs(self.command_env.iter().map(|(name, value)| (name, value)));
         command
     }

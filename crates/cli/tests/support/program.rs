@@ -63,7 +63,11 @@ pub(crate) fn on_a_shell(before: &str, arguments: &[&str]) -> Ended {
     finish(assert_cmd::Command::new("sh").arg("-c").arg(script).arg(PROGRAM).args(arguments))
 }
 
+/// No calibration of this machine may decide what a test sees.
+const NO_STATE: (&str, &str) = ("XDG_STATE_HOME", "/dev/null");
+
 fn finish(command: &mut assert_cmd::Command) -> Ended {
+    command.env(NO_STATE.0, NO_STATE.1);
     TONES.iter().for_each(|name| {
         command.env_remove(name);
     });
@@ -83,7 +87,8 @@ pub(crate) struct Running(Child);
 /// Starts the program.
 pub(crate) fn spawn(arguments: &[&str]) -> Running {
     let mut command = Command::new(PROGRAM);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments).env(NO_STATE.0, NO_STATE.1);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     Running(command.spawn().unwrap())
 }
 

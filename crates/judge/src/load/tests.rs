@@ -43,7 +43,7 @@ fn unsent(kind: NotSent, number: u64, busy: f64) -> Measurement {
 }
 
 fn word(spec: &LoadSpec, measured: &Measurement) -> (Verdict, String) {
-    let validity = judge_load(spec, measured);
+    let validity = judge_load(spec, None, measured);
     (validity.verdict, validity.reasons[0].code.clone())
 }
 
@@ -53,11 +53,11 @@ fn is(verdict: Verdict, code: &str) -> (Verdict, String) {
 
 #[test]
 fn a_closed_load_says_who_was_the_limit() {
-    let validity = judge_load(&closed(), &measurement(100.0, 9_200.0, 0.43));
+    let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.43));
     assert_eq!(validity.verdict, Verdict::Valid);
     let text = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
     assert_eq!(validity.reasons, [Reason::new("server-bound", text)]);
-    let validity = judge_load(&closed(), &measurement(100.0, 9_200.0, 0.8));
+    let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
     assert_eq!((validity.verdict, validity.reasons[0].code.as_str()), (Verdict::AtLeast, "generator"));
     assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
     assert!(validity.reasons[0].text.contains("-t"), "the cure: {validity:?}");
@@ -75,7 +75,7 @@ fn a_broken_instrument_voids_whatever_the_limit() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.accounting.scheduled += 1;
     measured.residence.in_flight_s *= 2.0;
-    let validity = judge_load(&closed(), &measured);
+    let validity = judge_load(&closed(), None, &measured);
     let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code.as_str()).collect();
     assert_eq!((validity.verdict, codes), (Verdict::Void, vec!["accounting", "in-flight"]));
 }
@@ -86,7 +86,7 @@ fn an_open_rate_that_is_reached_is_valid_and_lateness_is_noted() {
     assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "rate-reached"));
     measured.latency_us.response = Some(summary(100.0, 1_000));
     measured.latency_us.lateness = Some(summary(50.0, 1_000));
-    let validity = judge_load(&open(10_000.0), &measured);
+    let validity = judge_load(&open(10_000.0), None, &measured);
     assert_eq!(validity.reasons[1].code, "lateness");
 }
 
@@ -119,11 +119,11 @@ fn the_attainable_rate_grows_with_the_cpus_that_threads_can_use() {
 fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
     let mut measured = measurement(100.0, 10_000.0, 0.2);
     measured.accounting.sent_late.insert(LateCause::NoConnection, 50_000);
-    let validity = judge_load(&open(10_000.0), &measured);
+    let validity = judge_load(&open(10_000.0), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
     assert!(validity.reasons[0].text.ends_with("50 % of the requests waited for a connection"), "{validity:?}");
     measured.accounting.sent_late.insert(LateCause::Generator, 2_000);
-    let text = judge_load(&open(10_000.0), &measured).reasons[0].text.clone();
+    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
     assert!(text.contains("2.0 % of the requests left more than 1 ms late, held up by the generator"), "{text}");
     let mut unsent = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
     unsent.accounting.sent_late.insert(LateCause::Generator, 2_000);
@@ -133,7 +133,7 @@ fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
 #[test]
 fn nothing_completed_is_nobodys_limit() {
     let measured = unsent(NotSent::Refused, 100_000, 0.1);
-    let validity = judge_load(&closed(), &measured);
+    let validity = judge_load(&closed(), None, &measured);
     let text = "no request got a complete reply: 100,000 refused";
     assert_eq!(validity.reasons[0], Reason::new("no-reply", text));
     assert!(nothing_completed(&measured) && !replies_wrong(&measured));
@@ -142,7 +142,7 @@ fn nothing_completed_is_nobodys_limit() {
 #[test]
 fn an_interrupted_load_keeps_its_figures() {
     let measured = Measurement { interrupted: true, ..measurement(100.0, 9_200.0, 0.43) };
-    let validity = judge_load(&closed(), &measured);
+    let validity = judge_load(&closed(), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
     assert_eq!(validity.reasons.last().unwrap().code, "interrupted");
 }
@@ -152,7 +152,7 @@ fn wrong_replies_are_no_matter_of_validity() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.accounting.ok -= 1;
     measured.accounting.bad_status += 1;
-    assert_eq!(judge_load(&closed(), &measured).verdict, Verdict::Valid);
+    assert_eq!(judge_load(&closed(), None, &measured).verdict, Verdict::Valid);
     assert!(replies_wrong(&measured));
 }
 
@@ -160,7 +160,7 @@ fn wrong_replies_are_no_matter_of_validity() {
 fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.residence.completed_s = 500.0;
-    assert_eq!(judge_load(&closed(), &measured).reasons[1].code, "unserved");
+    assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code, "unserved");
     let spec = LoadSpec { extent: Extent::Requests { count: 92_000, within_ns: None }, ..closed() };
-    assert_eq!(judge_load(&spec, &measured).reasons.len(), 1);
+    assert_eq!(judge_load(&spec, None, &measured).reasons.len(), 1);
 }

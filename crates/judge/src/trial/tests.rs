@@ -16,11 +16,11 @@ fn measured(trial: &mut TrialRecord) -> &mut Measurement {
 }
 
 fn void_code(cell: &CellPlan, trial: &TrialRecord) -> Option<String> {
-    check_trial(cell, trial).void.map(|reason| reason.code)
+    check_trial(cell, None, trial).void.map(|reason| reason.code)
 }
 
 fn marks(cell: &CellPlan, trial: &TrialRecord) -> Vec<Mark> {
-    check_trial(cell, trial).marks.iter().map(|note| note.mark).collect()
+    check_trial(cell, None, trial).marks.iter().map(|note| note.mark).collect()
 }
 
 /// Turns a launch into one of the open model whose books are full and on time.
@@ -34,7 +34,7 @@ fn open(cell: &mut CellPlan, trial: &mut TrialRecord, rate_per_s: f64) {
 #[test]
 fn a_sound_launch_is_valid_without_marks() {
     let (cell, trial) = launch(10, 9_200.0);
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.is_valid() && !judgement.at_least, "{judgement:?}");
     assert_eq!(judgement.marks, []);
     assert_eq!(judgement.checks.iter().map(|c| c.invariant).collect::<Vec<_>>(), Invariant::ALL);
@@ -101,7 +101,7 @@ fn more_replies_than_the_delay_allows_void() {
     let (cell, trial) = launch(10, 11_000.0);
     assert_eq!(void_code(&cell, &trial), None, "timers may fire 1 ms early");
     let (cell, trial) = launch(10, 11_200.0);
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert_eq!(judgement.void.unwrap().code, "ceiling");
     let (cell, trial) = launch(1, 150_000.0);
     assert_eq!(void_code(&cell, &trial), None, "a delay of 1 ms cannot be told");
@@ -111,7 +111,7 @@ fn more_replies_than_the_delay_allows_void() {
 fn wrong_replies_void_and_failures_do_not() {
     let (cell, mut trial) = launch(10, 9_200.0);
     wrong_replies(&mut trial, 12);
-    let void = check_trial(&cell, &trial).void.unwrap();
+    let void = check_trial(&cell, None, &trial).void.unwrap();
     assert_eq!(void.code, "correctness");
     assert_eq!(void.text, "12 of 92,000 replies are wrong (0 with a wrong status, 12 with a wrong body)");
     let (cell, mut trial) = launch(10, 9_200.0);
@@ -120,7 +120,7 @@ fn wrong_replies_void_and_failures_do_not() {
     books.failed = BTreeMap::from([(Failure::TimedOut, 5)]);
     assert_eq!(void_code(&cell, &trial), None);
     let text = "less than 0.1 % of 92,005 requests: 5 timed-out".to_owned();
-    assert_eq!(check_trial(&cell, &trial).marks, [MarkNote { mark: Mark::Errors, text }]);
+    assert_eq!(check_trial(&cell, None, &trial).marks, [MarkNote { mark: Mark::Errors, text }]);
 }
 
 #[test]
@@ -139,15 +139,15 @@ fn a_full_generator_makes_a_lower_bound_unless_something_else_explains_the_rate(
     let full = |trial: &mut TrialRecord| measured(trial).generator.threads[0].cpu_s = 9.7;
     let (cell, mut trial) = launch(0, 9_200.0);
     full(&mut trial);
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.at_least);
     assert_eq!((judgement.limit.code.as_str(), judgement.marks[0].mark), ("generator", Mark::Generator));
     trial.observation.as_mut().unwrap().cpu_user_s = 9.6;
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "target-cpu"));
     let (cell, mut trial) = launch(10, 9_900.0);
     full(&mut trial);
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "at-ceiling"));
     assert_eq!(judgement.marks[0].mark, Mark::AtCeiling);
 }
@@ -169,7 +169,7 @@ fn marks_of_the_machine() {
     let (cell, mut trial) = launch(0, 9_200.0);
     let host = &mut trial.observation.as_mut().unwrap().host;
     *host = HostUse { cpus: 2, steal_share: 0.03, others_share: 0.12 };
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of it";
     assert_eq!(judgement.marks, [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
 }
@@ -178,7 +178,7 @@ fn marks_of_the_machine() {
 fn an_open_rate_is_reached_or_missed_for_a_reason() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert_eq!((judgement.limit.code.as_str(), judgement.marks.len()), ("rate-reached", 0));
     assert!(!judgement.checks.iter().any(|check| check.invariant == Invariant::Markov), "closed model only");
     let books = &mut measured(&mut trial).accounting;
@@ -195,7 +195,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
     measured(&mut trial).latency_us.lateness = Some(summary(1_000.0, 1_000));
-    let judgement = check_trial(&cell, &trial);
+    let judgement = check_trial(&cell, None, &trial);
     assert_eq!(judgement.marks[0].mark, Mark::Lateness);
     assert_eq!(
         judgement.marks[0].text,

@@ -1,0 +1,94 @@
+//! `bourdon calibrate`, and what the other commands make of what it kept.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{Json, Lab};
+use specimens::{Kind, LogSink, Settings};
+
+const KEPT: &str = "state/bourdon/calibration.json";
+
+fn kept(lab: &Lab) -> Json {
+    serde_json::from_str(&std::fs::read_to_string(lab.path().join(KEPT)).unwrap()).unwrap()
+}
+
+/// A lab whose machine was calibrated; `change` is made to what was kept.
+fn calibrated(change: impl FnOnce(&mut Json)) -> Lab {
+    let lab = Lab::new();
+    lab.bourdon(&["calibrate", "--duration", "20ms"]);
+    let mut calibration = kept(&lab);
+    change(&mut calibration);
+    lab.file(KEPT, calibration.to_string())
+}
+
+/// What `bourdon load` says of a clean server.
+fn load(lab: &Lab, args: &[&str]) -> Json {
+    let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
+    let url = format!("http://{}/rest/hello", server.address());
+    lab.bourdon(&[&["load", &url, "--format", "json", "-d", "200ms", "--warm-up", "0s"], args].concat()).json()
+}
+
+fn first_reason(document: &Json) -> &str {
+    document["validity"]["reasons"][0]["text"].as_str().unwrap()
+}
+
+#[test]
+fn what_is_measured_is_printed_and_kept() {
+    let lab = Lab::new();
+    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]);
+    lab.nothing_is_left();
+    let document = outcome.json();
+    assert_eq!(document["schema"], "bourdon.calibration/1");
+    assert_eq!(document, kept(&lab));
+    // On a machine that is too busy no rate can be trusted, and that is said by the status.
+    assert_eq!(outcome.status, Some(if document["limits"].is_null() { 3 } else { 0 }), "{outcome:?}");
+    assert_eq!(document["clock"]["backward"], 0);
+    let sleeps: Vec<f64> =
+        document["sleep"].as_array().unwrap().iter().map(|s| s["asked_us"].as_f64().unwrap()).collect();
+    assert_eq!(sleeps, [50.0, 1_000.0, 10_000.0]);
+    let ceilings = document["ceilings"].as_array().unwrap();
+    assert!(
+        ceilings.len() == 3 && ceilings.iter().all(|it| it["requests_per_s"].as_f64().unwrap() > 0.0),
+        "{document}"
+    );
+    let rates = document["rates"].as_array().unwrap();
+    assert!(rates.len() >= 2 && rates[0]["rate_per_s"] == 1_000.0, "{document}");
+}
+
+#[test]
+fn a_load_is_judged_by_what_was_kept() {
+    let limits = serde_json::json!({ "ceiling_per_s": 20.0, "pipelined_ceiling_per_s": 20.0, "open_rate_per_s": 10.0 });
+    let lab = calibrated(|calibration| calibration["limits"] = limits);
+    let open = load(&lab, &["-R", "200"]);
+    assert!(first_reason(&open).contains("calibration trusts this generator up to 10"), "{}", first_reason(&open));
+    let closed = load(&lab, &["-c", "1"]);
+    assert_eq!(closed["validity"]["verdict"], "at_least", "{}", first_reason(&closed));
+}
+
+#[test]
+fn a_calibration_of_another_machine_says_nothing() {
+    let lab = calibrated(|calibration| {
+        calibration["limits"] =
+            serde_json::json!({ "ceiling_per_s": 20.0, "pipelined_ceiling_per_s": 20.0, "open_rate_per_s": 10.0 });
+        calibration["instrument"]["kernel"] = "another".into();
+    });
+    let open = load(&lab, &["-R", "200"]);
+    assert!(!first_reason(&open).contains("calibration"), "{}", first_reason(&open));
+}
+
+#[test]
+fn interrupted_it_keeps_nothing_and_leaves_nothing() {
+    let lab = Lab::new();
+    let mut started = lab.start(&["calibrate", "--duration", "30s"]);
+    started.until("the null responder", || lab.path().join("state/bourdon/responder.log").exists().then_some(()));
+    started.interrupt();
+    started.end().exits(130).says(&["nothing was kept"]);
+    assert!(!lab.path().join(KEPT).exists());
+    lab.nothing_is_left();
+}
+
+#[test]
+fn a_state_that_cannot_be_written_is_said_before_anything_is_measured() {
+    let lab = Lab::new().env("XDG_STATE_HOME", "/dev/null/state");
+    lab.bourdon(&["calibrate"]).exits(2).says(&["cannot write /dev/null/state/bourdon", "XDG_STATE_HOME"]);
+}
