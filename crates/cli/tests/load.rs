@@ -128,6 +128,8 @@ fn a_wrong_reply_is_a_bad_answer() {
 fn a_good_reply_is_what_was_expected() {
     let specimen = Specimen::of(Kind::Clean);
     let missing = specimen.url().replace("/rest/hello", "/rest/goodbye");
+    let document = load(&missing, &["-n", "200"]).document_with(1);
+    assert_eq!(document.count("bad_statuses/404"), 200, "and which status it was is told");
     assert_eq!(replies(&missing, 1, &[]), [0, 200, 0]);
     assert_eq!(replies(&missing, 0, &["--expect-status", "404"]), [200, 0, 0]);
     assert_eq!(replies(&specimen.url(), 1, &["--expect-status", "404"]), [0, 200, 0]);

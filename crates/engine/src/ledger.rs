@@ -135,6 +135,7 @@ pub(crate) struct Ledger {
     port: Option<SecondPort>,
     pub(crate) books: Accounting,
     pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
+    pub(crate) bad_statuses: BTreeMap<u16, u64>,
     pub(crate) in_window: WindowCount,
     pub(crate) connect: Histogram<u64>,
     /// Ages of requests that never got a reply.
@@ -160,6 +161,7 @@ impl Ledger {
             port: Some(port),
             books: Accounting::default(),
             failures: BTreeMap::new(),
+            bad_statuses: BTreeMap::new(),
             in_window: WindowCount::default(),
             connect: histogram(),
             censored_response: histogram(),
@@ -262,7 +264,10 @@ impl Ledger {
             match (reply.status_ok, reply.body_ok) {
                 (true, true) => self.books.ok += 1,
                 (true, false) => self.books.bad_body += 1,
-                (false, _) => self.books.bad_status += 1,
+                (false, _) => {
+                    self.books.bad_status += 1;
+                    *self.bad_statuses.entry(reply.status).or_default() += 1;
+                }
             }
         }
         if counts || now_ns < self.window.start_ns {

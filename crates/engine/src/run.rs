@@ -233,6 +233,9 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector, interru
     };
     for result in &results {
         measurement.accounting.merge(&result.ledger.books);
+        for (status, count) in &result.ledger.bad_statuses {
+            *measurement.bad_statuses.entry(*status).or_default() += count;
+        }
         add_window(&mut measurement.in_window, &result.ledger.in_window);
         add_residence(&mut measurement.residence, &result.ledger.residence());
     }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Accounting, Failure, Latencies, NotSent, Side};
@@ -13,6 +15,9 @@ pub struct Measurement {
     pub accounting: Accounting,
     /// Failures by kind, side and errno.
     pub failures: Vec<FailureCount>,
+    /// Of the replies with a bad status: how many had which.
+    #[serde(default)]
+    pub bad_statuses: BTreeMap<u16, u64>,
     /// What completed inside the window, whenever it was sent.
     pub in_window: WindowCount,
     /// The latency distributions, over the same requests as the books.

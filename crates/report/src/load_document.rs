@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, Interval, Latencies, LoadModel, LoadSpec, Measurement,
     NS_PER_S, Residence, ThreadUse, Validity, WindowCount,
@@ -17,6 +19,7 @@ struct LoadDocument<'a> {
     load: Load<'a>,
     accounting: &'a Accounting,
     failures: &'a [FailureCount],
+    bad_statuses: &'a BTreeMap<u16, u64>,
     in_window: &'a WindowCount,
     throughput: Throughput,
     latency_us: &'a Latencies,
@@ -74,6 +77,7 @@ pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
         load: load(spec),
         accounting,
         failures,
+        bad_statuses: &measured.bad_statuses,
         in_window,
         throughput: Throughput { requests_per_s: measured.requests_per_s(), bytes_per_s: measured.bytes_per_s() },
         latency_us,

@@ -215,6 +215,11 @@ fn books(page: &mut Page, measured: &Measurement) {
     let totals = table::right_aligned(&[books.scheduled, books.sent, late].map(thousands));
     page.entry(0, (Tint::Plain, "scheduled"), LABELS, &format!("{} = {}", unbroken(&totals[0]), sum(&scheduled)));
     page.entry(0, (Tint::Plain, "sent"), LABELS, &format!("{} = {}", unbroken(&totals[1]), sum(&sent)));
+    if !measured.bad_statuses.is_empty() {
+        let told = |(status, count): (&u16, &u64)| unbroken(&format!("{status}: {}", thousands(*count)));
+        let statuses: Vec<String> = measured.bad_statuses.iter().map(told).collect();
+        page.entry(0, (Tint::Plain, "bad status"), LABELS, &statuses.join(", "));
+    }
     if let Some(imbalance) = books.imbalance() {
         page.entry(0, (Tint::Bad, "unbalanced"), LABELS, &imbalance);
     }

@@ -117,6 +117,7 @@ pub(crate) fn closed() -> Load {
         window_s: 10.0,
         interrupted: false,
         accounting: Accounting { in_flight_at_end: 100, ..books },
+        bad_statuses: Default::default(),
         failures: Vec::new(),
         in_window: WindowCount { completed: 452_130, ok: 452_130, ok_bytes: 64_202_460 },
         latency_us: latencies(452_230),
@@ -232,6 +233,7 @@ pub(crate) fn with_failures() -> Load {
         in_flight_at_end: 100,
         ..Default::default()
     };
+    load.measured.bad_statuses = [(404, 2), (503, 1_078)].into();
     load.measured.in_window = WindowCount { completed: 452_091, ok: 451_000, ok_bytes: 64_042_000 };
     load.measured.connections = ConnectionCounts {
         opened: 139,
