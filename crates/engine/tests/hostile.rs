@@ -7,7 +7,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{RunOptions, run};
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, ReplyExpectation, Request};
+use model::{
+    Arrivals, Extent, Failure, HttpVersion, LoadModel, LoadSpec, Measurement, NotSent, ReplyExpectation, Request,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -82,6 +84,54 @@ fn a_server_that_closes_at_once_is_backed_off_from() {
     let books = &measured.accounting;
     assert_eq!(books.completed, 0);
     assert!(measured.connections.opened < 100, "pauses of 10, 20, 40 … ms: {:?}", measured.connections);
+}
+
+#[test]
+fn a_server_that_resets_everything_is_in_the_books() {
+    fn resets(stream: TcpStream) {
+        // Closing with a linger of nothing sends a reset.
+        rustix::net::sockopt::set_socket_linger(&stream, Some(std::time::Duration::ZERO)).unwrap();
+        let _ = stream.peek(&mut [0]);
+    }
+    let measured = load(resets, |_| {});
+    let books = &measured.accounting;
+    assert!(books.failed[&Failure::ResetBeforeReply] > 0 && books.completed == 0, "{books:?}");
+}
+
+#[test]
+fn a_reply_that_drips_holds_nothing_up() {
+    fn drips(mut stream: TcpStream) {
+        let _ = stream.read(&mut [0; 1024]);
+        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n".iter().chain(std::iter::repeat(&b'x'));
+        stream.set_nodelay(true).unwrap();
+        for byte in reply {
+            if stream.write_all(&[*byte]).is_err() {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+    let measured = load(drips, |_| {});
+    assert_eq!((measured.accounting.sent, measured.accounting.completed), (3, 0), "{:?}", measured.accounting);
+}
+
+#[test]
+fn a_server_that_vanishes_leaves_refusals() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let spec = spec(listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let mut streams: Vec<TcpStream> = (0..3).map(|_| listener.accept().unwrap().0).collect();
+        for stream in &mut streams {
+            let _ = stream.read(&mut [0; 1024]);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+        }
+        // With its socket gone every further attempt to connect is refused.
+    });
+    let measured = run(&spec, RunOptions::default(), &AtomicBool::new(false), &mut |_| {}).unwrap().measurement;
+    server.join().unwrap();
+    let books = &measured.accounting;
+    assert_eq!((books.imbalance(), books.ok), (None, 3), "{books:?}");
+    assert!(books.not_sent[&NotSent::Refused] > 0, "{books:?}");
 }
 
 #[test]
