@@ -4,7 +4,7 @@
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
-# bench-floor  CPU per request of `bourdon load` against bare system calls, as a ratio (needs a quiet machine)
+# bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 

@@ -1,0 +1,121 @@
+//! The floor: bare system calls that parse and check nothing, and count replies by their known length.
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+
+use engine::MonotonicClock;
+use hdrhistogram::Histogram;
+use model::{Clock, NS_PER_S};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
+
+/// Length of the clean specimen's reply.
+const REPLY: usize =
+    "HTTP/1.1 200 OK\r\nServer: specimen\r\nContent-Type: text/plain\r\nContent-Length: 11\r\n\r\nHello world".len();
+
+/// Open connections under one epoll.
+struct Bare {
+    poll: OwnedFd,
+    sockets: Vec<OwnedFd>,
+    /// Bytes of the reply under way, by connection.
+    received: Vec<usize>,
+    events: Vec<Event>,
+    buffer: Vec<u8>,
+    request: String,
+}
+
+impl Bare {
+    fn open(port: u16, connections: usize) -> Self {
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let connect = |index: usize| {
+            let (family, flags) = (AddressFamily::INET, SocketFlags::CLOEXEC);
+            let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP)).unwrap();
+            rustix::net::connect(&socket, &address).unwrap();
+            sockopt::set_tcp_nodelay(&socket, true).unwrap();
+            epoll::add(&poll, &socket, EventData::new_u64(index as u64), EventFlags::IN).unwrap();
+            socket
+        };
+        let sockets = (0..connections).map(connect).collect();
+        Bare {
+            poll,
+            sockets,
+            received: vec![0; connections],
+            events: Vec::with_capacity(512),
+            buffer: vec![0; 256 * 1024],
+            request: format!("GET /rest/hello HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"),
+        }
+    }
+
+    fn send(&self, index: usize, batch: &str) {
+        rustix::net::send(&self.sockets[index], batch.as_bytes(), SendFlags::NOSIGNAL).unwrap();
+    }
+
+    fn wait(&mut self, timeout: Option<&Timespec>) -> usize {
+        self.events.clear();
+        epoll::wait(&self.poll, rustix::buffer::spare_capacity(&mut self.events), timeout).unwrap()
+    }
+
+    /// Receives on the connection of an event; gives it once `bytes` have come.
+    fn receive(&mut self, event: usize, bytes: usize) -> Option<usize> {
+        let index = self.events[event].data.u64() as usize;
+        let received = rustix::net::recv(&self.sockets[index], &mut self.buffer[..], RecvFlags::DONTWAIT).unwrap().0;
+        self.received[index] += received;
+        (self.received[index] >= bytes).then(|| {
+            self.received[index] -= bytes;
+            index
+        })
+    }
+}
+
+/// Each connection sends a batch when the last one was answered; gives the number of replies.
+pub(crate) fn closed(port: u16, connections: usize, pipeline: usize, ms: u64) -> u64 {
+    let mut bare = Bare::open(port, connections);
+    let batch = bare.request.repeat(pipeline);
+    (0..connections).for_each(|index| bare.send(index, &batch));
+    let end_ns = MonotonicClock.now_ns() + ms * NS_PER_S / 1000;
+    let mut requests = 0;
+    while MonotonicClock.now_ns() < end_ns {
+        for event in 0..bare.wait(None) {
+            if let Some(index) = bare.receive(event, REPLY * pipeline) {
+                requests += pipeline as u64;
+                bare.send(index, &batch);
+            }
+        }
+    }
+    requests
+}
+
+/// Sends at due times without spinning; gives the number of sends, and p50 and p99 of their lateness in nanoseconds.
+pub(crate) fn open(port: u16, connections: usize, rate_per_s: u64, ms: u64) -> (u64, u64, u64) {
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).unwrap();
+    let mut bare = Bare::open(port, connections);
+    let request = bare.request.clone();
+    let mut free: VecDeque<usize> = (0..connections).collect();
+    let mut late_ns = Histogram::<u64>::new_with_bounds(1, 60 * NS_PER_S, 3).unwrap();
+    let start_ns = MonotonicClock.now_ns();
+    let count = rate_per_s * ms / 1000;
+    let due = |n: u64| start_ns + n * NS_PER_S / rate_per_s;
+    let mut sent = 0;
+    while sent < count {
+        let now_ns = MonotonicClock.now_ns();
+        if due(sent) <= now_ns
+            && let Some(index) = free.pop_front()
+        {
+            late_ns.saturating_record(now_ns - due(sent));
+            bare.send(index, &request);
+            sent += 1;
+            continue;
+        }
+        // With no connection free only a reply can help.
+        let left_ns = if free.is_empty() { NS_PER_S } else { due(sent) - now_ns };
+        let timeout = Timespec { tv_sec: (left_ns / NS_PER_S) as i64, tv_nsec: (left_ns % NS_PER_S) as i64 };
+        for event in 0..bare.wait(Some(&timeout)) {
+            free.extend(bare.receive(event, REPLY));
+        }
+    }
+    (sent, late_ns.value_at_quantile(0.5), late_ns.value_at_quantile(0.99))
+}

@@ -1,0 +1,152 @@
+//! What `bourdon load` costs above the floor of bare system calls, in rounds that alternate so that a machine whose
+//! speed drifts moves both. Quote the ratios, never the microseconds.
+//!
+//! `make bench-floor`, or `cargo bench -p bourdon --bench floor -- [ROUNDS] [SECONDS]`. Under `cargo test` it runs once
+//! and briefly, so that it cannot rot. The server is the clean specimen on the first CPU, the generators are on the last.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
+
+mod bare;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
+
+/// Closed loads: (connections, requests in flight on each).
+const SHAPES: [(u64, u64); 3] = [(100, 1), (100, 16), (5_000, 1)];
+
+/// Open loads: requests a second, over 100 connections.
+const RATES: [u64; 4] = [1_000, 10_000, 40_000, 100_000];
+const RATE_CONNECTIONS: u64 = 100;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let number = |at: usize| arguments[at].parse::<u64>().unwrap();
+    match arguments.first().map(String::as_str) {
+        Some("closed") => {
+            println!("{}", bare::closed(number(1) as u16, number(2) as usize, number(3) as usize, number(4)));
+        }
+        Some("open") => {
+            let (sent, p50_ns, p99_ns) = bare::open(number(1) as u16, number(2) as usize, number(3), number(4));
+            println!("{sent} {p50_ns} {p99_ns}");
+        }
+        _ if std::env::args().any(|argument| argument == "--bench") => {
+            let given = |at: usize, default| if arguments.len() > at { number(at) } else { default };
+            measure(given(0, 10), given(1, 3) * 1000, &SHAPES, &RATES);
+        }
+        _ => measure(1, 100, &SHAPES[..2], &RATES[..1]),
+    }
+}
+
+fn measure(rounds: u64, ms: u64, shapes: &[(u64, u64)], rates: &[u64]) {
+    let cpu = std::thread::available_parallelism().unwrap().get() - 1;
+    let (mut server, port) = serve();
+    let bench = Bench { port, ms, cpu };
+    for (connections, pipeline) in shapes {
+        let ratios = (0..rounds).map(|_| [bench.closed(*connections, *pipeline)]).collect();
+        println!("{connections} connections, {pipeline} in flight on each: CPU {}", spread(ratios)[0]);
+    }
+    for rate in rates {
+        let ratios = (0..rounds).map(|_| bench.open(*rate)).collect();
+        let [p50, p99, cpu, sent] = spread(ratios);
+        println!("{rate} requests/s: lateness p50 {p50}, p99 {p99}; CPU {cpu}; sent ÷ scheduled {sent}");
+    }
+    // Closing its pipe makes the reaper end the specimen.
+    drop(server.stdin.take());
+    server.wait().unwrap();
+}
+
+/// Median and range of each figure over the rounds.
+fn spread<const N: usize>(rounds: Vec<[f64; N]>) -> [String; N] {
+    std::array::from_fn(|at| {
+        let mut values: Vec<f64> = rounds.iter().map(|round| round[at]).collect();
+        values.sort_by(f64::total_cmp);
+        format!("{:.3} ({:.3} to {:.3})", values[values.len() / 2], values[0], values[values.len() - 1])
+    })
+}
+
+/// The clean specimen on the first CPU, and its port.
+fn serve() -> (Child, u16) {
+    let mut reaper = Command::new(BOURDON)
+        .args(["reaper", "--cpus=0", "--", BOURDON, "specimen", "clean"])
+        .env("PORT", "0")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(reaper.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let port = line.trim_end().rsplit(':').next().unwrap().parse().unwrap();
+    (reaper, port)
+}
+
+struct Bench {
+    port: u16,
+    ms: u64,
+    /// The generators' CPU.
+    cpu: usize,
+}
+
+impl Bench {
+    /// CPU per request of bourdon ÷ that of the floor, one after the other.
+    fn closed(&self, connections: u64, pipeline: u64) -> f64 {
+        let (bare, bare_cpu_s) = self.bare("closed", connections, pipeline);
+        let shape = format!("-c{connections} --pipeline {pipeline}");
+        let (document, cpu_s) = self.bourdon(&shape);
+        let completed = document["accounting"]["completed"].as_f64().unwrap();
+        assert!(completed > 0.0 && bare[0] > 0.0, "both must have been answered");
+        (cpu_s / completed) / (bare_cpu_s / bare[0])
+    }
+
+    /// Lateness p50, p99 and CPU per request of bourdon ÷ those of the floor; and what bourdon sent ÷ what was due.
+    fn open(&self, rate: u64) -> [f64; 4] {
+        let (bare, bare_cpu_s) = self.bare("open", RATE_CONNECTIONS, rate);
+        let (document, cpu_s) = self.bourdon(&format!("-c{RATE_CONNECTIONS} -R{rate}"));
+        let figure = |path: &str| document.pointer(path).and_then(serde_json::Value::as_f64);
+        let [scheduled, sent] = ["scheduled", "sent"].map(|name| figure(&format!("/accounting/{name}")).unwrap());
+        // A window of a tenth of a second has too few requests for a p99.
+        let late = |name: &str, bare_ns: f64| {
+            figure(&format!("/latency_us/lateness/{name}")).map_or(f64::NAN, |us| us * 1e3 / bare_ns)
+        };
+        [late("p50", bare[1]), late("p99", bare[2]), (cpu_s / sent) / (bare_cpu_s / bare[0]), sent / scheduled]
+    }
+
+    /// The floor's figures, and the CPU seconds it used.
+    fn bare(&self, model: &str, first: u64, second: u64) -> (Vec<f64>, f64) {
+        let numbers = [u64::from(self.port), first, second, self.ms].map(|number| number.to_string());
+        let (text, cpu_s) = cost(self.pinned(std::env::current_exe().unwrap()).arg(model).args(numbers));
+        (text.split_whitespace().map(|word| word.parse().unwrap()).collect(), cpu_s)
+    }
+
+    /// The document of a load that checks every reply, and the CPU seconds it used.
+    fn bourdon(&self, shape: &str) -> (serde_json::Value, f64) {
+        let url = format!("http://127.0.0.1:{}/rest/hello", self.port);
+        let load = format!("load -d{}ms --warm-up 0s --expect-status 200 --format json {shape} {url}", self.ms);
+        let arguments = load.split(' ').chain(["--expect-body", "Hello world"]);
+        let (text, cpu_s) = cost(self.pinned(BOURDON.into()).args(arguments));
+        (serde_json::from_str(&text).unwrap(), cpu_s)
+    }
+
+    fn pinned(&self, program: std::path::PathBuf) -> Command {
+        let mut command = Command::new("taskset");
+        command.args(["-c", &self.cpu.to_string()]).arg(program);
+        command
+    }
+}
+
+/// Runs a command to its end; gives what it printed and the CPU seconds it used.
+fn cost(command: &mut Command) -> (String, f64) {
+    let before = children_cpu_s();
+    let output = command.stderr(Stdio::inherit()).output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), children_cpu_s() - before)
+}
+
+/// CPU seconds of all children that were waited for (fields 16 and 17 of /proc/self/stat, in ticks of 10 ms).
+fn children_cpu_s() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let ticks: u64 = fields.split(' ').skip(13).take(2).map(|field| field.parse::<u64>().unwrap()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
