@@ -140,15 +140,11 @@ fn foresee_ports(spec: &LoadSpec) -> Result<(), Failure> {
             spec.address
         )));
     }
-    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let ports: Vec<u32> = range.split_whitespace().filter_map(|port| port.parse().ok()).collect();
-    match ports[..] {
-        [first, last] => too_few_ports(spec.connections, spec.sources.len(), first, last).map_or(Ok(()), Err),
-        _ => Ok(()),
-    }
+    let Some(range) = engine::local_port_range() else { return Ok(()) };
+    too_few_ports(spec.connections, spec.sources.len(), *range.start(), *range.end()).map_or(Ok(()), Err)
 }
 
-fn too_few_ports(connections: u32, sources: usize, first: u32, last: u32) -> Option<Failure> {
+fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Option<Failure> {
     let each = u64::from(last.saturating_sub(first)) + 1;
     let (needed, available) = (u64::from(connections), each * sources.max(1) as u64);
     let enough = needed.div_ceil(each);

@@ -11,6 +11,7 @@ mod demand;
 mod interval_log;
 mod ledger;
 mod outcome;
+mod ports;
 mod reply;
 mod request;
 mod run;
@@ -23,6 +24,7 @@ mod worker;
 
 pub use calibration::{clock_precision, sleep_error};
 pub use clock::MonotonicClock;
+pub use ports::local_port_range;
 pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
 pub use run::{LoadError, LoadOutput, RunOptions, run};
 pub use schedule::Schedule;

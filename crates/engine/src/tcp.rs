@@ -1,4 +1,4 @@
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use model::NS_PER_S;
@@ -8,15 +8,26 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
+use crate::ports::{Ports, local_port_range};
 use crate::wire::{Ready, Wire};
+
+/// An address that connections come from.
+struct Source {
+    ip: IpAddr,
+    /// Its ports in turn; none where the kernel does not say which there are.
+    ports: Option<Ports>,
+}
 
 /// Edges fetched by one wait; more stay with the kernel until the next.
 const EVENTS_PER_WAIT: usize = 512;
 
+/// Ports that are tried before the choice is left to the kernel, which knows whether there is any.
+const PORTS_TRIED: usize = 16;
+
 /// Plain TCP over edge-triggered epoll.
 pub(crate) struct TcpWire {
     address: SocketAddr,
-    sources: Vec<IpAddr>,
+    sources: Vec<Source>,
     epoll: OwnedFd,
     sockets: Vec<Option<OwnedFd>>,
     events: Vec<epoll::Event>,
@@ -25,13 +36,49 @@ pub(crate) struct TcpWire {
 impl TcpWire {
     /// A wire with `slots` closed slots to one address, from `sources` in turn.
     pub(crate) fn new(address: SocketAddr, sources: &[IpAddr], slots: u32) -> Result<Self, Errno> {
+        let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let sources = if sources.is_empty() { &[any][..] } else { sources };
+        let range = local_port_range();
+        let ports = || range.clone().map(|range| Ports::new(range, address.port()));
         Ok(Self {
             address,
-            sources: sources.to_vec(),
+            sources: sources.iter().map(|ip| Source { ip: *ip, ports: ports() }).collect(),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             sockets: (0..slots).map(|_| None).collect(),
             events: Vec::with_capacity(EVENTS_PER_WAIT),
         })
+    }
+
+    /// A socket that connects, from a port that is not in use.
+    fn begin(&mut self, slot: u32) -> Result<OwnedFd, Errno> {
+        let at = slot as usize % self.sources.len();
+        let ip = self.sources[at].ip;
+        for _ in 0..PORTS_TRIED {
+            let Some(port) = self.sources[at].ports.as_mut().and_then(Ports::take) else { break };
+            match self.connect_from(SocketAddr::new(ip, port)) {
+                Err(Errno::ADDRINUSE | Errno::ADDRNOTAVAIL) => {}
+                done => return done,
+            }
+        }
+        self.connect_from(SocketAddr::new(ip, 0))
+    }
+
+    fn connect_from(&self, source: SocketAddr) -> Result<OwnedFd, Errno> {
+        let family = if self.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        if source.port() != 0 {
+            // A port that waits out an earlier connection to another server is free for this one.
+            sockopt::set_socket_reuseaddr(&socket, true)?;
+        }
+        if source.port() != 0 || !source.ip().is_unspecified() {
+            rustix::net::bind(&socket, &source)?;
+        }
+        match rustix::net::connect(&socket, &self.address) {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+            Err(errno) => Err(errno),
+        }
     }
 
     fn socket(&self, slot: u32) -> Result<&OwnedFd, Errno> {
@@ -41,18 +88,7 @@ impl TcpWire {
 
 impl Wire for TcpWire {
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
-        let family = if self.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        if !self.sources.is_empty() {
-            let source = self.sources[slot as usize % self.sources.len()];
-            rustix::net::bind(&socket, &SocketAddr::new(source, 0))?;
-        }
-        match rustix::net::connect(&socket, &self.address) {
-            Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(errno) => return Err(errno),
-        }
+        let socket = self.begin(slot)?;
         let data = EventData::new_u64(u64::from(generation) << 32 | u64::from(slot));
         epoll::add(&self.epoll, &socket, data, EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET)?;
         self.sockets[slot as usize] = Some(socket);

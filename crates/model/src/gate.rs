@@ -1,0 +1,121 @@
+//! Gates: how much worse a server may become, `cpu_per_request<+3%, throughput>-5%`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Measured, Metric};
+
+/// A limit on the ratio of a metric, new ÷ old.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// The metric.
+    pub metric: Metric,
+    /// Whether the ratio must stay below the limit, or above it.
+    pub side: GateSide,
+    /// The limit as a ratio: 1.03 for +3 %.
+    pub limit: f64,
+}
+
+/// Where a gate wants the ratio to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateSide {
+    /// Below the limit.
+    Below,
+    /// Above the limit.
+    Above,
+}
+
+/// What became of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateVerdict {
+    /// The whole interval is on the right side.
+    Held,
+    /// The whole interval is on the wrong side.
+    Broken,
+    /// The interval holds the limit, or there is none.
+    Undecided,
+}
+
+/// A gate under one set of conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The gate as it was written.
+    pub gate: String,
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// The ratio, new ÷ old.
+    pub ratio: Measured,
+    /// What became of it.
+    pub verdict: GateVerdict,
+}
+
+impl std::fmt::Display for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.side == GateSide::Below { '<' } else { '>' };
+        // A thousandth of a percent is more than anybody asks for, and hides the rounding of 1 + x.
+        let percent = ((self.limit - 1.0) * 1e5).round() / 1e3;
+        write!(f, "{}{sign}{percent:+}%", self.metric.id())
+    }
+}
+
+/// Reads gates, separated by commas.
+///
+/// # Errors
+/// With the word that is wrong and how it is written right.
+pub fn parse_gates(text: &str) -> Result<Vec<Gate>, String> {
+    text.split(',').map(|term| parse_gate(term.trim())).collect()
+}
+
+fn parse_gate(term: &str) -> Result<Gate, String> {
+    let cure = "a gate is written like `p99<+10%` or `throughput>-5%`";
+    let at = term.find(['<', '>']).ok_or_else(|| format!("`{term}` has neither `<` nor `>`; {cure}"))?;
+    let (name, rest) = term.split_at(at);
+    let (side, limit) = rest.split_at(1);
+    let metric = Metric::from_id(name.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.id()).collect();
+        format!("`{}` is no metric; there are {}", name.trim(), known.join(", "))
+    })?;
+    let percent = limit.trim().strip_suffix('%').ok_or_else(|| format!("`{term}` has no `%` at its end; {cure}"))?;
+    let percent: f64 = percent.trim().parse().map_err(|_| format!("`{}` is no number; {cure}", percent.trim()))?;
+    if !percent.is_finite() || percent <= -100.0 {
+        return Err(format!("nothing changes by {percent} %; {cure}"));
+    }
+    let side = if side == "<" { GateSide::Below } else { GateSide::Above };
+    if (side == GateSide::Above) != metric.more_is_better() {
+        let better = if metric.more_is_better() { "above" } else { "below" };
+        return Err(format!("`{term}` would let it become worse: {} is to stay {better} a limit; {cure}", metric.id()));
+    }
+    Ok(Gate { metric, side, limit: 1.0 + percent / 100.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_read_and_written_alike() {
+        let gates = parse_gates("cpu_per_request<+3%, p99 < 10 %,throughput>-5%").unwrap();
+        let written: Vec<String> = gates.iter().map(ToString::to_string).collect();
+        assert_eq!(written, ["cpu_per_request<+3%", "p99<+10%", "throughput>-5%"]);
+        assert_eq!(gates[2].limit, 0.95);
+    }
+
+    #[test]
+    fn what_is_no_gate_is_told_with_its_cure() {
+        for (text, said) in [
+            ("p99", "neither"),
+            ("p98<+3%", "`p98` is no metric; there are throughput"),
+            ("p99<+3", "no `%`"),
+            ("p99<much%", "`much` is no number"),
+            ("p99<-100%", "nothing changes by -100 %"),
+            ("throughput<+3%", "stay above a limit"),
+            ("p99>-3%", "stay below a limit"),
+            ("", "neither"),
+        ] {
+            let error = parse_gates(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}
