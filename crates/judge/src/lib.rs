@@ -6,6 +6,8 @@
 
 mod analysis;
 mod asked;
+mod audit;
+mod bounds;
 mod cells;
 mod claims;
 mod comparisons;
@@ -24,6 +26,7 @@ pub mod thresholds;
 mod trial;
 
 pub use analysis::analyse;
+pub use audit::audit;
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
 pub use load::{judge_load, nothing_completed, replies_wrong};
 pub use planner::BlockPlanner;

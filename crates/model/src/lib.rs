@@ -5,6 +5,7 @@
 
 mod accounting;
 mod analysis;
+mod audit;
 mod clock;
 mod environment;
 mod event;
@@ -24,6 +25,7 @@ mod validity;
 
 pub use accounting::Accounting;
 pub use analysis::*;
+pub use audit::*;
 pub use clock::Clock;
 pub use environment::Environment;
 pub use event::Event;
