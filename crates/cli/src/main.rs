@@ -1,6 +1,7 @@
 //! The `bourdon` command: arguments become a plan, the crates are wired together, the answer becomes an exit status.
 
 mod args;
+mod audit;
 mod exit;
 mod experiment;
 mod home;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         }
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),
         Command::Specimen(args) => specimen::run(&args),
         Command::Reaper(args) => {

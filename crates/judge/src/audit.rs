@@ -17,6 +17,20 @@ struct Tried {
     text: String,
 }
 
+impl Tried {
+    fn broken(text: String) -> Self {
+        Tried { holds: false, text }
+    }
+
+    fn holding(text: String) -> Self {
+        Tried { holds: true, text }
+    }
+
+    fn either(is_broken: bool, broken: String, holding: String) -> Self {
+        if is_broken { Tried::broken(broken) } else { Tried::holding(holding) }
+    }
+}
+
 /// A check tried, or why it could not be.
 type Attempt = Result<Tried, String>;
 
@@ -61,6 +75,10 @@ fn note(check: AuditCheck, attempt: Attempt) -> AuditNote {
 /// The names of the figures that are missing, in one sentence.
 fn missing(figures: &[(&str, bool)]) -> String {
     let names: Vec<&str> = figures.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
+    if names.is_empty() {
+        // All are there: one of them is 0 or may be.
+        return "a figure is 0 within its rounding".to_owned();
+    }
     format!("not given: {}", names.join(", "))
 }
 
@@ -80,8 +98,5 @@ fn edge_share(row: &Published) -> f64 {
 
 /// Why a statement about closed loads says nothing of this one.
 fn not_closed(row: &Published) -> Option<String> {
-    (row.model == AuditModel::Open).then(|| {
-        "does not apply to an open load: arrivals do not wait for replies, so nothing ties them to connections"
-            .to_owned()
-    })
+    (row.model == AuditModel::Open).then(|| "does not apply to an open load".to_owned())
 }

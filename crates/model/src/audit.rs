@@ -3,9 +3,11 @@ use serde::{Deserialize, Serialize};
 use crate::Reason;
 use crate::outcome::kinds;
 
-/// The values that a printed figure leaves possible: `1.23` may be anything from 1.225 to 1.235.
+/// A printed figure and the values that it leaves possible: `1.23` may be anything from 1.225 to 1.235.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Printed {
+    /// The figure itself.
+    pub printed: f64,
     /// Smallest possible value.
     pub low: f64,
     /// Largest possible value.
@@ -15,32 +17,22 @@ pub struct Printed {
 impl Printed {
     /// A figure that is known exactly, such as a count.
     pub fn exact(value: f64) -> Self {
-        Self { low: value, high: value }
-    }
-
-    /// The middle: the figure as it was printed, but for tools that cut off instead of rounding.
-    pub fn middle(self) -> f64 {
-        self.low / 2.0 + self.high / 2.0
+        Self { printed: value, low: value, high: value }
     }
 
     /// Both ends times a factor that is not negative.
     pub fn scaled(self, factor: f64) -> Self {
-        Self { low: self.low * factor, high: self.high * factor }
+        Self { printed: self.printed * factor, low: self.low * factor, high: self.high * factor }
     }
 
     /// Products of two figures that are not negative.
     pub fn times(self, other: Printed) -> Self {
-        Self { low: self.low * other.low, high: self.high * other.high }
+        Self { printed: self.printed * other.printed, low: self.low * other.low, high: self.high * other.high }
     }
 
     /// Quotients of two figures that are not negative; the upper end is infinite where the divisor may be 0.
     pub fn over(self, other: Printed) -> Self {
-        Self { low: self.low / other.high, high: self.high / other.low }
-    }
-
-    /// Sums of two figures.
-    pub fn plus(self, other: Printed) -> Self {
-        Self { low: self.low + other.low, high: self.high + other.high }
+        Self { printed: self.printed / other.printed, low: self.low / other.high, high: self.high / other.low }
     }
 }
 

@@ -21,15 +21,14 @@ pub(super) fn order(latency: &PublishedLatency) -> Attempt {
         return Err("not given: two of minimum, mean, quantiles, maximum".to_owned());
     }
     let breach = pairs.iter().find(|(lower, upper)| lower.1.low > upper.1.high * (1.0 + AUDIT_SLACK));
-    let shown = |figure: &(String, Printed)| format!("{} {}", figure.0, micros(figure.1.middle()));
-    let text = match breach {
-        Some((lower, upper)) => format!("{} > {}", shown(lower), shown(upper)),
+    let shown = |figure: &(String, Printed)| format!("{} {}", figure.0, micros(figure.1.printed));
+    Ok(match breach {
+        Some((lower, upper)) => Tried::broken(format!("{} > {}", shown(lower), shown(upper))),
         None => {
             let names: Vec<&str> = figures.iter().chain(&mean).map(|(name, _)| name.as_str()).collect();
-            format!("{} are in order", names.join(", "))
+            Tried::holding(format!("{} are in order", names.join(", ")))
         }
-    };
-    Ok(Tried { holds: breach.is_none(), text })
+    })
 }
 
 /// The distribution as steps: pairs (share of the values, their bounds), from quantile to quantile.
@@ -62,20 +61,18 @@ pub(super) fn mean(row: &Published) -> Attempt {
     let one_us = one_sample(row) * steps.last().map_or(0.0, |step| step.least_us);
     let least_us = steps.iter().map(|step| step.share * step.least_us).sum::<f64>() - one_us;
     let most_us = steps.iter().map(|step| step.share * step.most_us).sum::<f64>() + one_us;
-    let shown = micros(mean.middle());
-    let (text, holds) = if mean.high * (1.0 + AUDIT_SLACK) < least_us {
-        (format!("mean {shown} < {}, the least that its quantiles allow", micros(least_us)), false)
-    } else if mean.low > most_us * (1.0 + AUDIT_SLACK) {
-        (format!("mean {shown} > {}, the most that quantiles and maximum allow", micros(most_us)), false)
-    } else if most_us.is_finite() {
-        (
-            format!("mean {shown}, between {} and {} as the quantiles ask", micros(least_us.max(0.0)), micros(most_us)),
-            true,
-        )
-    } else {
-        (format!("mean {shown}, not below {} as the quantiles ask", micros(least_us.max(0.0))), true)
-    };
-    Ok(Tried { holds, text })
+    let shown = micros(mean.printed);
+    if mean.high * (1.0 + AUDIT_SLACK) < least_us {
+        let text = format!("mean {shown} < {}, the least that its quantiles allow", micros(least_us));
+        return Ok(Tried::broken(text));
+    }
+    if mean.low > most_us * (1.0 + AUDIT_SLACK) {
+        let text = format!("mean {shown} > {}, the most that quantiles and maximum allow", micros(most_us));
+        return Ok(Tried::broken(text));
+    }
+    let at_least = micros(least_us.max(0.0));
+    let at_most = if most_us.is_finite() { format!(" nor above {}", micros(most_us)) } else { String::new() };
+    Ok(Tried::holding(format!("mean {shown}, not below {at_least}{at_most}, as its quantiles ask")))
 }
 
 /// Share of one sample; 0 where their number is not known.
@@ -94,10 +91,8 @@ pub(super) fn spread(row: &Published) -> Attempt {
         return Err(missing(&[("maximum or quantiles", false)]));
     }
     let breach = too_wide(row, mean, stdev).or_else(|| too_narrow(row, mean, stdev));
-    let holds = breach.is_none();
-    let text = breach
-        .unwrap_or_else(|| format!("standard deviation {} fits mean, quantiles and extremes", micros(stdev.middle())));
-    Ok(Tried { holds, text })
+    let fits = format!("standard deviation {} fits mean, quantiles and extremes", micros(stdev.printed));
+    Ok(breach.map_or_else(|| Tried::holding(fits), Tried::broken))
 }
 
 fn too_wide(row: &Published, mean: Printed, stdev: Printed) -> Option<String> {
@@ -107,7 +102,7 @@ fn too_wide(row: &Published, mean: Printed, stdev: Printed) -> Option<String> {
     let samples = row.requests.filter(|n| *n > 1).map_or(1.0, |n| n as f64 / (n as f64 - 1.0));
     let most_us = (samples * ((max_us - mean_us) * (mean_us - min_us)).max(0.0)).sqrt();
     (stdev.low > most_us * (1.0 + AUDIT_SLACK)).then(|| {
-        let shown = micros(stdev.middle());
+        let shown = micros(stdev.printed);
         format!("standard deviation {shown} > √((max − mean)·(mean − min)) = {}", micros(most_us))
     })
 }
@@ -121,7 +116,7 @@ fn too_narrow(row: &Published, mean: Printed, stdev: Printed) -> Option<String> 
         let most_below_us = stdev.high * (above / q).sqrt();
         let slack_us = AUDIT_SLACK * value.high;
         let name = quantile_name(*q);
-        let shown = format!("{name} {} and mean {}", micros(value.middle()), micros(mean.middle()));
+        let shown = format!("{name} {} and mean {}", micros(value.printed), micros(mean.printed));
         if value.low - mean.high > most_above_us + slack_us {
             let most = micros(most_above_us);
             return Some(format!("{shown} are further apart than σ·√(q ÷ (1 − q)) = {most}"));

@@ -16,17 +16,22 @@ fn slots_known(row: &Published) -> [(&'static str, bool); 2] {
     [("connections", row.connections.is_some()), ("requests in flight on each (--pipeline)", row.pipeline.is_some())]
 }
 
-/// Rate × mean = product, with the possible values where rounding leaves more than one.
-fn product(row: &Published, in_clock: Printed) -> String {
-    let rate = row.rate_per_s.map_or(0.0, Printed::middle);
-    let mean = row.latency_us.mean.map_or(0.0, Printed::middle);
-    format!("X·R̄ = {}/s × {} = {}", figure(rate), micros(mean), possible(in_clock, ""))
+/// Rate × mean.
+fn factors(row: &Published) -> String {
+    let rate = row.rate_per_s.map_or(0.0, |rate| rate.printed);
+    let mean_us = row.latency_us.mean.map_or(0.0, |mean| mean.printed);
+    format!("{}/s × {}", figure(rate), micros(mean_us))
+}
+
+/// A whole number that is reckoned with as any other.
+fn whole(slots: f64) -> String {
+    count(slots as u64)
 }
 
 /// A figure with its possible values, where these differ by more than the slack.
 fn possible(value: Printed, unit: &str) -> String {
-    let middle = figure(value.middle());
-    if value.high - value.low <= value.middle() * AUDIT_SLACK {
+    let middle = figure(value.printed);
+    if value.high - value.low <= value.printed * AUDIT_SLACK {
         return format!("{middle}{unit}");
     }
     format!("{middle}{unit} ({} to {} within the rounding)", figure(value.low), figure(value.high))
@@ -39,19 +44,16 @@ pub(super) fn in_flight(row: &Published) -> Attempt {
         let known = [("rate", row.rate_per_s.is_some()), ("mean latency", row.latency_us.mean.is_some())];
         return Err(missing(&[known, slots_known(row)].concat()));
     };
-    let breaks = in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row));
-    let holds = !breaks;
-    let product = product(row, in_clock);
-    let text = if holds {
-        format!("{product}, not above N = {}", figure(slots))
-    } else {
+    let is_broken = in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row));
+    let (product, slots) = (format!("X·R̄ = {} = {}", factors(row), possible(in_clock, "")), whole(slots));
+    Ok(Tried::either(
+        is_broken,
         format!(
-            "{product} > N = {}: more requests in flight than connections can hold; rate and latency do not \
-             describe the same requests",
-            figure(slots)
-        )
-    };
-    Ok(Tried { holds, text })
+            "{product} > N = {slots}: more requests in flight than connections can hold; rate and latency do not \
+             describe the same requests"
+        ),
+        format!("{product}, not above N = {slots}"),
+    ))
 }
 
 /// In a closed load without pauses each connection always has a request in flight, so X·R̄ is N but for what never
@@ -70,23 +72,18 @@ pub(super) fn unserved(row: &Published) -> Attempt {
         ]));
     };
     let slots = connections as f64 * row.pipeline.unwrap_or(1) as f64;
-    let breaks = in_clock.high < slots * (SERVED_SHARE - edge_share(row));
-    let holds = !breaks;
-    let share = format!(
-        "{}; κ = X·R̄ ÷ N = {} of {}",
-        product(row, in_clock),
-        possible(in_clock.scaled(1.0 / slots), ""),
-        figure(slots)
-    );
-    let text = if holds {
-        format!("{share}, not below {SERVED_SHARE}")
-    } else {
+    let is_broken = in_clock.high < slots * (SERVED_SHARE - edge_share(row));
+    let share = possible(in_clock.scaled(1.0 / slots), "");
+    let share = format!("κ = X·R̄ ÷ N = {} ÷ {} = {share}", factors(row), whole(slots));
+    Ok(Tried::either(
+        is_broken,
         format!(
             "{share} < {SERVED_SHARE}: connections that always have a request in flight keep N in the clock; \
-             requests that never ended, or most of the connections' time, are not in these figures"
-        )
-    };
-    Ok(Tried { holds, text })
+             requests that never ended, or much of the connections' time, are not in these figures (if the \
+             generator paused or kept to a rate, say --open)"
+        ),
+        format!("{share}, not below {SERVED_SHARE}"),
+    ))
 }
 
 /// N ÷ X is at least the mean (Little), and that at least (1 − q)·Q(q) (Markov).
@@ -101,16 +98,15 @@ pub(super) fn markov(row: &Published) -> Attempt {
     let mean_us = slots / rate.low * 1e6;
     let allowed_us = mean_us * (1.0 + AUDIT_SLACK + edge_share(row));
     let breach = quantiles.iter().find(|(q, value)| bounds::least_mean(*q, value.low) > allowed_us);
-    let share = format!("N ÷ X = {} ÷ {}/s = {}", figure(slots), figure(rate.middle()), micros(mean_us));
-    let text = match breach {
-        Some((q, value)) => format!(
+    let share = format!("N ÷ X = {} ÷ {}/s = {}", whole(slots), figure(rate.printed), micros(mean_us));
+    Ok(match breach {
+        Some((q, value)) => Tried::broken(format!(
             "{share} < (1 − {q})·{} = {}: rate and latency do not describe the same requests",
             quantile_name(*q),
             micros(bounds::least_mean(*q, value.low))
-        ),
-        None => format!("{share}, not below (1 − q)·Q(q) at any quantile"),
-    };
-    Ok(Tried { holds: breach.is_none(), text })
+        )),
+        None => Tried::holding(format!("{share}, not below (1 − q)·Q(q) at any quantile")),
+    })
 }
 
 /// No connection can end more requests than its waits allow.
@@ -141,15 +137,11 @@ fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(&st
     let most = bounds::most_completions(slots, window.high, delay_s);
     let delay = micros(delay_s * 1e6);
     let sides = format!("{} completions, {symbol}·(T ÷ (S − 1 ms) + 1) = {}", figure(completed), figure(most));
-    let breaks = completed > most * (1.0 + AUDIT_SLACK);
-    let holds = !breaks;
-    let text = match holds {
-        true => format!("{sides} possible with a delay of {delay}"),
-        false => {
-            format!("{sides} are all that a delay of {delay} allows: the wait was skipped or is not what was said")
-        }
-    };
-    Ok(Tried { holds, text })
+    Ok(Tried::either(
+        completed > most * (1.0 + AUDIT_SLACK),
+        format!("{sides} are all that a delay of {delay} allows: the wait was skipped or is not what was said"),
+        format!("{sides} possible with a delay of {delay}"),
+    ))
 }
 
 /// Requests ÷ duration = rate.
@@ -164,13 +156,10 @@ pub(super) fn rate(row: &Published) -> Attempt {
         ]));
     };
     let quotient = Printed::exact(requests as f64).over(window);
-    let holds = agree(quotient, rate);
-    let sides = format!("{} ÷ {} = {}", count(requests), micros(window.middle() * 1e6), possible(quotient, "/s"));
-    let text = match holds {
-        true => format!("{sides}, printed {}/s", figure(rate.middle())),
-        false => format!("{sides}, printed {}/s: the rate is not that of the whole run", figure(rate.middle())),
-    };
-    Ok(Tried { holds, text })
+    let sides = format!("{} ÷ {} = {}", count(requests), micros(window.printed * 1e6), possible(quotient, "/s"));
+    let sides = format!("{sides}, printed {}/s", figure(rate.printed));
+    let broken = format!("{sides}: the rate is not that of the whole run");
+    Ok(Tried::either(!agree(quotient, rate), broken, sides))
 }
 
 /// Whether two figures may be the same.
@@ -189,11 +178,8 @@ pub(super) fn accounting(row: &Published) -> Attempt {
     };
     let sum = ok.saturating_add(errors);
     let sides = format!("ok {} + errors {} = {}", count(ok), count(errors), count(sum));
-    let text = match sum == requests {
-        true => sides,
-        false => format!("{sides}, requests {}: the books do not balance", count(requests)),
-    };
-    Ok(Tried { holds: sum == requests, text })
+    let broken = format!("{sides}, requests {}: the books do not balance", count(requests));
+    Ok(Tried::either(sum != requests, broken, sides))
 }
 
 /// Bytes ÷ duration = bytes a second; and whole replies have at least the length of the shortest reply.
@@ -204,28 +190,27 @@ pub(super) fn bytes(row: &Published) -> Attempt {
         let flow = bytes.over(window);
         let sides = format!(
             "{} bytes ÷ {} = {}, printed {}/s",
-            figure(bytes.middle()),
-            micros(window.middle() * 1e6),
+            figure(bytes.printed),
+            micros(window.printed * 1e6),
             possible(flow, "/s"),
-            figure(per_s.middle())
+            figure(per_s.printed)
         );
         if !agree(flow, per_s) {
-            return Ok(Tried { holds: false, text: sides });
+            return Ok(Tried::broken(sides));
         }
         texts.push(sides);
     }
     let replies = row.ok.or(row.requests).filter(|replies| *replies > 0 && row.bytes_have_heads);
     if let Some(replies) = replies {
         let each = bytes.scaled(1.0 / replies as f64);
-        let sides = format!("{} bytes a reply", figure(each.middle()));
+        let sides = format!("{} bytes a reply", figure(each.printed));
         if each.high < SHORTEST_REPLY_BYTES {
-            let text = format!("{sides}: the shortest HTTP/1 reply has {SHORTEST_REPLY_BYTES}");
-            return Ok(Tried { holds: false, text });
+            return Ok(Tried::broken(format!("{sides}: the shortest HTTP/1 reply has {SHORTEST_REPLY_BYTES}")));
         }
         texts.push(sides);
     }
     if texts.is_empty() {
         return Err("not given: bytes a second, or bytes of whole replies and their number".to_owned());
     }
-    Ok(Tried { holds: true, text: texts.join("; ") })
+    Ok(Tried::holding(texts.join("; ")))
 }

@@ -41,7 +41,7 @@ fn waiting_for_workers(row: &Published) -> Option<Reason> {
         let text = format!(
             "X·R̄ = {} requests are in the clock where W = {} can be worked on{connections}: the latency is not time \
              in a worker alone, it includes waiting before one",
-            figure(in_clock.middle()),
+            figure(in_clock.printed),
             figure(workers)
         );
         Reason::new("waiting-for-workers", text)
@@ -59,7 +59,7 @@ fn equal_quantiles(row: &Published) -> Option<Reason> {
     let text = format!(
         "{low} and {high} are both {}: possible, but then a share of {:.2} % of all requests took exactly as long; \
          is {low} stored as {high}?",
-        micros(first.1.middle()),
+        micros(first.1.printed),
         (second.0 - first.0) * 100.0
     );
     Some(Reason::new("equal-quantiles", text))
@@ -83,7 +83,7 @@ fn not_estimable(row: &Published) -> Option<Reason> {
 
 /// Many rates closer together than independent servers come: a limit that they share.
 fn ties(rows: &[Published]) -> Option<Reason> {
-    let mut rates: Vec<f64> = rows.iter().filter_map(|row| row.rate_per_s).map(Printed::middle).collect();
+    let mut rates: Vec<f64> = rows.iter().filter_map(|row| row.rate_per_s).map(|figure| figure.printed).collect();
     rates.retain(|rate| *rate > 0.0);
     rates.sort_by(f64::total_cmp);
     let tied_from = |first: usize| rates.partition_point(|rate| *rate <= rates[first] * (1.0 + TIES_SPREAD)) - first;

@@ -4,7 +4,7 @@ use super::audit;
 
 /// A figure printed with a resolution of `step`.
 fn printed(value: f64, step: f64) -> Option<Printed> {
-    Some(Printed { low: value - step / 2.0, high: value + step / 2.0 })
+    Some(Printed { printed: value, low: value - step / 2.0, high: value + step / 2.0 })
 }
 
 /// 100 connections, closed, 10,000/s of 10 ms over 10 s: everything fits.
@@ -85,7 +85,7 @@ fn pipelining_makes_room_and_where_it_is_not_known_nothing_is_said() {
 fn connections_that_are_always_busy_keep_n_in_the_clock() {
     let mut row = sound();
     row.connections = Some(400);
-    only_breach(row.clone(), AuditCheck::Unserved, "κ = X·R̄ ÷ N = 0.25 of 400 < 0.9");
+    only_breach(row.clone(), AuditCheck::Unserved, "κ = X·R̄ ÷ N = 10,000/s × 10.0 ms ÷ 400 = 0.25 < 0.9");
     row.model = AuditModel::ClosedWithPauses;
     assert!(!of(row).is_contradictory(), "a client that pauses has fewer in flight");
 }
@@ -165,7 +165,7 @@ fn rounding_is_honoured() {
     // 100 connections, 10,000/s, a mean printed as 0 s: anything up to 0.5 s.
     let mut row = sound();
     row.latency_us = Default::default();
-    row.latency_us.mean = Some(Printed { low: 0.0, high: 500_000.0 });
+    row.latency_us.mean = Some(Printed { printed: 0.0, low: 0.0, high: 500_000.0 });
     assert!(!of(row.clone()).is_contradictory());
     row.latency_us.mean = printed(10_100.0, 10.0);
     assert!(!of(row.clone()).is_contradictory(), "within the slack and the window's edges");
