@@ -43,7 +43,7 @@ pub fn audit(published: Vec<Published>) -> Audit {
 fn audit_row(published: Published) -> RowAudit {
     let checks: Vec<AuditNote> =
         AuditCheck::ALL.iter().map(|check| note(*check, attempt(*check, &published))).collect();
-    let remarks = remarks::of_row(&published, &checks);
+    let remarks = remarks::of_row(&published);
     RowAudit { published, checks, remarks }
 }
 

@@ -1,11 +1,13 @@
-use model::{Audit, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason, RowAudit};
+use model::{
+    Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason, RowAudit,
+};
 
 use crate::format::{counted, duration_us, number, seconds, thousands};
 use crate::page::{Page, Style, Tint, join};
 use crate::words::words;
 
 /// Width of the column of names.
-const NAMES: usize = 19;
+const NAMES: usize = 21;
 
 /// What a person sees of an audit: each result with its breaches, remarks, and what could not be tried.
 pub fn audit_text(audit: &Audit, style: Style) -> String {
@@ -85,20 +87,21 @@ fn remarks(page: &mut Page, remarks: &[Reason]) {
 
 /// What a table lacks, each reason once: a column that is missing is missing in every row.
 fn not_made(page: &mut Page, audit: &Audit) {
-    let mut reasons: Vec<(String, String, usize)> = Vec::new();
+    let mut reasons: Vec<(AuditCheck, &str, u64)> = Vec::new();
     for note in audit.rows.iter().flat_map(|row| row.that(AuditOutcome::NotMade)) {
-        let name = words(note.check.id());
-        match reasons.iter_mut().find(|(check, text, _)| *check == name && *text == note.text) {
+        match reasons.iter_mut().find(|(check, text, _)| *check == note.check && *text == note.text) {
             Some((_, _, rows)) => *rows += 1,
-            None => reasons.push((name, note.text.clone(), 1)),
+            None => reasons.push((note.check, &note.text, 1)),
         }
     }
+    reasons.sort_by_key(|(check, _, _)| *check);
     if !reasons.is_empty() {
         page.line(Tint::Dim, " could not be tried");
     }
-    for (name, text, rows) in reasons {
-        let of = if rows == audit.rows.len() { "all".to_owned() } else { thousands(rows as u64) };
-        page.entry(3, (Tint::Plain, &name), NAMES - 2, &format!("{text} ({of})"));
+    for (check, text, rows) in reasons {
+        let every = rows == audit.rows.len() as u64;
+        let of = if every { String::new() } else { format!(" ({})", counted(rows, "result", "results")) };
+        page.entry(3, (Tint::Plain, &words(check.id())), NAMES - 2, &format!("{text}{of}"));
     }
 }
 

@@ -70,7 +70,7 @@ impl Tally {
         self.errors = self.errors.saturating_add(errors);
     }
 
-    /// `[200]	51950 responses`.
+    /// `[200] 51950 responses`, behind a tab.
     fn status(&mut self, line: &str) {
         let status = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         let replies = status.and_then(|(status, rest)| Some((status, count(rest.split_whitespace().next()?)?)));
@@ -79,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// `[12]	connection refused`.
+    /// `[12] connection refused`, behind a tab.
     fn error(&mut self, line: &str) {
         let number = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
         if let Some(errors) = number.and_then(|(number, _)| count(number)) {

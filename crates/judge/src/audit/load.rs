@@ -13,7 +13,10 @@ fn slots(row: &Published) -> Option<f64> {
 }
 
 fn slots_known(row: &Published) -> [(&'static str, bool); 2] {
-    [("connections", row.connections.is_some()), ("requests in flight on each (--pipeline)", row.pipeline.is_some())]
+    [
+        ("connections (--connections)", row.connections.is_some()),
+        ("requests in flight on each (--pipeline)", row.pipeline.is_some()),
+    ]
 }
 
 /// Rate × mean.
@@ -68,7 +71,7 @@ pub(super) fn unserved(row: &Published) -> Attempt {
         return Err(missing(&[
             ("rate", row.rate_per_s.is_some()),
             ("mean latency", row.latency_us.mean.is_some()),
-            ("connections", row.connections.is_some()),
+            ("connections (--connections)", row.connections.is_some()),
         ]));
     };
     let slots = connections as f64 * row.pipeline.unwrap_or(1) as f64;
@@ -124,7 +127,7 @@ pub(super) fn workers(row: &Published) -> Attempt {
 
 fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(&str, bool)]) -> Attempt {
     let (Some(slots), Some(delay_s), Some(window)) = (slots, row.handler_delay_s, row.duration_s) else {
-        return Err(missing(&[known, &[("duration", row.duration_s.is_some())]].concat()));
+        return Err(missing(&[known, &[("duration (--duration)", row.duration_s.is_some())]].concat()));
     };
     if delay_s <= TIMER_EARLY_S {
         return Err("a delay of at most 1 ms cannot be told from a timer that fires early".to_owned());
@@ -151,7 +154,7 @@ pub(super) fn rate(row: &Published) -> Attempt {
         let name = if row.rate_is_of_ok { "ok replies" } else { "requests" };
         return Err(missing(&[
             (name, counted.is_some()),
-            ("duration", row.duration_s.is_some()),
+            ("duration (--duration)", row.duration_s.is_some()),
             ("rate", row.rate_per_s.is_some()),
         ]));
     };

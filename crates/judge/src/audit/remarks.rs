@@ -1,14 +1,14 @@
 //! What is no contradiction, but should be known by whoever reads the figures.
 
-use model::{AuditCheck, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason};
+use model::{AuditSource, Printed, Published, Reason};
 
 use super::in_the_clock;
 use crate::figures::{count, figure, micros, quantile_name};
-use crate::thresholds::{EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD};
+use crate::thresholds::{AUDIT_SLACK, EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD};
 
-/// Remarks about one result, given what its checks said.
-pub(super) fn of_row(row: &Published, checks: &[AuditNote]) -> Vec<Reason> {
-    let remarks = [added_samples(row, checks), waiting_for_workers(row), equal_quantiles(row), not_estimable(row)];
+/// Remarks about one result.
+pub(super) fn of_row(row: &Published) -> Vec<Reason> {
+    let remarks = [added_samples(row), waiting_for_workers(row), equal_quantiles(row), not_estimable(row)];
     remarks.into_iter().flatten().collect()
 }
 
@@ -17,15 +17,19 @@ pub(super) fn of_all(rows: &[Published]) -> Vec<Reason> {
     ties(rows).into_iter().collect()
 }
 
-/// wrk 4 adds samples that nobody measured (`stats_correct` in its stats.c, called at the end of its main), so that its
-/// latencies are not those of the requests that its rate counts.
-fn added_samples(row: &Published, checks: &[AuditNote]) -> Option<Reason> {
-    let about = [AuditCheck::InFlight, AuditCheck::Markov];
-    let broken = checks.iter().any(|note| note.outcome == AuditOutcome::Breach && about.contains(&note.check));
-    (row.source == AuditSource::Wrk && broken).then(|| {
-        let text = "wrk adds samples that nobody measured for each latency of at least twice the mean time between \
-                    requests of a connection, before it prints mean and quantiles; they are not those of the requests \
-                    that its rate counts";
+/// wrk 4 adds samples that nobody measured for each latency above twice the mean time between the requests of a
+/// connection (`stats_correct` in its stats.c, called before it prints), so that its latencies are not those of the
+/// requests that its rate counts.
+fn added_samples(row: &Published) -> Option<Reason> {
+    let (rate, slowest, connections) = (row.rate_per_s?, row.latency_us.max?, row.connections?);
+    let limit_us = 2.0 * connections as f64 / rate.low * 1e6;
+    (row.source == AuditSource::Wrk && slowest.low > limit_us * (1.0 + AUDIT_SLACK)).then(|| {
+        let text = format!(
+            "wrk adds samples that nobody measured for each latency above 2·N ÷ X = {}, and the longest took {}: its \
+             mean, deviation and quantiles are not those of the requests that its rate counts",
+            micros(limit_us),
+            micros(slowest.printed)
+        );
         Reason::new("added-samples", text)
     })
 }
@@ -34,15 +38,11 @@ fn added_samples(row: &Published, checks: &[AuditNote]) -> Option<Reason> {
 fn waiting_for_workers(row: &Published) -> Option<Reason> {
     let (workers, in_clock) = (row.workers? as f64, in_the_clock(row)?);
     (in_clock.low > workers).then(|| {
-        let connections = match (row.model, row.connections) {
-            (AuditModel::Open, _) | (_, None) => String::new(),
-            (_, Some(connections)) => format!(" and N = {}", count(connections)),
-        };
         let text = format!(
-            "X·R̄ = {} requests are in the clock where W = {} can be worked on{connections}: the latency is not time \
-             in a worker alone, it includes waiting before one",
+            "X·R̄ = {} requests are in the clock where W = {} can be worked on: the latency is not time in a worker \
+             alone, it includes waiting for one",
             figure(in_clock.printed),
-            figure(workers)
+            count(workers as u64)
         );
         Reason::new("waiting-for-workers", text)
     })

@@ -2,6 +2,8 @@ use model::{Audit, AuditCheck, AuditModel, AuditOutcome, AuditSource, Printed, P
 
 use super::audit;
 
+mod simulated;
+
 /// A figure printed with a resolution of `step`.
 fn printed(value: f64, step: f64) -> Option<Printed> {
     Some(Printed { printed: value, low: value - step / 2.0, high: value + step / 2.0 })
@@ -189,6 +191,19 @@ fn remarks_are_no_contradictions() {
     let mut row = sound();
     row.workers = Some(50);
     assert_eq!(codes(&of(row)), ["waiting-for-workers"]);
+}
+
+#[test]
+fn wrk_adds_samples_where_a_latency_is_above_twice_n_over_x() {
+    let mut row = sound();
+    row.latency_us.max = printed(20_100.0, 10.0);
+    let remarked = |row: &Published| of(row.clone()).rows[0].remarks.iter().any(|it| it.code == "added-samples");
+    row.source = AuditSource::Wrk;
+    assert!(!remarked(&row), "20 ms, within the slack");
+    row.latency_us.max = printed(20_300.0, 10.0);
+    assert!(remarked(&row));
+    row.source = AuditSource::Csv;
+    assert!(!remarked(&row));
 }
 
 #[test]
