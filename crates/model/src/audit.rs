@@ -65,7 +65,7 @@ kinds! {
     AuditModel {
         /// Each connection sends when its last reply came.
         Closed = "closed",
-        /// As closed, but the client may pause or do other things between requests.
+        /// As closed, but a client may pause between requests, or be done with its share before others.
         ClosedWithPauses = "closed-with-pauses",
         /// Requests come at a rate, whatever the server does.
         Open = "open",

@@ -13,7 +13,7 @@ use crate::experiment::Fault;
 /// When the text is of no known tool, of another one than was given, or holds several results.
 pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<Vec<Published>, Failure> {
     if text.trim_start().starts_with('{') {
-        return json(name, text, from).map(|row| vec![row]);
+        return Ok(vec![legible(name, json(name, text, from)?)?]);
     }
     let Some(source) = from.or_else(|| recognised(text)) else {
         return Err(Failure::usage(format!(
@@ -28,7 +28,7 @@ pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<
     let results = text.lines().filter(|line| line.trim_start().starts_with(anchor(source))).count();
     match results {
         0 => Err(not_from(name, source)),
-        1 => Ok(vec![of(source, text)]),
+        1 => Ok(vec![legible(name, of(source, text))?]),
         _ => Err(Failure::usage(format!("{name} holds {results} results of {source}; give one at a time, or a table"))),
     }
 }
@@ -36,6 +36,19 @@ pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<
 fn names() -> String {
     let names: Vec<&str> = AuditSource::ALL.iter().map(|source| source.id()).collect();
     names.join(", ")
+}
+
+/// Refuses an output of which not even a rate or a latency could be read: nothing said of it would be true of it.
+fn legible(name: &str, row: Published) -> Result<Published, Failure> {
+    let latency = &row.latency_us;
+    if row.rate_per_s.is_none() && latency.mean.is_none() && latency.quantiles.is_empty() {
+        let source = row.source;
+        return Err(Failure::usage(format!(
+            "{name} looks like output of {source}, but neither a rate nor a latency can be read in it; give the output \
+             as {source} printed it"
+        )));
+    }
+    Ok(row)
 }
 
 fn not_from(name: &str, source: AuditSource) -> Failure {

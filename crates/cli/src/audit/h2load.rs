@@ -13,6 +13,10 @@ pub(super) fn read(text: &str) -> Published {
         if let ["spawning", "thread", _, clients, "total", "client(s).", ..] = words.as_slice() {
             let clients = count(clients).unwrap_or(0);
             row.connections = Some(row.connections.unwrap_or(0).saturating_add(clients));
+            if line.ends_with("total requests") {
+                // Each client has its share of them; one that is done falls idle while others go on.
+                row.model = AuditModel::ClosedWithPauses;
+            }
         } else if let Some(rest) = after(line, "finished in") {
             finished(&mut row, rest);
         } else if let Some(rest) = after(line, "requests:") {

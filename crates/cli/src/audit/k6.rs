@@ -56,17 +56,21 @@ fn failed(row: &mut Published, words: &[&str]) {
     }
 }
 
-/// The document of `--summary-export`, times in milliseconds. It does not say what made the requests come.
+/// The document of `--summary-export`, or of a script's `handleSummary`, which nests figures in `values`; times in
+/// milliseconds. It does not say what made the requests come.
 pub(super) fn read_json(document: &Value) -> Published {
     let mut row = Published::new(AuditSource::K6, AuditModel::ClosedWithPauses);
-    let metrics = &document["metrics"];
+    let metric = |name: &str| {
+        let metric = &document["metrics"][name];
+        if metric["values"].is_object() { &metric["values"] } else { metric }
+    };
     let time_us = |value: &Value| exact(value).map(|ms| ms.scaled(1e3));
-    row.requests = metrics["http_reqs"]["count"].as_u64();
-    row.rate_per_s = exact(&metrics["http_reqs"]["rate"]);
-    row.connections = metrics["vus_max"]["value"].as_u64();
-    row.errors = metrics["http_req_failed"]["passes"].as_u64();
-    row.ok = metrics["http_req_failed"]["fails"].as_u64();
-    let duration = &metrics["http_req_duration"];
+    row.requests = metric("http_reqs")["count"].as_u64();
+    row.rate_per_s = exact(&metric("http_reqs")["rate"]);
+    row.connections = metric("vus_max")["value"].as_u64();
+    row.errors = metric("http_req_failed")["passes"].as_u64();
+    row.ok = metric("http_req_failed")["fails"].as_u64();
+    let duration = metric("http_req_duration");
     row.latency_us.min = time_us(&duration["min"]);
     row.latency_us.mean = time_us(&duration["avg"]);
     row.latency_us.max = time_us(&duration["max"]);

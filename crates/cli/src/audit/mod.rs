@@ -61,7 +61,8 @@ fn input(file: &Path) -> Result<(String, String), Failure> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|_| Failure::usage(format!("{name} is no text in UTF-8; give what the tool printed")))?;
-    Ok((name, text))
+    // What some editors and shells put before a text is no part of it.
+    Ok((name, text.trim_start_matches('\u{feff}').to_owned()))
 }
 
 /// Adds the facts that the output does not hold.

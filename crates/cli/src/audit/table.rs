@@ -171,13 +171,17 @@ struct Places {
 impl Places {
     fn of(text: &str, record: &StringRecord) -> Self {
         let start = record.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
-        let mut at = start.min(text.len());
+        let mut rest = start..text.len();
         let find = |cell: &str| {
-            let found = text.get(at..).and_then(|rest| rest.find(cell)).map_or(at, |offset| at + offset);
-            let end = (found + cell.len()).min(text.len());
-            // Past the cell, and past the comma that ends it.
-            at = text.get(end..).and_then(|rest| rest.find(',')).map_or(end, |comma| end + comma + 1);
-            found..end
+            let ahead = text.get(rest.clone()).unwrap_or_default();
+            // A cell in quotes may not stand in the text as it reads: its place is then the rest of the line.
+            let Some(offset) = ahead.find(cell) else {
+                return rest.start..rest.start + ahead.lines().next().map_or(0, str::len);
+            };
+            let found = rest.start + offset..rest.start + offset + cell.len();
+            let comma = text.get(found.end..).and_then(|behind| behind.find(','));
+            rest.start = comma.map_or(found.end, |comma| found.end + comma + 1);
+            found
         };
         let cells = record.iter().map(find).collect();
         let line = text.get(..start).map_or(0, |before| before.matches('\n').count() as u64) + 1;

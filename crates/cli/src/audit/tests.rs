@@ -67,3 +67,10 @@ fn every_sample_is_recognised() {
     let sources = ["wrk", "wrk2", "ab", "hey", "h2load", "oha", "oha", "k6", "k6", "vegeta", "vegeta", "csv"];
     assert_eq!(SAMPLES.map(read), sources);
 }
+
+#[test]
+fn a_cell_that_reads_otherwise_than_it_stands_has_a_place() {
+    for table in ["\"0\"¡A", "name,\"a\"\"é\"\nx,1", "name,rate\n\"x\n\",\"1\"¡\n"] {
+        assert!(detect::read("sample", table, Some(AuditSource::Csv)).is_err(), "{table}");
+    }
+}

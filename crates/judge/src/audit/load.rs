@@ -64,7 +64,7 @@ pub(super) fn in_flight(row: &Published) -> Attempt {
 pub(super) fn unserved(row: &Published) -> Attempt {
     not_closed(row).map_or(Ok(()), Err)?;
     if row.model == AuditModel::ClosedWithPauses {
-        return Err("does not apply: the client may pause between requests".to_owned());
+        return Err("does not apply: clients may pause between requests, or be done before others".to_owned());
     }
     // However many requests a connection may hold, in a closed load it holds at least one.
     let (Some(connections), Some(in_clock)) = (row.connections, in_the_clock(row)) else {
