@@ -142,7 +142,13 @@ fn wrk_prints_latencies_of_requests_that_nobody_sent() {
 }
 
 #[test]
-fn a_delay_that_was_skipped() {
+fn a_delay_that_was_waited_and_one_that_was_skipped() {
+    let document = document(&["wrk-delay.txt", "--delay", "10ms", "--workers", "20"]);
+    assert_eq!(checks(&document, "breach"), [""; 0]);
+    assert_eq!(checks(&document, "holds")[..5], ["in-flight", "unserved", "markov", "ceiling", "workers"]);
+    audit(&["wrk-delay.txt", "--delay", "10ms", "--workers", "10"])
+        .exits(1)
+        .says(&["workers", "W·(T ÷ (S − 1 ms) + 1)"]);
     audit(&["wrk.txt", "--delay", "10ms"]).exits(1).says(&["ceiling 132,739 completions", "delay of 10.0 ms allows"]);
     let few = ["wrk.txt", "--delay", "2ms", "--workers", "1"];
     audit(&few).exits(1).says(&["workers 132,739 completions, W·(T ÷ (S − 1 ms) + 1) = 1,106"]);

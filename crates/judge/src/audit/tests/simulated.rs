@@ -1,9 +1,13 @@
-//! Nobody is accused falsely: closed loads that took place, with their figures rounded as tools round them.
+//! Closed loads that took place, with their figures rounded as tools round them: as they are nobody is accused, and
+//! with the rate of another load somebody is.
 
 use fastrand::Rng;
 use model::{AuditModel, AuditOutcome, AuditSource, Printed, Published};
 
 use super::super::audit;
+
+/// Loads that are simulated, one for each seed from 0.
+const SEEDS: u64 = 200;
 
 /// The latencies of replies inside a window of a closed load, in microseconds, ascending.
 ///
@@ -62,11 +66,34 @@ fn published(rng: &mut Rng, seed: u64) -> Option<Published> {
 
 #[test]
 fn loads_that_took_place_are_not_accused() {
-    for seed in 0..400 {
+    for seed in 0..SEEDS {
         let Some(row) = published(&mut Rng::with_seed(seed), seed) else { continue };
         let audit = audit(vec![row]);
         let row = &audit.rows[0];
         let breaches: Vec<_> = row.that(AuditOutcome::Breach).collect();
         assert!(breaches.is_empty(), "{}: {breaches:#?}", row.published.name);
     }
+}
+
+/// Rate and latency of two loads: at three times the rate, or at a third of it, the figures cannot be true together.
+#[test]
+fn rates_of_another_load_are_found() {
+    let (mut tried, mut found) = (0, 0);
+    for seed in 0..SEEDS {
+        let Some(row) = published(&mut Rng::with_seed(seed), seed) else { continue };
+        // Where one request is as long as the window, its edges excuse everything; where all digits are rounded
+        // away, rounding does.
+        let (mean, max) = (row.latency_us.mean.unwrap(), row.latency_us.max.unwrap());
+        if max.high > 1e5 * row.duration_s.unwrap().low || mean.low < 0.9 * mean.high {
+            continue;
+        }
+        for factor in [1.0 / 3.0, 3.0] {
+            let mut mixed = row.clone();
+            (mixed.rate_per_s, mixed.requests) = (row.rate_per_s.map(|rate| rate.scaled(factor)), None);
+            tried += 1;
+            found += u32::from(audit(vec![mixed]).is_contradictory());
+        }
+    }
+    assert!(tried > 50, "{tried}");
+    assert_eq!(found, tried);
 }
