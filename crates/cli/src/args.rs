@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Judge and show a recorded run again, with no server near
     Report(ReportArgs),
+    /// Try somebody else's figures: which of them cannot be true together
+    Audit(crate::audit::AuditArgs),
     /// The servers that are here: list them, build them, prove that they honour the contract
     Targets(TargetsArgs),
     /// Measure the instrument itself: what it can be trusted with on this machine
@@ -334,7 +336,7 @@ fn duration(text: &str) -> Result<u64, DurationError> {
     parse_duration(text)
 }
 
-fn positive_duration(text: &str) -> Result<u64, String> {
+pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
     match parse_duration(text) {
         Ok(0) => Err("must be above zero".to_owned()),
         other => other.map_err(|error| error.to_string()),

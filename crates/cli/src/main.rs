@@ -1,6 +1,7 @@
 //! The `bourdon` command: arguments become a plan, the crates are wired together, the answer becomes an exit status.
 
 mod args;
+mod audit;
 mod calibrate;
 mod exit;
 mod experiment;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),
         Command::Specimen(args) => specimen::run(&args),
         Command::Reaper(args) => {

@@ -3,8 +3,9 @@
 use model::{Accounting, Invariant, InvariantCheck, Measurement};
 
 use crate::asked::{Asked, completions_per_s};
+use crate::bounds;
 use crate::figures::{count, figure, micros};
-use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE, TIMER_EARLY_S};
+use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
 pub(crate) fn of_instrument(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
@@ -56,14 +57,11 @@ fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
         return None;
     }
     let mean_us = asked.slots * (measured.window_s + overhang_s) / certain * 1e6;
-    let quantiles = [
-        ("p50", service.p50, 2.0),
-        ("p90", service.p90, 10.0),
-        ("p99", service.p99, 100.0),
-        ("mean", service.mean, 1.0),
-    ];
-    let breach = quantiles.iter().find_map(|(name, quantile, divisor)| {
-        let least_us = (*quantile)? / divisor;
+    let quantiles =
+        [("p50", service.p50, 0.5), ("p90", service.p90, 0.9), ("p99", service.p99, 0.99), ("mean", service.mean, 0.0)];
+    let breach = quantiles.iter().find_map(|(name, quantile, q)| {
+        let least_us = bounds::least_mean(*q, (*quantile)?);
+        let divisor = (1.0 / (1.0 - q)).round();
         (least_us > mean_us * (1.0 + MARKOV_TOLERANCE)).then(|| {
             let reason = "rate and latency do not describe the same requests";
             format!("{name} ÷ {divisor} = {} > N ÷ X = {}: {reason}", micros(least_us), micros(mean_us))
@@ -81,11 +79,10 @@ fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
     Some(InvariantCheck { invariant: Invariant::Markov, holds, text })
 }
 
-/// No more completions than N·(T ÷ (S − 1 ms) + 1): each slot waits S for each request, and one more may have begun
-/// before the window.
+/// No more completions than the handler delay allows (`bounds::most_completions`).
 fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
     asked.ceiling_per_s()?;
-    let most = asked.slots * (measured.window_s / (asked.handler_delay_s - TIMER_EARLY_S) + 1.0);
+    let most = bounds::most_completions(asked.slots, measured.window_s, asked.handler_delay_s);
     let completed = measured.in_window.completed;
     let holds = completed as f64 <= most;
     let delay = micros(asked.handler_delay_s * 1e6);

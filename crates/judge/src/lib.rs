@@ -6,6 +6,8 @@
 
 mod analysis;
 mod asked;
+mod audit;
+mod bounds;
 mod calibration;
 mod cells;
 mod claims;
@@ -25,6 +27,7 @@ pub mod thresholds;
 mod trial;
 
 pub use analysis::analyse;
+pub use audit::audit;
 pub use calibration::{distrust, judge_calibration, next_rate};
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
 pub use load::{judge_load, nothing_completed, replies_wrong};

@@ -115,3 +115,24 @@ pub const POOL_SHARE_OF_CONNECTIONS: f64 = 0.5;
 
 /// Spread (largest ÷ smallest − 1) of X·S within which plateaus are equal.
 pub const POOL_SPREAD: f64 = 0.15;
+
+/// Slack on every bound of an audit, beyond the rounding of the printed figures: the histograms of some tools keep two
+/// or three significant digits, and published durations are often the one asked for, not the one measured.
+pub const AUDIT_SLACK: f64 = 0.01;
+
+/// Shortest HTTP/1 reply in bytes: `HTTP/1.1 200 ` and two line ends (RFC 9112, section 4).
+pub const SHORTEST_REPLY_BYTES: f64 = 17.0;
+
+/// Width over which two quantiles count as equal, and below which a printed figure has digits enough for this to be
+/// remarkable: equal p95 and p99 in whole milliseconds say nothing.
+pub const EQUAL_QUANTILES: f64 = 0.005;
+
+/// Spread (largest ÷ smallest − 1) of rates that are tied. Independent servers seldom come so close.
+pub const TIES_SPREAD: f64 = 0.02;
+
+/// Rows that must be tied for it to be said: four of few may be tied by chance or by being the same server.
+pub const TIES_AT_LEAST: usize = 5;
+
+/// Share of all rows that must be tied for it to be said. Of hundreds of rates over two decades, some 2 % fall within
+/// any 2 % by chance.
+pub const TIES_SHARE: f64 = 0.1;

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod analysis;
+mod audit;
 mod calibration;
 mod clock;
 mod environment;
@@ -26,6 +27,7 @@ mod validity;
 
 pub use accounting::Accounting;
 pub use analysis::*;
+pub use audit::*;
 pub use calibration::*;
 pub use clock::Clock;
 pub use environment::Environment;

@@ -3,6 +3,8 @@
 //! Every function here takes typed results and returns a text. Nothing is printed, read, measured or judged. Golden
 //! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
 
+mod audit_json;
+mod audit_text;
 mod calibration_text;
 /// Figures as people read them.
 pub mod format;
@@ -16,6 +18,8 @@ mod run_text;
 mod table;
 mod words;
 
+pub use audit_json::{AUDIT_SCHEMA, audit_json};
+pub use audit_text::audit_text;
 pub use calibration_text::{calibration_json, calibration_text};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, load_json};

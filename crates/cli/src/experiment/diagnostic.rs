@@ -6,14 +6,14 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// Bytes of a text.
-pub(super) type Span = Range<usize>;
+pub(crate) type Span = Range<usize>;
 
 /// The result of reading a part of a file.
 pub(super) type Read<T> = Result<T, Fault>;
 
 /// What is wrong, before it is known in which file.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     span: Span,
     message: String,
     helps: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// Something wrong at a place of the file.
-    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         Fault { span, message: message.into(), helps: Vec::new(), command_line: None }
     }
 
@@ -40,13 +40,13 @@ impl Fault {
     }
 
     /// Adds a cure.
-    pub(super) fn help(mut self, cure: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, cure: impl Into<String>) -> Self {
         self.helps.push(cure.into());
         self
     }
 
     /// Adds the nearest of the words that would be right, if one is near.
-    pub(super) fn nearest<S: AsRef<str>>(mut self, word: &str, candidates: impl IntoIterator<Item = S>) -> Self {
+    pub(crate) fn nearest<S: AsRef<str>>(mut self, word: &str, candidates: impl IntoIterator<Item = S>) -> Self {
         if let Some(near) = nearest(word, candidates) {
             self.helps.insert(0, format!("did you mean `{near}`?"));
         }
@@ -54,7 +54,7 @@ impl Fault {
     }
 
     /// The same with the file it is in.
-    pub(super) fn within(self, name: &str, text: &str) -> Diagnostic {
+    pub(crate) fn within(self, name: &str, text: &str) -> Diagnostic {
         let (name, text) = match self.command_line {
             Some(typed) => ("command line".to_owned(), typed),
             None => (name.to_owned(), text.to_owned()),

@@ -22,7 +22,7 @@ use std::path::Path;
 
 use model::Target;
 
-pub(crate) use diagnostic::Diagnostic;
+pub(crate) use diagnostic::{Diagnostic, Fault};
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
 pub(crate) use target_file::target;

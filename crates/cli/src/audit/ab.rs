@@ -1,0 +1,46 @@
+use model::{AuditModel, AuditSource, Printed, Published};
+
+use super::number::{Rounding, bytes, count, number, quantile, time_us};
+use super::{add_quantile, after};
+
+/// The text of ApacheBench. Its connection times are in whole milliseconds.
+pub(super) fn read(text: &str) -> Published {
+    let mut row = Published::new(AuditSource::Ab, AuditModel::Closed);
+    row.bytes_have_heads = true;
+    let (mut host, mut port, mut path) = ("", "", "");
+    for line in text.lines().map(str::trim) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["Server", "Hostname:", name] => host = name,
+            ["Server", "Port:", number] => port = number,
+            ["Document", "Path:", document] => path = document,
+            ["Concurrency", "Level:", connections] => row.connections = count(connections),
+            ["Complete", "requests:", requests] => row.requests = count(requests),
+            ["Failed", "requests:", errors] => row.errors = count(errors),
+            ["Requests", "per", "second:", rate, ..] => row.rate_per_s = number(rate),
+            ["Total:", min, mean, stdev, _, max] => {
+                row.latency_us.min = milliseconds(min);
+                row.latency_us.mean = milliseconds(mean);
+                row.latency_us.stdev = milliseconds(stdev);
+                row.latency_us.max = milliseconds(max);
+            }
+            [name, value, ..] if name.ends_with('%') => add_quantile(&mut row, quantile(name), milliseconds(value)),
+            _ => {}
+        }
+        if let Some(duration) = after(line, "Time taken for tests:") {
+            row.duration_s = time_us(duration, Rounding::Nearest).map(|us| us.scaled(1e-6));
+        } else if let Some(total) = after(line, "Total transferred:") {
+            row.bytes = bytes(total);
+        } else if let Some(flow) = after(line, "Transfer rate:") {
+            row.bytes_per_s = flow.split_whitespace().next().and_then(number).map(|kib| kib.scaled(1024.0));
+        }
+    }
+    if !host.is_empty() {
+        row.name = format!("http://{host}:{port}{path}");
+    }
+    row
+}
+
+fn milliseconds(text: &str) -> Option<Printed> {
+    number(text).map(|ms| ms.scaled(1e3))
+}

@@ -1,0 +1,210 @@
+//! A table of results as CSV: a row for each, units in the header.
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use model::{AuditModel, AuditSource, Printed, Published};
+
+use super::number::{count, number, quantile};
+use crate::experiment::Fault;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Column {
+    Name,
+    Connections,
+    Pipeline,
+    Workers,
+    Requests,
+    Ok,
+    Errors,
+    Rate,
+    /// In so many seconds.
+    Delay(f64),
+    Duration(f64),
+    /// In so many microseconds.
+    Latency(Latency, f64),
+}
+
+/// Which figure of the latencies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Latency {
+    Mean,
+    Stdev,
+    Min,
+    Max,
+    Quantile(f64),
+}
+
+/// Columns without a unit.
+const PLAIN: [(&str, Column); 8] = [
+    ("name", Column::Name),
+    ("connections", Column::Connections),
+    ("pipeline", Column::Pipeline),
+    ("workers", Column::Workers),
+    ("requests", Column::Requests),
+    ("ok", Column::Ok),
+    ("errors", Column::Errors),
+    ("rate", Column::Rate),
+];
+
+/// Columns that need a unit behind an underscore.
+const TIMES: [&str; 14] =
+    ["duration", "delay", "mean", "stdev", "min", "max", "p50", "p75", "p90", "p95", "p99", "p999", "p9999", "p99.9"];
+
+/// Units of time in microseconds.
+const UNITS: [(&str, f64); 4] = [("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1e6)];
+
+/// Reads the rows of a table.
+///
+/// # Errors
+/// At the place of a column that is not known, a cell that is no number, or a row of another length.
+pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
+    let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
+    let places = Places::of(text, &header);
+    let columns: Vec<Column> =
+        header.iter().enumerate().map(|(index, name)| column(name, places.cell(index))).collect::<Result<_, _>>()?;
+    if let Some(twice) = (1..columns.len()).find(|at| columns[..*at].contains(&columns[*at])) {
+        return Err(Fault::new(places.cell(twice), format!("the column `{}` is there twice", &header[twice])));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| broken(text, &error))?;
+        rows.push(row(&columns, &header, &record, &Places::of(text, &record))?);
+    }
+    if rows.is_empty() {
+        return Err(Fault::new(0..text.lines().next().map_or(0, str::len), "a header and no row below it"));
+    }
+    Ok(rows)
+}
+
+fn column(name: &str, place: std::ops::Range<usize>) -> Result<Column, Fault> {
+    if let Some((_, column)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
+        return Ok(*column);
+    }
+    if let Some((base, unit)) = name.rsplit_once('_')
+        && let Some((_, size_us)) = UNITS.iter().find(|(known, _)| *known == unit)
+        && let Some(column) = time_column(base, *size_us)
+    {
+        return Ok(column);
+    }
+    if time_column(name, 1.0).is_some() {
+        let cure = format!("write `{name}_ms`, or `_ns`, `_us`, `_s`");
+        return Err(Fault::new(place, format!("the column `{name}` has no unit")).help(cure));
+    }
+    let times = TIMES.iter().flat_map(|time| UNITS.iter().map(move |(unit, _)| format!("{time}_{unit}")));
+    let known: Vec<String> = PLAIN.iter().map(|(plain, _)| (*plain).to_owned()).chain(times).collect();
+    let plain: Vec<&str> = PLAIN.iter().map(|(plain, _)| *plain).collect();
+    let cure = format!("columns are {}, and with a unit (`p99_ms`) {}", plain.join(", "), TIMES.join(", "));
+    Err(Fault::new(place, format!("unknown column `{name}`")).help(cure).nearest(name, known))
+}
+
+fn time_column(base: &str, size_us: f64) -> Option<Column> {
+    let latency = match base {
+        "duration" => return Some(Column::Duration(size_us * 1e-6)),
+        "delay" => return Some(Column::Delay(size_us * 1e-6)),
+        "mean" => Latency::Mean,
+        "stdev" => Latency::Stdev,
+        "min" => Latency::Min,
+        "max" => Latency::Max,
+        name if name.starts_with('p') => Latency::Quantile(quantile(name)?),
+        _ => return None,
+    };
+    Some(Column::Latency(latency, size_us))
+}
+
+fn row(columns: &[Column], header: &StringRecord, cells: &StringRecord, places: &Places) -> Result<Published, Fault> {
+    let mut row = Published::new(AuditSource::Csv, AuditModel::Closed);
+    row.name = format!("line {}", places.line);
+    for (index, (column, cell)) in columns.iter().zip(cells).enumerate() {
+        if cell.is_empty() || cell == "-" {
+            continue;
+        }
+        enter(&mut row, *column, cell).ok_or_else(|| {
+            let wanted = match column {
+                Column::Rate | Column::Delay(_) | Column::Duration(_) | Column::Latency(..) => {
+                    "number, for instance 12.5"
+                }
+                _ => "whole number",
+            };
+            Fault::new(places.cell(index), format!("`{}` must be a {wanted}, not `{cell}`", &header[index]))
+                .help("leave the cell empty if the figure is not known")
+        })?;
+    }
+    row.latency_us.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(row)
+}
+
+fn enter(row: &mut Published, column: Column, cell: &str) -> Option<()> {
+    match column {
+        Column::Name => row.name = cell.to_owned(),
+        Column::Connections => row.connections = Some(count(cell)?),
+        Column::Pipeline => row.pipeline = Some(count(cell)?),
+        Column::Workers => row.workers = Some(count(cell)?),
+        Column::Requests => row.requests = Some(count(cell)?),
+        Column::Ok => row.ok = Some(count(cell)?),
+        Column::Errors => row.errors = Some(count(cell)?),
+        Column::Rate => row.rate_per_s = Some(number(cell)?),
+        Column::Delay(size_s) => row.handler_delay_s = Some(number(cell)?.scaled(size_s).printed),
+        Column::Duration(size_s) => row.duration_s = Some(number(cell)?.scaled(size_s)),
+        Column::Latency(which, size_us) => latency(row, which, number(cell)?.scaled(size_us)),
+    }
+    Some(())
+}
+
+fn latency(row: &mut Published, which: Latency, value: Printed) {
+    let latency = &mut row.latency_us;
+    match which {
+        Latency::Mean => latency.mean = Some(value),
+        Latency::Stdev => latency.stdev = Some(value),
+        Latency::Min => latency.min = Some(value),
+        Latency::Max => latency.max = Some(value),
+        Latency::Quantile(q) => latency.quantiles.push((q, value)),
+    }
+}
+
+/// Where the cells of a record stand in the text.
+struct Places {
+    line: u64,
+    cells: Vec<std::ops::Range<usize>>,
+}
+
+impl Places {
+    fn of(text: &str, record: &StringRecord) -> Self {
+        let start = record.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
+        let mut rest = start..text.len();
+        let find = |cell: &str| {
+            let ahead = text.get(rest.clone()).unwrap_or_default();
+            // A cell in quotes may not stand in the text as it reads: its place is then the rest of the line.
+            let Some(offset) = ahead.find(cell) else {
+                return rest.start..rest.start + ahead.lines().next().map_or(0, str::len);
+            };
+            let found = rest.start + offset..rest.start + offset + cell.len();
+            let comma = text.get(found.end..).and_then(|behind| behind.find(','));
+            rest.start = comma.map_or(found.end, |comma| found.end + comma + 1);
+            found
+        };
+        let cells = record.iter().map(find).collect();
+        let line = text.get(..start).map_or(0, |before| before.matches('\n').count() as u64) + 1;
+        Self { line, cells }
+    }
+
+    fn cell(&self, index: usize) -> std::ops::Range<usize> {
+        self.cells.get(index).cloned().unwrap_or(0..0)
+    }
+}
+
+/// A table that the CSV reader cannot take apart.
+fn broken(text: &str, error: &csv::Error) -> Fault {
+    let at = error.position().and_then(|position| usize::try_from(position.byte()).ok()).unwrap_or(0);
+    // The position may be that of the line end before the record.
+    let rest = text.get(at..).unwrap_or_default();
+    let start = at + rest.len() - rest.trim_start().len();
+    let end = start + text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+    let message = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("this row has {len} cells and the header {expected_len}")
+        }
+        _ => "this is no CSV".to_owned(),
+    };
+    Fault::new(start.min(text.len())..end.min(text.len()), message).help("an empty cell still needs its comma")
+}

@@ -1,0 +1,76 @@
+//! Garbage is refused or read as what little it says; it never panics.
+
+use model::AuditSource;
+use proptest::prelude::{Strategy, any, prop, proptest};
+use proptest::sample::Index;
+use report::Style;
+
+use super::detect;
+
+const SAMPLES: [&str; 12] = [
+    include_str!("../../tests/audit/wrk.txt"),
+    include_str!("../../tests/audit/wrk2.txt"),
+    include_str!("../../tests/audit/ab.txt"),
+    include_str!("../../tests/audit/hey.txt"),
+    include_str!("../../tests/audit/h2load.txt"),
+    include_str!("../../tests/audit/oha.txt"),
+    include_str!("../../tests/audit/oha.json"),
+    include_str!("../../tests/audit/k6.txt"),
+    include_str!("../../tests/audit/k6.json"),
+    include_str!("../../tests/audit/vegeta.txt"),
+    include_str!("../../tests/audit/vegeta.json"),
+    include_str!("../../tests/audit/published/in-flight.csv"),
+];
+
+/// What numbers and tables break on.
+const NASTY: [&str; 14] =
+    ["", "0", "-1", "NaN", "1e308", "99999999999999999999999", "µ", "\u{0}", "\"", ",", "\n", "%", ": ", "1e-300"];
+
+/// A sample in which some pieces were replaced.
+fn mutated() -> impl Strategy<Value = String> {
+    let change = (any::<Index>(), 0..12_usize, prop::sample::select(NASTY.to_vec()));
+    (prop::sample::select(SAMPLES.to_vec()), prop::collection::vec(change, 1..8)).prop_map(|(sample, changes)| {
+        let mut bytes = sample.as_bytes().to_vec();
+        for (at, length, by) in changes {
+            let start = at.index(bytes.len() + 1);
+            let end = (start + length).min(bytes.len());
+            bytes.splice(start..end, by.bytes());
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn audited(text: &str, from: Option<AuditSource>) {
+    if let Ok(rows) = detect::read("sample", text, from) {
+        let audit = judge::audit(rows);
+        let shown = report::audit_text(&audit, Style { colour: false, width: 80 });
+        assert!(!shown.is_empty() && report::audit_json(&audit).starts_with('{'));
+    }
+}
+
+proptest! {
+    #[test]
+    fn mutated_samples_do_not_panic(text in mutated(), from in prop::option::of(prop::sample::select(AuditSource::ALL.to_vec()))) {
+        audited(&text, None);
+        audited(&text, from);
+    }
+
+    #[test]
+    fn any_text_does_not_panic(text in ".{0,200}", from in prop::sample::select(AuditSource::ALL.to_vec())) {
+        audited(&text, Some(from));
+    }
+}
+
+#[test]
+fn every_sample_is_recognised() {
+    let read = |text| detect::read("sample", text, None).unwrap()[0].source.id();
+    let sources = ["wrk", "wrk2", "ab", "hey", "h2load", "oha", "oha", "k6", "k6", "vegeta", "vegeta", "csv"];
+    assert_eq!(SAMPLES.map(read), sources);
+}
+
+#[test]
+fn a_cell_that_reads_otherwise_than_it_stands_has_a_place() {
+    for table in ["\"0\"¡A", "name,\"a\"\"é\"\nx,1", "name,rate\n\"x\n\",\"1\"¡\n"] {
+        assert!(detect::read("sample", table, Some(AuditSource::Csv)).is_err(), "{table}");
+    }
+}

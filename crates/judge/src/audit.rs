@@ -1,0 +1,102 @@
+//! The arithmetic of our own invariants over somebody else's figures: which of them cannot be true together.
+//!
+//! Figures are intervals, all values that rounding leaves possible. A breach is declared only when no values within
+//! them satisfy a statement, with `AUDIT_SLACK` on top. Formulas and sources: docs/AUDIT.md.
+
+mod distribution;
+mod load;
+mod remarks;
+#[cfg(test)]
+mod tests;
+
+use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, RowAudit};
+
+/// A statement that could be tried: whether it holds, with the two sides in figures.
+struct Tried {
+    holds: bool,
+    text: String,
+}
+
+impl Tried {
+    fn broken(text: String) -> Self {
+        Tried { holds: false, text }
+    }
+
+    fn holding(text: String) -> Self {
+        Tried { holds: true, text }
+    }
+
+    fn either(is_broken: bool, broken: String, holding: String) -> Self {
+        if is_broken { Tried::broken(broken) } else { Tried::holding(holding) }
+    }
+}
+
+/// A check tried, or why it could not be.
+type Attempt = Result<Tried, String>;
+
+/// Tries every check on every published result.
+pub fn audit(published: Vec<Published>) -> Audit {
+    let remarks = remarks::of_all(&published);
+    Audit { rows: published.into_iter().map(audit_row).collect(), remarks }
+}
+
+fn audit_row(published: Published) -> RowAudit {
+    let checks: Vec<AuditNote> =
+        AuditCheck::ALL.iter().map(|check| note(*check, attempt(*check, &published))).collect();
+    let remarks = remarks::of_row(&published);
+    RowAudit { published, checks, remarks }
+}
+
+fn attempt(check: AuditCheck, row: &Published) -> Attempt {
+    match check {
+        AuditCheck::InFlight => load::in_flight(row),
+        AuditCheck::Unserved => load::unserved(row),
+        AuditCheck::Markov => load::markov(row),
+        AuditCheck::Ceiling => load::ceiling(row),
+        AuditCheck::Workers => load::workers(row),
+        AuditCheck::Order => distribution::order(&row.latency_us),
+        AuditCheck::Mean => distribution::mean(row),
+        AuditCheck::Spread => distribution::spread(row),
+        AuditCheck::Rate => load::rate(row),
+        AuditCheck::Accounting => load::accounting(row),
+        AuditCheck::Bytes => load::bytes(row),
+    }
+}
+
+fn note(check: AuditCheck, attempt: Attempt) -> AuditNote {
+    let (outcome, text) = match attempt {
+        Ok(Tried { holds: true, text }) => (AuditOutcome::Holds, text),
+        Ok(Tried { holds: false, text }) => (AuditOutcome::Breach, text),
+        Err(missing) => (AuditOutcome::NotMade, missing),
+    };
+    AuditNote { check, outcome, text }
+}
+
+/// The names of the figures that are missing, in one sentence.
+fn missing(figures: &[(&str, bool)]) -> String {
+    let names: Vec<&str> = figures.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
+    if names.is_empty() {
+        // All are there: one of them is 0 or may be.
+        return "a figure is 0 within its rounding".to_owned();
+    }
+    format!("not given: {}", names.join(", "))
+}
+
+/// X·R̄: by Little's law the mean number of requests that were in the clock at once.
+fn in_the_clock(row: &Published) -> Option<Printed> {
+    Some(row.rate_per_s?.times(row.latency_us.mean?).scaled(1e-6))
+}
+
+/// What crosses the window's edges weighs at most this share: the longest request (where only the mean is known, a
+/// mean one) ÷ the window; nothing where neither is known.
+fn edge_share(row: &Published) -> f64 {
+    let latency = &row.latency_us;
+    let quantile = latency.quantiles.last().map(|(_, value)| *value);
+    let (Some(longest), Some(window)) = (latency.max.or(quantile).or(latency.mean), row.duration_s) else { return 0.0 };
+    if window.low > 0.0 { longest.high / 1e6 / window.low } else { 0.0 }
+}
+
+/// Why a statement about closed loads says nothing of this one.
+fn not_closed(row: &Published) -> Option<String> {
+    (row.model == AuditModel::Open).then(|| "does not apply to an open load".to_owned())
+}

@@ -1,0 +1,141 @@
+use model::{
+    Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason, RowAudit,
+};
+
+use crate::format::{counted, duration_us, number, seconds, thousands};
+use crate::page::{Page, Style, Tint, join};
+use crate::words::words;
+
+/// Width of the column of names.
+const NAMES: usize = 21;
+
+/// What a person sees of an audit: each result with its breaches, remarks, and what could not be tried.
+pub fn audit_text(audit: &Audit, style: Style) -> String {
+    let mut page = Page::new(style);
+    let alone = audit.rows.len() == 1;
+    if !alone {
+        overview(&mut page, audit);
+    }
+    for row in &audit.rows {
+        // A table may be long: a row without anything to say about it is in the overview's count.
+        if alone || row.is_contradictory() || !row.remarks.is_empty() {
+            result(&mut page, row, alone);
+        }
+    }
+    if !alone {
+        page.gap();
+        not_made(&mut page, audit);
+    }
+    page.finish()
+}
+
+fn overview(page: &mut Page, audit: &Audit) {
+    let contradictory = audit.rows.iter().filter(|row| row.is_contradictory()).count();
+    let all = counted(audit.rows.len() as u64, "result", "results");
+    let (tint, text) = match contradictory {
+        0 => (Tint::Good, format!("{all}, nothing contradictory in what could be tried")),
+        n => (Tint::Bad, format!("{all}, {} with figures that cannot be true together", thousands(n as u64))),
+    };
+    page.line(tint, &text);
+    remarks(page, &audit.remarks);
+}
+
+fn result(page: &mut Page, row: &RowAudit, alone: bool) {
+    page.gap();
+    let tried = row.that(AuditOutcome::Holds).count() > 0;
+    let (tint, verdict) = match (row.is_contradictory(), tried) {
+        (true, _) => (Tint::Bad, "some figures cannot be true together"),
+        (false, true) => (Tint::Good, "nothing contradictory in what could be tried"),
+        (false, false) => (Tint::Unsure, "no check could be made"),
+    };
+    page.line(tint, &format!("{}: {verdict}", row.published.name));
+    for line in join(&figures(&row.published), " · ", page.width()) {
+        page.line(Tint::Dim, &line);
+    }
+    notes(page, row.that(AuditOutcome::Breach), (Tint::Bad, "cannot be true"));
+    remarks(page, &row.remarks);
+    if alone {
+        notes(page, row.that(AuditOutcome::Holds), (Tint::Good, "holds"));
+        notes(page, row.that(AuditOutcome::NotMade), (Tint::Dim, "could not be tried"));
+    } else {
+        let holds: Vec<String> = row.that(AuditOutcome::Holds).map(|note| words(note.check.id())).collect();
+        if !holds.is_empty() {
+            page.entry(1, (Tint::Good, "holds"), NAMES, &holds.join(", "));
+        }
+    }
+}
+
+/// A title, and below it a line for each check.
+fn notes<'a>(page: &mut Page, notes: impl Iterator<Item = &'a AuditNote>, title: (Tint, &str)) {
+    let mut notes = notes.peekable();
+    if notes.peek().is_some() {
+        page.line(title.0, &format!(" {}", title.1));
+    }
+    for note in notes {
+        page.entry(3, (Tint::Plain, &words(note.check.id())), NAMES - 2, &note.text);
+    }
+}
+
+fn remarks(page: &mut Page, remarks: &[Reason]) {
+    if !remarks.is_empty() {
+        page.line(Tint::Unsure, " to be known");
+    }
+    for remark in remarks {
+        page.entry(3, (Tint::Plain, &words(&remark.code)), NAMES - 2, &remark.text);
+    }
+}
+
+/// What a table lacks, each reason once: a column that is missing is missing in every row.
+fn not_made(page: &mut Page, audit: &Audit) {
+    let mut reasons: Vec<(AuditCheck, &str, u64)> = Vec::new();
+    for note in audit.rows.iter().flat_map(|row| row.that(AuditOutcome::NotMade)) {
+        match reasons.iter_mut().find(|(check, text, _)| *check == note.check && *text == note.text) {
+            Some((_, _, rows)) => *rows += 1,
+            None => reasons.push((note.check, &note.text, 1)),
+        }
+    }
+    reasons.sort_by_key(|(check, _, _)| *check);
+    if !reasons.is_empty() {
+        page.line(Tint::Dim, " could not be tried");
+    }
+    for (check, text, rows) in reasons {
+        let every = rows == audit.rows.len() as u64;
+        let of = if every { String::new() } else { format!(" ({})", counted(rows, "result", "results")) };
+        page.entry(3, (Tint::Plain, &words(check.id())), NAMES - 2, &format!("{text}{of}"));
+    }
+}
+
+/// The figures as they were understood.
+fn figures(row: &Published) -> Vec<String> {
+    let mut parts = Vec::new();
+    if row.source != AuditSource::Csv {
+        parts.push(row.source.id().to_owned());
+    }
+    let model = match row.model {
+        AuditModel::Closed => "closed",
+        AuditModel::ClosedWithPauses => "closed, with pauses",
+        AuditModel::Open => "open",
+    };
+    let connections = row.connections.map(|n| format!(", {}", counted(n, "connection", "connections")));
+    parts.push(format!("{model}{}", connections.unwrap_or_default()));
+    parts.extend(row.rate_per_s.map(|rate| format!("{} requests/s", number(rate.printed))));
+    parts.extend(row.requests.map(|n| counted(n, "request", "requests")));
+    parts.extend(row.duration_s.map(|duration| seconds(duration.printed)));
+    let latency = &row.latency_us;
+    let time = |name: &str, value: Printed| format!("{name} {}", duration_us(value.printed));
+    parts.extend(latency.mean.map(|mean| time("mean", mean)));
+    parts.extend(
+        latency
+            .quantiles
+            .iter()
+            .filter(|(q, _)| *q >= 0.5 && *q < 1.0)
+            .map(|(q, value)| time(&format!("p{}", number_of_percent(*q)), *value)),
+    );
+    parts.extend(latency.max.map(|max| time("max", max)));
+    parts
+}
+
+fn number_of_percent(q: f64) -> String {
+    let percent = format!("{:.6}", q * 100.0);
+    percent.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
