@@ -3,11 +3,12 @@
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
+# statistics  write the simulated tables of docs/STATISTICS.md anew, to be read before they are committed
 # bench-floor  CPU per request of `bourdon load` against bare system calls, as a ratio (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 
-.PHONY: run build test check golden bench-floor targets-test need-cargo
+.PHONY: run build test check golden statistics bench-floor targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -32,6 +33,9 @@ bench-floor: need-cargo
 
 golden:
 	INSTA_UPDATE=always cargo test --workspace
+
+statistics: need-cargo
+	STATISTICS_UPDATE=1 cargo test -p bourdon-judge --lib --locked simulation
 
 need-cargo:
 	@command -v cargo >/dev/null || { echo "bourdon needs Rust: get it from https://rustup.rs, then run make again"; exit 1; }

@@ -4,7 +4,7 @@ use model::{
 
 use crate::records::Records;
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
-use crate::{cells, claims, comparisons, findings};
+use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
 ///
@@ -33,6 +33,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         comparisons,
         claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim)).collect(),
         findings: findings::find(&records),
+        session: session::analyse(&records),
         trials: TrialCount { total: launches(&records), void: void_trials.len() as u32 },
         void_trials,
     }

@@ -17,6 +17,9 @@ mod load;
 mod marks;
 mod planner;
 mod records;
+mod session;
+#[cfg(test)]
+mod simulation;
 pub mod statistics;
 #[cfg(test)]
 mod testing;

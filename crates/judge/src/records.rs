@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use model::{Mark, Metric, Plan, TrialRecord};
 
-use crate::thresholds::SHARE_OF_LAUNCHES;
+use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
 
 /// One launch with its judgement.
@@ -67,6 +67,12 @@ impl<'a> Records<'a> {
     pub(crate) fn complete_blocks(&self) -> usize {
         let complete = |block: &u32| self.cells.iter().all(|launches| launches.contains_key(block));
         self.blocks().iter().filter(|block| complete(block)).count()
+    }
+
+    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed.
+    pub(crate) fn significance(&self) -> f64 {
+        let stopped = self.plan.blocks.max > self.plan.blocks.min;
+        if stopped { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
     }
 
     /// A metric in one launch; none where the launch is void, missing, or does not support it.

@@ -158,16 +158,27 @@ impl Session {
     /// The records of all blocks, in order.
     pub(crate) fn records(&self) -> Vec<TrialRecord> {
         let mut rng = fastrand::Rng::with_seed(self.seed);
-        let mut records = Vec::new();
-        for block in 1..=self.blocks {
+        let mut block = |block: u32| -> Vec<f64> {
             let shared = self.block_noise * normal(&mut rng);
-            for (index, (cell, throughput)) in self.cells.iter().enumerate() {
-                let drift = if index == 0 { (1.0 + self.drift).powi(block as i32 - 1) } else { 1.0 };
-                let rate = throughput * drift * (self.noise * normal(&mut rng) + shared).exp();
-                records.push(self.record(TrialSpec { block, position: index as u32 + 1, cell: index }, cell, rate));
-            }
-        }
-        records
+            let mut disturbance = |index: usize| {
+                let drift = if index == 0 { f64::from(block - 1) * self.drift.ln_1p() } else { 0.0 };
+                drift + self.noise * normal(&mut rng) + shared
+            };
+            (0..self.cells.len()).map(&mut disturbance).collect()
+        };
+        self.records_of(&(1..=self.blocks).map(&mut block).collect::<Vec<_>>())
+    }
+
+    /// Records of blocks in which each cell's throughput is off by these, as logarithms.
+    pub(crate) fn records_of(&self, disturbances: &[Vec<f64>]) -> Vec<TrialRecord> {
+        let block = |(block, off): (u32, &Vec<f64>)| -> Vec<TrialRecord> {
+            let cells = self.cells.iter().zip(off).enumerate();
+            let record = |(cell, ((plan, throughput), off)): (usize, (&(CellPlan, f64), &f64))| {
+                self.record(TrialSpec { block, position: cell as u32 + 1, cell }, plan, throughput * off.exp())
+            };
+            cells.map(record).collect()
+        };
+        (1..).zip(disturbances).flat_map(block).collect()
     }
 
     fn record(&self, spec: TrialSpec, cell: &CellPlan, rate: f64) -> TrialRecord {

@@ -66,10 +66,20 @@ pub struct Analysis {
     pub claims: Vec<ClaimAnalysis>,
     /// Named pathologies.
     pub findings: Vec<Finding>,
+    /// How steady the session was.
+    #[serde(default)]
+    pub session: SessionAnalysis,
     /// Trials that are void, or failed.
     pub void_trials: Vec<VoidTrial>,
     /// Void trials by code and their number, all together.
     pub trials: TrialCount,
+}
+
+/// What is known of the session as a whole, over all of its cells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionAnalysis {
+    /// What a reader must know of every interval in it.
+    pub marks: Vec<MarkNote>,
 }
 
 /// A target that is a model of something that no longer runs.

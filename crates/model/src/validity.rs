@@ -81,6 +81,10 @@ kinds! {
         AtCeiling = "at-ceiling",
         /// The machine was disturbed.
         Noisy = "noisy",
+        /// Of a session: its values drift from block to block.
+        Drift = "drift",
+        /// Of a session: neighbouring blocks resemble each other.
+        Correlated = "correlated",
         /// Some replies were wrong or requests failed.
         Errors = "errors",
     }

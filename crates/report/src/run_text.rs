@@ -33,6 +33,9 @@ fn header(page: &mut Page, analysis: &Analysis) {
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
     }
+    for mark in words::session_marks(analysis) {
+        page.paragraph(0, Tint::Unsure, &mark);
+    }
 }
 
 fn tables(page: &mut Page, analysis: &Analysis) {

@@ -1,7 +1,8 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, Metric, VoidTrial, parse_duration,
+    Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, MarkNote, Metric, VoidTrial,
+    parse_duration,
 };
 
 use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
@@ -192,8 +193,20 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "the machine was disturbed by others",
+        Mark::Drift => "differences between targets change from block to block: intervals may be too narrow",
+        Mark::Correlated => "neighbouring blocks resemble each other: intervals may be too narrow",
         Mark::Errors => "requests that went wrong",
     }
+}
+
+/// What a reader must know of the whole session, one line each: `Drift (…): …`.
+pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
+    let line = |note: &MarkNote| {
+        let name = words(note.mark.id());
+        let (first, rest) = name.split_at(1);
+        format!("{}{rest} ({}): {}", first.to_uppercase(), mark_meaning(note.mark), note.text)
+    };
+    analysis.session.marks.iter().map(line).collect()
 }
 
 /// What a shared rank means, where there is one.

@@ -11,7 +11,7 @@ pub(crate) use ranks::group;
 use crate::cells::is_censored;
 use crate::records::{Records, by_conditions, pairs};
 use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
@@ -77,7 +77,8 @@ impl Family<'_> {
         if pair.log_ratios.len() < BLOCKS_FOR_A_VERDICT {
             return ComparisonVerdict::Inconclusive;
         }
-        let seen = seen(&log_ratio, p, self.records.plan.margin, self.metric.more_is_better());
+        let differs = p < self.records.significance();
+        let seen = seen(&log_ratio, differs, self.records.plan.margin, self.metric.more_is_better());
         if self.supports(pair, seen) { seen } else { ComparisonVerdict::Inconclusive }
     }
 
@@ -105,13 +106,13 @@ impl Family<'_> {
 
 /// What the figures alone say: the same when the whole interval lies within the margin, which is symmetric for
 /// ratios (1 ÷ (1 + margin) to 1 + margin); else different when it excludes 1 and Holm's adjusted p agrees.
-fn seen(log_ratio: &Interval, p_adjusted: f64, margin: f64, more_is_better: bool) -> ComparisonVerdict {
+fn seen(log_ratio: &Interval, differs: bool, margin: f64, more_is_better: bool) -> ComparisonVerdict {
     let band = margin.ln_1p();
     if log_ratio.low >= -band && log_ratio.high <= band {
         return ComparisonVerdict::Same;
     }
     let excludes_one = log_ratio.low > 0.0 || log_ratio.high < 0.0;
-    if !excludes_one || p_adjusted >= SIGNIFICANCE {
+    if !excludes_one || !differs {
         return ComparisonVerdict::Inconclusive;
     }
     if (log_ratio.estimate > 0.0) == more_is_better { ComparisonVerdict::Faster } else { ComparisonVerdict::Slower }

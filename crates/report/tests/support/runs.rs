@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellLatency, Certainty, ClaimAnalysis, ClaimVerdict,
     Comparison, ComparisonVerdict, Environment, Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured,
-    Metric, Rank, RankGroup, Reason, Reconstruction, TrialCount, VoidTrial,
+    Metric, Rank, RankGroup, Reason, Reconstruction, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -235,9 +235,14 @@ fn empty() -> Analysis {
         groups: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        session: SessionAnalysis::default(),
         void_trials: Vec::new(),
         trials: TrialCount { total: 18, void: 0 },
     }
+}
+
+fn drift() -> MarkNote {
+    MarkNote { mark: Mark::Drift, text: "throughput over 6 blocks, p = 0.012".to_owned() }
 }
 
 /// Everything at once.
@@ -274,6 +279,7 @@ pub(crate) fn full() -> Analysis {
         groups: vec![ranks(at("10ms"), &delayed), ranks(at("0ms"), &bare)],
         claims: claims(),
         findings: findings(),
+        session: SessionAnalysis { marks: vec![drift()] },
         void_trials: vec![
             void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
             void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
