@@ -29,5 +29,5 @@ mod trial;
 pub use analysis::analyse;
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
 pub use load::{judge_load, nothing_completed, replies_wrong};
-pub use planner::BlockPlanner;
+pub use planner::{BlockPlanner, cell_for_twin};
 pub use trial::{TrialJudgement, check_trial};

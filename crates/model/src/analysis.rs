@@ -77,9 +77,24 @@ pub struct Analysis {
 
 /// What is known of the session as a whole, over all of its cells.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionAnalysis {
+    /// One target against itself, by each metric that it has: `a` and `b` are the same. Empty where a run did not
+    /// measure it. Whatever its verdicts are but `same` and `inconclusive` is noise.
+    pub itself: Vec<Comparison>,
+    /// Blocks that were launched again because the machine was disturbed; their figures are not used.
+    pub repeated: Vec<RepeatedBlock>,
     /// What a reader must know of every interval in it.
     pub marks: Vec<MarkNote>,
+}
+
+/// A block that another one stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedBlock {
+    /// Its number.
+    pub block: u32,
+    /// The first disturbance seen in it, with the trial that saw it.
+    pub text: String,
 }
 
 /// A target that is a model of something that no longer runs.

@@ -1,8 +1,8 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, MarkNote, Metric, VoidTrial,
-    parse_duration,
+    Analysis, Cell, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote, Metric,
+    VoidTrial, parse_duration,
 };
 
 use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
@@ -199,12 +199,34 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     }
 }
 
+/// `Noise, go-gin against itself (no added work): throughput 1.004 (0.981 to 1.028), p99 …`.
+pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
+    let first = analysis.session.itself.first()?;
+    let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));
+    let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
+    let conditions = conditions(&first.conditions);
+    let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+    Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
+}
+
+/// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.
+pub(crate) fn repeated(analysis: &Analysis) -> Option<String> {
+    let blocks = &analysis.session.repeated;
+    let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
+    let number = counted(blocks.len() as u64, "block", "blocks");
+    (!blocks.is_empty()).then(|| format!("{number} repeated, for the machine was disturbed: {}", why.join("; ")))
+}
+
 /// What a reader must know of the whole session, one line each: `Drift (…): …`.
 pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
     let line = |note: &MarkNote| {
         let name = words(note.mark.id());
         let (first, rest) = name.split_at(1);
-        format!("{}{rest} ({}): {}", first.to_uppercase(), mark_meaning(note.mark), note.text)
+        let meaning = match note.mark {
+            Mark::Noisy => "a target differs from itself, so small differences between targets may be noise",
+            mark => mark_meaning(mark),
+        };
+        format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note.text)
     };
     analysis.session.marks.iter().map(line).collect()
 }

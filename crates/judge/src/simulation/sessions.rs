@@ -20,6 +20,8 @@ pub(super) struct Experiment {
     pub(super) noise: Noise,
     /// Fewest and most blocks.
     pub(super) blocks: (u32, u32),
+    /// Whether the first target is measured against itself.
+    pub(super) twin: bool,
 }
 
 /// One session, judged.
@@ -30,7 +32,7 @@ pub(super) struct Seen {
 impl Experiment {
     /// Two targets, the second `ratio` times as fast as the first.
     pub(super) fn pair(ratio: f64, ratio_noise: f64) -> Self {
-        Experiment { truth: vec![1.0, ratio], ratio_noise, noise: Noise::Normal, blocks: (6, 12) }
+        Experiment { truth: vec![1.0, ratio], ratio_noise, noise: Noise::Normal, blocks: (6, 12), twin: false }
     }
 
     /// So many targets of one speed.
@@ -55,6 +57,7 @@ impl Experiment {
         let session = names.zip(&self.truth).fold(Session::new().planned(least, most), |session, (name, truth)| {
             session.cell(&name, THROUGHPUT * truth)
         });
+        let session = if self.twin { session.twin() } else { session };
         let mut records = session.records_of(&self.disturbances(&mut fastrand::Rng::with_seed(seed)));
         records.iter_mut().for_each(keep_throughput);
         Seen { analysis: session.analyse_these(self.until_content(&session, &records)) }
@@ -66,7 +69,7 @@ impl Experiment {
     fn disturbances(&self, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let blocks = self.blocks.1 as usize;
         let apart = self.noise.fault(blocks, rng);
-        let cells: Vec<Vec<f64>> = self.truth.iter().map(|_| self.noise.scatter(blocks, rng)).collect();
+        let cells: Vec<Vec<f64>> = (0..self.launches()).map(|_| self.noise.scatter(blocks, rng)).collect();
         let off = |cell: usize, block: usize| {
             let fault = if cell == 0 { apart[block] } else { 0.0 };
             self.ratio_noise * (cells[cell][block] / std::f64::consts::SQRT_2 + fault)
@@ -74,12 +77,17 @@ impl Experiment {
         (0..blocks).map(|block| (0..cells.len()).map(|cell| off(cell, block)).collect()).collect()
     }
 
+    /// Launches in a block.
+    fn launches(&self) -> usize {
+        self.truth.len() + usize::from(self.twin)
+    }
+
     /// The records of the blocks that the planner asks for.
     fn until_content<'a>(&self, session: &Session, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
         let planner = BlockPlanner::new(&session.plan());
-        let mut done = self.blocks.0 as usize * self.truth.len();
+        let mut done = self.blocks.0 as usize * self.launches();
         while done < records.len() && matches!(planner.next(&records[..done]), Next::Run(_)) {
-            done += self.truth.len();
+            done += self.launches();
         }
         &records[..done]
     }
@@ -112,6 +120,12 @@ impl Seen {
             _ => true,
         };
         self.throughput().filter(|pair| !agrees(pair)).count()
+    }
+
+    /// Half of the interval of a target against itself, by throughput, on the log scale.
+    pub(super) fn noise(&self) -> Option<f64> {
+        let ratio = &self.analysis.session.itself.first()?.ratio;
+        Some((ratio.high? / ratio.low?).ln() / 2.0)
     }
 
     /// Whether the session as a whole is marked.

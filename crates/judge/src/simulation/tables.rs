@@ -18,7 +18,7 @@ const FOR_RANKS: u32 = 500;
 
 /// Every table, in the order of the page. Each has its own seeds, so they can be made side by side.
 pub(super) fn all() -> String {
-    let tables: [fn() -> String; 6] = [coverage, marks, alike, different, families, ranks];
+    let tables: [fn() -> String; 7] = [coverage, marks, alike, different, families, ranks, itself];
     std::thread::scope(|scope| {
         let made = tables.map(|table| scope.spawn(table));
         made.map(|table| table.join().expect("a table holds what the method promises")).concat()
@@ -211,6 +211,25 @@ fn ranks() -> String {
     table(
         "Table 6. Rank groups of six targets at 1, 1.01, 1.03, 1.05, 1.1 and 1.1",
         &["noise", "pairs told apart", "of these contradicted by the ranks"],
+        &rows,
+    )
+}
+
+/// Table 7: a target against itself, as each session measures it.
+fn itself() -> String {
+    let mut rows = Vec::new();
+    for ratio_noise in [0.01, 0.03, 0.05, 0.1] {
+        let experiment = Experiment { twin: true, ..Experiment::pair(1.2, ratio_noise) };
+        let seen: Vec<Seen> = experiment.sessions(FOR_MARKS).collect();
+        let noisy = share(seen.iter().filter(|seen| seen.marked(Mark::Noisy)).count(), FOR_MARKS);
+        assert!(noisy <= 0.05, "{ratio_noise}: {noisy} marked noisy");
+        let widths: Vec<f64> = seen.iter().filter_map(Seen::noise).collect();
+        let width = widths.iter().sum::<f64>() / widths.len() as f64;
+        rows.push(vec![percent(ratio_noise), format!("± {}", percent(width)), percent(noisy)]);
+    }
+    table(
+        "Table 7. One target against itself in each session: the noise it shows, and how often it marks an even session",
+        &["noise", "its interval, on average", "marked `noisy`"],
         &rows,
     )
 }

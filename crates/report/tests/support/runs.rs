@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellLatency, Certainty, ClaimAnalysis, ClaimVerdict,
     Comparison, ComparisonVerdict, Environment, Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured,
-    Metric, Rank, RankGroup, Reason, Reconstruction, SessionAnalysis, TrialCount, VoidTrial,
+    Metric, Rank, RankGroup, Reason, Reconstruction, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -241,8 +241,33 @@ fn empty() -> Analysis {
     }
 }
 
-fn drift() -> MarkNote {
-    MarkNote { mark: Mark::Drift, text: "throughput over 6 blocks, p = 0.012".to_owned() }
+/// A target that differs from itself, a block that was launched again, and a drift.
+fn session() -> SessionAnalysis {
+    let itself = |metric, estimate, half, verdict| Comparison {
+        metric,
+        conditions: levels("", "0ms", 100).conditions(),
+        a: "go-net-http".to_owned(),
+        b: "go-net-http".to_owned(),
+        ratio: measured(estimate, half, "ratio"),
+        sign_interval: None,
+        p_adjusted: Some(0.02),
+        verdict,
+    };
+    let note = |mark, text: &str| MarkNote { mark, text: text.to_owned() };
+    SessionAnalysis {
+        itself: vec![
+            itself(Metric::Throughput, 1.041, 0.029, ComparisonVerdict::Faster),
+            itself(Metric::P99, 0.972, 0.061, ComparisonVerdict::Inconclusive),
+        ],
+        repeated: vec![RepeatedBlock {
+            block: 2,
+            text: "b02-c03: the hypervisor took 3.4 % of the CPU time".to_owned(),
+        }],
+        marks: vec![
+            note(Mark::Noisy, "go-net-http against itself, throughput: 1.04 (1.01 to 1.07)"),
+            note(Mark::Drift, "throughput over 6 blocks, p = 0.012"),
+        ],
+    }
 }
 
 /// Everything at once.
@@ -279,7 +304,7 @@ pub(crate) fn full() -> Analysis {
         groups: vec![ranks(at("10ms"), &delayed), ranks(at("0ms"), &bare)],
         claims: claims(),
         findings: findings(),
-        session: SessionAnalysis { marks: vec![drift()] },
+        session: session(),
         void_trials: vec![
             void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
             void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
