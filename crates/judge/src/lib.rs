@@ -9,6 +9,7 @@ mod asked;
 mod cells;
 mod claims;
 mod comparisons;
+mod course;
 mod figures;
 mod findings;
 mod invariants;
@@ -28,6 +29,7 @@ mod trial;
 
 pub use analysis::analyse;
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
+pub use course::Went;
 pub use load::{judge_load, nothing_completed, replies_wrong};
 pub use planner::{BlockPlanner, cell_for_twin};
 pub use trial::{TrialJudgement, check_trial};

@@ -86,6 +86,27 @@ pub const BLOCK_CORRELATION: f64 = 0.35;
 /// to ± 0.7 points, and the test costs less than a millisecond.
 pub const BLOCK_PERMUTATIONS: u32 = 999;
 
+/// Whole seconds that a window needs for its course to be classified: in fewer no test can tell a change of two
+/// seconds from chance (with 10 its p value is at best 2 ÷ 45 = 4.4 %).
+pub const COURSE_SECONDS: usize = 10;
+
+/// Seconds that a level lasts at least: a single odd second is an outlier and no level.
+pub const SEGMENT_SECONDS: usize = 2;
+
+/// Random orders of the seconds by which a change point is tried.
+pub const CHANGE_PERMUTATIONS: u32 = 999;
+
+/// Relative change of throughput from which two levels of a launch differ: the default margin of a comparison.
+pub const THROUGHPUT_CHANGE: f64 = 0.05;
+
+/// Relative change of a second's p99 from which two levels differ. A choice: a tail of one second rests on a hundredth
+/// of its requests and scatters far more than their number.
+pub const P99_CHANGE: f64 = 0.25;
+
+/// Share of the window that the last level must fill for a launch to have settled: Barrett et al. (2017) ask for the
+/// last quarter of the iterations to be without a change.
+pub const SETTLED_SHARE: f64 = 0.25;
+
 /// Most blocks a claim is said to need; beyond, the claim cannot reasonably be settled.
 pub const NEEDS_BLOCKS_CAP: u32 = 1_000;
 

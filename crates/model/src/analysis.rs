@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{AbsentTarget, Cell, Environment, InvariantCheck, MarkNote, Metric, Reason};
+use crate::{AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, Reason};
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
 pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
@@ -143,6 +145,9 @@ pub struct CellAnalysis {
     pub throughput: Measured,
     /// Whether the throughput is only a lower bound because the generator may have been the limit.
     pub at_least: bool,
+    /// How its launches went over their windows.
+    #[serde(default)]
+    pub course: CellCourse,
     /// Throughput as a share of what the handler delay and the connections allow.
     pub of_ceiling: Option<f64>,
     /// Felt latency.
@@ -163,6 +168,19 @@ pub struct CellAnalysis {
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.
     pub marks: Vec<MarkNote>,
+}
+
+/// How the launches of a cell went over their windows, second by second.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellCourse {
+    /// Launches by course; empty where none could be classified, for the windows were too short.
+    pub launches: BTreeMap<Course, u32>,
+    /// Ok replies a second over the steady part of the launches that are flat or warmed up; null where a launch was
+    /// neither, or none was classified.
+    pub steady_throughput: Option<Measured>,
+    /// The most that was cut from the start of a window, as a share of it; null without a steady figure.
+    pub cut: Option<f64>,
 }
 
 /// Felt latency of a cell: response time in the open model, service time in the closed one.

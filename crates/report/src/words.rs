@@ -193,6 +193,9 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "the machine was disturbed by others",
+        Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
+        Mark::SlowDown => "it became slower inside the window: there is no steady figure",
+        Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
         Mark::Drift => "differences between targets change from block to block: intervals may be too narrow",
         Mark::Correlated => "neighbouring blocks resemble each other: intervals may be too narrow",
         Mark::Errors => "requests that went wrong",
@@ -207,6 +210,13 @@ pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
     let conditions = conditions(&first.conditions);
     let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
     Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
+}
+
+/// Said where the windows are too short to tell a warm-up from noise.
+pub(crate) fn unclassified(analysis: &Analysis) -> Option<String> {
+    let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
+    let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
+    none.then(|| "Steadiness within a launch is not classified: window too short (10 s at least)".to_owned())
 }
 
 /// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.

@@ -1,7 +1,8 @@
 //! The tables of docs/STATISTICS.md, each checked against what the method promises while it is made.
 
-use model::{ComparisonVerdict, Mark};
+use model::{ComparisonVerdict, Course, Mark};
 
+use super::launches::{Launch, course};
 use super::noise::Noise;
 use super::sessions::{Experiment, Seen, tells_apart};
 use crate::statistics::{sign_interval, t_interval};
@@ -18,7 +19,7 @@ const FOR_RANKS: u32 = 500;
 
 /// Every table, in the order of the page. Each has its own seeds, so they can be made side by side.
 pub(super) fn all() -> String {
-    let tables: [fn() -> String; 7] = [coverage, marks, alike, different, families, ranks, itself];
+    let tables: [fn() -> String; 8] = [coverage, marks, alike, different, families, ranks, itself, courses];
     std::thread::scope(|scope| {
         let made = tables.map(|table| scope.spawn(table));
         made.map(|table| table.join().expect("a table holds what the method promises")).concat()
@@ -230,6 +231,28 @@ fn itself() -> String {
     table(
         "Table 7. One target against itself in each session: the noise it shows, and how often it marks an even session",
         &["noise", "its interval, on average", "marked `noisy`"],
+        &rows,
+    )
+}
+
+/// Table 8: what a launch of ten seconds is called.
+fn courses() -> String {
+    let mut rows = Vec::new();
+    for launch in Launch::ALL {
+        for noise in [0.02, 0.05, 0.1] {
+            let mut rng = fastrand::Rng::with_seed(8);
+            let seen: Vec<Option<Course>> = (0..FOR_MARKS).map(|_| course(launch, noise, &mut rng)).collect();
+            let called = |course: &Course| share(seen.iter().filter(|seen| **seen == Some(*course)).count(), FOR_MARKS);
+            let right = called(&launch.truth());
+            assert!(launch != Launch::Flat || right >= 0.9, "{launch:?} at {noise}: {right}");
+            let mut row = vec![launch.words().to_owned(), percent(noise)];
+            row.extend(Course::ALL.iter().map(|course| percent(called(course))));
+            rows.push(row);
+        }
+    }
+    table(
+        "Table 8. What a launch with a window of ten seconds is called",
+        &["truth", "noise of a second", "flat", "warm-up", "slow-down", "unsteady"],
         &rows,
     )
 }

@@ -2,6 +2,7 @@
 //! depend on each other.
 
 mod blocks;
+mod change_points;
 mod multiple;
 mod sign;
 mod steadiness;
@@ -11,6 +12,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use crate::thresholds::CONFIDENCE;
 
 pub use blocks::{Trend, correlation_limit, lag_one_autocorrelation, trend};
+pub use change_points::change_points;
 pub use multiple::holm;
 pub use sign::sign_interval;
 pub use steadiness::{Steadiness, about_their_mean, steadiness};

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellLatency, Certainty, ClaimAnalysis, ClaimVerdict,
-    Comparison, ComparisonVerdict, Environment, Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured,
-    Metric, Rank, RankGroup, Reason, Reconstruction, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, Certainty, ClaimAnalysis,
+    ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant, InvariantCheck, Level, Mark,
+    MarkNote, Measured, Metric, Rank, RankGroup, Reason, Reconstruction, RepeatedBlock, SessionAnalysis, TrialCount,
+    VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -29,6 +30,11 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         void: 0,
         throughput: measured(rate, half, "requests/s"),
         at_least: false,
+        course: CellCourse {
+            launches: BTreeMap::from([(Course::Flat, 6)]),
+            steady_throughput: Some(measured(rate, half, "requests/s")),
+            cut: Some(0.0),
+        },
         of_ceiling: None,
         latency_us: CellLatency {
             population: "service".to_owned(),
@@ -67,6 +73,12 @@ fn delayed_cells() -> Vec<CellAnalysis> {
         cell.of_ceiling = Some(share);
     }
     cells[1].latency_us.censored = true;
+    cells[2].course = CellCourse {
+        launches: BTreeMap::from([(Course::Flat, 2), (Course::WarmUp, 4)]),
+        steady_throughput: Some(measured(9_388.0, 0.005, "requests/s")),
+        cut: Some(0.3),
+    };
+    mark(&mut cells[2], Mark::WarmUp, "requests/s: 8,120 from second 0, 9,390 from second 3; steady after 30 % of it");
     mark(&mut cells[1], Mark::Unserved, "9 of 100 connections completed nothing");
     mark(&mut cells[1], Mark::Thin, "9.82 completions per connection slot");
     cells
@@ -319,6 +331,7 @@ pub(crate) fn preliminary() -> Analysis {
     let mut cells = delayed_cells();
     for cell in &mut cells {
         cell.trials = 2;
+        cell.course = CellCourse::default();
         (cell.throughput.low, cell.throughput.high) = (None, None);
     }
     let mut claim = claims().remove(0);
