@@ -142,7 +142,7 @@ mod tests {
         let mut records = session.records();
         records[3].observation.as_mut().unwrap().host.others_share = 0.3;
         let analysis = session.analyse_these(&records);
-        let text = "b02-c02: other processes used 30 % of it".to_owned();
+        let text = "b02-c02: other processes used 30 % of the CPU time".to_owned();
         assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, text }]);
         assert_eq!((analysis.blocks, analysis.cells[0].trials, analysis.trials.total), (6, 6, 14));
         let old = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7);
