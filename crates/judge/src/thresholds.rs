@@ -12,7 +12,7 @@ pub const SIGNIFICANCE: f64 = 0.05;
 
 /// Level of the tests behind a verdict in a run that ends as soon as it is precise. It ends where the scatter looks
 /// small, so tests at 5 % would be wrong in up to 6.8 % of runs of 6 to 12 blocks and 7.5 % of 6 to 30; at 3 % they
-/// are wrong in at most 5 % (docs/STATISTICS.md).
+/// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
 pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
 
 /// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of
