@@ -3,12 +3,13 @@
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
+# statistics  write the simulated tables of docs/STATISTICS.md anew, to be read before they are committed
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 
-.PHONY: run build test check golden bench-floor fuzz targets-test need-cargo
+.PHONY: run build test check golden statistics bench-floor fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -39,6 +40,9 @@ bench-floor: need-cargo
 
 golden:
 	INSTA_UPDATE=always cargo test --workspace
+
+statistics: need-cargo
+	STATISTICS_UPDATE=1 cargo test -p bourdon-judge --lib --locked simulation
 
 need-cargo:
 	@command -v cargo >/dev/null || { echo "bourdon needs Rust: get it from https://rustup.rs, then run make again"; exit 1; }

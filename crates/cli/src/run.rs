@@ -82,6 +82,7 @@ fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure
         plan = on_specimens(asked, plan.absent, &found.folder);
         prepared = build(&mut plan)?;
     }
+    plan.twin = judge::cell_for_twin(&plan);
     let environment = environment(&plan);
     let date = Zoned::now().date();
     let folder =

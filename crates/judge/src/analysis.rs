@@ -2,9 +2,9 @@ use model::{
     ANALYSIS_SCHEMA, Analysis, Environment, Plan, RankGroup, Reconstruction, TrialCount, TrialRecord, VoidTrial,
 };
 
-use crate::records::Records;
+use crate::records::{Launch, Records};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
-use crate::{cells, claims, comparisons, findings};
+use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
 ///
@@ -33,7 +33,8 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         comparisons,
         claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim)).collect(),
         findings: findings::find(&records),
-        trials: TrialCount { total: launches(&records), void: void_trials.len() as u32 },
+        session: session::analyse(&records),
+        trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
         void_trials,
     }
 }
@@ -46,10 +47,6 @@ fn ranked(mut groups: Vec<RankGroup>, settled: bool) -> Vec<RankGroup> {
     groups
 }
 
-fn launches(records: &Records) -> u32 {
-    (0..records.plan.cells.len()).map(|cell| records.launches(cell).count() as u32).sum()
-}
-
 fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
     let of = |text: &String, name: &String| Reconstruction { target: name.clone(), text: text.clone() };
     plan.targets.iter().filter_map(|target| Some(of(target.reconstruction.as_ref()?, &target.name))).collect()
@@ -57,19 +54,15 @@ fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
 
 /// Every void launch, by block and then in the plan's order.
 fn void_trials(records: &Records) -> Vec<VoidTrial> {
-    let mut void: Vec<VoidTrial> = (0..records.plan.cells.len())
-        .flat_map(|cell| records.launches(cell))
-        .filter_map(|launch| {
-            Some(VoidTrial {
-                id: launch.record.id.clone(),
-                block: launch.record.block,
-                levels: launch.record.levels.clone(),
-                reason: launch.judgement.void.clone()?,
-            })
+    let void = |launch: &Launch| {
+        Some(VoidTrial {
+            id: launch.record.id.clone(),
+            block: launch.record.block,
+            levels: launch.record.levels.clone(),
+            reason: launch.judgement.void.clone()?,
         })
-        .collect();
-    void.sort_by_key(|trial| trial.block);
-    void
+    };
+    records.all().into_iter().filter_map(void).collect()
 }
 
 #[cfg(test)]

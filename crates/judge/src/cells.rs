@@ -1,11 +1,12 @@
 //! The figures of one cell over its launches.
 
 use model::{
-    Accounting, CellAnalysis, CellLatency, Invariant, InvariantCheck, LatencySummary, Mark, MarkNote, Measured,
-    Measurement, Metric, Observation,
+    Accounting, CellAnalysis, CellCourse, CellLatency, Invariant, InvariantCheck, LatencySummary, Mark, MarkNote,
+    Measured, Measurement, Metric, Observation,
 };
 
 use crate::asked::Asked;
+use crate::course::steady_throughput;
 use crate::records::{Launch, Records};
 use crate::statistics::{geometric_interval, geometric_mean, mean, t_interval};
 
@@ -34,6 +35,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         at_least: records.at_least(index),
+        course: course(records, index),
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
         latency_us: latency(records, index, asked.is_closed()),
         cpu_us_per_request: figure(Metric::CpuPerRequest),
@@ -46,6 +48,26 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
     }
+}
+
+/// How its launches went. A steady figure needs each of them to have settled at its best: what is left of a launch
+/// that slowed down or never settled is no steady state.
+fn course(records: &Records, index: usize) -> CellCourse {
+    let mut found = CellCourse::default();
+    let (mut steady, mut cut) = (Vec::new(), 0.0_f64);
+    for launch in records.valid(index) {
+        let Some((went, measured)) = launch.judgement.went.as_ref().zip(measurement(launch)) else { continue };
+        *found.launches.entry(went.course).or_insert(0) += 1;
+        if let Some((from_s, rate)) = went.steady_from_s.zip(steady_throughput(went, measured)) {
+            cut = cut.max(from_s / measured.window_s);
+            steady.push(rate);
+        }
+    }
+    if !steady.is_empty() && steady.len() == records.valid(index).count() {
+        found.steady_throughput = Some(measured(&steady, Metric::Throughput.unit()));
+        found.cut = Some(cut);
+    }
+    found
 }
 
 fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {

@@ -12,6 +12,7 @@ mod calibration;
 mod cells;
 mod claims;
 mod comparisons;
+mod course;
 mod figures;
 mod findings;
 mod invariants;
@@ -20,6 +21,9 @@ mod load;
 mod marks;
 mod planner;
 mod records;
+mod session;
+#[cfg(test)]
+mod simulation;
 pub mod statistics;
 #[cfg(test)]
 mod testing;
@@ -30,6 +34,7 @@ pub use analysis::analyse;
 pub use audit::audit;
 pub use calibration::{distrust, judge_calibration, next_rate};
 pub use claims::{ClaimError, ResolvedClaim, resolve_claim};
+pub use course::Went;
 pub use load::{judge_load, nothing_completed, replies_wrong};
-pub use planner::BlockPlanner;
+pub use planner::{BlockPlanner, cell_for_twin};
 pub use trial::{TrialJudgement, check_trial};

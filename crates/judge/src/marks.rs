@@ -86,7 +86,7 @@ pub(crate) fn noisy(host: &HostUse) -> Option<MarkNote> {
         parts.push(format!("the hypervisor took {} of the CPU time", percent(host.steal_share)));
     }
     if host.others_share > NOISY_OTHERS {
-        parts.push(format!("other processes used {} of it", percent(host.others_share)));
+        parts.push(format!("other processes used {} of the CPU time", percent(host.others_share)));
     }
     (!parts.is_empty()).then(|| note(Mark::Noisy, parts.join("; ")))
 }

@@ -6,9 +6,21 @@ use crate::figures::percent;
 use crate::records::{Records, by_conditions, pairs};
 use crate::statistics::{logarithms, t_interval};
 
+/// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
+/// difference. A short handler delay leaves the scatter visible that waiting would hide, a short launch costs little,
+/// and the first target of a plan is the one that the others are held against.
+pub fn cell_for_twin(plan: &Plan) -> Option<usize> {
+    let cost = |index: &usize| {
+        let cell = &plan.cells[*index];
+        (cell.handler_delay_ns, cell.load.warm_up_ns + cell.load.window_ns, *index)
+    };
+    (0..plan.cells.len()).min_by_key(cost)
+}
+
 /// Asks for whole blocks, each with every cell once in random order, until the comparisons are precise enough or the
 /// cap is reached. It looks at precision alone, never at what the verdict would be: stopping on a verdict would give
-/// false ones.
+/// false ones. A block in which the machine was disturbed is asked for again, under the next number, as often as the
+/// plan allows.
 #[derive(Debug, Clone)]
 pub struct BlockPlanner {
     plan: Plan,
@@ -30,16 +42,16 @@ impl BlockPlanner {
 
     /// The trials of a block in their order, a function of the seed and the block alone.
     fn block(&self, block: u32) -> Vec<TrialSpec> {
-        let mut cells: Vec<usize> = (0..self.plan.cells.len()).collect();
-        fastrand::Rng::with_seed(mix(self.plan.seed, block)).shuffle(&mut cells);
-        (1..).zip(cells).map(|(position, cell)| TrialSpec { block, position, cell }).collect()
+        let once = (0..self.plan.cells.len()).map(|cell| (cell, false));
+        let mut launches: Vec<(usize, bool)> = once.chain(self.plan.twin.map(|cell| (cell, true))).collect();
+        fastrand::Rng::with_seed(mix(self.plan.seed, block)).shuffle(&mut launches);
+        (1..).zip(launches).map(|(position, (cell, twin))| TrialSpec { block, position, cell, twin }).collect()
     }
 
     /// Half widths, on the log scale, of what must become precise: the throughput ratios of cells that share their
     /// conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
     /// becomes precise however often it is launched, so it does not count.
-    fn half_widths(&self, done: &[TrialRecord]) -> Vec<Option<f64>> {
-        let records = Records::new(&self.plan, done);
+    fn half_widths(&self, records: &Records) -> Vec<Option<f64>> {
         let half_width = |values: &[f64]| t_interval(values).map(|interval| interval.half_width());
         let mut widths = Vec::new();
         for group in by_conditions(&self.plan) {
@@ -55,17 +67,17 @@ impl BlockPlanner {
     }
 
     /// The widest half width, if each is known.
-    fn widest(&self, done: &[TrialRecord]) -> Option<f64> {
-        let widths: Option<Vec<f64>> = self.half_widths(done).into_iter().collect();
+    fn widest(&self, records: &Records) -> Option<f64> {
+        let widths: Option<Vec<f64>> = self.half_widths(records).into_iter().collect();
         widths?.into_iter().reduce(f64::max)
     }
 
-    fn capped(&self, done: &[TrialRecord]) -> String {
+    fn capped(&self, records: &Records) -> String {
         let (least, most) = (self.least(), self.most());
         if least == most {
             return format!("{most} {}, as planned", if most == 1 { "block" } else { "blocks" });
         }
-        match self.widest(done) {
+        match self.widest(records) {
             Some(widest) => format!("the cap of {most} blocks; throughput is known to ± {}", percent(widest)),
             None => format!("the cap of {most} blocks"),
         }
@@ -74,28 +86,31 @@ impl BlockPlanner {
 
 impl Planner for BlockPlanner {
     fn next(&self, done: &[TrialRecord]) -> Next {
-        let recorded: BTreeSet<(u32, usize)> = done.iter().map(|trial| (trial.block, trial.cell)).collect();
-        for block in 1..=self.most() {
+        let records = Records::new(&self.plan, done);
+        let recorded: BTreeSet<_> = done.iter().map(|trial| (trial.block, trial.cell, trial.twin)).collect();
+        let repeated = records.repeated().len() as u32;
+        let blocks = (1..=self.most() + repeated).filter(|block| !records.repeated().contains_key(block));
+        for (before, block) in (0..).zip(blocks) {
             let mut missing = self.block(block);
-            missing.retain(|spec| !recorded.contains(&(spec.block, spec.cell)));
+            let whole = missing.len();
+            missing.retain(|spec| !recorded.contains(&(spec.block, spec.cell, spec.twin)));
             if missing.is_empty() {
                 continue;
             }
-            let untouched = missing.len() == self.plan.cells.len();
-            if block > self.least()
-                && untouched
-                && let Some(widest) = self.widest(done).filter(|widest| *widest <= self.plan.precision)
+            if before >= self.least()
+                && missing.len() == whole
+                && let Some(widest) = self.widest(&records).filter(|widest| *widest <= self.plan.precision)
             {
                 let (known, asked) = (percent(widest), percent(self.plan.precision));
-                return Next::Done(format!("{} blocks: throughput is known to ± {known} (asked: {asked})", block - 1));
+                return Next::Done(format!("{before} blocks: throughput is known to ± {known} (asked: {asked})"));
             }
             return Next::Run(missing);
         }
-        Next::Done(self.capped(done))
+        Next::Done(self.capped(&records))
     }
 
     fn expected_trials(&self) -> usize {
-        self.plan.cells.len() * self.least() as usize
+        (self.plan.cells.len() + usize::from(self.plan.twin.is_some())) * self.least() as usize
     }
 }
 
@@ -181,5 +196,55 @@ mod tests {
         }
         let said = reason(BlockPlanner::new(&session.plan()).next(&records));
         assert!(said.starts_with("6 blocks: "), "{said}");
+    }
+
+    fn disturb(trial: &mut TrialRecord) {
+        trial.observation.as_mut().unwrap().host.steal_share = 0.05;
+    }
+
+    #[test]
+    fn a_disturbed_block_is_launched_again_as_often_as_the_plan_allows() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 6).repeats(1);
+        let planner = BlockPlanner::new(&session.plan());
+        let disturbed = |blocks: u32, which: &[u32]| {
+            let mut records = session.clone().blocks(blocks).records();
+            records.iter_mut().filter(|trial| trial.cell == 1 && which.contains(&trial.block)).for_each(disturb);
+            records
+        };
+        assert_eq!(reason(planner.next(&disturbed(6, &[]))), "6 blocks, as planned");
+        let Next::Run(again) = planner.next(&disturbed(6, &[2])) else { panic!("block 7 stands for block 2") };
+        assert_eq!(again.iter().map(|spec| spec.block).collect::<Vec<_>>(), [7, 7]);
+        assert_eq!(reason(planner.next(&disturbed(7, &[2]))), "6 blocks, as planned");
+        assert_eq!(reason(planner.next(&disturbed(7, &[2, 5]))), "6 blocks, as planned", "once, as planned");
+        let mut begun = disturbed(7, &[2]);
+        begun.pop();
+        assert_eq!(cells(planner.next(&begun)).len(), 1, "resuming needs the records alone");
+    }
+
+    #[test]
+    fn a_twin_is_launched_in_each_block_beside_its_cell() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(6).planned(6, 6).twin();
+        let planner = BlockPlanner::new(&session.plan());
+        let Next::Run(specs) = planner.next(&[]) else { panic!("nothing is recorded") };
+        let mut ids: Vec<String> = specs.iter().map(TrialSpec::id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["b01-c01", "b01-c01-twin", "b01-c02"]);
+        assert_eq!(planner.expected_trials(), 18);
+        let mut records = session.records();
+        assert_eq!(reason(planner.next(&records)), "6 blocks, as planned");
+        records.retain(|trial| !(trial.twin && trial.block == 3));
+        let Next::Run(rest) = planner.next(&records) else { panic!("the twin of block 3 is missing") };
+        assert_eq!(rest.iter().map(TrialSpec::id).collect::<Vec<_>>(), ["b03-c01-twin"]);
+    }
+
+    #[test]
+    fn the_twin_is_the_first_of_the_cells_that_wait_and_cost_least() {
+        let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 10, 0, 97.0).delayed("b", 10, 0, 97.0);
+        let mut plan = session.plan();
+        assert_eq!(cell_for_twin(&plan), Some(1));
+        plan.cells[1].load.window_ns += 1;
+        assert_eq!(cell_for_twin(&plan), Some(2));
+        plan.cells.clear();
+        assert_eq!(cell_for_twin(&plan), None);
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use model::{Mark, Metric, Plan, TrialRecord};
 
-use crate::thresholds::SHARE_OF_LAUNCHES;
+use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
 
 /// One launch with its judgement.
@@ -16,28 +16,67 @@ impl Launch<'_> {
     fn value(&self, metric: Metric) -> Option<f64> {
         metric.value(self.record).filter(|value| self.judgement.is_valid() && value.is_finite())
     }
+
+    /// Whether it has the mark.
+    fn is(&self, mark: Mark) -> bool {
+        self.judgement.marks.iter().any(|note| note.mark == mark)
+    }
 }
+
+/// Launches by block.
+type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
 
 /// The launches of a run by cell and block, judged; the order in which the records came leaves no trace.
 pub(crate) struct Records<'a> {
     pub(crate) plan: &'a Plan,
-    cells: Vec<BTreeMap<u32, Launch<'a>>>,
+    cells: Vec<ByBlock<'a>>,
+    twin: ByBlock<'a>,
+    repeated: BTreeMap<u32, Vec<Launch<'a>>>,
 }
 
 impl<'a> Records<'a> {
-    /// Judges every trial. A record whose levels are no cell of the plan is left out; of two records for one block
-    /// and cell the one that began later counts.
+    /// Judges every trial. A record whose levels are no cell of the plan is left out; of two records for one launch
+    /// the one that began later counts. The first blocks in which a trial was noisy, as many as the plan repeats, are
+    /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
-        let mut sorted: Vec<&TrialRecord> = trials.iter().collect();
-        sorted.sort_by_key(|trial| (trial.block, trial.cell, &trial.started_at, trial.position));
-        let mut cells: Vec<BTreeMap<u32, Launch>> = plan.cells.iter().map(|_| BTreeMap::new()).collect();
-        for record in sorted {
-            if let Some(index) = plan.cells.iter().position(|cell| cell.levels == record.levels) {
-                let judgement = check_trial(&plan.cells[index], plan.generator.limits, record);
-                cells[index].insert(record.block, Launch { record, judgement });
+        let launches = judged(plan, trials);
+        let mut noisy: Vec<u32> =
+            launches.iter().filter(|(_, launch)| launch.is(Mark::Noisy)).map(|((block, ..), _)| *block).collect();
+        noisy.dedup();
+        noisy.truncate(plan.repeats as usize);
+        let cells = plan.cells.iter().map(|_| ByBlock::new()).collect();
+        let mut records = Records { plan, cells, twin: ByBlock::new(), repeated: BTreeMap::new() };
+        for ((block, cell, twin), launch) in launches {
+            if noisy.contains(&block) {
+                records.repeated.entry(block).or_default().push(launch);
+            } else if twin {
+                records.twin.insert(block, launch);
+            } else {
+                records.cells[cell].insert(block, launch);
             }
         }
-        Records { plan, cells }
+        records
+    }
+
+    /// Every launch, also those of repeated blocks and of the twin, by block and then in the plan's order.
+    pub(crate) fn all(&self) -> Vec<&Launch<'a>> {
+        let used = self.cells.iter().flatten().chain(&self.twin).map(|(_, launch)| launch);
+        let mut all: Vec<&Launch> = used.chain(self.repeated.values().flatten()).collect();
+        all.sort_by_key(|launch| (launch.record.block, launch.record.cell, launch.record.twin));
+        all
+    }
+
+    /// The blocks that were set aside, each with its launches.
+    pub(crate) fn repeated(&self) -> &BTreeMap<u32, Vec<Launch<'a>>> {
+        &self.repeated
+    }
+
+    /// ln(launch ÷ second launch) of the plan's twin in every block in which both are above zero.
+    pub(crate) fn twin_log_ratios(&self, metric: Metric) -> Vec<f64> {
+        self.plan
+            .twin
+            .and_then(|cell| self.cells.get(cell))
+            .map_or(Vec::new(), |own| log_ratios(own, &self.twin, metric))
     }
 
     /// All launches of a cell, in block order.
@@ -69,6 +108,12 @@ impl<'a> Records<'a> {
         self.blocks().iter().filter(|block| complete(block)).count()
     }
 
+    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed.
+    pub(crate) fn significance(&self) -> f64 {
+        let stopped = self.plan.blocks.max > self.plan.blocks.min;
+        if stopped { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
+    }
+
     /// A metric in one launch; none where the launch is void, missing, or does not support it.
     pub(crate) fn value(&self, cell: usize, block: u32, metric: Metric) -> Option<f64> {
         self.launch(cell, block)?.value(metric)
@@ -81,14 +126,7 @@ impl<'a> Records<'a> {
 
     /// ln(a ÷ b) in every block in which both are above zero, in block order.
     pub(crate) fn log_ratios(&self, a: usize, b: usize, metric: Metric) -> Vec<f64> {
-        let positive = |value: Option<f64>| value.filter(|v| *v > 0.0);
-        self.cells[a]
-            .iter()
-            .filter_map(|(block, launch)| {
-                let left = positive(launch.value(metric))?;
-                Some((left / positive(self.value(b, *block, metric))?).ln())
-            })
-            .collect()
+        log_ratios(&self.cells[a], &self.cells[b], metric)
     }
 
     /// Whether at least half of a cell's valid launches have the property.
@@ -105,8 +143,28 @@ impl<'a> Records<'a> {
 
     /// Whether a cell has a mark.
     pub(crate) fn marked(&self, cell: usize, mark: Mark) -> bool {
-        self.mostly(cell, |launch| launch.judgement.marks.iter().any(|note| note.mark == mark))
+        self.mostly(cell, |launch| launch.is(mark))
     }
+}
+
+/// Each launch of a cell of the plan once, judged, by block, cell, and whether it is the twin.
+fn judged<'a>(plan: &'a Plan, trials: &'a [TrialRecord]) -> BTreeMap<(u32, usize, bool), Launch<'a>> {
+    let mut sorted: Vec<&TrialRecord> = trials.iter().collect();
+    sorted.sort_by_key(|trial| (trial.block, trial.cell, &trial.started_at, trial.position));
+    let mut launches = BTreeMap::new();
+    for record in sorted {
+        if let Some(cell) = plan.cells.iter().position(|cell| cell.levels == record.levels) {
+            let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
+            launches.insert((record.block, cell, record.twin), Launch { record, judgement });
+        }
+    }
+    launches
+}
+
+fn log_ratios(a: &ByBlock, b: &ByBlock, metric: Metric) -> Vec<f64> {
+    let positive = |launch: &Launch| launch.value(metric).filter(|value| *value > 0.0);
+    let log_ratio = |(block, launch): (&u32, &Launch)| Some((positive(launch)? / positive(b.get(block)?)?).ln());
+    a.iter().filter_map(log_ratio).collect()
 }
 
 /// The cells that share their conditions, as indices, in the order of the plan; within each the targets' cells.

@@ -30,6 +30,8 @@ pub(crate) struct Session {
     drift: f64,
     blocks: u32,
     planned: Blocks,
+    repeats: u32,
+    twin: bool,
     seed: u64,
     target_busy: f64,
     generator_busy: f64,
@@ -46,6 +48,8 @@ impl Session {
             drift: 0.0,
             blocks: 6,
             planned: Blocks { min: 6, max: 6 },
+            repeats: 0,
+            twin: false,
             seed: 42,
             target_busy: 0.03,
             generator_busy: 0.43,
@@ -90,6 +94,16 @@ impl Session {
 
     pub(crate) fn planned(self, min: u32, max: u32) -> Self {
         Session { planned: Blocks { min, max }, ..self }
+    }
+
+    /// Blocks that are launched again when the machine was disturbed.
+    pub(crate) fn repeats(self, repeats: u32) -> Self {
+        Session { repeats, ..self }
+    }
+
+    /// With the first target measured against itself.
+    pub(crate) fn twin(self) -> Self {
+        Session { twin: true, ..self }
     }
 
     pub(crate) fn seed(self, seed: u64) -> Self {
@@ -145,6 +159,8 @@ impl Session {
             margin: 0.05,
             precision: 0.03,
             blocks: self.planned,
+            repeats: self.repeats,
+            twin: self.twin.then_some(0),
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
@@ -158,16 +174,30 @@ impl Session {
     /// The records of all blocks, in order.
     pub(crate) fn records(&self) -> Vec<TrialRecord> {
         let mut rng = fastrand::Rng::with_seed(self.seed);
-        let mut records = Vec::new();
-        for block in 1..=self.blocks {
+        let mut block = |block: u32| -> Vec<f64> {
             let shared = self.block_noise * normal(&mut rng);
-            for (index, (cell, throughput)) in self.cells.iter().enumerate() {
-                let drift = if index == 0 { (1.0 + self.drift).powi(block as i32 - 1) } else { 1.0 };
-                let rate = throughput * drift * (self.noise * normal(&mut rng) + shared).exp();
-                records.push(self.record(TrialSpec { block, position: index as u32 + 1, cell: index }, cell, rate));
-            }
-        }
-        records
+            let mut disturbance = |index: usize| {
+                let drift = if index == 0 { f64::from(block - 1) * self.drift.ln_1p() } else { 0.0 };
+                drift + self.noise * normal(&mut rng) + shared
+            };
+            (0..self.cells.len() + usize::from(self.twin)).map(&mut disturbance).collect()
+        };
+        self.records_of(&(1..=self.blocks).map(&mut block).collect::<Vec<_>>())
+    }
+
+    /// Records of blocks in which each cell's throughput is off by these, as logarithms; the twin's is the last one.
+    pub(crate) fn records_of(&self, disturbances: &[Vec<f64>]) -> Vec<TrialRecord> {
+        let block = |(block, off): (u32, &Vec<f64>)| -> Vec<TrialRecord> {
+            let record = |(place, off): (usize, &f64)| {
+                let twin = place == self.cells.len();
+                let cell = if twin { 0 } else { place };
+                let (plan, throughput) = &self.cells[cell];
+                let spec = TrialSpec { block, position: place as u32 + 1, cell, twin };
+                self.record(spec, plan, throughput * off.exp())
+            };
+            off.iter().enumerate().map(record).collect()
+        };
+        (1..).zip(disturbances).flat_map(block).collect()
     }
 
     fn record(&self, spec: TrialSpec, cell: &CellPlan, rate: f64) -> TrialRecord {
@@ -177,6 +207,7 @@ impl Session {
             block: spec.block,
             position: spec.position,
             cell: spec.cell,
+            twin: spec.twin,
             levels: cell.levels.clone(),
             started_at: format!("2026-11-20T10:{:02}:{:02}Z", spec.block, spec.position),
             time_to_ready_ms: Some(80.0),

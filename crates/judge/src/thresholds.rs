@@ -10,6 +10,11 @@ pub const CONFIDENCE: f64 = 0.95;
 /// Level of every test: 1 − `CONFIDENCE`.
 pub const SIGNIFICANCE: f64 = 0.05;
 
+/// Level of the tests behind a verdict in a run that ends as soon as it is precise. It ends where the scatter looks
+/// small, so tests at 5 % would be wrong in up to 6.8 % of runs of 6 to 12 blocks and 7.5 % of 6 to 30; at 3 % they
+/// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
+pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
+
 /// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of
 /// one receive, so the sums differ a little even when the books are right.
 pub const IN_FLIGHT_TOLERANCE: f64 = 0.01;
@@ -85,6 +90,31 @@ pub const SHARE_OF_LAUNCHES: f64 = 0.5;
 /// Lag-1 correlation of block values above which a session is said to be correlated. For independent normal blocks
 /// it is exceeded in 4 to 5 % of sessions of 6 to 12 blocks (simulated); larger sessions use Anderson's limit.
 pub const BLOCK_CORRELATION: f64 = 0.35;
+
+/// Random orders of the blocks by which a session is tried for trend and correlation. A p value of 5 % is then known
+/// to ± 0.7 points, and the test costs less than a millisecond.
+pub const BLOCK_PERMUTATIONS: u32 = 999;
+
+/// Whole seconds that a window needs for its course to be classified: in fewer no test can tell a change of two
+/// seconds from chance (with 10 its p value is at best 2 ÷ 45 = 4.4 %).
+pub const COURSE_SECONDS: usize = 10;
+
+/// Seconds that a level lasts at least: a single odd second is an outlier and no level.
+pub const SEGMENT_SECONDS: usize = 2;
+
+/// Random orders of the seconds by which a change point is tried.
+pub const CHANGE_PERMUTATIONS: u32 = 999;
+
+/// Relative change of throughput from which two levels of a launch differ: the default margin of a comparison.
+pub const THROUGHPUT_CHANGE: f64 = 0.05;
+
+/// Relative change of a second's p99 from which two levels differ. A choice: a tail of one second rests on a hundredth
+/// of its requests and scatters far more than their number.
+pub const P99_CHANGE: f64 = 0.25;
+
+/// Share of the window that the last level must fill for a launch to have settled: Barrett et al. (2017) ask for the
+/// last quarter of the iterations to be without a change.
+pub const SETTLED_SHARE: f64 = 0.25;
 
 /// Most blocks a claim is said to need; beyond, the claim cannot reasonably be settled.
 pub const NEEDS_BLOCKS_CAP: u32 = 1_000;

@@ -4,11 +4,12 @@ use model::{
 };
 
 use crate::asked::Asked;
+use crate::course::{self, Went};
 use crate::limit::{self, Limit};
 use crate::{invariants, marks};
 
 /// The instrument's word on one launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TrialJudgement {
     /// Every invariant that applies, held or broken.
     pub checks: Vec<InvariantCheck>,
@@ -19,6 +20,8 @@ pub struct TrialJudgement {
     /// What bounded the throughput: `at-ceiling`, `target-cpu`, `generator`, `server-bound` in the closed model,
     /// `rate-reached`, `rate-not-reached`, `server-behind` in the open one, `no-reply` in both.
     pub limit: Reason,
+    /// How it went over its window; none where that is too short to say.
+    pub went: Option<Went>,
     /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at
     /// which the launch failed.
     pub void: Option<Reason>,
@@ -36,6 +39,7 @@ impl TrialJudgement {
             marks: Vec::new(),
             at_least: false,
             limit: reason.clone(),
+            went: None,
             void: Some(reason),
         }
     }
@@ -58,6 +62,7 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
 fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> TrialJudgement {
     let checks = invariants::of_trial(asked, measured);
     let limit = limit::find(asked, measured, observed);
+    let went = course::classify(measured);
     let marks = [
         marks::generator(&limit),
         marks::lateness(measured),
@@ -65,6 +70,7 @@ fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) 
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),
         observed.and_then(|seen| marks::noisy(&seen.host)),
+        went.as_ref().and_then(|went| course::mark(went, measured)),
         marks::errors(measured),
     ];
     TrialJudgement {
@@ -73,6 +79,7 @@ fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) 
         marks: marks.into_iter().flatten().collect(),
         at_least: limit.verdict == Verdict::AtLeast,
         limit: limit.reason,
+        went,
     }
 }
 

@@ -77,7 +77,7 @@ impl Session<'_> {
         }
         let cell = &self.plan.cells[spec.cell];
         let expected = planner.expected_trials().max(self.done.len() + 1);
-        let label = cell.levels.to_string();
+        let label = format!("{}{}", cell.levels, if spec.twin { ", once more" } else { "" });
         on_event(Event::TrialStarted { spec, label: &label, done: self.done.len(), expected });
         let record = match broken.get(cell.levels.target()) {
             Some(why) => given_up(empty_record(cell, spec), why),

@@ -78,6 +78,7 @@ pub(crate) fn empty_record(cell: &CellPlan, spec: TrialSpec) -> TrialRecord {
         block: spec.block,
         position: spec.position,
         cell: spec.cell,
+        twin: spec.twin,
         levels: cell.levels.clone(),
         started_at: Timestamp::now().to_string(),
         time_to_ready_ms: None,

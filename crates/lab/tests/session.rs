@@ -134,6 +134,8 @@ fn plan(blocks: u32) -> Plan {
         margin: 0.05,
         precision: 0.03,
         blocks: Blocks { min: blocks, max: blocks },
+        repeats: 0,
+        twin: None,
         generator: GeneratorPlan { threads: 1, cpus: vec![], limits: None },
         target_cpus: vec![],
         factors: vec!["target".into(), "connections".into()],
@@ -183,6 +185,36 @@ fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
     let other = Plan { seed: 43, ..plan.clone() };
     let differs = conduct(&other, &mut create(runs.path(), &other), &launcher, None);
     assert_ne!(order(&end), order(&differs));
+}
+
+#[test]
+fn a_twin_is_a_launch_of_its_own_with_files_of_its_own() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (Plan { twin: Some(1), ..plan(2) }, FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, Some(7));
+    assert_eq!(RunFolder::read(folder.path()).unwrap().plan, plan);
+    let end = if end.interrupted { conduct(&plan, &mut folder, &launcher, None) } else { end };
+    let twins: Vec<&model::TrialRecord> = end.trials.iter().filter(|trial| trial.twin).collect();
+    assert_eq!((end.trials.len(), twins.len()), (10, 2));
+    assert!(twins.iter().all(|twin| twin.cell == 1 && twin.levels == plan.cells[1].levels));
+    for id in ["b01-c02", "b01-c02-twin", "b02-c02-twin"] {
+        assert!(folder.path().join(format!("histograms/{id}.hlog")).is_file(), "{id}");
+    }
+    assert_eq!(RunFolder::read(folder.path()).unwrap().trials, end.trials);
+}
+
+#[test]
+fn a_plan_that_knows_no_twin_and_no_repeats_is_read_as_one_without() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = Plan { repeats: 2, ..plan(1) };
+    let path = create(runs.path(), &plan).path().to_owned();
+    let text = std::fs::read_to_string(path.join("plan.toml")).unwrap();
+    let old: String =
+        text.lines().filter(|line| !line.starts_with("repeats")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(old, text);
+    std::fs::write(path.join("plan.toml"), old).unwrap();
+    assert_eq!(RunFolder::read(&path).unwrap().plan, Plan { repeats: 0, twin: None, ..plan });
 }
 
 #[test]

@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{AbsentTarget, Cell, Environment, InvariantCheck, MarkNote, Metric, Reason};
+use crate::{AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, Reason};
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
 pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
@@ -66,10 +68,35 @@ pub struct Analysis {
     pub claims: Vec<ClaimAnalysis>,
     /// Named pathologies.
     pub findings: Vec<Finding>,
+    /// How steady the session was.
+    #[serde(default)]
+    pub session: SessionAnalysis,
     /// Trials that are void, or failed.
     pub void_trials: Vec<VoidTrial>,
     /// Void trials by code and their number, all together.
     pub trials: TrialCount,
+}
+
+/// What is known of the session as a whole, over all of its cells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionAnalysis {
+    /// One target against itself, by each metric that it has: `a` and `b` are the same. Empty where a run did not
+    /// measure it. Whatever its verdicts are but `same` and `inconclusive` is noise.
+    pub itself: Vec<Comparison>,
+    /// Blocks that were launched again because the machine was disturbed; their figures are not used.
+    pub repeated: Vec<RepeatedBlock>,
+    /// What a reader must know of every interval in it.
+    pub marks: Vec<MarkNote>,
+}
+
+/// A block that another one stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedBlock {
+    /// Its number.
+    pub block: u32,
+    /// The first disturbance seen in it, with the trial that saw it.
+    pub text: String,
 }
 
 /// A target that is a model of something that no longer runs.
@@ -118,6 +145,9 @@ pub struct CellAnalysis {
     pub throughput: Measured,
     /// Whether the throughput is only a lower bound because the generator may have been the limit.
     pub at_least: bool,
+    /// How its launches went over their windows.
+    #[serde(default)]
+    pub course: CellCourse,
     /// Throughput as a share of what the handler delay and the connections allow.
     pub of_ceiling: Option<f64>,
     /// Felt latency.
@@ -138,6 +168,19 @@ pub struct CellAnalysis {
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.
     pub marks: Vec<MarkNote>,
+}
+
+/// How the launches of a cell went over their windows, second by second.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CellCourse {
+    /// Launches by course; empty where none could be classified, for the windows were too short.
+    pub launches: BTreeMap<Course, u32>,
+    /// Ok replies a second over the steady part of the launches that are flat or warmed up; null where a launch was
+    /// neither, or none was classified.
+    pub steady_throughput: Option<Measured>,
+    /// The most that was cut from the start of a window, as a share of it; null without a steady figure.
+    pub cut: Option<f64>,
 }
 
 /// Felt latency of a cell: response time in the open model, service time in the closed one.

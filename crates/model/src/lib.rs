@@ -45,7 +45,7 @@ pub use planner::{Next, Planner};
 pub use target::*;
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
-pub use validity::{Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
+pub use validity::{Course, Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
 
 /// Nanoseconds in one second.
 pub const NS_PER_S: u64 = 1_000_000_000;

@@ -29,6 +29,12 @@ pub struct Plan {
     pub precision: f64,
     /// How often everything is repeated.
     pub blocks: Blocks,
+    /// How many blocks at most are launched again because the machine was disturbed; none in plans that do not say.
+    #[serde(default)]
+    pub repeats: u32,
+    /// The cell that each block launches once more, so that its target is measured against itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin: Option<usize>,
     /// How many threads the generator uses, and on which CPUs.
     pub generator: GeneratorPlan,
     /// CPUs of the target unless a cell says otherwise; empty leaves it to the kernel.

@@ -14,12 +14,14 @@ pub struct TrialSpec {
     pub position: u32,
     /// Index into the plan's cells.
     pub cell: usize,
+    /// Whether it is the second launch of that cell in its block, see [`crate::Plan::twin`].
+    pub twin: bool,
 }
 
 impl TrialSpec {
     /// The trial's name in the run folder, unique within a run.
     pub fn id(&self) -> String {
-        format!("b{:02}-c{:02}", self.block, self.cell + 1)
+        format!("b{:02}-c{:02}{}", self.block, self.cell + 1, if self.twin { "-twin" } else { "" })
     }
 }
 
@@ -36,6 +38,9 @@ pub struct TrialRecord {
     pub position: u32,
     /// Index into the plan's cells.
     pub cell: usize,
+    /// Whether it is the second launch of that cell in its block, by which the target is measured against itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
     /// The levels of that cell.
     #[serde(rename = "where")]
     pub levels: Cell,

@@ -81,8 +81,32 @@ kinds! {
         AtCeiling = "at-ceiling",
         /// The machine was disturbed.
         Noisy = "noisy",
+        /// It became faster inside the window, and stayed so.
+        WarmUp = "warm-up",
+        /// It became slower inside the window, and stayed so.
+        SlowDown = "slow-down",
+        /// It changed up to the end of the window.
+        Unsteady = "unsteady",
+        /// Of a session: its values drift from block to block.
+        Drift = "drift",
+        /// Of a session: neighbouring blocks resemble each other.
+        Correlated = "correlated",
         /// Some replies were wrong or requests failed.
         Errors = "errors",
+    }
+}
+
+kinds! {
+    /// How a launch went over its window (Barrett et al., OOPSLA'17), from the best to the worst.
+    Course {
+        /// One level.
+        Flat = "flat",
+        /// It became faster, and stayed so.
+        WarmUp = "warm-up",
+        /// It became slower, and stayed so.
+        SlowDown = "slow-down",
+        /// It changed up to the end.
+        Unsteady = "unsteady",
     }
 }
 

@@ -61,6 +61,10 @@ fn marked_target(mark: Mark, cell: &CellAnalysis) -> String {
             let (_, launches) = note.text.rsplit_once(" (in ")?;
             Some(launches.trim_end_matches(')').to_owned())
         }),
+        Mark::WarmUp => cell.course.steady_throughput.as_ref().and_then(|steady| {
+            let (rate, cut) = (steady.estimate?, cell.course.cut?);
+            Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
+        }),
         Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
         _ => None,
     };

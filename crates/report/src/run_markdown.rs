@@ -8,6 +8,13 @@ use crate::words;
 pub fn run_markdown(analysis: &Analysis) -> String {
     let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
+    parts.extend(
+        [words::noise(analysis), words::repeated(analysis), words::unclassified(analysis)]
+            .into_iter()
+            .flatten()
+            .map(|text| escape(&text)),
+    );
+    parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));
     tables(&mut parts, analysis);
     let reconstructions = analysis.reconstructions.iter();
     parts.extend(reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text))));

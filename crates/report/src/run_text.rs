@@ -33,6 +33,13 @@ fn header(page: &mut Page, analysis: &Analysis) {
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
     }
+    for text in [words::noise(analysis), words::repeated(analysis), words::unclassified(analysis)].into_iter().flatten()
+    {
+        page.paragraph(0, Tint::Dim, &text);
+    }
+    for mark in words::session_marks(analysis) {
+        page.paragraph(0, Tint::Unsure, &mark);
+    }
 }
 
 fn tables(page: &mut Page, analysis: &Analysis) {

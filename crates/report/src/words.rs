@@ -1,7 +1,8 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, Certainty, ClaimAnalysis, Environment, Finding, Level, Mark, Metric, VoidTrial, parse_duration,
+    Analysis, Cell, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote, Metric,
+    VoidTrial, parse_duration,
 };
 
 use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
@@ -192,8 +193,52 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "the machine was disturbed by others",
+        Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
+        Mark::SlowDown => "it became slower inside the window: there is no steady figure",
+        Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
+        Mark::Drift => "differences between targets change from block to block: intervals may be too narrow",
+        Mark::Correlated => "neighbouring blocks resemble each other: intervals may be too narrow",
         Mark::Errors => "requests that went wrong",
     }
+}
+
+/// `Noise, go-gin against itself (no added work): throughput 1.004 (0.981 to 1.028), p99 …`.
+pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
+    let first = analysis.session.itself.first()?;
+    let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));
+    let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
+    let conditions = conditions(&first.conditions);
+    let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+    Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
+}
+
+/// Said where the windows are too short to tell a warm-up from noise.
+pub(crate) fn unclassified(analysis: &Analysis) -> Option<String> {
+    let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
+    let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
+    none.then(|| "Steadiness within a launch is not classified: window too short (10 s at least)".to_owned())
+}
+
+/// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.
+pub(crate) fn repeated(analysis: &Analysis) -> Option<String> {
+    let blocks = &analysis.session.repeated;
+    let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
+    let number = counted(blocks.len() as u64, "block", "blocks");
+    (!blocks.is_empty()).then(|| format!("{number} repeated, for the machine was disturbed: {}", why.join("; ")))
+}
+
+/// What a reader must know of the whole session, one line each: `Drift (…): …`.
+pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
+    let line = |note: &MarkNote| {
+        let name = words(note.mark.id());
+        let (first, rest) = name.split_at(1);
+        let meaning = match note.mark {
+            Mark::Noisy => "a target differs from itself, so small differences between targets may be noise",
+            mark => mark_meaning(mark),
+        };
+        format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note.text)
+    };
+    analysis.session.marks.iter().map(line).collect()
 }
 
 /// What a shared rank means, where there is one.

@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Fault, Read};
 use super::load::Load;
 use super::roster::Roster;
 use super::section::{Section, parse};
-use super::trials::{Quick, Trials};
+use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials};
 use super::vary::Vary;
 use super::{Request, Source};
 
@@ -50,6 +50,8 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         precision: experiment.trials.precision,
         blocks: experiment.blocks(request)?,
+        repeats: 0,
+        twin: None,
         generator: experiment.share.generator.clone(),
         target_cpus: experiment.share.target.clone(),
         factors: experiment.vary.names(),
@@ -58,6 +60,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         cells: experiment.cells(request.quick)?,
         claims: Vec::new(),
     };
+    plan.repeats = experiment.trials.repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
     let court = Court { text: &source.text, full: &plan, vary, roster, machine: request.machine };

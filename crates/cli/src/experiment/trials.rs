@@ -12,6 +12,10 @@ use super::vary::Vary;
 const FULL_BLOCKS: Blocks = Blocks { min: 6, max: 12 };
 const QUICK_BLOCKS: Blocks = Blocks { min: 6, max: 6 };
 
+/// One block in so many is launched again, unless the file says otherwise, when the machine was disturbed: enough for
+/// a passing disturbance, and a machine that is always disturbed makes no run much longer.
+pub(super) const BLOCKS_TO_A_REPEAT: u32 = 6;
+
 /// How long and how often, in one form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trials {
@@ -19,16 +23,25 @@ pub(super) struct Trials {
     pub(super) window_ns: u64,
     pub(super) blocks: Blocks,
     pub(super) precision: f64,
+    /// Blocks that may be launched again; none leaves it to their number.
+    pub(super) repeats: Option<u32>,
 }
 
 impl Trials {
     /// Reads `[trials]`.
     pub(super) fn read(section: Option<&Section>) -> Read<Trials> {
-        let defaults = Trials { warm_up_ns: NS_PER_S, window_ns: 10 * NS_PER_S, blocks: FULL_BLOCKS, precision: 0.03 };
+        let defaults = Trials {
+            warm_up_ns: NS_PER_S,
+            window_ns: 10 * NS_PER_S,
+            blocks: FULL_BLOCKS,
+            precision: 0.03,
+            repeats: None,
+        };
         let Some(section) = section else { return Ok(defaults) };
-        section.only(&["warm_up", "window", "blocks", "precision"])?;
+        section.only(&["warm_up", "window", "blocks", "precision", "repeats"])?;
         let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
-        Ok(Trials { precision, ..defaults.overridden(section)? })
+        let repeats = section.read("repeats", |item| item.small(0, "1"))?;
+        Ok(Trials { precision, repeats, ..defaults.overridden(section)? })
     }
 
     /// The same, but for what a section says of warm-up, window and blocks.
@@ -38,6 +51,7 @@ impl Trials {
             window_ns: section.read("window", |item| item.positive_duration())?.unwrap_or(self.window_ns),
             blocks: section.read("blocks", blocks)?.unwrap_or(self.blocks),
             precision: self.precision,
+            repeats: self.repeats,
         })
     }
 }

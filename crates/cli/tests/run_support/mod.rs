@@ -31,7 +31,7 @@ static MACHINE: Mutex<()> = Mutex::new(());
 pub(crate) const CLEAN_AND_SERIALISED: &str = r#"
 question = "Which one serves requests side by side?"
 load = { path = "/rest/hello", expect_body = "Hello world", connections = 20 }
-trials = { warm_up = "20ms", window = "200ms", blocks = 6 }
+trials = { warm_up = "20ms", window = "200ms", blocks = 6, repeats = 0 }
 
 [vary]
 target = ["specimen:clean", "specimen:serialised"]

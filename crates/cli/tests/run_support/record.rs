@@ -39,8 +39,14 @@ impl Record {
         std::fs::read(self.0.join("trials.jsonl")).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count())
     }
 
-    pub(crate) fn trials(&self) -> Vec<Json> {
+    /// Every launch, also those by which a target is measured against itself.
+    pub(crate) fn launches(&self) -> Vec<Json> {
         self.text("trials.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The launches of cells.
+    pub(crate) fn trials(&self) -> Vec<Json> {
+        self.launches().into_iter().filter(|trial| trial["twin"] != true).collect()
     }
 
     pub(crate) fn analysis(&self) -> Json {

@@ -6,7 +6,9 @@ use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{needs_blocks, thresholds, verdict};
 use crate::figures::percent;
 use crate::records::Records;
-use crate::statistics::{Interval, correlation_limit, lag_one_autocorrelation, logarithms, mean, t_interval, trend};
+use crate::statistics::{
+    Interval, correlation_limit, lag_one_autocorrelation, logarithms, mean, t_interval, t_interval_at, trend,
+};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 
 /// Evaluates a claim over the blocks of a run. A claim that cannot be tried says why in its notes.
@@ -72,10 +74,11 @@ impl Trial<'_> {
         let scaled = Scaled::new(&values, expectation.expression.is_ratio());
         let interval = t_interval(&scaled.values);
         let measured = interval.map(|i| i.map(|value| scaled.back(value)));
-        let found = match &measured {
+        let strict = t_interval_at(&scaled.values, 1.0 - self.records.significance());
+        let found = match strict.map(|i| i.map(|value| scaled.back(value))) {
             // A throughput that is only a lower bound settles nothing.
             Some(interval) if values.len() >= BLOCKS_FOR_A_VERDICT && self.generator_notes().is_empty() => {
-                verdict(interval, expectation.bound)
+                verdict(&interval, expectation.bound)
             }
             _ => ClaimVerdict::Inconclusive,
         };

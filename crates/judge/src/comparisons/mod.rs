@@ -11,7 +11,7 @@ pub(crate) use ranks::group;
 use crate::cells::is_censored;
 use crate::records::{Records, by_conditions, pairs};
 use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
@@ -53,32 +53,9 @@ impl Family<'_> {
     }
 
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
-        let interval = t_interval(&pair.log_ratios);
-        let levels = |cell: usize| &self.records.plan.cells[cell].levels;
-        Comparison {
-            metric: self.metric,
-            conditions: levels(pair.a).conditions(),
-            a: levels(pair.a).target().to_owned(),
-            b: levels(pair.b).target().to_owned(),
-            ratio: Measured {
-                estimate: mean(&pair.log_ratios).map(f64::exp),
-                low: interval.map(|i| i.low.exp()),
-                high: interval.map(|i| i.high.exp()),
-                unit: "ratio".to_owned(),
-            },
-            sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
-            p_adjusted,
-            verdict: self.verdict(pair, interval, p_adjusted),
-        }
-    }
-
-    fn verdict(&self, pair: &Pair, interval: Option<Interval>, p_adjusted: Option<f64>) -> ComparisonVerdict {
-        let (Some(log_ratio), Some(p)) = (interval, p_adjusted) else { return ComparisonVerdict::Inconclusive };
-        if pair.log_ratios.len() < BLOCKS_FOR_A_VERDICT {
-            return ComparisonVerdict::Inconclusive;
-        }
-        let seen = seen(&log_ratio, p, self.records.plan.margin, self.metric.more_is_better());
-        if self.supports(pair, seen) { seen } else { ComparisonVerdict::Inconclusive }
+        let seen = self.records.comparison(pair, self.metric, p_adjusted);
+        let verdict = if self.supports(pair, seen.verdict) { seen.verdict } else { ComparisonVerdict::Inconclusive };
+        Comparison { verdict, ..seen }
     }
 
     /// Whether what is known of the two cells lets the verdict stand.
@@ -103,15 +80,62 @@ impl Family<'_> {
     }
 }
 
+impl Records<'_> {
+    /// A pair with what its figures alone say.
+    fn comparison(&self, pair: &Pair, metric: Metric, p_adjusted: Option<f64>) -> Comparison {
+        let interval = t_interval(&pair.log_ratios);
+        let levels = |cell: usize| &self.plan.cells[cell].levels;
+        let verdict = match (interval, p_adjusted) {
+            (Some(log_ratio), Some(p)) if pair.log_ratios.len() >= BLOCKS_FOR_A_VERDICT => {
+                seen(&log_ratio, p < self.significance(), self.plan.margin, metric.more_is_better())
+            }
+            _ => ComparisonVerdict::Inconclusive,
+        };
+        Comparison {
+            metric,
+            conditions: levels(pair.a).conditions(),
+            a: levels(pair.a).target().to_owned(),
+            b: levels(pair.b).target().to_owned(),
+            ratio: Measured {
+                estimate: mean(&pair.log_ratios).map(f64::exp),
+                low: interval.map(|i| i.low.exp()),
+                high: interval.map(|i| i.high.exp()),
+                unit: "ratio".to_owned(),
+            },
+            sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
+            p_adjusted,
+            verdict,
+        }
+    }
+}
+
+/// The plan's twin against the cell that it repeats, by every metric that both have: one family, so that a quiet
+/// session seldom looks noisy. What is known of the cell (a lower bound, a ceiling) takes no verdict back here, for
+/// whatever tells a target from itself is noise.
+pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
+    let Some(cell) = records.plan.twin.filter(|cell| *cell < records.plan.cells.len()) else { return Vec::new() };
+    let pair = |metric: &Metric| (*metric, Pair { a: cell, b: cell, log_ratios: records.twin_log_ratios(*metric) });
+    let found: Vec<(Metric, Pair)> =
+        COMPARED.iter().map(pair).filter(|(_, pair)| !pair.log_ratios.is_empty()).collect();
+    let p_values: Vec<f64> = found.iter().filter_map(|(_, pair)| p_of_zero_mean(&pair.log_ratios)).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    let tested = |pair: &Pair| pair.log_ratios.len() >= 2;
+    let compare = |(metric, pair): &(Metric, Pair)| {
+        let p_adjusted = if tested(pair) { adjusted.next() } else { None };
+        records.comparison(pair, *metric, p_adjusted)
+    };
+    found.iter().map(compare).collect()
+}
+
 /// What the figures alone say: the same when the whole interval lies within the margin, which is symmetric for
 /// ratios (1 ÷ (1 + margin) to 1 + margin); else different when it excludes 1 and Holm's adjusted p agrees.
-fn seen(log_ratio: &Interval, p_adjusted: f64, margin: f64, more_is_better: bool) -> ComparisonVerdict {
+fn seen(log_ratio: &Interval, differs: bool, margin: f64, more_is_better: bool) -> ComparisonVerdict {
     let band = margin.ln_1p();
     if log_ratio.low >= -band && log_ratio.high <= band {
         return ComparisonVerdict::Same;
     }
     let excludes_one = log_ratio.low > 0.0 || log_ratio.high < 0.0;
-    if !excludes_one || p_adjusted >= SIGNIFICANCE {
+    if !excludes_one || !differs {
         return ComparisonVerdict::Inconclusive;
     }
     if (log_ratio.estimate > 0.0) == more_is_better { ComparisonVerdict::Faster } else { ComparisonVerdict::Slower }

@@ -67,11 +67,11 @@ fn a_family_pays_for_its_pairs() {
 #[test]
 fn what_many_pairs_cannot_carry_is_inconclusive() {
     let interval = Interval { estimate: 0.1, low: 0.01, high: 0.19 };
-    assert_eq!(seen(&interval, 0.04, 0.05, true), ComparisonVerdict::Faster);
-    assert_eq!(seen(&interval, 0.06, 0.05, true), ComparisonVerdict::Inconclusive);
-    assert_eq!(seen(&interval, 0.04, 0.05, false), ComparisonVerdict::Slower);
+    assert_eq!(seen(&interval, true, 0.05, true), ComparisonVerdict::Faster);
+    assert_eq!(seen(&interval, false, 0.05, true), ComparisonVerdict::Inconclusive);
+    assert_eq!(seen(&interval, true, 0.05, false), ComparisonVerdict::Slower);
     let band = Interval { estimate: 0.0, low: -(1.0499_f64.ln()), high: 1.0499_f64.ln() };
-    assert_eq!(seen(&band, 1.0, 0.05, true), ComparisonVerdict::Same, "the margin is symmetric for ratios");
+    assert_eq!(seen(&band, false, 0.05, true), ComparisonVerdict::Same, "the margin is symmetric for ratios");
 }
 
 #[test]

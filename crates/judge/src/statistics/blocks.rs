@@ -43,7 +43,7 @@ pub fn correlation_limit(n: usize) -> f64 {
 }
 
 /// The mean of at least three values that differ by more than rounding.
-fn differing_mean(values: &[f64]) -> Option<f64> {
+pub(super) fn differing_mean(values: &[f64]) -> Option<f64> {
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
     let differ = high - low > 1e-12 * high.abs().max(low.abs());
     mean(values).filter(|_| values.len() >= 3 && differ)

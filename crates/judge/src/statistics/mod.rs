@@ -2,16 +2,20 @@
 //! depend on each other.
 
 mod blocks;
+mod change_points;
 mod multiple;
 mod sign;
+mod steadiness;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::thresholds::CONFIDENCE;
 
 pub use blocks::{Trend, correlation_limit, lag_one_autocorrelation, trend};
+pub use change_points::change_points;
 pub use multiple::holm;
 pub use sign::sign_interval;
+pub use steadiness::{Steadiness, about_their_mean, steadiness};
 
 /// An estimate with its 95 % bounds, all in the unit of the values it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,8 +53,13 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 
 /// Student's t interval of the mean at 95 %: mean ± t₀.₉₇₅,ₙ₋₁ · s ÷ √n. None under two values.
 pub fn t_interval(values: &[f64]) -> Option<Interval> {
+    t_interval_at(values, CONFIDENCE)
+}
+
+/// The t interval at another confidence.
+pub fn t_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let (estimate, error) = mean_and_error(values)?;
-    let half_width = students_t(values.len() - 1)?.inverse_cdf(0.5 + CONFIDENCE / 2.0) * error;
+    let half_width = students_t(values.len() - 1)?.inverse_cdf(0.5 + confidence / 2.0) * error;
     Some(Interval { estimate, low: estimate - half_width, high: estimate + half_width })
 }
 
@@ -107,7 +116,7 @@ mod tests {
         (left - right).abs() <= 1e-9 * right.abs().max(1e-3)
     }
 
-    /// SciPy 1.17.1: `r = ttest_1samp(x, 0); r.pvalue, r.confidence_interval(0.95), mean(x)`.
+    /// SciPy 1.17.1: `r = ttest_1samp(x, 0); r.pvalue, r.confidence_interval(0.95), mean(x)`; at 0.97 likewise.
     #[test]
     fn the_t_interval_is_that_of_scipy() {
         let values = [0.021, -0.004, 0.033, 0.012, 0.027, 0.008];
@@ -116,6 +125,8 @@ mod tests {
         assert!(close(interval.low, 0.001971457468048169), "{interval:?}");
         assert!(close(interval.high, 0.030361875865285163), "{interval:?}");
         assert!(close(p_of_zero_mean(&values).unwrap(), 0.03272415473801093));
+        let wider = t_interval_at(&values, 0.97).unwrap();
+        assert!(close(wider.low, -0.0004157419771836854) && close(wider.high, 0.03274907531051702), "{wider:?}");
     }
 
     /// SciPy 1.17.1: `r = ttest_1samp(log(y), 0)`, then `exp` of the mean and of the confidence interval.

@@ -170,7 +170,7 @@ fn marks_of_the_machine() {
     let host = &mut trial.observation.as_mut().unwrap().host;
     *host = HostUse { cpus: 2, steal_share: 0.03, others_share: 0.12 };
     let judgement = check_trial(&cell, None, &trial);
-    let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of it";
+    let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of the CPU time";
     assert_eq!(judgement.marks, [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
 }
 

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellLatency, Certainty, ClaimAnalysis, ClaimVerdict,
-    Comparison, ComparisonVerdict, Environment, Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured,
-    Metric, Rank, RankGroup, Reason, Reconstruction, TrialCount, VoidTrial,
+    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, Certainty, ClaimAnalysis,
+    ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant, InvariantCheck, Level, Mark,
+    MarkNote, Measured, Metric, Rank, RankGroup, Reason, Reconstruction, RepeatedBlock, SessionAnalysis, TrialCount,
+    VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -29,6 +30,11 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         void: 0,
         throughput: measured(rate, half, "requests/s"),
         at_least: false,
+        course: CellCourse {
+            launches: BTreeMap::from([(Course::Flat, 6)]),
+            steady_throughput: Some(measured(rate, half, "requests/s")),
+            cut: Some(0.0),
+        },
         of_ceiling: None,
         latency_us: CellLatency {
             population: "service".to_owned(),
@@ -67,6 +73,12 @@ fn delayed_cells() -> Vec<CellAnalysis> {
         cell.of_ceiling = Some(share);
     }
     cells[1].latency_us.censored = true;
+    cells[2].course = CellCourse {
+        launches: BTreeMap::from([(Course::Flat, 2), (Course::WarmUp, 4)]),
+        steady_throughput: Some(measured(9_388.0, 0.005, "requests/s")),
+        cut: Some(0.3),
+    };
+    mark(&mut cells[2], Mark::WarmUp, "requests/s: 8,120 from second 0, 9,390 from second 3; steady after 30 % of it");
     mark(&mut cells[1], Mark::Unserved, "9 of 100 connections completed nothing");
     mark(&mut cells[1], Mark::Thin, "9.82 completions per connection slot");
     cells
@@ -235,8 +247,38 @@ fn empty() -> Analysis {
         groups: Vec::new(),
         claims: Vec::new(),
         findings: Vec::new(),
+        session: SessionAnalysis::default(),
         void_trials: Vec::new(),
         trials: TrialCount { total: 18, void: 0 },
+    }
+}
+
+/// A target that differs from itself, a block that was launched again, and a drift.
+fn session() -> SessionAnalysis {
+    let itself = |metric, estimate, half, verdict| Comparison {
+        metric,
+        conditions: levels("", "0ms", 100).conditions(),
+        a: "go-net-http".to_owned(),
+        b: "go-net-http".to_owned(),
+        ratio: measured(estimate, half, "ratio"),
+        sign_interval: None,
+        p_adjusted: Some(0.02),
+        verdict,
+    };
+    let note = |mark, text: &str| MarkNote { mark, text: text.to_owned() };
+    SessionAnalysis {
+        itself: vec![
+            itself(Metric::Throughput, 1.041, 0.029, ComparisonVerdict::Faster),
+            itself(Metric::P99, 0.972, 0.061, ComparisonVerdict::Inconclusive),
+        ],
+        repeated: vec![RepeatedBlock {
+            block: 2,
+            text: "b02-c03: the hypervisor took 3.4 % of the CPU time".to_owned(),
+        }],
+        marks: vec![
+            note(Mark::Noisy, "go-net-http against itself, throughput: 1.04 (1.01 to 1.07)"),
+            note(Mark::Drift, "throughput over 6 blocks, p = 0.012"),
+        ],
     }
 }
 
@@ -274,6 +316,7 @@ pub(crate) fn full() -> Analysis {
         groups: vec![ranks(at("10ms"), &delayed), ranks(at("0ms"), &bare)],
         claims: claims(),
         findings: findings(),
+        session: session(),
         void_trials: vec![
             void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
             void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
@@ -288,6 +331,7 @@ pub(crate) fn preliminary() -> Analysis {
     let mut cells = delayed_cells();
     for cell in &mut cells {
         cell.trials = 2;
+        cell.course = CellCourse::default();
         (cell.throughput.low, cell.throughput.high) = (None, None);
     }
     let mut claim = claims().remove(0);

@@ -105,6 +105,15 @@ fn the_command_line_names_targets_before_quick_does() {
 }
 
 #[test]
+fn one_block_in_six_may_be_repeated_unless_the_file_says_otherwise() {
+    let file = |trials: &str| format!("question = 'x'\nvary.target = 'alpha'\n{trials}\n");
+    assert_eq!((resolved(&file("")).repeats, quick(&file("")).repeats), (2, 1));
+    assert_eq!(resolved(&file("trials.blocks = 3")).repeats, 0);
+    let none = file("trials.repeats = 0");
+    assert_eq!((resolved(&none).repeats, quick(&none).repeats), (0, 0));
+}
+
+#[test]
 fn a_window_holds_enough_handler_delays() {
     let file = format!("{DELAYED}[vary]\ntarget = 'alpha'\nhandler_delay = ['10ms', '1s']\n[quick]\nwindow = '1s'\n");
     let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns / NS_PER_S).collect::<Vec<_>>();

@@ -1,0 +1,199 @@
+//! How a launch went over its window: level, warming up, slowing down, or never settled (Barrett et al., *Virtual
+//! machine warmup blows hot and cold*, OOPSLA'17).
+
+use model::{Course, Interval, Mark, MarkNote, Measurement};
+
+use crate::figures::{figure, percent};
+use crate::statistics::{change_points, mean};
+use crate::thresholds::{COURSE_SECONDS, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE};
+
+/// The course of one launch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Went {
+    /// Which.
+    pub course: Course,
+    /// Seconds of the window before the part that counts as steady; none where no part does.
+    pub steady_from_s: Option<f64>,
+    /// The levels that were seen, in words; empty for a flat one.
+    text: String,
+}
+
+/// Classifies a launch by its throughput and its p99, second by second; the worse of the two counts. None where the
+/// window has too few whole seconds.
+pub(crate) fn classify(measured: &Measurement) -> Option<Went> {
+    let seconds = whole_seconds(measured);
+    if seconds.len() < COURSE_SECONDS {
+        return None;
+    }
+    let rates: Vec<f64> = seconds.iter().map(|second| second.ok as f64 / second.length_s).collect();
+    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, more_is_better: true }.classify(&rates);
+    let tails: Option<Vec<f64>> = seconds.iter().map(|second| second.p99_us.map(|us| us / 1e3)).collect();
+    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, more_is_better: false };
+    let by_tail = tails.and_then(|tails| by_tail.classify(&tails));
+    by_rate.into_iter().chain(by_tail).reduce(worse)
+}
+
+/// The whole seconds inside the window; the warm-up before it is not measured, the last one may be cut short.
+fn whole_seconds(measured: &Measurement) -> Vec<&Interval> {
+    let inside = |second: &&Interval| second.at_s >= 0.0 && second.at_s + second.length_s <= measured.window_s + 0.01;
+    measured.intervals.iter().filter(inside).filter(|second| second.length_s > 0.99).collect()
+}
+
+/// The worse course; of two alike the one that settles later.
+fn worse(one: Went, other: Went) -> Went {
+    let key = |went: &Went| (went.course, went.steady_from_s.unwrap_or(0.0));
+    if key(&other) > key(&one) { other } else { one }
+}
+
+/// One figure, second by second.
+struct Series {
+    name: &'static str,
+    /// Relative change below which two levels are the same.
+    change: f64,
+    more_is_better: bool,
+}
+
+impl Series {
+    /// None where a level has no logarithm: nothing was answered in it.
+    fn classify(&self, values: &[f64]) -> Option<Went> {
+        let levels = self.levels(values);
+        let (last, earlier) = levels.split_last()?;
+        if values.iter().any(|value| *value <= 0.0) {
+            return None;
+        }
+        let better_than_last =
+            |level: &&Level| self.differ(level.mean, last.mean) && self.better(level.mean, last.mean);
+        let settled = (values.len() - last.from) as f64 >= SETTLED_SHARE * values.len() as f64;
+        let course = match earlier.iter().find(better_than_last) {
+            _ if earlier.is_empty() => Course::Flat,
+            _ if !settled => Course::Unsteady,
+            Some(_) => Course::SlowDown,
+            None => Course::WarmUp,
+        };
+        let steady = matches!(course, Course::Flat | Course::WarmUp);
+        Some(Went { course, steady_from_s: steady.then_some(last.from as f64), text: self.words(&levels) })
+    }
+
+    /// The levels between change points, those merged that differ by less than matters.
+    fn levels(&self, values: &[f64]) -> Vec<Level> {
+        let mut starts = vec![0];
+        starts.extend(change_points(values));
+        let mut levels: Vec<Level> = Vec::new();
+        for (place, from) in starts.iter().enumerate() {
+            let to = starts.get(place + 1).copied().unwrap_or(values.len());
+            let joined = levels.last().map_or(*from, |before| before.from);
+            let (own, with) = (mean(&values[*from..to]), mean(&values[joined..to]));
+            match (levels.last_mut(), own, with) {
+                (Some(before), Some(own), Some(with)) if !self.differ(before.mean, own) => before.mean = with,
+                (_, Some(own), _) => levels.push(Level { from: *from, mean: own }),
+                _ => {}
+            }
+        }
+        levels
+    }
+
+    fn differ(&self, one: f64, other: f64) -> bool {
+        one.max(other) > one.min(other) * (1.0 + self.change)
+    }
+
+    fn better(&self, one: f64, other: f64) -> bool {
+        if self.more_is_better { one > other } else { one < other }
+    }
+
+    fn words(&self, levels: &[Level]) -> String {
+        let level = |level: &Level| format!("{} from second {}", figure(level.mean), level.from);
+        let words: Vec<String> = levels.iter().map(level).collect();
+        format!("{}: {}", self.name, words.join(", "))
+    }
+}
+
+/// A stretch of seconds at one level.
+struct Level {
+    from: usize,
+    mean: f64,
+}
+
+/// The mark of a launch that was not level.
+pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
+    let mark = match went.course {
+        Course::Flat => return None,
+        Course::WarmUp => Mark::WarmUp,
+        Course::SlowDown => Mark::SlowDown,
+        Course::Unsteady => Mark::Unsteady,
+    };
+    let cut = match went.steady_from_s {
+        Some(from) => format!("; steady after {} of the window", percent(from / measured.window_s)),
+        None => String::new(),
+    };
+    Some(MarkNote { mark, text: format!("{}{cut}", went.text) })
+}
+
+/// Ok replies a second over the steady part; none where there is none.
+pub(crate) fn steady_throughput(went: &Went, measured: &Measurement) -> Option<f64> {
+    let from = went.steady_from_s?;
+    let seconds = whole_seconds(measured);
+    let rates: Vec<f64> =
+        seconds.iter().filter(|second| second.at_s >= from - 0.01).map(|s| s.ok as f64 / s.length_s).collect();
+    mean(&rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::normal;
+
+    /// A window whose seconds have these rates and p99 (in ms), each with 1 % of noise.
+    fn window(levels: &[(f64, f64)]) -> Measurement {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let mut noise = || (0.01 * normal(&mut rng)).exp();
+        let second = |(at, (rate, p99_ms)): (usize, &(f64, f64))| Interval {
+            at_s: at as f64,
+            length_s: 1.0,
+            ok: (rate * noise()) as u64,
+            p99_us: Some(p99_ms * 1e3 * noise()),
+            ..Interval::default()
+        };
+        let intervals = levels.iter().enumerate().map(second).collect();
+        Measurement { window_s: levels.len() as f64, intervals, ..Measurement::default() }
+    }
+
+    fn course(levels: &[(f64, f64)]) -> (Course, Option<f64>) {
+        let went = classify(&window(levels)).unwrap();
+        (went.course, went.steady_from_s)
+    }
+
+    fn at(seconds: usize, rate: f64, p99_ms: f64) -> Vec<(f64, f64)> {
+        vec![(rate, p99_ms); seconds]
+    }
+
+    #[test]
+    fn the_four_courses_are_told_apart() {
+        let (slow, fast) = (at(4, 8_000.0, 5.0), at(8, 10_000.0, 5.0));
+        assert_eq!(course(&at(12, 10_000.0, 5.0)), (Course::Flat, Some(0.0)));
+        assert_eq!(course(&[slow.clone(), fast.clone()].concat()), (Course::WarmUp, Some(4.0)));
+        assert_eq!(course(&[fast.clone(), slow.clone()].concat()), (Course::SlowDown, None));
+        assert_eq!(course(&[at(10, 10_000.0, 5.0), at(2, 8_000.0, 5.0)].concat()), (Course::Unsteady, None));
+        assert_eq!(course(&[at(8, 10_000.0, 5.0), at(8, 10_000.0, 9.0)].concat()), (Course::SlowDown, None));
+        assert_eq!(course(&[at(6, 10_000.0, 9.0), at(8, 10_000.0, 5.0)].concat()), (Course::WarmUp, Some(6.0)));
+    }
+
+    #[test]
+    fn a_small_change_is_none_and_a_short_window_says_nothing() {
+        assert_eq!(course(&[at(6, 10_000.0, 5.0), at(6, 9_700.0, 5.0)].concat()).0, Course::Flat);
+        assert_eq!(classify(&window(&at(9, 10_000.0, 5.0))), None);
+        assert_eq!(classify(&window(&at(12, 0.0, 5.0))).map(|went| went.course), Some(Course::Flat), "by p99 alone");
+    }
+
+    #[test]
+    fn the_steady_figure_leaves_the_warm_up_out() {
+        let warming = window(&[at(4, 8_000.0, 5.0), at(8, 10_000.0, 5.0)].concat());
+        let went = classify(&warming).unwrap();
+        let steady = steady_throughput(&went, &warming).unwrap();
+        assert!((steady - 10_000.0).abs() < 100.0, "{steady}");
+        let note = mark(&went, &warming).unwrap();
+        assert_eq!(note.mark, Mark::WarmUp);
+        assert!(note.text.ends_with("from second 4; steady after 33 % of the window"), "{note:?}");
+        let slowing = window(&[at(8, 10_000.0, 5.0), at(4, 8_000.0, 5.0)].concat());
+        assert_eq!(steady_throughput(&classify(&slowing).unwrap(), &slowing), None);
+    }
+}

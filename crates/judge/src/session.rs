@@ -1,0 +1,152 @@
+//! What is known of the session as a whole: what makes every interval in it less sure.
+
+use model::{Comparison, ComparisonVerdict, Mark, MarkNote, Metric, RepeatedBlock, SessionAnalysis};
+
+use crate::comparisons::compare_with_itself;
+use crate::figures::figure;
+use crate::records::{Launch, Records, by_conditions};
+use crate::statistics::{Steadiness, about_their_mean, steadiness};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
+
+/// Looks at the blocks of all cells together.
+pub(crate) fn analyse(records: &Records) -> SessionAnalysis {
+    let itself = compare_with_itself(records);
+    let mut marks: Vec<MarkNote> = noisy(&itself).into_iter().collect();
+    marks.extend(order_marks(records));
+    SessionAnalysis { itself, repeated: repeated(records), marks }
+}
+
+/// A session that tells a target from itself.
+fn noisy(itself: &[Comparison]) -> Option<MarkNote> {
+    let differs = |c: &&Comparison| matches!(c.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
+    let differing: Vec<String> = itself.iter().filter(differs).filter_map(against_itself).collect();
+    (!differing.is_empty()).then(|| MarkNote { mark: Mark::Noisy, text: differing.join("; ") })
+}
+
+fn against_itself(found: &Comparison) -> Option<String> {
+    let (ratio, low, high) = (found.ratio.estimate?, found.ratio.low?, found.ratio.high?);
+    let (ratio, low, high) = (figure(ratio), figure(low), figure(high));
+    Some(format!("{} against itself, {}: {ratio} ({low} to {high})", found.a, found.metric))
+}
+
+fn repeated(records: &Records) -> Vec<RepeatedBlock> {
+    let disturbance = |launch: &Launch| {
+        let note = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy)?;
+        Some(format!("{}: {}", launch.record.id, note.text))
+    };
+    let block = |(block, launches): (&u32, &Vec<Launch>)| RepeatedBlock {
+        block: *block,
+        text: launches.iter().find_map(disturbance).unwrap_or_default(),
+    };
+    records.repeated().iter().map(block).collect()
+}
+
+/// Marks for what a t interval takes for granted, that the order of the blocks does not matter.
+fn order_marks(records: &Records) -> Vec<MarkNote> {
+    let series = throughput_about_the_mean(records);
+    let Some(found) = steadiness(&series) else { return Vec::new() };
+    let blocks = series[0].len();
+    [drift(&found, blocks), correlated(&found, blocks)].into_iter().flatten().collect()
+}
+
+fn drift(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
+    let text = format!("throughput over {blocks} blocks, p = {:.3}", found.trend_p);
+    (found.trend_p < SIGNIFICANCE).then_some(MarkNote { mark: Mark::Drift, text })
+}
+
+fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
+    let (r, p) = (found.correlation, found.correlation_p);
+    let text = format!("throughput over {blocks} blocks, lag-1 correlation {r:.2}, p = {p:.3}");
+    (p < SIGNIFICANCE).then_some(MarkNote { mark: Mark::Correlated, text })
+}
+
+/// The logarithm of each cell's throughput relative to its partners', over the blocks that all of them have. Cells
+/// without enough values for a verdict are left out, for one dead target must not hide a drift of the others.
+fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
+    let alive = |cell: &usize| records.values(*cell, Metric::Throughput).len() >= BLOCKS_FOR_A_VERDICT;
+    let groups: Vec<Vec<usize>> = by_conditions(records.plan)
+        .into_iter()
+        .map(|group| group.into_iter().filter(alive).collect())
+        .filter(|group: &Vec<usize>| group.len() >= 2)
+        .collect();
+    let logarithm = |cell: usize, block: u32| {
+        let value = records.value(cell, block, Metric::Throughput)?;
+        (value > 0.0).then(|| value.ln())
+    };
+    let mut blocks = records.blocks();
+    blocks.retain(|block| groups.iter().flatten().all(|cell| logarithm(*cell, *block).is_some()));
+    if blocks.len() < BLOCKS_FOR_A_VERDICT {
+        return Vec::new();
+    }
+    let series = |cell: &usize| blocks.iter().filter_map(|block| logarithm(*cell, *block)).collect();
+    groups.iter().flat_map(|group| about_their_mean(&group.iter().map(series).collect::<Vec<_>>())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Session, fail_at_launch};
+
+    fn marks(session: &Session) -> Vec<Mark> {
+        session.analyse().session.marks.into_iter().map(|note| note.mark).collect()
+    }
+
+    fn three() -> Session {
+        Session::new().cell("a", 100.0).cell("b", 120.0).cell("c", 90.0).noise(0.005).blocks(8).seed(7)
+    }
+
+    #[test]
+    fn a_target_that_drifts_away_from_the_others_is_said() {
+        assert_eq!(marks(&three()), []);
+        assert!(marks(&three().drift(0.01)).contains(&Mark::Drift));
+        assert_eq!(marks(&three().drift(0.01).blocks(5)), [], "too few blocks to say");
+    }
+
+    #[test]
+    fn what_all_targets_share_falls_out_and_a_dead_one_hides_nothing() {
+        assert_eq!(marks(&three().block_noise(0.3)), []);
+        let session = three().drift(0.01);
+        let mut records = session.records();
+        records.iter_mut().filter(|trial| trial.cell == 2).for_each(fail_at_launch);
+        let notes = session.analyse_these(&records).session.marks;
+        assert!(notes[0].text.starts_with("throughput over 8 blocks, p = 0.0"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_target_against_itself_is_the_session_s_noise_and_no_comparison() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).noise(0.01).twin();
+        let analysis = session.analyse();
+        let itself = &analysis.session.itself;
+        assert_eq!((itself[0].metric, itself[0].a.as_str(), itself[0].b.as_str()), (Metric::Throughput, "a", "a"));
+        assert!(itself.iter().all(|found| found.verdict == ComparisonVerdict::Same), "{itself:?}");
+        assert!(analysis.session.marks.iter().all(|note| note.mark != Mark::Noisy));
+        assert_eq!((analysis.cells.len(), analysis.cells[0].trials, analysis.trials.total), (2, 6, 18));
+        assert!(analysis.comparisons.iter().all(|pair| pair.a != pair.b));
+        assert_eq!(analysis.groups[0].ranks.len(), 2);
+    }
+
+    #[test]
+    fn a_session_that_tells_a_target_from_itself_is_noisy() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).noise(0.01).twin();
+        let noise = |block: usize| if block.is_multiple_of(2) { 0.005 } else { -0.005 };
+        let blocks: Vec<Vec<f64>> = (0..6).map(|block| vec![0.2 + noise(block), 0.0, 0.0]).collect();
+        let analysis = session.analyse_these(&session.records_of(&blocks));
+        let note = &analysis.session.marks[0];
+        assert_eq!(note.mark, Mark::Noisy);
+        assert!(note.text.starts_with("a against itself, throughput: 1.22 ("), "{note:?}");
+    }
+
+    #[test]
+    fn a_block_that_was_repeated_is_named_and_not_used() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7).repeats(1);
+        let mut records = session.records();
+        records[3].observation.as_mut().unwrap().host.others_share = 0.3;
+        let analysis = session.analyse_these(&records);
+        let text = "b02-c02: other processes used 30 % of the CPU time".to_owned();
+        assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, text }]);
+        assert_eq!((analysis.blocks, analysis.cells[0].trials, analysis.trials.total), (6, 6, 14));
+        let old = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7);
+        let kept = old.analyse_these(&records);
+        assert_eq!((kept.blocks, kept.session.repeated.len()), (7, 0), "a plan that repeats none uses all");
+    }
+}

@@ -1,0 +1,148 @@
+//! Synthetic sessions that go the whole way: the planner says when to stop, and the analysis says what was seen.
+
+use model::{Analysis, Comparison, ComparisonVerdict, Mark, Metric, Next, Planner, TrialRecord};
+
+use super::noise::Noise;
+use crate::BlockPlanner;
+use crate::testing::Session;
+
+/// Requests a second of a target, so many that counting whole replies adds no noise of its own.
+const THROUGHPUT: f64 = 10_000.0;
+
+/// Targets with a known truth, launched again until the planner is content.
+#[derive(Debug, Clone)]
+pub(super) struct Experiment {
+    /// Throughput of each target relative to the first.
+    pub(super) truth: Vec<f64>,
+    /// Standard deviation of the block log ratio of two targets.
+    pub(super) ratio_noise: f64,
+    /// How they vary.
+    pub(super) noise: Noise,
+    /// Fewest and most blocks.
+    pub(super) blocks: (u32, u32),
+    /// Whether the first target is measured against itself.
+    pub(super) twin: bool,
+}
+
+/// One session, judged.
+pub(super) struct Seen {
+    pub(super) analysis: Analysis,
+}
+
+impl Experiment {
+    /// Two targets, the second `ratio` times as fast as the first.
+    pub(super) fn pair(ratio: f64, ratio_noise: f64) -> Self {
+        Experiment { truth: vec![1.0, ratio], ratio_noise, noise: Noise::Normal, blocks: (6, 12), twin: false }
+    }
+
+    /// So many targets of one speed.
+    pub(super) fn equals(targets: usize, ratio_noise: f64) -> Self {
+        Experiment { truth: vec![1.0; targets], ..Experiment::pair(1.0, ratio_noise) }
+    }
+
+    /// Whether two targets are equally fast in truth.
+    pub(super) fn are_alike(&self, pair: &Comparison) -> bool {
+        let truth = |name: &str| name[1..].parse::<usize>().map(|number| self.truth[number - 1]);
+        truth(&pair.a) == truth(&pair.b)
+    }
+
+    /// The same number of sessions for every row, each with a seed of its own.
+    pub(super) fn sessions(&self, count: u32) -> impl Iterator<Item = Seen> + '_ {
+        (0..count).map(|seed| self.session(seed.into()))
+    }
+
+    fn session(&self, seed: u64) -> Seen {
+        let (least, most) = self.blocks;
+        let names = (1..).map(|number| format!("t{number}"));
+        let session = names.zip(&self.truth).fold(Session::new().planned(least, most), |session, (name, truth)| {
+            session.cell(&name, THROUGHPUT * truth)
+        });
+        let session = if self.twin { session.twin() } else { session };
+        let mut records = session.records_of(&self.disturbances(&mut fastrand::Rng::with_seed(seed)));
+        records.iter_mut().for_each(keep_throughput);
+        Seen { analysis: session.analyse_these(self.until_content(&session, &records)) }
+    }
+
+    /// What each cell is off by in each block. The log ratio of two cells is the difference of two such values, so
+    /// each has its standard deviation divided by √2. What is no noise (a bad block, a trend) befalls the first target
+    /// alone: what befalls all falls out of their ratios.
+    fn disturbances(&self, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
+        let blocks = self.blocks.1 as usize;
+        let apart = self.noise.fault(blocks, rng);
+        let cells: Vec<Vec<f64>> = (0..self.launches()).map(|_| self.noise.scatter(blocks, rng)).collect();
+        let off = |cell: usize, block: usize| {
+            let fault = if cell == 0 { apart[block] } else { 0.0 };
+            self.ratio_noise * (cells[cell][block] / std::f64::consts::SQRT_2 + fault)
+        };
+        (0..blocks).map(|block| (0..cells.len()).map(|cell| off(cell, block)).collect()).collect()
+    }
+
+    /// Launches in a block.
+    fn launches(&self) -> usize {
+        self.truth.len() + usize::from(self.twin)
+    }
+
+    /// The records of the blocks that the planner asks for.
+    fn until_content<'a>(&self, session: &Session, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
+        let planner = BlockPlanner::new(&session.plan());
+        let mut done = self.blocks.0 as usize * self.launches();
+        while done < records.len() && matches!(planner.next(&records[..done]), Next::Run(_)) {
+            done += self.launches();
+        }
+        &records[..done]
+    }
+}
+
+impl Seen {
+    /// The throughput comparisons.
+    pub(super) fn throughput(&self) -> impl Iterator<Item = &Comparison> {
+        self.analysis.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput)
+    }
+
+    /// The throughput verdict on the first two targets.
+    pub(super) fn verdict(&self) -> Option<ComparisonVerdict> {
+        Some(self.throughput().next()?.verdict)
+    }
+
+    /// Whether the interval of the first two targets holds `first ÷ second`.
+    pub(super) fn covers(&self, ratio: f64) -> bool {
+        let bounds = self.throughput().next().and_then(|pair| Some((pair.ratio.low?, pair.ratio.high?)));
+        bounds.is_some_and(|(low, high)| low <= ratio && ratio <= high)
+    }
+
+    /// Pairs that were told apart and whose ranks say otherwise.
+    pub(super) fn contradictions(&self) -> usize {
+        let group = self.analysis.groups.iter().find(|group| group.metric == Metric::Throughput);
+        let rank = |name: &str| group?.ranks.iter().find(|rank| rank.target == name)?.rank;
+        let agrees = |pair: &&Comparison| match pair.verdict {
+            ComparisonVerdict::Faster => rank(&pair.a) < rank(&pair.b),
+            ComparisonVerdict::Slower => rank(&pair.a) > rank(&pair.b),
+            _ => true,
+        };
+        self.throughput().filter(|pair| !agrees(pair)).count()
+    }
+
+    /// Half of the interval of a target against itself, by throughput, on the log scale.
+    pub(super) fn noise(&self) -> Option<f64> {
+        let ratio = &self.analysis.session.itself.first()?.ratio;
+        Some((ratio.high? / ratio.low?).ln() / 2.0)
+    }
+
+    /// Whether the session as a whole is marked.
+    pub(super) fn marked(&self, mark: Mark) -> bool {
+        self.analysis.session.marks.iter().any(|note| note.mark == mark)
+    }
+}
+
+/// Leaves the other metrics out, which would only cost time: each is a family of comparisons of its own.
+fn keep_throughput(trial: &mut TrialRecord) {
+    trial.observation = None;
+    if let Some(measured) = &mut trial.measurement {
+        measured.latency_us = model::Latencies::default();
+    }
+}
+
+/// Whether a comparison tells its targets apart.
+pub(super) fn tells_apart(comparison: &Comparison) -> bool {
+    matches!(comparison.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower)
+}
