@@ -1,4 +1,4 @@
-use std::io::{IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,18 +31,18 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let spec = spec(args, &url)?;
     reserve_files(spec.connections, "-c ")?;
     foresee_ports(&spec)?;
-    let log_file = args.histogram_log.as_deref().map(create).transpose()?;
+    let mut log_file = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
     let stop = flag_on_interrupt()?;
     let progress = Progress::new(&spec);
-    let options = RunOptions { interval_log: args.histogram_log.is_some() };
+    let options = RunOptions { interval_log: log_file.as_mut().map(|file| file as &mut dyn Write) };
     let output = engine::run(&spec, options, &stop, &mut |interval| progress.show(interval))
         .map_err(|error| Failure::unreachable(error.to_string()))?;
     progress.finish();
     let measured = output.measurement;
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), &measured);
     print(args, &spec, &validity, &measured)?;
-    if let (Some(mut file), Some(log)) = (log_file, &output.interval_log) {
-        file.write_all(log).map_err(|error| Failure::usage(format!("cannot write the histogram log: {error}")))?;
+    if let Some(error) = output.log_failure {
+        return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
     Ok(exit(&validity, &measured))
 }

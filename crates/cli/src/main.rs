@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod calibrate;
+mod compare;
 mod exit;
 mod experiment;
 mod home;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         }
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
@@ -24,39 +24,55 @@ use crate::report;
 const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
 
 /// A run that is about to begin or to go on.
-struct Trial {
+pub(crate) struct Trial {
     plan: Plan,
-    prepared: Prepared,
+    pub(crate) prepared: Prepared,
     folder: RunFolder,
     environment: Environment,
     done: Vec<TrialRecord>,
 }
 
-/// Builds a plan's targets; those that cannot be built leave it.
-type Build<'a> = &'a mut dyn FnMut(&mut Plan) -> Result<Prepared, Failure>;
+/// A run that has ended, or was stopped.
+pub(crate) struct Conducted {
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    pub(crate) record: RunRecord,
+    pub(crate) analysis: Analysis,
+    pub(crate) interrupted: bool,
+    prepared: Prepared,
+}
 
 /// `bourdon run EXPERIMENT`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
-    let builder = Builder::new(home::build_cache()?, home::executable()?);
-    let mut build = |plan: &mut Plan| {
-        let prepared = lab::prepare(plan, &builder, &stop, &mut |event| progress.show(&event));
-        if prepared.interrupted {
-            Err(Failure::interrupted("interrupted while building; nothing was recorded"))
-        } else {
-            Ok(prepared)
-        }
-    };
     let trial = match (&args.resume, &args.experiment) {
-        (Some(folder), _) => resume(folder, &mut build)?,
-        (None, Some(named)) => begin(args, named, &mut build)?,
+        (Some(folder), _) => resume(folder, &stop, &mut progress)?,
+        (None, Some(named)) => begin(args, named, &stop, &mut progress)?,
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
-    conduct(args, trial, &stop, progress)
+    let ended = conduct(trial, &stop, progress)?;
+    report::print(&ended.analysis, args.format)?;
+    if args.format == ReportFormat::Text {
+        crate::load::write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
+    }
+    if ended.interrupted {
+        return Ok(ended.interruption());
+    }
+    Ok(exit(&ended, args.gate))
 }
 
-fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure> {
+/// Builds what a plan launches, and says which target is being built.
+fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
+    let builder = Builder::new(home::build_cache()?, home::executable()?);
+    let prepared = lab::prepare(plan, &builder, stop, &mut |event| progress.show(&event));
+    if prepared.interrupted {
+        return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
+    }
+    Ok(prepared)
+}
+
+fn begin(args: &RunArgs, named: &str, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
     let found = home::experiment(named)?;
     let zoo = home::targets(&found.folder)?;
     let request = Request {
@@ -69,26 +85,51 @@ fn begin(args: &RunArgs, named: &str, build: Build<'_>) -> Result<Trial, Failure
         base: &found.folder,
     };
     let mut plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
-    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
-    reserve_files(most, "connections = ")?;
-    plan.generator.limits = calibrate::stored_limits();
+    reserve(&plan)?;
     let asked = plan.clone();
-    let mut prepared = build(&mut plan)?;
+    let mut prepared = build(&mut plan, stop, progress)?;
     if plan.cells.is_empty() {
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
         say("no target can be built here: running on bourdon's own specimens instead");
         plan = on_specimens(asked, plan.absent, &found.folder);
-        prepared = build(&mut plan)?;
+        prepared = build(&mut plan, stop, progress)?;
     }
+    record(plan, prepared, &args.runs)
+}
+
+/// Makes a run of a plan, all of whose targets must build.
+pub(crate) fn begin_whole(
+    mut plan: Plan,
+    runs: &Path,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Trial, Failure> {
+    reserve(&plan)?;
+    let prepared = build(&mut plan, stop, progress)?;
+    match prepared.failed.first().or(plan.absent.first()) {
+        Some(absent) => Err(Failure::unreachable(&absent.reason)),
+        None => record(plan, prepared, runs),
+    }
+}
+
+/// Opens the folder in which a plan's run is recorded.
+fn record(mut plan: Plan, prepared: Prepared, runs: &Path) -> Result<Trial, Failure> {
+    plan.generator.limits = calibrate::stored_limits();
     plan.twin = judge::cell_for_twin(&plan);
     let environment = environment(&plan);
     let date = Zoned::now().date();
     let folder =
-        RunFolder::create(&args.runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
+        RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
     Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
+}
+
+/// Open files for the cell with the most connections.
+fn reserve(plan: &Plan) -> Result<(), Failure> {
+    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
+    reserve_files(most, "connections = ")
 }
 
 /// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any
@@ -110,13 +151,12 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
 }
 
-fn resume(path: &Path, build: Build<'_>) -> Result<Trial, Failure> {
+fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
     let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
     let RunRecord { plan, environment, trials } = record;
-    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
-    reserve_files(most, "connections = ")?;
+    reserve(&plan)?;
     let mut buildable = plan.clone();
-    let prepared = build(&mut buildable)?;
+    let prepared = build(&mut buildable, stop, progress)?;
     if buildable.cells.len() < plan.cells.len() {
         let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
         return Err(Failure::unreachable(format!("the run cannot go on: {}", missing.join("; "))));
@@ -125,7 +165,8 @@ fn resume(path: &Path, build: Build<'_>) -> Result<Trial, Failure> {
     Ok(Trial { plan, prepared, folder, environment, done: trials })
 }
 
-fn conduct(args: &RunArgs, mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Exit, Failure> {
+/// Makes all trials that are missing, judges them, and puts the judgement beside the record.
+pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared };
     let planner = BlockPlanner::new(&trial.plan);
@@ -137,33 +178,37 @@ fn conduct(args: &RunArgs, mut trial: Trial, stop: &AtomicBool, mut progress: Ru
     let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
     let analysis = report::analyse(&record);
     report::write_documents(&path, &analysis).map_err(Failure::usage)?;
-    report::print(&analysis, args.format)?;
-    let shown = path.display();
-    if args.format == ReportFormat::Text {
-        crate::load::write_out(&format!("\nRecord: {shown}\n"))?;
-    }
-    if ended.interrupted {
-        let typed = path.to_string_lossy();
-        let typed = shlex::try_quote(&typed).unwrap_or(Cow::Borrowed(&typed));
-        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}"));
-        return Ok(Exit::Interrupted);
-    }
-    Ok(exit(&analysis, &record.trials, &trial.prepared, args.gate))
+    Ok(Conducted { path, record, analysis, interrupted: ended.interrupted, prepared: trial.prepared })
 }
 
-fn exit(analysis: &Analysis, trials: &[TrialRecord], prepared: &Prepared, gate: bool) -> Exit {
-    let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
-    let not_launched = trials.iter().any(|trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready)));
-    let wrong = analysis.void_trials.iter().any(|trial| trial.reason.code == "correctness");
+impl Conducted {
+    /// Says how to go on with a run that was interrupted.
+    fn interruption(&self) -> Exit {
+        let typed = self.path.to_string_lossy();
+        let typed = shlex::try_quote(&typed).unwrap_or(Cow::Borrowed(&typed));
+        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}"));
+        Exit::Interrupted
+    }
+
+    /// The status that does not depend on what was asked: none when every launch served.
+    pub(crate) fn failure(&self) -> Option<Exit> {
+        let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
+        let not_launched = |trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
+        if self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty() {
+            return Some(Exit::Unreachable);
+        }
+        self.analysis.void_trials.iter().any(|trial| trial.reason.code == "correctness").then_some(Exit::Bad)
+    }
+}
+
+fn exit(ended: &Conducted, gate: bool) -> Exit {
+    let analysis = &ended.analysis;
     let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);
-    if not_launched || !prepared.failed.is_empty() {
-        Exit::Unreachable
-    } else if wrong || (gate && contradicted) {
-        Exit::Bad
-    } else if analysis.cells.iter().any(|cell| cell.trials == 0) {
-        Exit::Void
-    } else {
-        Exit::Good
+    match ended.failure() {
+        Some(failure) => failure,
+        None if gate && contradicted => Exit::Bad,
+        None if analysis.cells.iter().any(|cell| cell.trials == 0) => Exit::Void,
+        None => Exit::Good,
     }
 }
 
@@ -179,6 +224,6 @@ fn environment(plan: &Plan) -> Environment {
     }
 }
 
-fn cpus() -> u32 {
+pub(crate) fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }

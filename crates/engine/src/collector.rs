@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::SystemTime;
 
 use hdrhistogram::Histogram;
 use model::{Interval, NS_PER_S};
@@ -15,12 +14,12 @@ use crate::summary::micros;
 const SECONDS_APART: i64 = 2;
 
 /// A thread's full second, with the way back for the emptied one.
-pub(crate) struct Collector {
+pub(crate) struct Collector<'a> {
     threads: usize,
     pub(crate) whole: Distributions,
     pending: BTreeMap<i64, Pending>,
     pub(crate) intervals: Vec<Interval>,
-    log: Option<IntervalLog>,
+    log: Option<IntervalLog<'a>>,
 }
 
 /// One second of which not all threads have told yet.
@@ -30,15 +29,9 @@ struct Pending {
     felt: Histogram<u64>,
 }
 
-impl Collector {
-    pub(crate) fn new(threads: usize, open: bool, log_from: Option<SystemTime>) -> Self {
-        Self {
-            threads,
-            whole: Distributions::new(open),
-            pending: BTreeMap::new(),
-            intervals: Vec::new(),
-            log: log_from.map(IntervalLog::new),
-        }
+impl<'a> Collector<'a> {
+    pub(crate) fn new(threads: usize, open: bool, log: Option<IntervalLog<'a>>) -> Self {
+        Self { threads, whole: Distributions::new(open), pending: BTreeMap::new(), intervals: Vec::new(), log }
     }
 
     /// Takes seconds until every thread has gone, calling `progress` with each second that is complete.
@@ -117,8 +110,9 @@ impl Collector {
         }
     }
 
-    pub(crate) fn into_log(self) -> Option<Vec<u8>> {
-        self.log.map(IntervalLog::into_bytes)
+    /// Ends the interval log; gives why it is not whole, if it is not.
+    pub(crate) fn end_log(self) -> Option<std::io::Error> {
+        self.log.and_then(IntervalLog::end)
     }
 }
 

@@ -1,3 +1,4 @@
+use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 use hdrhistogram::Histogram;
@@ -8,17 +9,22 @@ use crate::ledger::TICK_NS;
 
 const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
 
-/// Writes per-second histograms in the HdrHistogram V2 interval-log format (deflate, base64). Values are in units of
-/// 100 ns; the maximum column is in milliseconds.
-pub(crate) struct IntervalLog {
-    text: Vec<u8>,
+/// Writes per-second histograms in the HdrHistogram V2 interval-log format (deflate, base64), each as it comes, so that
+/// a long load needs no more memory than a short one. Values are in units of 100 ns; the maximum column is in
+/// milliseconds.
+pub(crate) struct IntervalLog<'a> {
+    to: &'a mut dyn Write,
+    /// The first failure; nothing is written after it.
+    failure: Option<std::io::Error>,
 }
 
-impl IntervalLog {
-    pub(crate) fn new(started_at: SystemTime) -> Self {
+impl<'a> IntervalLog<'a> {
+    pub(crate) fn new(to: &'a mut dyn Write, started_at: SystemTime) -> Self {
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("values in units of 100 ns").with_start_time(started_at);
-        Self { text: write(builder, |_| {}) }
+        let mut log = Self { to, failure: None };
+        log.put(&encode(builder, |_| {}));
+        log
     }
 
     /// Adds one histogram under a tag; `start_ns` is since the log's start.
@@ -27,23 +33,30 @@ impl IntervalLog {
             return;
         }
         let (start, length) = (Duration::from_nanos(start_ns), Duration::from_nanos(length_ns));
-        let line = write(IntervalLogWriterBuilder::new(), |writer| {
+        let line = encode(IntervalLogWriterBuilder::new(), |writer| {
             // Writing to memory cannot fail, and the histogram's bounds are the format's.
             let _ = writer.write_histogram(histogram, start, length, Tag::new(tag));
         });
         // The writer begins every log with its header, which this one already has.
         let own = line.split_inclusive(|byte| *byte == b'\n').filter(|line| line.starts_with(b"Tag="));
-        own.for_each(|line| self.text.extend_from_slice(line));
+        own.for_each(|line| self.put(line));
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.text
+    fn put(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            self.failure = self.to.write_all(bytes).err();
+        }
+    }
+
+    /// Ends the log; gives why it is not whole, if it is not.
+    pub(crate) fn end(self) -> Option<std::io::Error> {
+        self.failure.or(self.to.flush().err())
     }
 }
 
 type Writer<'a, 'b> = IntervalLogWriter<'a, 'b, Vec<u8>, V2DeflateSerializer>;
 
-fn write(mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) -> Vec<u8> {
+fn encode(mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) -> Vec<u8> {
     let (mut text, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
     builder.with_max_value_divisor(TICKS_PER_MS);
     if let Ok(mut writer) = builder.begin_log_with(&mut text, &mut serializer) {
@@ -63,11 +76,12 @@ mod tests {
     fn what_is_written_is_read_back() {
         let mut one = histogram();
         (1..=1000).for_each(|us| record(&mut one, us * 1000));
-        let mut log = IntervalLog::new(SystemTime::UNIX_EPOCH);
+        let mut bytes = Vec::new();
+        let mut log = IntervalLog::new(&mut bytes, SystemTime::UNIX_EPOCH);
         log.add("service", 0, 1_000_000_000, &one);
         log.add("service", 1_000_000_000, 500_000_000, &histogram());
         log.add("lateness", 1_000_000_000, 500_000_000, &one);
-        let bytes = log.into_bytes();
+        assert!(log.end().is_none());
         let entries: Vec<_> = IntervalLogIterator::new(&bytes).map(Result::unwrap).collect();
         let intervals: Vec<_> = entries
             .iter()
@@ -83,5 +97,13 @@ mod tests {
         let encoded = base64::engine::general_purpose::STANDARD.decode(intervals[0].encoded_histogram()).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
         assert_eq!(read, one);
+    }
+
+    #[test]
+    fn a_failure_is_told_and_ends_the_writing() {
+        let mut small = [0u8; 10];
+        let mut room = &mut small[..];
+        let log = IntervalLog::new(&mut room, SystemTime::UNIX_EPOCH);
+        assert_eq!(log.end().unwrap().kind(), std::io::ErrorKind::WriteZero);
     }
 }

@@ -1,6 +1,7 @@
 //! Starts the threads of a load, lets them begin together, and puts together what they bring home.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -16,6 +17,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::collector::{Collector, add_to};
 use crate::demand::{Demand, share};
+use crate::interval_log::IntervalLog;
 use crate::ledger::{Ledger, Second, SecondPort, histogram};
 use crate::summary::{jain, summarise};
 use crate::tcp::TcpWire;
@@ -42,10 +44,10 @@ pub enum LoadError {
 }
 
 /// What a load may be asked for beyond its figures.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RunOptions {
-    /// Whether per-second histograms are encoded.
-    pub interval_log: bool,
+#[derive(Default)]
+pub struct RunOptions<'a> {
+    /// Where per-second histograms go in the HdrHistogram interval-log format, each as its second ends.
+    pub interval_log: Option<&'a mut dyn Write>,
 }
 
 /// What a load brings home.
@@ -53,8 +55,8 @@ pub struct RunOptions {
 pub struct LoadOutput {
     /// The figures.
     pub measurement: Measurement,
-    /// Per-second histograms in the HdrHistogram interval-log format, if asked for.
-    pub interval_log: Option<Vec<u8>>,
+    /// Why the interval log is not whole, if it is not.
+    pub log_failure: Option<std::io::Error>,
     /// When the window began, on the engine's clock.
     pub window_start_ns: u64,
     /// When it ended.
@@ -68,7 +70,7 @@ pub struct LoadOutput {
 /// When the generator itself cannot run; whatever the server does is a result.
 pub fn run(
     spec: &LoadSpec,
-    options: RunOptions,
+    options: RunOptions<'_>,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
@@ -106,9 +108,10 @@ pub fn run(
     Ok(conclude(results?, collector, stop.load(Ordering::Relaxed)))
 }
 
-fn collector(spec: &LoadSpec, options: RunOptions) -> Collector {
+fn collector<'a>(spec: &LoadSpec, options: RunOptions<'a>) -> Collector<'a> {
     let open = matches!(spec.model, LoadModel::Open { .. });
-    Collector::new(spec.threads as usize, open, options.interval_log.then(SystemTime::now))
+    let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::now()));
+    Collector::new(spec.threads as usize, open, log)
 }
 
 fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
@@ -218,7 +221,7 @@ pub(crate) fn prepare_thread(cpus: &[u32], thread: u32) {
 }
 
 /// Puts together what the threads bring home.
-pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector, interrupted: bool) -> LoadOutput {
+pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, interrupted: bool) -> LoadOutput {
     let window_start_ns = results.iter().map(|result| result.window_start_ns).min().unwrap_or(0);
     let window_end_ns = results.iter().map(|result| result.window_end_ns).max().unwrap_or(0);
     let mut measurement = Measurement {
@@ -240,10 +243,10 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector, interru
         add_residence(&mut measurement.residence, &result.ledger.residence());
     }
     debug_assert!(measurement.accounting.imbalance().is_none(), "{:?}", measurement.accounting);
-    LoadOutput { measurement, interval_log: collector.into_log(), window_start_ns, window_end_ns }
+    LoadOutput { measurement, log_failure: collector.end_log(), window_start_ns, window_end_ns }
 }
 
-fn latencies(results: &[WorkerResult], collector: &Collector) -> Latencies {
+fn latencies(results: &[WorkerResult], collector: &Collector<'_>) -> Latencies {
     let sum = |pick: fn(&Ledger) -> &hdrhistogram::Histogram<u64>| {
         let mut all = histogram();
         results.iter().for_each(|result| add_to(&mut all, pick(&result.ledger)));

@@ -75,10 +75,11 @@ fn assert_close(measured: Option<f64>, expected_us: f64, what: &str) {
 }
 
 /// A server that answers at once, but for one second in a window of ten.
-fn stalled(connections: u32) -> (LoadOutput, Vec<f64>) {
+fn stalled(connections: u32) -> (LoadOutput, Vec<u8>, Vec<f64>) {
     let (from, length) = (3 * NS_PER_S, NS_PER_S);
     let server = SimulatedServer { stall: Some((from, length)), ..hello(MS / 10) };
-    let options = RunOptions { interval_log: true };
+    let mut log = Vec::new();
+    let options = RunOptions { interval_log: Some(&mut log) };
     let output = simulate(&spec(open(1000.0), connections, 10 * NS_PER_S), server, options, &mut |_| {}).unwrap();
     checked(output.measurement.clone());
     let mut expected: Vec<f64> = (0..10_000u64)
@@ -87,14 +88,14 @@ fn stalled(connections: u32) -> (LoadOutput, Vec<f64>) {
         .map(|ns| ns as f64 / 1e3)
         .collect();
     expected.sort_by(f64::total_cmp);
-    (output, expected)
+    (output, log, expected)
 }
 
 #[test]
 fn a_stall_is_felt_by_everyone_who_was_due_whatever_the_number_of_connections() {
     for connections in [50, 2000] {
-        let (output, expected) = stalled(connections);
-        let whole = logged(&output, "response");
+        let (output, log, expected) = stalled(connections);
+        let whole = logged(&log, "response");
         let response = output.measurement.latency_us.response.unwrap();
         assert_eq!((response.count, response.censored), (10_000, 0));
         for (name, value, q) in [
@@ -109,9 +110,9 @@ fn a_stall_is_felt_by_everyone_who_was_due_whatever_the_number_of_connections() 
 }
 
 /// All seconds of one distribution, read back from the interval log as another tool would.
-fn logged(output: &LoadOutput, tag: &str) -> Histogram<u64> {
+fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
     let mut whole = Histogram::new_with_bounds(1, 36_000_000_000, 3).unwrap();
-    for entry in IntervalLogIterator::new(output.interval_log.as_ref().unwrap()) {
+    for entry in IntervalLogIterator::new(log) {
         if let LogEntry::Interval(interval) = entry.unwrap()
             && interval.tag() == Tag::new(tag)
         {

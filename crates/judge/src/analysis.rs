@@ -53,7 +53,7 @@ fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
 }
 
 /// Every void launch, by block and then in the plan's order.
-fn void_trials(records: &Records) -> Vec<VoidTrial> {
+pub(crate) fn void_trials(records: &Records) -> Vec<VoidTrial> {
     let void = |launch: &Launch| {
         Some(VoidTrial {
             id: launch.record.id.clone(),

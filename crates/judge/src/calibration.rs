@@ -46,12 +46,17 @@ pub fn judge_calibration(calibration: Calibration) -> Calibration {
 pub fn distrust(step: &RateStep) -> Option<Reason> {
     let share = |count: u64| count as f64 / step.scheduled.max(1) as f64;
     let (sent, late) = (share(step.sent), share(step.late_generator));
+    let waited = share(step.late_no_connection);
     // A busy thread is no reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
         Some(Reason::new(
             "generator-late",
             format!("the generator sent {} of the requests over 1 ms late", percent(late)),
         ))
+    } else if late + waited > RATE_LATE {
+        let text =
+            format!("the null responder was so slow that {} of the requests waited for a connection", percent(waited));
+        Some(Reason::new("responder", text))
     } else if sent < RATE_SENT {
         let answer = "the null responder did not answer more".to_owned();
         Some(Reason::new("responder", format!("only {} of the requests were sent: {answer}", percent(sent))))
@@ -170,6 +175,7 @@ mod tests {
         let code = |step: RateStep| distrust(&step).unwrap().code;
         assert_eq!(code(RateStep { late_generator: 11, ..fine }), "generator-late");
         assert_eq!(code(RateStep { sent: 990, ..fine }), "responder");
+        assert_eq!(code(RateStep { late_no_connection: 11, ..fine }), "responder");
         let judged = judge_calibration(Calibration { rates: search(63_000.0), ..Calibration::default() });
         assert!(judged.beyond.unwrap().text.starts_with("the generator sent 10 %"));
     }

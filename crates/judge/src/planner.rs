@@ -48,8 +48,7 @@ impl BlockPlanner {
         (1..).zip(launches).map(|(position, (cell, twin))| TrialSpec { block, position, cell, twin }).collect()
     }
 
-    /// Half widths, on the log scale, of what must become precise: the throughput ratios of cells that share their
-    /// conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
+    /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
     /// becomes precise however often it is launched, so it does not count.
     fn half_widths(&self, records: &Records) -> Vec<Option<f64>> {
         let half_width = |values: &[f64]| t_interval(values).map(|interval| interval.half_width());
@@ -59,11 +58,23 @@ impl BlockPlanner {
             if let [single] = alive[..] {
                 widths.push(logarithms(&records.values(single, Metric::Throughput)).and_then(|v| half_width(&v)));
             }
-            widths.extend(
-                pairs(&alive).into_iter().map(|(a, b)| half_width(&records.log_ratios(a, b, Metric::Throughput))),
-            );
+            for ((a, b), metric) in
+                pairs(&alive).into_iter().flat_map(|pair| self.plan.precise.iter().map(move |metric| (pair, *metric)))
+            {
+                let ratios = records.log_ratios(a, b, metric);
+                // What cannot be measured here never becomes precise either.
+                if metric == Metric::Throughput || !ratios.is_empty() {
+                    widths.push(half_width(&ratios));
+                }
+            }
         }
         widths
+    }
+
+    /// What is to be known, in words.
+    fn known(&self) -> String {
+        let metrics: Vec<String> = self.plan.precise.iter().map(|metric| metric.id().replace('_', " ")).collect();
+        format!("{} {}", metrics.join(" and "), if metrics.len() == 1 { "is" } else { "are" })
     }
 
     /// The widest half width, if each is known.
@@ -78,7 +89,7 @@ impl BlockPlanner {
             return format!("{most} {}, as planned", if most == 1 { "block" } else { "blocks" });
         }
         match self.widest(records) {
-            Some(widest) => format!("the cap of {most} blocks; throughput is known to ± {}", percent(widest)),
+            Some(widest) => format!("the cap of {most} blocks; {} known to ± {}", self.known(), percent(widest)),
             None => format!("the cap of {most} blocks"),
         }
     }
@@ -102,7 +113,8 @@ impl Planner for BlockPlanner {
                 && let Some(widest) = self.widest(&records).filter(|widest| *widest <= self.plan.precision)
             {
                 let (known, asked) = (percent(widest), percent(self.plan.precision));
-                return Next::Done(format!("{before} blocks: throughput is known to ± {known} (asked: {asked})"));
+                let what = self.known();
+                return Next::Done(format!("{before} blocks: {what} known to ± {known} (asked: {asked})"));
             }
             return Next::Run(missing);
         }

@@ -158,6 +158,7 @@ impl Session {
             seed: self.seed,
             margin: 0.05,
             precision: 0.03,
+            precise: vec![Metric::Throughput],
             blocks: self.planned,
             repeats: self.repeats,
             twin: self.twin.then_some(0),

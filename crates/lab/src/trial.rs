@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
 pub type Load<'a> =
-    &'a dyn Fn(&LoadSpec, RunOptions, &AtomicBool, &mut dyn FnMut(&Interval)) -> Result<LoadOutput, LoadError>;
+    &'a dyn Fn(&LoadSpec, RunOptions<'_>, &AtomicBool, &mut dyn FnMut(&Interval)) -> Result<LoadOutput, LoadError>;
 
 /// What trials are made with.
 #[derive(Clone, Copy)]
@@ -127,7 +127,8 @@ fn measure(
     let observer =
         running.pid().map(|pid| Observer::start(pid, ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY));
     let load = load_spec(plan, cell, running.address());
-    let loaded = (tools.load)(&load, RunOptions { interval_log: true }, stop, progress);
+    let mut log = Vec::new();
+    let loaded = (tools.load)(&load, RunOptions { interval_log: Some(&mut log) }, stop, progress);
     let ended = running.ended();
     let samples = observer.map(Observer::stop).unwrap_or_default();
     running.stop();
@@ -139,7 +140,7 @@ fn measure(
             }
             made.samples = observe::write_csv(&samples, output.window_start_ns);
             made.record.measurement = Some(output.measurement);
-            made.interval_log = output.interval_log;
+            made.interval_log = Some(log);
         }
         Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
     }

@@ -62,11 +62,11 @@ impl Running for FakeRunning {
 
 fn load(
     spec: &LoadSpec,
-    _options: RunOptions,
+    options: RunOptions<'_>,
     _stop: &AtomicBool,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    simulate(spec, SimulatedServer::new(10 * MS, "hi"), RunOptions { interval_log: true }, progress)
+    simulate(spec, SimulatedServer::new(10 * MS, "hi"), options, progress)
 }
 
 fn target(name: &str) -> Target {
@@ -133,6 +133,7 @@ fn plan(blocks: u32) -> Plan {
         seed: 42,
         margin: 0.05,
         precision: 0.03,
+        precise: vec![model::Metric::Throughput],
         blocks: Blocks { min: blocks, max: blocks },
         repeats: 0,
         twin: None,

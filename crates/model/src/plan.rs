@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GeneratorLimits, LoadModel, ReplyExpectation, Request, Target};
+use crate::{GeneratorLimits, LoadModel, Metric, ReplyExpectation, Request, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -27,6 +27,9 @@ pub struct Plan {
     pub margin: f64,
     /// Stop once every compared throughput's half width is below this share.
     pub precision: f64,
+    /// The metrics whose ratios are to be known so precisely; throughput in plans that do not say.
+    #[serde(default = "throughput_alone")]
+    pub precise: Vec<Metric>,
     /// How often everything is repeated.
     pub blocks: Blocks,
     /// How many blocks at most are launched again because the machine was disturbed; none in plans that do not say.
@@ -51,6 +54,10 @@ pub struct Plan {
     /// Statements to be tried.
     #[serde(default)]
     pub claims: Vec<Claim>,
+}
+
+fn throughput_alone() -> Vec<Metric> {
+    vec![Metric::Throughput]
 }
 
 impl Plan {

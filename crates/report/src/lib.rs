@@ -6,6 +6,9 @@
 mod audit_json;
 mod audit_text;
 mod calibration_text;
+mod compare_markdown;
+mod compare_text;
+mod compare_words;
 /// Figures as people read them.
 pub mod format;
 mod load_csv;
@@ -21,6 +24,8 @@ mod words;
 pub use audit_json::{AUDIT_SCHEMA, audit_json};
 pub use audit_text::audit_text;
 pub use calibration_text::{calibration_json, calibration_text};
+pub use compare_markdown::compare_markdown;
+pub use compare_text::compare_text;
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, load_json};
 pub use load_text::load_text;
@@ -30,6 +35,11 @@ pub use run_text::run_text;
 
 /// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.
 pub fn run_json(analysis: &model::Analysis) -> String {
+    to_json(analysis)
+}
+
+/// A comparison as one JSON document (`bourdon.compare/1`), pretty printed.
+pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
     to_json(analysis)
 }
 

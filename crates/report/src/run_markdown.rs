@@ -79,7 +79,7 @@ fn table(group: &Group<'_>) -> String {
     lines.join("\n")
 }
 
-fn line(cells: &[&str]) -> String {
+pub(crate) fn line(cells: &[&str]) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
@@ -122,18 +122,18 @@ fn findings(parts: &mut Vec<String>, analysis: &Analysis) {
     }
 }
 
-fn bullets(items: impl Iterator<Item = String>) -> String {
+pub(crate) fn bullets(items: impl Iterator<Item = String>) -> String {
     items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Keeps what is meant as text from being read as a table's rule, as emphasis, as HTML, or as a line's end.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Text shown letter by letter. Even there a rule would part the cells of a table.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 

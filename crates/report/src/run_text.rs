@@ -191,8 +191,7 @@ fn absent(page: &mut Page, analysis: &Analysis) {
 fn void_trials(page: &mut Page, analysis: &Analysis) {
     let Some(title) = words::void_title(analysis) else { return };
     page.gap();
-    let (told, repeated): (Vec<_>, Vec<_>) =
-        analysis.void_trials.iter().partition(|trial| !trial.reason.text.starts_with("not tried again"));
+    let (told, repeated): (Vec<_>, Vec<_>) = analysis.void_trials.iter().partition(|trial| !words::is_not_tried(trial));
     match (told.as_slice(), repeated.len()) {
         ([only], 0) => page.paragraph(0, Tint::Bad, &format!("{title}: {}", words::void_trial(only))),
         (told, repeated) => {
@@ -200,12 +199,8 @@ fn void_trials(page: &mut Page, analysis: &Analysis) {
             for trial in told {
                 page.paragraph(2, Tint::Plain, &words::void_trial(trial));
             }
-            if repeated > 0 {
-                page.paragraph(
-                    2,
-                    Tint::Plain,
-                    &format!("{repeated} more were not tried: their target had not started"),
-                );
+            if let Some(text) = words::not_tried(repeated) {
+                page.paragraph(2, Tint::Plain, &text);
             }
         }
     }

@@ -78,7 +78,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     parts
 }
 
-fn machine(environment: &Environment) -> String {
+pub(crate) fn machine(environment: &Environment) -> String {
     let mut parts = vec![environment.cpu.clone()];
     if environment.cpus > 0 {
         parts.push(counted(environment.cpus.into(), "CPU", "CPUs"));
@@ -167,6 +167,16 @@ pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
     (count.void > 0)
         .then(|| format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into())))
+}
+
+/// Whether a trial was not made because its target had not started before: one line tells of all of these.
+pub(crate) fn is_not_tried(trial: &VoidTrial) -> bool {
+    trial.reason.text.starts_with("not tried again")
+}
+
+/// `11 more were not tried`, if there are any.
+pub(crate) fn not_tried(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("{count} more were not tried: their target had not started"))
 }
 
 /// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.

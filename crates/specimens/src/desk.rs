@@ -33,6 +33,14 @@ enum Stall {
     At(u64),
 }
 
+/// Uses CPU in proportion to `rounds`: each waits for the one before, so that no compiler or processor shortens it.
+fn compute(rounds: u64) {
+    let mut state = rounds;
+    for _ in 0..rounds {
+        state = std::hint::black_box(state.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17));
+    }
+}
+
 /// Everything a specimen knows apart from its sockets.
 pub(crate) struct Desk {
     pub(crate) schedule: Schedule,
@@ -41,6 +49,7 @@ pub(crate) struct Desk {
     outcomes: Outcomes,
     stall: Stall,
     stall_for: Duration,
+    work: u64,
     lingering: VecDeque<(u64, Ticket)>,
 }
 
@@ -54,6 +63,7 @@ impl Desk {
             outcomes: Outcomes::new(settings),
             stall: if settings.kind == Kind::Stall { Stall::Unarmed(stall_at) } else { Stall::Never },
             stall_for: settings.stall_for,
+            work: settings.work,
             lingering: VecDeque::new(),
         }
     }
@@ -176,6 +186,7 @@ impl Desk {
 
     fn act(&mut self, conn: &mut Conn, job: Job) {
         if job.page.counted() {
+            compute(self.work);
             let action = self.outcomes.next();
             self.perform(conn, job, action);
         } else {

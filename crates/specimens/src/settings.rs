@@ -26,10 +26,12 @@ pub struct Settings {
     pub every: u64,
     /// What the outcomes of [`Kind::Mixed`] are drawn from.
     pub seed: u64,
+    /// Rounds of computing for each counted request: a known dial of CPU per request. A round is some nanoseconds.
+    pub work: u64,
 }
 
 impl Settings {
-    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1. There is no
+    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1, no work. There is no
     /// handler delay, except 10 ms for [`Kind::Serialised`] and [`Kind::Pool`], which have no defect
     /// without one.
     pub fn new(kind: Kind) -> Self {
@@ -38,11 +40,11 @@ impl Settings {
             _ => Duration::ZERO,
         };
         let second = Duration::from_secs(1);
-        Settings { kind, handler_delay, workers: 4, stall_at: second, stall_for: second, every: 10, seed: 1 }
+        Settings { kind, handler_delay, workers: 4, stall_at: second, stall_for: second, every: 10, seed: 1, work: 0 }
     }
 
     /// The defaults, overridden by the environment variables `HANDLER_DELAY`, `WORKERS`, `STALL_AT`,
-    /// `STALL_FOR`, `EVERY` and `SEED` where they are set.
+    /// `STALL_FOR`, `EVERY`, `SEED` and `WORK` where they are set.
     ///
     /// Durations are a whole number and a unit: `10ms`, `1s`, `1500us`, `800ns`; at most a day.
     ///
@@ -61,7 +63,8 @@ impl Settings {
         override_with(&mut settings.stall_at, read("STALL_AT"), Given::duration)?;
         override_with(&mut settings.stall_for, read("STALL_FOR"), Given::duration)?;
         override_with(&mut settings.every, read("EVERY"), Given::every)?;
-        override_with(&mut settings.seed, read("SEED"), Given::seed)?;
+        override_with(&mut settings.seed, read("SEED"), Given::number)?;
+        override_with(&mut settings.work, read("WORK"), Given::number)?;
         Ok(settings)
     }
 
@@ -108,7 +111,7 @@ impl Given {
         every.ok_or_else(|| self.wrong("write every how-many-th request shows the defect, from 1 (all) up, such as 10"))
     }
 
-    fn seed(&self) -> Result<u64, SettingError> {
+    fn number(&self) -> Result<u64, SettingError> {
         self.value.parse().ok().ok_or_else(|| self.wrong("write a whole number from 0 to 18446744073709551615"))
     }
 
@@ -177,6 +180,7 @@ mod tests {
             ("STALL_FOR", "300ms"),
             ("EVERY", "3"),
             ("SEED", "18446744073709551615"),
+            ("WORK", "2500"),
         ];
         let expected = Settings {
             kind: Kind::Pool,
@@ -186,6 +190,7 @@ mod tests {
             stall_for: Duration::from_millis(300),
             every: 3,
             seed: u64::MAX,
+            work: 2500,
         };
         assert_eq!(with(&pairs).unwrap(), expected);
     }

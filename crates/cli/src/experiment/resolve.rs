@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use judge::ResolvedClaim;
-use model::{Blocks, Cell, CellPlan, Claim, PLAN_SCHEMA, Plan, Target};
+use model::{Blocks, Cell, CellPlan, Claim, Metric, PLAN_SCHEMA, Plan, Target};
 
 use super::cells::{Ground, Share};
 use super::claims::Court;
@@ -49,6 +49,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         seed: request.seed.or(seed).unwrap_or(DEFAULT_SEED),
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         precision: experiment.trials.precision,
+        precise: vec![Metric::Throughput],
         blocks: experiment.blocks(request)?,
         repeats: 0,
         twin: None,

@@ -183,6 +183,7 @@ fn specimen_settings(defaults: &Settings) -> BTreeMap<String, Setting> {
         ("stall_for", SettingKind::Duration, duration(defaults.stall_for)),
         ("every", SettingKind::Integer, defaults.every.to_string()),
         ("seed", SettingKind::Integer, defaults.seed.to_string()),
+        ("work", SettingKind::Integer, defaults.work.to_string()),
     ];
     let setting = |(name, kind, default): (&str, SettingKind, String)| {
         (name.to_owned(), Setting { env: name.to_ascii_uppercase(), kind, default })

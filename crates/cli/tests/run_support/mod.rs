@@ -132,6 +132,11 @@ impl Lab {
         Started::new(&mut self.command(args))
     }
 
+    /// `bourdon ARGS` in another folder, begun.
+    pub(crate) fn start_in(&self, folder: &Path, args: &[&str]) -> Started {
+        Started::new(self.command(args).current_dir(folder))
+    }
+
     /// Every run recorded here, in the order of their names.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.records_in("runs")

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::collector::Collector;
 use crate::demand::Demand;
+use crate::interval_log::IntervalLog;
 use crate::ledger::{Ledger, SecondPort};
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude, opening_books};
 use crate::wire::{Ready, Wire};
@@ -175,7 +176,7 @@ impl Wire for SimulatedWire {
 pub fn simulate(
     spec: &LoadSpec,
     server: SimulatedServer,
-    options: RunOptions,
+    options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
     let clock = VirtualClock::default();
@@ -198,7 +199,7 @@ fn drive(
     spec: &LoadSpec,
     wire: impl Wire,
     clock: &VirtualClock,
-    options: RunOptions,
+    options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
     let open = matches!(spec.model, model::LoadModel::Open { .. });
@@ -211,7 +212,8 @@ fn drive(
     let demand = Demand::new(spec, 0, clock.now_ns());
     let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
     let result = worker.run(demand, ledger, || 0)?;
-    let mut collector = Collector::new(1, open, options.interval_log.then_some(SystemTime::UNIX_EPOCH));
+    let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
+    let mut collector = Collector::new(1, open, log);
     collector.collect(&seconds, &[empty], progress);
     Ok(conclude(vec![result], collector, false))
 }

@@ -187,12 +187,12 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             if self.stopped() {
                 self.end_window(now_ns);
             }
-            let now_ns = self.do_due(now_ns);
+            self.do_due(now_ns);
             if self.is_done(now_ns) {
                 busy.end(now_ns);
                 return Ok(self.finish(now_ns, busy));
             }
-            let timeout_ns = self.time_to_next(now_ns);
+            let timeout_ns = self.time_to_next(if self.demand.is_open() { self.clock.now_ns() } else { now_ns });
             let edges = self.wire.wait(timeout_ns)?;
             self.last_look_ns = None;
             self.handle(edges);
@@ -215,20 +215,14 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         for ready in std::mem::take(&mut self.unfinished) {
             self.connections[ready.slot as usize].unfinished = false;
             self.on_ready(ready);
-            self.dispatch_between();
+            self.dispatch();
         }
         for index in 0..edges {
             let ready = self.wire.ready(index);
             self.on_ready(ready);
-            self.dispatch_between();
-        }
-    }
-
-    /// Open model: what came due while a connection was looked after leaves before the next one is.
-    fn dispatch_between(&mut self) {
-        if self.demand.is_open() {
-            let now_ns = self.last_look_ns.unwrap_or_else(|| self.clock.now_ns());
-            self.dispatch(now_ns);
+            if self.demand.is_open() {
+                self.dispatch();
+            }
         }
     }
 
@@ -257,11 +251,12 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         }
     }
 
-    /// Everything whose time has come; gives the last reading of the clock.
-    fn do_due(&mut self, now_ns: u64) -> u64 {
+    /// Everything whose time has come.
+    fn do_due(&mut self, now_ns: u64) {
         self.ledger.tick(now_ns);
-        // What follows must not look at the requests just sent from before their send.
-        let now_ns = self.dispatch(now_ns);
+        self.dispatch();
+        // Sending takes time, and what follows must not look at the requests just sent from before their send.
+        let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
         while let Some(Reverse((at_ns, slot))) = self.reconnects.peek().copied()
             && at_ns <= now_ns
         {
@@ -270,7 +265,6 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         }
         self.open_some(now_ns);
         self.look_for_timeouts(now_ns);
-        now_ns
     }
 
     fn is_done(&self, now_ns: u64) -> bool {

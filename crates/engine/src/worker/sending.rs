@@ -38,14 +38,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         Some(due_ns)
     }
 
-    /// Open model: sends what is due on the connections that are free. Takes a reading of the clock and gives its last
-    /// one: every reading costs, and one before each send is enough.
-    pub(super) fn dispatch(&mut self, mut now_ns: u64) -> u64 {
+    /// Open model: sends what is due on the connections that are free.
+    pub(super) fn dispatch(&mut self) {
         while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.is_empty()) {
+            let now_ns = self.clock.now_ns();
             if due_ns > now_ns || !self.demand.may_send(now_ns) {
-                break;
+                return;
             }
-            let Some(slot) = self.free.pop_front() else { break };
+            let Some(slot) = self.free.pop_front() else { return };
             let connection = &mut self.connections[slot as usize];
             connection.queued = false;
             let able = connection.state == State::Open || !self.spec.keep_alive;
@@ -60,9 +60,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 State::Open => self.offer(slot, now_ns),
                 _ => self.connect(slot, now_ns),
             }
-            now_ns = self.clock.now_ns();
         }
-        now_ns
     }
 
     /// Sends what the slot holds, and under the closed model as many new requests as the pipeline has room for.

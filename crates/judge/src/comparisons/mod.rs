@@ -54,29 +54,31 @@ impl Family<'_> {
 
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
         let seen = self.records.comparison(pair, self.metric, p_adjusted);
-        let verdict = if self.supports(pair, seen.verdict) { seen.verdict } else { ComparisonVerdict::Inconclusive };
-        Comparison { verdict, ..seen }
+        let stands = supports((self.records, pair.a), (self.records, pair.b), self.metric, seen.verdict);
+        Comparison { verdict: if stands { seen.verdict } else { ComparisonVerdict::Inconclusive }, ..seen }
     }
+}
 
-    /// Whether what is known of the two cells lets the verdict stand.
-    fn supports(&self, pair: &Pair, seen: ComparisonVerdict) -> bool {
-        let worse = match seen {
-            ComparisonVerdict::Faster => Some(pair.b),
-            ComparisonVerdict::Slower => Some(pair.a),
-            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => None,
-        };
-        match self.metric {
-            Metric::Throughput => {
-                let bounded = self.records.at_least(pair.a) || self.records.at_least(pair.b);
-                // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
-                !bounded && !worse.is_some_and(|cell| self.records.marked(cell, Mark::AtCeiling))
-            }
-            // A p99 that is only a lower bound can be the worse one, but neither the better one nor the same.
-            Metric::P99 => [pair.a, pair.b]
-                .into_iter()
-                .all(|cell| worse == Some(cell) || !self.records.valid(cell).any(is_censored)),
-            _ => true,
+/// Whether what is known of two cells lets stand what their figures say of `a` against `b`.
+pub(crate) fn supports(a: (&Records, usize), b: (&Records, usize), metric: Metric, seen: ComparisonVerdict) -> bool {
+    let worse = [(seen == ComparisonVerdict::Slower, a), (seen == ComparisonVerdict::Faster, b)];
+    match metric {
+        Metric::Throughput => {
+            // What is only known to do at least so much can be the better one, but neither the worse one nor the same.
+            let bounded = |(is_worse, (records, cell)): (bool, (&Records, usize))| {
+                (is_worse || seen == ComparisonVerdict::Same) && records.at_least(cell)
+            };
+            // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
+            let at_ceiling = |(is_worse, (records, cell)): (bool, (&Records, usize))| {
+                is_worse && records.marked(cell, Mark::AtCeiling)
+            };
+            !worse.into_iter().any(|side| bounded(side) || at_ceiling(side))
         }
+        // A quantile that is only a lower bound can be the worse one, but neither the better one nor the same.
+        Metric::P50 | Metric::P99 => {
+            worse.into_iter().all(|(is_worse, (records, cell))| is_worse || !records.valid(cell).any(is_censored))
+        }
+        _ => true,
     }
 }
 
@@ -129,7 +131,7 @@ pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
 
 /// What the figures alone say: the same when the whole interval lies within the margin, which is symmetric for
 /// ratios (1 ÷ (1 + margin) to 1 + margin); else different when it excludes 1 and Holm's adjusted p agrees.
-fn seen(log_ratio: &Interval, differs: bool, margin: f64, more_is_better: bool) -> ComparisonVerdict {
+pub(crate) fn seen(log_ratio: &Interval, differs: bool, margin: f64, more_is_better: bool) -> ComparisonVerdict {
     let band = margin.ln_1p();
     if log_ratio.low >= -band && log_ratio.high <= band {
         return ComparisonVerdict::Same;

@@ -82,11 +82,18 @@ fn a_lower_bound_is_not_ranked_on_throughput() {
         trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
     }
     let analysis = session.analyse_these(&records);
-    assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Inconclusive);
+    assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Slower, "b does at least twice as much");
     assert_eq!(of(&analysis, Metric::CpuPerRequest)[0].2, ComparisonVerdict::Slower, "that still ranks them");
     let expected = [(Some(1), false, "a".to_owned()), (None, false, "b".to_owned())];
     assert_eq!(ranks(&analysis, Metric::Throughput), expected);
     assert!(analysis.cells[1].at_least && !analysis.cells[0].at_least);
+    let worse = pair(200.0, 100.0);
+    let mut records = worse.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
+        trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
+    }
+    let analysis = worse.analyse_these(&records);
+    assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Inconclusive, "b may do more than was seen");
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     let slope = places().zip(values).map(|(x, value)| x * (value - middle)).sum::<f64>() / spread;
     let rest: f64 = places().zip(values).map(|(x, value)| (value - middle - slope * x).powi(2)).sum();
     let error = (rest / (n - 2.0) / spread).sqrt();
-    Some(Trend { slope, p_value: two_sided_p(slope, error, values.len() - 2)? })
+    Some(Trend { slope, p_value: two_sided_p(slope, error, values.len() as f64 - 2.0)? })
 }
 
 /// Lag-1 autocorrelation Σ(xᵢ − x̄)(xᵢ₊₁ − x̄) ÷ Σ(xᵢ − x̄)² of values in block order; none under three values or

@@ -4,6 +4,7 @@
 mod blocks;
 mod change_points;
 mod multiple;
+mod ratio;
 mod sign;
 mod steadiness;
 
@@ -14,6 +15,7 @@ use crate::thresholds::CONFIDENCE;
 pub use blocks::{Trend, correlation_limit, lag_one_autocorrelation, trend};
 pub use change_points::change_points;
 pub use multiple::holm;
+pub use ratio::{LogRatio, paired, unpaired};
 pub use sign::sign_interval;
 pub use steadiness::{Steadiness, about_their_mean, steadiness};
 
@@ -59,7 +61,7 @@ pub fn t_interval(values: &[f64]) -> Option<Interval> {
 /// The t interval at another confidence.
 pub fn t_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let (estimate, error) = mean_and_error(values)?;
-    let half_width = students_t(values.len() - 1)?.inverse_cdf(0.5 + confidence / 2.0) * error;
+    let half_width = students_t(values.len() as f64 - 1.0)?.inverse_cdf(0.5 + confidence / 2.0) * error;
     Some(Interval { estimate, low: estimate - half_width, high: estimate + half_width })
 }
 
@@ -73,7 +75,7 @@ pub fn geometric_interval(values: &[f64]) -> Option<Interval> {
 /// Two-sided p value of "the mean is 0" by the t test; none under two values.
 pub fn p_of_zero_mean(values: &[f64]) -> Option<f64> {
     let (estimate, error) = mean_and_error(values)?;
-    two_sided_p(estimate, error, values.len() - 1)
+    two_sided_p(estimate, error, values.len() as f64 - 1.0)
 }
 
 /// The natural logarithms; none when a value has none.
@@ -89,7 +91,7 @@ fn relative_logarithms(values: &[f64]) -> Option<(f64, Vec<f64>)> {
 }
 
 /// Two-sided p value of an estimate with its standard error. Without any scatter it is 0, or 1 for an estimate of 0.
-fn two_sided_p(estimate: f64, error: f64, freedom: usize) -> Option<f64> {
+fn two_sided_p(estimate: f64, error: f64, freedom: f64) -> Option<f64> {
     if error == 0.0 {
         return Some(if estimate == 0.0 { 1.0 } else { 0.0 });
     }
@@ -103,8 +105,8 @@ fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     Some((middle, (squares / (n - 1.0) / n).sqrt()))
 }
 
-fn students_t(freedom: usize) -> Option<StudentsT> {
-    StudentsT::new(0.0, 1.0, freedom as f64).ok()
+fn students_t(freedom: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, freedom).ok()
 }
 
 #[cfg(test)]

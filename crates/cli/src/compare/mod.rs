@@ -1,0 +1,169 @@
+//! `bourdon compare`: is the new server slower than the old one?
+
+mod question;
+mod revisions;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use judge::Run;
+use lab::{RunFolder, RunRecord};
+use model::{CompareAnalysis, Gate, GateVerdict, Metric, Plan};
+
+use crate::args::{CompareArgs, ReportFormat};
+use crate::exit::{Exit, Failure, say};
+use crate::experiment::{self, Machine, Request, Source};
+use crate::home;
+use crate::interrupt::flag_on_interrupt;
+use crate::load::{style, write_out};
+use crate::progress::RunProgress;
+use crate::run::{self, Conducted};
+use question::Arms;
+use revisions::Revisions;
+
+/// Name of the runs that are made of arguments.
+const NAME: &str = "compare";
+
+/// What is to be known before a comparison may end, and how precisely. Throughput says little where the generator or a
+/// rate is the limit; CPU per request still does.
+const PRECISE: [Metric; 2] = [Metric::Throughput, Metric::CpuPerRequest];
+const PRECISION: f64 = 0.02;
+
+/// `bourdon compare`.
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
+    let stop = flag_on_interrupt()?;
+    let made_of_arguments = !args.run.is_empty();
+    match &args.recorded[..] {
+        [] if made_of_arguments => of_arguments(args, &stop),
+        [_, ..] if made_of_arguments => {
+            Err(Failure::usage("name recorded runs or an experiment, or commands with --run, not both"))
+        }
+        [old, new] => of_runs(args, old, new),
+        [file] => of_experiment(args, file, &stop),
+        _ => Err(Failure::usage(
+            "say what to compare: two revisions or commands (--run), two recorded runs, or an experiment file; see bourdon compare --help",
+        )),
+    }
+}
+
+/// Two recorded runs.
+fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    let records = [old, new].map(RunFolder::read);
+    let [old_record, new_record] = records;
+    let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
+    let names = (old.display().to_string(), new.display().to_string());
+    let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, gates(args)).map_err(Failure::usage)?;
+    if !analysis.differences.is_empty() && !args.force {
+        let differences = analysis.differences.join("\n  ");
+        return Err(Failure::usage(format!(
+            "more differs between these runs than the server:\n  {differences}\nmeasure both anew on one machine, or \
+             compare them all the same with --force"
+        )));
+    }
+    print(args, &analysis)?;
+    Ok(exit(&analysis))
+}
+
+/// Two targets of an experiment file, launched now.
+fn of_experiment(args: &CompareArgs, file: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
+    let named = file.to_string_lossy();
+    if file.is_dir() {
+        return Err(Failure::usage(format!("{named} is one recorded run; name the other one too")));
+    }
+    let found = home::experiment(&named)?;
+    let zoo = home::targets(&found.folder)?;
+    let plan = plan(args, &found.source, &zoo, &found.folder)?;
+    let mut targets: Vec<&str> = Vec::new();
+    for cell in &plan.cells {
+        if !targets.contains(&cell.levels.target()) {
+            targets.push(cell.levels.target());
+        }
+    }
+    let [old, new] = targets[..] else {
+        return Err(Failure::usage(format!(
+            "{named} has {} targets; two are compared, the old one first",
+            targets.len()
+        )));
+    };
+    let (old, new) = (old.to_owned(), new.to_owned());
+    measure(args, plan, (&old, &new), stop)
+}
+
+/// Two revisions or two commands, launched now.
+fn of_arguments(args: &CompareArgs, stop: &AtomicBool) -> Result<Exit, Failure> {
+    if !matches!(args.rev.len(), 0 | 2) {
+        return Err(Failure::usage(format!(
+            "--rev is given {} times; two revisions are compared, the old one first",
+            args.rev.len()
+        )));
+    }
+    let here = std::env::current_dir().map_err(Failure::usage)?;
+    let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev)?) };
+    let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
+    let source = Source { name: format!("{NAME}.toml"), text: arms.experiment(args) };
+    let plan = plan(args, &source, &[], &here)?;
+    measure(args, plan, (&arms.old.name, &arms.new.name), stop)
+}
+
+fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path) -> Result<Plan, Failure> {
+    let request = Request {
+        quick: false,
+        targets: None,
+        blocks: args.blocks,
+        seed: None,
+        zoo,
+        machine: Machine { cpus: run::cpus() },
+        base,
+    };
+    let mut plan = experiment::plan(source, &request).map_err(Failure::diagnostic)?;
+    plan.precise = PRECISE.to_vec();
+    plan.precision = PRECISION;
+    Ok(plan)
+}
+
+fn measure(args: &CompareArgs, plan: Plan, (old, new): (&str, &str), stop: &AtomicBool) -> Result<Exit, Failure> {
+    let mut progress = RunProgress::new();
+    let trial = run::begin_whole(plan, &args.runs, stop, &mut progress)?;
+    let ended = run::conduct(trial, stop, progress)?;
+    let mut analysis = judge::compare_targets(of(&ended.record), old, new, gates(args));
+    analysis.elapsed_s = ended.analysis.elapsed_s;
+    print(args, &analysis)?;
+    conclude(&ended, &analysis)
+}
+
+fn conclude(ended: &Conducted, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
+    let folder = ended.path.display();
+    if ended.interrupted {
+        say(format!("interrupted; what was measured is kept in {folder}"));
+        return Ok(Exit::Interrupted);
+    }
+    say(format!("\nRecord: {folder}"));
+    let unmeasured = analysis.rows.iter().all(|row| row.ratio.estimate.is_none());
+    Ok(match ended.failure() {
+        Some(failure) => failure,
+        None if unmeasured => Exit::Void,
+        None => exit(analysis),
+    })
+}
+
+fn exit(analysis: &CompareAnalysis) -> Exit {
+    let broken = analysis.gates.iter().any(|gate| gate.verdict == GateVerdict::Broken);
+    if broken { Exit::Bad } else { Exit::Good }
+}
+
+fn of(record: &RunRecord) -> Run<'_> {
+    Run { plan: &record.plan, environment: &record.environment, trials: &record.trials }
+}
+
+fn gates(args: &CompareArgs) -> &[Gate] {
+    args.gate.as_ref().map_or(&[], |gates| &gates.0)
+}
+
+fn print(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<(), Failure> {
+    write_out(&match args.format {
+        ReportFormat::Text => report::compare_text(analysis, style()),
+        ReportFormat::Json => report::compare_json(analysis),
+        ReportFormat::Markdown => report::compare_markdown(analysis),
+    })
+}

@@ -1,0 +1,195 @@
+//! `bourdon compare` from outside: two revisions of a small repository, two commands, two recorded runs.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use std::path::Path;
+use std::process::Command;
+
+use run_support::{Json, Lab};
+
+/// Long enough for every block to have replies, short enough for a test.
+const SHORT: [&str; 8] = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "6", "-c", "4"];
+
+/// Runs git in a lab's repository.
+fn git(folder: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "init.defaultBranch=main"];
+    let output = Command::new("git").current_dir(folder).args(identity).args(arguments).output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A repository of a server whose branch `slow` answers 20 ms later than `main`.
+fn repository() -> Lab {
+    let lab = Lab::new().file("app/serve.sh", "exec \"$1\" specimen clean\n");
+    git(lab.path(), &["init", "--quiet"]);
+    git(lab.path(), &["add", "app"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "fast"]);
+    git(lab.path(), &["checkout", "--quiet", "-b", "slow"]);
+    let lab = lab.file("app/serve.sh", "HANDLER_DELAY=20ms exec \"$1\" specimen clean\n");
+    git(lab.path(), &["commit", "--quiet", "-am", "slow"]);
+    lab
+}
+
+fn compare<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["compare", "--path", "/rest/hello", "--run", "sh serve.sh $BOURDON"], &SHORT[..], arguments].concat()
+}
+
+fn verdict<'a>(document: &'a Json, metric: &str) -> &'a Json {
+    let rows = document["rows"].as_array().unwrap();
+    &rows.iter().find(|row| row["metric"] == metric).unwrap_or_else(|| panic!("no {metric}: {document}"))["verdict"]
+}
+
+/// Nothing of a comparison is left but its record: no checkout, no process.
+fn assert_clean(lab: &Lab) {
+    lab.nothing_is_left();
+    assert!(!lab.path().join(".git/worktrees").exists(), "git remembers a checkout");
+    let left = std::fs::read_dir(lab.path().join("cache/bourdon/revisions")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "folders left behind");
+}
+
+#[test]
+fn a_branch_that_is_slower_is_called_slower_and_breaks_its_gate() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    let arguments = compare(&["--rev", "main", "--rev", "slow", "--gate", "p50<+10%", "--format", "json"]);
+    let document = lab.bourdon_in(&app, &arguments).exits(1).json();
+    assert_clean(&lab);
+    assert_eq!(document["schema"], "bourdon.compare/1");
+    assert_eq!((verdict(&document, "throughput"), verdict(&document, "p50")), (&"slower".into(), &"slower".into()));
+    assert_eq!(document["gates"][0]["verdict"], "broken");
+    assert!(document["old"].as_str().unwrap().starts_with("main ("), "{}", document["old"]);
+}
+
+#[test]
+fn the_other_way_round_it_is_faster_and_the_comment_says_so() {
+    let lab = repository();
+    let arguments = compare(&["--rev", "slow", "--rev", "main", "--gate", "throughput>-5%", "--format", "markdown"]);
+    let outcome = lab.bourdon_in(&lab.path().join("app"), &arguments).exits(0);
+    assert_clean(&lab);
+    outcome.shows(&["### Is main (", "**Better: throughput +", "| throughput |", "**held** `throughput>-5%"]);
+}
+
+#[test]
+fn the_working_tree_takes_part_as_it_is_and_is_left_so() {
+    let lab = repository();
+    let lab = lab.file("app/serve.sh", "exec \"$1\" specimen clean # not committed\n");
+    let app = lab.path().join("app");
+    let noted = lab.bourdon_in(&app, &compare(&["--rev", "main", "--rev", "HEAD"])).exits(0);
+    noted.says(&["uncommitted changes in 1 file take no part", "--rev ."]);
+    let outcome = lab.bourdon_in(&app, &compare(&["--rev", "HEAD", "--rev", ".", "--format", "json"])).exits(0);
+    assert_eq!(verdict(&outcome.json(), "p50"), "faster");
+    assert!(std::fs::read_to_string(app.join("serve.sh")).unwrap().ends_with("# not committed\n"));
+    assert_clean(&lab);
+}
+
+#[test]
+fn two_commands_are_two_servers() {
+    let lab = Lab::new();
+    let runs = ["--run", "$BOURDON specimen clean", "--run", "$BOURDON specimen serialised"];
+    let arguments = [&["compare", "--path", "/rest/hello"], &runs[..], &SHORT].concat();
+    lab.bourdon(&arguments).exits(0).shows(&["Worse: throughput -", "`$BOURDON specimen serialised`", "slower"]);
+    lab.nothing_is_left();
+    let runs: Vec<String> = lab.records().iter().map(|record| record.path().display().to_string()).collect();
+    let itself = lab.bourdon(&["compare", &runs[0], &runs[0]]).exits(0);
+    itself.shows(&["were not launched in turn", "throughput"]);
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_and_nothing_is_left() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    for (arguments, status, said) in [
+        (vec!["--rev", "main", "--rev", "slwo"], 2, "`slwo` is no revision of this repository; is it `slow`?"),
+        (vec!["--rev", "main"], 2, "--rev is given 1 times"),
+        (vec![], 2, "there is one server and nothing to compare it with"),
+        (vec!["--rev", "main", "--rev", "slow", "--build", "false"], 4, "building slow failed"),
+        (vec!["--rev", "main", "--rev", "slow", "--gate", "p98<+3%"], 2, "`p98` is no metric"),
+        (vec!["--rev", "main", "--rev", "slow", "--margin", "wide"], 2, "margin"),
+    ] {
+        lab.bourdon_in(&app, &compare(&arguments)).exits(status).says(&[said]);
+        assert_clean(&lab);
+    }
+    assert_eq!(lab.records_in("app/runs").len(), 0, "nothing was recorded");
+    let elsewhere = Lab::path(&lab).join("..");
+    let outside = lab.bourdon_in(&elsewhere, &compare(&["--rev", "main", "--rev", "slow"]));
+    outside.exits(2).says(&["--rev needs a git repository here"]);
+}
+
+#[test]
+fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
+    let lab = repository();
+    let lab = lab.file("app/serve.sh", "echo cannot open the till >&2; exit 3\n");
+    git(lab.path(), &["commit", "--quiet", "-am", "broken"]);
+    let outcome = lab.bourdon_in(&lab.path().join("app"), &compare(&["--rev", "main", "--rev", "HEAD"]));
+    outcome.exits(4).says(&["cannot open the till"]).shows(&[
+        "12 of 18 launches void",
+        "before it was ready",
+        "11 more were not tried",
+    ]);
+    assert_clean(&lab);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout() {
+    let lab = repository();
+    let arguments = compare(&["--rev", "main", "--rev", "slow"]);
+    let mut started = lab.start_in(&lab.path().join("app"), &arguments);
+    let record = started.until("the first trial", || {
+        let records = lab.records_in("app/runs");
+        records.into_iter().next().filter(|record| !record.trials().is_empty())
+    });
+    started.interrupt();
+    started.end().exits(130).says(&["what was measured is kept"]);
+    assert!(!record.trials().is_empty());
+    assert_clean(&lab);
+}
+
+/// What the GitHub Action and the GitLab job run.
+#[test]
+fn the_script_for_ci_writes_the_comment_and_passes_the_status_on() {
+    let lab = repository();
+    let script = run_support::repository().join("ci/compare.sh");
+    let run = |gate: &str| {
+        let output = Command::new("sh")
+            .arg(&script)
+            .current_dir(lab.path().join("app"))
+            .env("BOURDON", env!("CARGO_BIN_EXE_bourdon"))
+            .env("BOURDON_RUN", "sh serve.sh $BOURDON")
+            .env("BOURDON_BASE", "main")
+            .env("BOURDON_HEAD", "slow")
+            .env("BOURDON_GATE", gate)
+            .env("BOURDON_OPTIONS", format!("--path /rest/hello {}", SHORT.join(" ")))
+            .env("GITHUB_STEP_SUMMARY", lab.path().join("summary.md"))
+            .env("XDG_CACHE_HOME", lab.path().join("cache"))
+            .env("XDG_STATE_HOME", lab.path().join("state"))
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let read = |file: &str| std::fs::read_to_string(lab.path().join(file)).unwrap_or_default();
+    let (status, said) = run("p50<+10%");
+    assert_eq!(status, Some(1), "{said}");
+    let comment = read("app/bourdon-comment.md");
+    assert!(comment.contains("**broken** `p50<+10%") && comment.contains("| verdict |"), "{comment}");
+    assert_eq!(read("summary.md"), comment);
+    let (status, _) = run("p50<10");
+    assert_eq!(status, Some(2));
+    assert!(read("app/bourdon-comment.md").contains("could not compare"), "the comment says so too");
+    assert_clean(&lab);
+}
+
+/// The repository of the README, and its question.
+#[test]
+fn the_readme_s_branch_can_be_asked_about() {
+    if !run_support::is_here("python3") {
+        return;
+    }
+    let lab = Lab::new();
+    let shop = lab.path().join("shop");
+    let script = run_support::repository().join("examples/branch/make.sh");
+    assert!(Command::new("sh").arg(script).arg(&shop).status().unwrap().success());
+    let arguments = ["compare", "--run", "python3 server.py", "--rev", "main", "--rev", "feature", "--format", "json"];
+    let document = lab.bourdon_in(&shop, &[&arguments[..], &SHORT].concat()).exits(0).json();
+    assert!(document["rows"].as_array().unwrap().iter().all(|row| row["ratio"]["estimate"].is_number()), "{document}");
+    lab.nothing_is_left();
+}

@@ -1,0 +1,278 @@
+//! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
+
+use model::{
+    COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparisonVerdict, Environment, Gate, GateResult, GateSide,
+    GateVerdict, Measured, Metric, Plan, SessionAnalysis, TrialCount, TrialRecord, VoidTrial,
+};
+
+use crate::cells::measured;
+use crate::comparisons::{seen, supports};
+use crate::records::{Records, by_conditions};
+use crate::statistics::{LogRatio, holm, logarithms, paired, unpaired};
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::{analysis, session};
+
+/// What a new server is held against an old one by. One family: a session of equals must not look different only
+/// because it is looked at in six ways.
+const COMPARED: [Metric; 6] =
+    [Metric::Throughput, Metric::P50, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory, Metric::TimeToReady];
+
+/// What is known of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Where it was made.
+    pub environment: &'a Environment,
+    /// Its trials.
+    pub trials: &'a [TrialRecord],
+}
+
+/// Why two runs cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CompareError {
+    /// No cell of the one is a cell of the other.
+    #[error("the two runs have no cell in common: {old} against {new}; compare runs of the same experiment")]
+    NothingInCommon {
+        /// Targets and factors of the old run.
+        old: String,
+        /// Those of the new one.
+        new: String,
+    },
+}
+
+/// Two cells that are held against each other.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    old: (&'a Records<'a>, usize),
+    new: (&'a Records<'a>, usize),
+    /// Whether their launches of one block belong together.
+    paired: bool,
+    margin: f64,
+}
+
+/// Two targets of one run, new against old, under every set of conditions that both have.
+pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> CompareAnalysis {
+    let records = Records::new(run.plan, run.trials);
+    let named =
+        |group: &[usize], name: &str| group.iter().copied().find(|cell| run.plan.cells[*cell].levels.target() == name);
+    let pairs: Vec<Pair> = by_conditions(run.plan)
+        .iter()
+        .filter_map(|group| {
+            let (old, new) = ((&records, named(group, old)?), (&records, named(group, new)?));
+            Some(Pair { old, new, paired: true, margin: run.plan.margin })
+        })
+        .collect();
+    let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
+    let void_trials = analysis::void_trials(&records);
+    CompareAnalysis {
+        interleaved: true,
+        blocks: records.complete_blocks() as u32,
+        seed: Some(run.plan.seed),
+        session: session::analyse(&records),
+        trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
+        void_trials,
+        ..judge(run, &pairs, (title(old), title(new)), gates)
+    }
+}
+
+/// The cells that two runs share, new against old. Launches of different runs do not belong together, so their ratio
+/// has Welch's interval instead of that of paired blocks.
+///
+/// # Errors
+/// When they share none.
+pub fn compare_runs(
+    old: Run<'_>,
+    new: Run<'_>,
+    names: (String, String),
+    gates: &[Gate],
+) -> Result<CompareAnalysis, CompareError> {
+    let (before, after) = (Records::new(old.plan, old.trials), Records::new(new.plan, new.trials));
+    let pairs: Vec<Pair> = common_cells(old.plan, new.plan)
+        .into_iter()
+        .map(|(a, b)| Pair { old: (&before, a), new: (&after, b), paired: false, margin: new.plan.margin })
+        .collect();
+    if pairs.is_empty() {
+        let cells = |plan: &Plan| plan.cells.first().map_or("no cell".to_owned(), |cell| cell.levels.to_string());
+        return Err(CompareError::NothingInCommon { old: cells(old.plan), new: cells(new.plan) });
+    }
+    let void_trials: Vec<VoidTrial> = [&before, &after].into_iter().flat_map(analysis::void_trials).collect();
+    let total = (before.all().len() + after.all().len()) as u32;
+    Ok(CompareAnalysis {
+        interleaved: false,
+        blocks: before.complete_blocks().min(after.complete_blocks()) as u32,
+        seed: None,
+        session: SessionAnalysis::default(),
+        trials: TrialCount { total, void: void_trials.len() as u32 },
+        void_trials,
+        differences: differences(old, new),
+        ..judge(new, &pairs, names, gates)
+    })
+}
+
+/// Cells with the same levels; where there are none and each run has a single target, those with the same conditions.
+fn common_cells(old: &Plan, new: &Plan) -> Vec<(usize, usize)> {
+    let matching = |same: &dyn Fn(&Cell, &Cell) -> bool| {
+        let find = |(index, cell): (usize, &model::CellPlan)| {
+            let at = new.cells.iter().position(|other| same(&cell.levels, &other.levels))?;
+            Some((index, at))
+        };
+        old.cells.iter().enumerate().filter_map(find).collect::<Vec<_>>()
+    };
+    let same_levels = matching(&|a, b| a == b);
+    let single = old.targets.len() == 1 && new.targets.len() == 1;
+    if same_levels.is_empty() && single { matching(&|a, b| a.conditions() == b.conditions()) } else { same_levels }
+}
+
+fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: &[Gate]) -> CompareAnalysis {
+    let rows = rows(pairs);
+    let gates = gates.iter().flat_map(|gate| held(gate, &rows)).collect();
+    CompareAnalysis {
+        schema: COMPARE_SCHEMA.to_owned(),
+        old,
+        new,
+        margin: run.plan.margin,
+        environment: run.environment.clone(),
+        rows,
+        gates,
+        interleaved: false,
+        blocks: 0,
+        seed: None,
+        differences: Vec::new(),
+        session: SessionAnalysis::default(),
+        trials: TrialCount { total: 0, void: 0 },
+        void_trials: Vec::new(),
+        elapsed_s: None,
+    }
+}
+
+fn rows(pairs: &[Pair<'_>]) -> Vec<CompareRow> {
+    let all: Vec<(&Pair, Metric)> =
+        pairs.iter().flat_map(|pair| COMPARED.iter().map(move |metric| (pair, *metric))).collect();
+    let measured: Vec<(&Pair, Metric, Option<LogRatio>)> =
+        all.into_iter().map(|(pair, metric)| (pair, metric, pair.log_ratio(metric))).collect();
+    let p_values: Vec<f64> = measured.iter().filter_map(|(.., found)| Some(found.as_ref()?.p)).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    measured
+        .into_iter()
+        .filter(|(pair, metric, _)| pair.has(*metric))
+        .map(|(pair, metric, found)| {
+            let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
+            pair.row(metric, found, p_adjusted)
+        })
+        .collect()
+}
+
+impl Pair<'_> {
+    fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
+        [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
+    }
+
+    fn has(&self, metric: Metric) -> bool {
+        self.values(metric).iter().any(|values| !values.is_empty())
+    }
+
+    /// ln(new ÷ old) with its interval; none where too little was measured.
+    fn log_ratio(&self, metric: Metric) -> Option<LogRatio> {
+        if self.paired {
+            return paired(&self.new.0.log_ratios(self.new.1, self.old.1, metric));
+        }
+        let [old, new] = self.values(metric);
+        unpaired(&logarithms(&new)?, &logarithms(&old)?)
+    }
+
+    fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
+        let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
+        let ratio = |pick: fn(&LogRatio) -> f64| found.as_ref().map(|found| pick(found).exp());
+        CompareRow {
+            metric,
+            conditions: self.new.0.plan.cells[self.new.1].levels.conditions(),
+            old,
+            new,
+            ratio: Measured {
+                estimate: ratio(|found| found.interval.estimate),
+                low: ratio(|found| found.interval.low),
+                high: ratio(|found| found.interval.high),
+                unit: "ratio".to_owned(),
+            },
+            p_adjusted,
+            verdict: self.verdict(metric, found, p_adjusted),
+        }
+    }
+
+    fn verdict(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> ComparisonVerdict {
+        let (Some(found), Some(p)) = (found, p_adjusted) else { return ComparisonVerdict::Inconclusive };
+        if found.blocks < BLOCKS_FOR_A_VERDICT {
+            return ComparisonVerdict::Inconclusive;
+        }
+        let level = self.new.0.significance().min(self.old.0.significance());
+        let verdict = seen(&found.interval, p < level, self.margin, metric.more_is_better());
+        if supports(self.new, self.old, metric, verdict) { verdict } else { ComparisonVerdict::Inconclusive }
+    }
+}
+
+/// A gate under every set of conditions.
+fn held(gate: &Gate, rows: &[CompareRow]) -> Vec<GateResult> {
+    let of_metric: Vec<&CompareRow> = rows.iter().filter(|row| row.metric == gate.metric).collect();
+    if of_metric.is_empty() {
+        // A gate must not be passed by what was not measured.
+        let ratio = Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
+        return vec![GateResult {
+            gate: gate.to_string(),
+            conditions: Cell::default(),
+            ratio,
+            verdict: GateVerdict::Undecided,
+        }];
+    }
+    let result = |row: &CompareRow| GateResult {
+        gate: gate.to_string(),
+        conditions: row.conditions.clone(),
+        ratio: row.ratio.clone(),
+        verdict: side(gate, &row.ratio),
+    };
+    of_metric.into_iter().map(result).collect()
+}
+
+fn side(gate: &Gate, ratio: &Measured) -> GateVerdict {
+    let (Some(low), Some(high)) = (ratio.low, ratio.high) else { return GateVerdict::Undecided };
+    let (below, above) = (high < gate.limit, low > gate.limit);
+    match gate.side {
+        GateSide::Below if below => GateVerdict::Held,
+        GateSide::Above if above => GateVerdict::Held,
+        _ if below || above => GateVerdict::Broken,
+        _ => GateVerdict::Undecided,
+    }
+}
+
+/// What differs between two runs beside the server, in words.
+fn differences(old: Run<'_>, new: Run<'_>) -> Vec<String> {
+    let (a, b) = (old.environment, new.environment);
+    let mut found = Vec::new();
+    let mut look = |what: &str, before: String, after: String| {
+        if before != after {
+            found.push(format!("{what}: {before}, then {after}"));
+        }
+    };
+    look("bourdon", a.bourdon.clone(), b.bourdon.clone());
+    look("CPU", a.cpu.clone(), b.cpu.clone());
+    look("CPUs", a.cpus.to_string(), b.cpus.to_string());
+    look("kernel", a.kernel.clone(), b.kernel.clone());
+    look("governor", format!("{:?}", a.governor), format!("{:?}", b.governor));
+    look("memory", a.memory_bytes.to_string(), b.memory_bytes.to_string());
+    for (name, before) in &a.sysctls {
+        look(name, before.clone(), b.sysctls.get(name).cloned().unwrap_or_default());
+    }
+    look("CPUs of the target", format!("{:?}", old.plan.target_cpus), format!("{:?}", new.plan.target_cpus));
+    look("generator threads", old.plan.generator.threads.to_string(), new.plan.generator.threads.to_string());
+    for (a, b) in common_cells(old.plan, new.plan) {
+        let (a, b) = (&old.plan.cells[a].load, &new.plan.cells[b].load);
+        if a != b {
+            look("load", format!("{a:?}"), format!("{b:?}"));
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

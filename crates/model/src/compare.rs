@@ -1,0 +1,63 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Cell, ComparisonVerdict, Environment, GateResult, Measured, Metric, SessionAnalysis, TrialCount, VoidTrial,
+};
+
+/// Schema number of `bourdon compare --format json`.
+pub const COMPARE_SCHEMA: &str = "bourdon.compare/1";
+
+/// An old server against a new one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompareAnalysis {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// The server that was there before, in words.
+    pub old: String,
+    /// The server in question.
+    pub new: String,
+    /// Whether both were launched in turn, within the same blocks. Else the machine may have changed in between.
+    pub interleaved: bool,
+    /// Blocks in which both were measured; of two runs, the fewer.
+    pub blocks: u32,
+    /// Half width of the band in which the two count as the same, as a share.
+    pub margin: f64,
+    /// Seed of the order of trials; null for two runs.
+    pub seed: Option<u64>,
+    /// Where the new one was measured.
+    pub environment: Environment,
+    /// What else differs between two runs, in words; compared only because it was forced.
+    pub differences: Vec<String>,
+    /// Every metric under every set of conditions.
+    pub rows: Vec<CompareRow>,
+    /// What became of the gates.
+    pub gates: Vec<GateResult>,
+    /// How steady the session was; empty for two runs.
+    pub session: SessionAnalysis,
+    /// Launches, and how many of them were void.
+    pub trials: TrialCount,
+    /// The void launches.
+    pub void_trials: Vec<VoidTrial>,
+    /// How long it took.
+    pub elapsed_s: Option<f64>,
+}
+
+/// One metric of both under one set of conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompareRow {
+    /// The metric.
+    pub metric: Metric,
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// The old one's value.
+    pub old: Measured,
+    /// The new one's value.
+    pub new: Measured,
+    /// new ÷ old.
+    pub ratio: Measured,
+    /// p value of "the ratio is 1", adjusted by Holm over all rows.
+    pub p_adjusted: Option<f64>,
+    /// The new one against the old one.
+    pub verdict: ComparisonVerdict,
+}

@@ -1,0 +1,36 @@
+use model::{CompareAnalysis, ComparisonVerdict};
+
+use crate::compare_words::{self as say, Line};
+use crate::run_markdown::{bullets, code, escape, line};
+
+/// A comparison as GitHub Markdown, fit for a comment on a pull request.
+pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
+    let mut parts = vec![format!("### {}", escape(&say::question(analysis)))];
+    let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {
+        ComparisonVerdict::Slower | ComparisonVerdict::Faster => format!("**{}**", escape(&text)),
+        ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => escape(&text),
+    };
+    parts.push(bullets(say::summary(analysis).into_iter().map(said)));
+    parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
+    for (title, lines) in say::groups(analysis) {
+        parts.push(table(&title, &lines));
+    }
+    let gate = |gate: &model::GateResult| format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate)));
+    parts.push(bullets(analysis.gates.iter().map(gate)));
+    let small = say::session(analysis).into_iter().chain(say::void_trials(analysis));
+    let small: Vec<String> = std::iter::once(say::header(analysis).join(" · ")).chain(small).collect();
+    parts.push(small.iter().map(|text| format!("<sub>{}</sub>", escape(text))).collect::<Vec<_>>().join("\n\n"));
+    parts.retain(|part| !part.is_empty());
+    format!("{}\n", parts.join("\n\n"))
+}
+
+fn table(title: &str, lines: &[Line]) -> String {
+    let mut rows = vec![
+        line(&[&escape(title), "old", "new", "change", "95 % interval", "verdict"]),
+        line(&["---", "---:", "---:", "---:", "---:", "---"]),
+    ];
+    let row =
+        |found: &Line| line(&[&found.metric, &found.old, &found.new, &found.change, &found.interval, &found.verdict]);
+    rows.extend(lines.iter().map(row));
+    rows.join("\n")
+}

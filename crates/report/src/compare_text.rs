@@ -1,0 +1,63 @@
+use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
+
+use crate::compare_words::{self as say, Line};
+use crate::page::{Page, Style, Tint, join, length};
+use crate::table;
+
+/// What a person sees of a comparison.
+pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
+    let mut page = Page::new(style);
+    page.paragraph(0, Tint::Bold, &say::question(analysis));
+    join(&say::header(analysis), " · ", page.width()).iter().for_each(|line| page.line(Tint::Dim, line));
+    say::cautions(analysis).iter().for_each(|text| page.paragraph(0, Tint::Unsure, text));
+    page.gap();
+    for (verdict, text) in say::summary(analysis) {
+        page.paragraph(0, tint(verdict), &text);
+    }
+    for (title, lines) in say::groups(analysis) {
+        page.gap();
+        page.table(&rows(&title, &lines));
+    }
+    gates(&mut page, analysis);
+    for (tint, said) in [(Tint::Dim, say::session(analysis)), (Tint::Bad, say::void_trials(analysis))] {
+        if !said.is_empty() {
+            page.gap();
+        }
+        said.iter().for_each(|text| page.paragraph(0, tint, text));
+    }
+    page.finish()
+}
+
+fn tint(verdict: ComparisonVerdict) -> Tint {
+    match verdict {
+        ComparisonVerdict::Faster | ComparisonVerdict::Same => Tint::Good,
+        ComparisonVerdict::Slower => Tint::Bad,
+        ComparisonVerdict::Inconclusive => Tint::Unsure,
+    }
+}
+
+fn rows(title: &str, lines: &[Line]) -> Vec<String> {
+    let header = [title, "old", "new", "change", "", "verdict"].map(str::to_owned);
+    let rows = lines.iter().map(|line| {
+        let text = [&line.metric, &line.old, &line.new, &line.change, &line.interval, &line.verdict];
+        text.map(Clone::clone).to_vec()
+    });
+    table::lines(Some(&header), &rows.collect::<Vec<_>>(), 1)
+}
+
+fn gates(page: &mut Page, analysis: &CompareAnalysis) {
+    if analysis.gates.is_empty() {
+        return;
+    }
+    page.gap();
+    let words = |verdict: GateVerdict| say::gate_verdict(verdict);
+    let labels = analysis.gates.iter().map(|gate| length(words(gate.verdict))).max().unwrap_or(0);
+    for gate in &analysis.gates {
+        let tint = match gate.verdict {
+            GateVerdict::Held => Tint::Good,
+            GateVerdict::Broken => Tint::Bad,
+            GateVerdict::Undecided => Tint::Unsure,
+        };
+        page.entry(1, (tint, words(gate.verdict)), labels, &say::gate(gate));
+    }
+}

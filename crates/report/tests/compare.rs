@@ -1,0 +1,130 @@
+//! Golden files of `bourdon compare`.
+
+mod support;
+
+use model::{
+    COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparisonVerdict, Environment, GateResult, GateVerdict, Level,
+    Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis, TrialCount,
+};
+use report::{compare_json, compare_markdown, compare_text};
+use support::{PLAIN, assert_tidy};
+
+fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
+    let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
+    Measured { estimate: Some(estimate), low, high, unit: unit.to_owned() }
+}
+
+fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict) -> CompareRow {
+    let side = |value| measured(value, half, metric.unit());
+    let conditions = Cell::default();
+    let ratio = measured(new / old, half, "ratio");
+    CompareRow { metric, conditions, old: side(old), new: side(new), ratio, p_adjusted: Some(0.004), verdict }
+}
+
+fn revisions() -> CompareAnalysis {
+    let rows = vec![
+        row(Metric::Throughput, 8_120.0, 7_702.0, 0.006, ComparisonVerdict::Slower),
+        row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower),
+        row(Metric::P99, 11_200.0, 12_100.0, 0.14, ComparisonVerdict::Inconclusive),
+        row(Metric::CpuPerRequest, 118.0, 124.6, 0.004, ComparisonVerdict::Slower),
+        row(Metric::PeakMemory, 18_400_000.0, 18_390_000.0, 0.002, ComparisonVerdict::Same),
+        row(Metric::TimeToReady, 81.0, 60.0, 0.02, ComparisonVerdict::Faster),
+    ];
+    let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
+        gate: gate.to_owned(),
+        conditions: Cell::default(),
+        ratio: row.ratio.clone(),
+        verdict,
+    };
+    CompareAnalysis {
+        schema: COMPARE_SCHEMA.to_owned(),
+        old: "main (b74f097c1d)".to_owned(),
+        new: "feature (1a61e6f002)".to_owned(),
+        interleaved: true,
+        blocks: 7,
+        margin: 0.05,
+        seed: Some(42),
+        environment: Environment {
+            cpu: "AMD EPYC".to_owned(),
+            cpus: 2,
+            kernel: "6.18.0".to_owned(),
+            started_at: "2026-11-21T12:00:00+01:00".to_owned(),
+            ..Environment::default()
+        },
+        differences: Vec::new(),
+        gates: vec![
+            gate("cpu_per_request<+3%", &rows[3], GateVerdict::Broken),
+            gate("p99<+10%", &rows[2], GateVerdict::Undecided),
+            gate("peak_memory<+5%", &rows[4], GateVerdict::Held),
+        ],
+        rows,
+        session: SessionAnalysis {
+            itself: Vec::new(),
+            repeated: vec![RepeatedBlock {
+                block: 2,
+                text: "b02-c01: other processes used 39 % of the CPU time".into(),
+            }],
+            marks: vec![MarkNote { mark: Mark::Drift, text: "throughput over 7 blocks, p = 0.021".into() }],
+        },
+        trials: TrialCount { total: 24, void: 0 },
+        void_trials: Vec::new(),
+        elapsed_s: Some(104.0),
+    }
+}
+
+/// Two runs under two conditions, one of which was never measured.
+fn runs() -> CompareAnalysis {
+    let at = |row: CompareRow, connections| CompareRow {
+        conditions: Cell([("connections".to_owned(), Level::Integer(connections))].into()),
+        ..row
+    };
+    let none = || Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
+    let mut unmeasured = at(row(Metric::P99, 1.0, 1.0, 0.0, ComparisonVerdict::Inconclusive), 1_000);
+    (unmeasured.old, unmeasured.ratio) = (none(), none());
+    CompareAnalysis {
+        old: "runs/2026-11-20-mine".to_owned(),
+        new: "runs/2026-11-21-mine".to_owned(),
+        interleaved: false,
+        blocks: 4,
+        seed: None,
+        differences: vec!["kernel: 6.1, then 6.18".to_owned()],
+        rows: vec![
+            at(row(Metric::Throughput, 8_120.0, 8_090.0, 0.06, ComparisonVerdict::Inconclusive), 100),
+            unmeasured,
+        ],
+        gates: vec![GateResult {
+            gate: "cpu_per_request<+3%".to_owned(),
+            conditions: Cell::default(),
+            ratio: none(),
+            verdict: GateVerdict::Undecided,
+        }],
+        session: SessionAnalysis::default(),
+        ..revisions()
+    }
+}
+
+fn text(analysis: &CompareAnalysis) -> String {
+    let text = compare_text(analysis, PLAIN);
+    assert_tidy(&text, PLAIN.width);
+    text
+}
+
+#[test]
+fn two_revisions() {
+    insta::assert_snapshot!(text(&revisions()));
+}
+
+#[test]
+fn two_runs_that_differ_in_more_than_the_server() {
+    insta::assert_snapshot!(text(&runs()));
+}
+
+#[test]
+fn as_a_comment() {
+    insta::assert_snapshot!(compare_markdown(&revisions()));
+}
+
+#[test]
+fn as_json() {
+    insta::assert_snapshot!(compare_json(&runs()));
+}
