@@ -122,9 +122,9 @@ fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     git(lab.path(), &["commit", "--quiet", "-am", "broken"]);
     let outcome = lab.bourdon_in(&lab.path().join("app"), &compare(&["--rev", "main", "--rev", "HEAD"]));
     outcome.exits(4).says(&["cannot open the till"]).shows(&[
-        "12 of 18 launches void",
+        "launches void:",
         "before it was ready",
-        "11 more were not tried",
+        "more were not tried",
     ]);
     assert_clean(&lab);
 }

@@ -10,6 +10,9 @@ use crate::interval_log::IntervalLog;
 use crate::ledger::{Distributions, Second};
 use crate::summary::micros;
 
+/// Seconds for which memory is asked for ahead: a day.
+const MOST_SECONDS_AHEAD: usize = 24 * 3600;
+
 /// How many seconds the threads may be apart before one that has told nothing is no longer waited for.
 const SECONDS_APART: i64 = 2;
 
@@ -30,8 +33,15 @@ struct Pending {
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(threads: usize, open: bool, log: Option<IntervalLog<'a>>) -> Self {
-        Self { threads, whole: Distributions::new(open), pending: BTreeMap::new(), intervals: Vec::new(), log }
+    /// `seconds` is how many are expected, so that telling of them asks for no memory while the load runs.
+    pub(crate) fn new(threads: usize, open: bool, seconds: usize, log: Option<IntervalLog<'a>>) -> Self {
+        Self {
+            threads,
+            whole: Distributions::new(open),
+            pending: BTreeMap::new(),
+            intervals: Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD)),
+            log,
+        }
     }
 
     /// Takes seconds until every thread has gone, calling `progress` with each second that is complete.

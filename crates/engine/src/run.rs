@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use model::{
-    Clock, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Interval, Latencies, LoadModel, LoadSpec,
+    Clock, ConnectionCounts, Extent, FailureCount, FailureKind, GeneratorUse, Interval, Latencies, LoadModel, LoadSpec,
     Measurement, NS_PER_S, Residence, WindowCount,
 };
 use rustix::io::Errno;
@@ -111,7 +111,12 @@ pub fn run(
 fn collector<'a>(spec: &LoadSpec, options: RunOptions<'a>) -> Collector<'a> {
     let open = matches!(spec.model, LoadModel::Open { .. });
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::now()));
-    Collector::new(spec.threads as usize, open, log)
+    let length_ns = match spec.extent {
+        Extent::Window(ns) => ns,
+        Extent::Requests { within_ns, .. } => within_ns.unwrap_or(0),
+    };
+    let seconds = spec.warm_up_ns.saturating_add(length_ns).div_ceil(NS_PER_S) as usize;
+    Collector::new(spec.threads as usize, open, seconds, log)
 }
 
 fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {

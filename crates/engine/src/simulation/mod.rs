@@ -213,7 +213,7 @@ fn drive(
     let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
     let result = worker.run(demand, ledger, || 0)?;
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
-    let mut collector = Collector::new(1, open, log);
+    let mut collector = Collector::new(1, open, 0, log);
     collector.collect(&seconds, &[empty], progress);
     Ok(conclude(vec![result], collector, false))
 }
