@@ -1,8 +1,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::{Builder, Check, ProcessLauncher, check_contract};
-use model::{Runtime, Target};
+use lab::{Builder, Check, ProcessLauncher, check_contract, with_runtime};
+use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
 use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
@@ -43,12 +43,12 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let builder = Builder::new(home::build_cache()?, home::executable()?);
     let stop = flag_on_interrupt()?;
     let mut lines = Vec::new();
-    for target in &chosen {
+    for (target, runtime) in chosen.iter().flat_map(|target| runtimes(target, args.action)) {
         if args.action != TargetsAction::List {
             let doing = if args.action == TargetsAction::Build { "building" } else { "checking" };
-            say(format!("{doing} {}", target.name));
+            say(format!("{doing} {}", with_runtime(&target.name, runtime)));
         }
-        lines.push(look(target, args.action, &builder, &stop)?);
+        lines.push(look(target, runtime, args.action, &builder, &stop)?);
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::interrupted("interrupted"));
         }
@@ -85,9 +85,24 @@ fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
     Ok(all.into_iter().filter(|target| names.is_empty() || names.contains(&target.name)).collect())
 }
 
-fn look(target: &Target, action: TargetsAction, builder: &Builder, stop: &AtomicBool) -> Result<Line, Failure> {
+/// A target once for each of its runtimes; in the list, once.
+fn runtimes(target: &Target, action: TargetsAction) -> Vec<(&Target, &str)> {
+    if action == TargetsAction::List || target.runtimes.is_empty() {
+        return vec![(target, CURRENT_RUNTIME)];
+    }
+    target.runtimes.keys().map(|runtime| (target, runtime.as_str())).collect()
+}
+
+fn look(
+    target: &Target,
+    runtime: &str,
+    action: TargetsAction,
+    builder: &Builder,
+    stop: &AtomicBool,
+) -> Result<Line, Failure> {
+    let (name, runtime) = (with_runtime(&target.name, runtime), target.runtime(runtime));
     let mut line = Line {
-        name: target.name.clone(),
+        name,
         title: target.title.clone(),
         language: target.language.clone(),
         framework: target.framework.clone(),
@@ -98,26 +113,32 @@ fn look(target: &Target, action: TargetsAction, builder: &Builder, stop: &Atomic
         breaches: Vec::new(),
     };
     if action == TargetsAction::List {
-        if let Err(error) = lab::toolchain(target) {
+        if let Err(error) = lab::toolchain(target, &runtime) {
             (line.state, line.ok) = (format!("absent: {error}"), false);
         }
         return Ok(line);
     }
-    match builder.build(target, &Runtime::default(), stop) {
+    match builder.build(target, &runtime, stop) {
         Err(error) => (line.state, line.ok) = (error.to_string(), false),
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();
         }
-        Ok(built) => check(target, built.binary.as_deref(), stop, &mut line)?,
+        Ok(built) => check(target, &runtime, built.binary.as_deref(), stop, &mut line)?,
     }
     Ok(line)
 }
 
-fn check(target: &Target, binary: Option<&Path>, stop: &AtomicBool, line: &mut Line) -> Result<(), Failure> {
+fn check(
+    target: &Target,
+    runtime: &Runtime,
+    binary: Option<&Path>,
+    stop: &AtomicBool,
+    line: &mut Line,
+) -> Result<(), Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
     let folder = std::env::temp_dir().join(format!("bourdon-check-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
-    let checked = check_contract(target, binary, &launcher, &folder, stop);
+    let checked = check_contract(target, runtime, binary, &launcher, &folder, stop);
     let _ = std::fs::remove_dir_all(&folder);
     match checked {
         Ok(checks) => conclude(&checks, line),

@@ -119,7 +119,7 @@ impl Session {
     }
 
     pub(crate) fn absent(mut self, name: &str, reason: &str) -> Self {
-        self.absent.push(AbsentTarget { name: name.to_owned(), reason: reason.to_owned() });
+        self.absent.push(AbsentTarget { name: name.to_owned(), runtime: None, reason: reason.to_owned() });
         self
     }
 
@@ -277,6 +277,7 @@ fn target(name: &str) -> Target {
         framework: String::new(),
         about: String::new(),
         reconstruction: name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned()),
+        serves: Vec::new(),
         toolchain: None,
         build: None,
         launch,

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, remove_dir_all, remove_file};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ pub struct Builder {
 /// A target that is ready to be launched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The file that `$TARGET_BIN` stands for; none when there is nothing to build.
+    /// The file or folder that `$TARGET_BIN` stands for; none when there is nothing to build.
     pub binary: Option<PathBuf>,
     /// Whether an earlier build served.
     pub cached: bool,
@@ -41,6 +41,16 @@ pub enum BuildError {
     NoToolchain {
         /// The command looked for.
         command: String,
+        /// Where to get it.
+        get: String,
+    },
+    /// What should print its toolchain's version ends with an error: part of the toolchain is missing.
+    #[error("{target} cannot be built here: {said}; get what is missing from {get}")]
+    HalfToolchain {
+        /// The target.
+        target: String,
+        /// What was said instead of a version.
+        said: String,
         /// Where to get it.
         get: String,
     },
@@ -70,6 +80,13 @@ pub enum BuildError {
     },
 }
 
+impl BuildError {
+    /// Whether something this machine lacks is the reason, and no fault of the target.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, BuildError::NoToolchain { .. } | BuildError::HalfToolchain { .. })
+    }
+}
+
 impl Builder {
     /// A builder that keeps what it builds in `cache` and runs recipes under the reaper of `executable`.
     pub fn new(cache: PathBuf, executable: PathBuf) -> Self {
@@ -81,7 +98,7 @@ impl Builder {
     /// # Errors
     /// When its toolchain is missing, the build fails or is stopped; nothing half-built is left behind or running.
     pub fn build(&self, target: &Target, runtime: &Runtime, stop: &AtomicBool) -> Result<Built, BuildError> {
-        let toolchain = toolchain_version(target, runtime)?;
+        let toolchain = toolchain(target, runtime)?;
         let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
         let start = |text: String| BuildError::Start { target: target.name.clone(), text };
         let key =
@@ -104,9 +121,9 @@ impl Builder {
                 .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
             Ok(Built { binary: Some(binary), cached: false, toolchain })
         });
-        let _ = std::fs::remove_file(&log);
+        let _ = remove_file(&log);
         if built.is_err() {
-            let _ = std::fs::remove_file(&unfinished);
+            let _ = if unfinished.is_dir() { remove_dir_all(&unfinished) } else { remove_file(&unfinished) };
         }
         built
     }
@@ -151,16 +168,11 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Version of a target's toolchain as found on PATH; none when it needs none.
+/// First line of what the toolchain of a target's runtime says of its version; none when it needs no toolchain.
 ///
 /// # Errors
 /// When it is missing.
-pub fn toolchain(target: &Target) -> Result<Option<String>, BuildError> {
-    toolchain_version(target, &Runtime::default())
-}
-
-/// First line of what a target's toolchain says of its version.
-fn toolchain_version(target: &Target, runtime: &Runtime) -> Result<Option<String>, BuildError> {
+pub fn toolchain(target: &Target, runtime: &Runtime) -> Result<Option<String>, BuildError> {
     let Some(toolchain) = &target.toolchain else { return Ok(None) };
     let missing = || BuildError::NoToolchain { command: toolchain.command.clone(), get: toolchain.get.clone() };
     if !is_on_path(&toolchain.command) {
@@ -168,10 +180,15 @@ fn toolchain_version(target: &Target, runtime: &Runtime) -> Result<Option<String
     }
     let mut words = toolchain.version.split_whitespace();
     let program = words.next().unwrap_or(&toolchain.command);
-    let output =
-        Command::new(program).args(words).envs(&runtime.env).stdin(Stdio::null()).output().map_err(|_| missing())?;
+    let mut question = Command::new(program);
+    question.args(words).current_dir(&target.launch.cwd).envs(&runtime.env).stdin(Stdio::null());
+    let output = question.output().map_err(|_| missing())?;
     let said = [output.stdout, output.stderr].concat();
-    Ok(Some(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned()))
+    let said = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned();
+    if output.status.success() {
+        return Ok(Some(said));
+    }
+    Err(BuildError::HalfToolchain { target: target.name.clone(), said, get: toolchain.get.clone() })
 }
 
 fn is_on_path(command: &str) -> bool {
@@ -251,6 +268,7 @@ mod tests {
             framework: String::new(),
             about: String::new(),
             reconstruction: None,
+            serves: Vec::new(),
             toolchain: None,
             build: Some(BuildRecipe {
                 run: run.iter().map(|word| (*word).to_owned()).collect(),
@@ -295,6 +313,34 @@ mod tests {
         let error = build(folder.path(), &failing).unwrap_err();
         assert!(error.to_string().contains("no such thing"), "{error}");
         assert_eq!(std::fs::read_dir(cache).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_build_may_make_a_folder_and_leaves_none_when_it_fails() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in"), "one").unwrap();
+        let failing = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/half; exit 3"]);
+        build(folder.path(), &failing).unwrap_err();
+        assert_eq!(std::fs::read_dir(folder.path().join("cache")).unwrap().count(), 0);
+        let making = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/whole"]);
+        let built = build(folder.path(), &making).unwrap();
+        assert!(built.binary.unwrap().join("whole").is_file());
+    }
+
+    #[test]
+    fn a_toolchain_that_is_half_there_says_what_is_missing() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("version.sh"), "echo no JDK 25 here; exit 1").unwrap();
+        let mut target = target(folder.path(), &["true", "$TARGET_BIN"]);
+        target.toolchain = Some(Toolchain {
+            command: "sh".into(),
+            version: "sh version.sh".into(),
+            get: "https://example.invalid".into(),
+        });
+        let said = build(folder.path(), &target).unwrap_err().to_string();
+        assert_eq!(said, "t cannot be built here: no JDK 25 here; get what is missing from https://example.invalid");
     }
 
     #[test]

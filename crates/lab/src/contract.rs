@@ -30,18 +30,22 @@ const DATA_BYTES: usize = 64 * 1024;
 /// One point of the contract, tried on one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
+    /// The endpoint that it is about, as the contract names it.
+    pub endpoint: &'static str,
     /// The point, in words.
     pub name: String,
     /// What was seen instead; none when it holds.
     pub breach: Option<String>,
 }
 
-/// Launches a target and tries every point of the contract. `folder` takes its output and data file.
+/// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
+/// serves. `folder` takes its output and data file.
 ///
 /// # Errors
 /// When it cannot be launched.
 pub fn check_contract(
     target: &Target,
+    runtime: &Runtime,
     binary: Option<&Path>,
     launcher: &dyn Launcher,
     folder: &Path,
@@ -62,18 +66,19 @@ pub fn check_contract(
     let spec = LaunchSpec {
         target,
         binary,
-        runtime: &Runtime::default(),
+        runtime,
         settings: &settings,
         cpus: &[],
         output: &folder.join(format!("{}.log", target.name)),
     };
     let running = launcher.launch(&spec, stop)?;
     let mut checks = bodies(running.address());
-    checks.extend(delays(running.address()));
+    checks.extend(delays(running.address(), target));
     checks.extend(digests(running.address(), &data));
     checks.extend(refusals(running.address()));
     checks.extend(metrics(running.as_ref()));
     running.stop();
+    checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
 }
 
@@ -102,40 +107,42 @@ fn ask(address: SocketAddr, probe: &Probe<'_>) -> Option<String> {
     }
 }
 
-fn reply(address: SocketAddr, path: &str, status: u16, body: Option<&str>) -> Check {
+fn reply(address: SocketAddr, endpoint: &'static str, path: &str, status: u16, body: Option<&str>) -> Check {
     let wanted = body.map_or(format!("status {status}"), |body| format!("{body:?}"));
     let breach = ask(address, &Probe { path, expect: expecting(status, body), ..Probe::default() });
-    Check { name: format!("GET {path} gives {wanted}"), breach }
+    Check { endpoint, name: format!("GET {path} gives {wanted}"), breach }
 }
 
 fn submit(address: SocketAddr, sent: &str, status: u16, body: Option<&str>) -> Check {
     let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: expecting(status, body) };
     let wanted =
         if body.is_some() { "echoes its JSON".to_owned() } else { format!("gives status {status} for {sent:?}") };
-    Check { name: format!("POST /submit {wanted}"), breach: ask(address, &probe) }
+    Check { endpoint: "/submit", name: format!("POST /submit {wanted}"), breach: ask(address, &probe) }
 }
 
 fn bodies(address: SocketAddr) -> Vec<Check> {
     let json = r#"{"name":"bourdon","numbers":[1,2.50,-3e4],"text":"\u00e9 \"q\""}"#;
     vec![
-        reply(address, "/", 200, Some("Welcome!\n")),
-        reply(address, "/rest/hello", 200, Some("Hello world")),
-        reply(address, "/index", 200, Some("index\n")),
-        reply(address, "/hello/bourdon", 200, Some("hello, bourdon!\n")),
-        reply(address, "/user/42", 200, Some(r#"{"id":"42","name":"User"}"#)),
-        reply(address, "/ping", 200, Some(r#"{"message":"pong"}"#)),
-        reply(address, "/whoami", 200, None),
+        reply(address, "/", "/", 200, Some("Welcome!\n")),
+        reply(address, "/rest/hello", "/rest/hello", 200, Some("Hello world")),
+        reply(address, "/index", "/index", 200, Some("index\n")),
+        reply(address, "/hello/:name", "/hello/bourdon", 200, Some("hello, bourdon!\n")),
+        reply(address, "/user/:id", "/user/42", 200, Some(r#"{"id":"42","name":"User"}"#)),
+        reply(address, "/ping", "/ping", 200, Some(r#"{"message":"pong"}"#)),
+        reply(address, "/whoami", "/whoami", 200, None),
         submit(address, json, 200, Some(json)),
     ]
 }
 
 fn refusals(address: SocketAddr) -> Vec<Check> {
-    let mut checks: Vec<Check> =
-        ["/nothing/here", "/rest", "/user"].iter().map(|path| reply(address, path, 404, None)).collect();
-    checks.push(reply(address, "/hash?n=0", 400, None));
-    checks.push(reply(address, "/hash?n=many", 400, None));
-    checks.push(submit(address, "{broken", 400, None));
-    checks
+    vec![
+        reply(address, "/", "/nothing/here", 404, None),
+        reply(address, "/rest/hello", "/rest", 404, None),
+        reply(address, "/user/:id", "/user", 404, None),
+        reply(address, "/hash", "/hash?n=0", 400, None),
+        reply(address, "/hash", "/hash?n=many", 400, None),
+        submit(address, "{broken", 400, None),
+    ]
 }
 
 fn timed(address: SocketAddr, path: &str) -> Duration {
@@ -144,15 +151,19 @@ fn timed(address: SocketAddr, path: &str) -> Duration {
     Duration::from_nanos(MonotonicClock.now_ns() - start_ns)
 }
 
-fn delays(address: SocketAddr) -> Vec<Check> {
+/// The delay is kept where it belongs; a target without the setting promises none.
+fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
+    if !target.settings.contains_key("handler_delay") {
+        return Vec::new();
+    }
     let waits = ["/rest/hello", "/index"].map(|path| {
         let shortest = (0..TRIES).map(|_| timed(address, path)).min().unwrap_or_default();
         let breach = (shortest + EARLY < DELAY).then(|| format!("answered after {shortest:.1?}"));
-        Check { name: format!("GET {path} really waits {DELAY:?}"), breach }
+        Check { endpoint: path, name: format!("GET {path} really waits {DELAY:?}"), breach }
     });
     let shortest = (0..TRIES).map(|_| timed(address, "/ping")).min().unwrap_or_default();
     let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
-    let ping = Check { name: "GET /ping does not wait".to_owned(), breach };
+    let ping = Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach };
     waits.into_iter().chain([ping]).collect()
 }
 
@@ -163,9 +174,7 @@ fn digests(address: SocketAddr, data: &[u8]) -> Vec<Check> {
         (0..passes).for_each(|_| hash.update(data));
         hash.update(nonce.as_bytes());
         let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = format!("/hash?n={passes}&nonce={nonce}");
-        let breach = ask(address, &Probe { path: &path, expect: expecting(200, Some(&digest)), ..Probe::default() });
-        checks.push(Check { name: format!("GET {path} gives the digest"), breach });
+        checks.push(reply(address, "/hash", &format!("/hash?n={passes}&nonce={nonce}"), 200, Some(&digest)));
     }
     checks
 }
@@ -173,5 +182,5 @@ fn digests(address: SocketAddr, data: &[u8]) -> Vec<Check> {
 fn metrics(running: &dyn Running) -> Option<Check> {
     let address = running.admin_address()?;
     let breach = ask(address, &Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() });
-    Some(Check { name: "ADMIN_PORT /metrics answers".to_owned(), breach })
+    Some(Check { endpoint: "/metrics", name: "ADMIN_PORT /metrics answers".to_owned(), breach })
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
+use tempfile::TempDir;
 
 use crate::build::last_lines;
 use crate::expand::{Variables, expand};
@@ -73,6 +74,8 @@ pub struct ProcessLauncher {
 
 struct Process {
     guarded: Guarded,
+    /// Removed once nothing of the target is left.
+    _scratch: TempDir,
     address: SocketAddr,
     admin_address: SocketAddr,
     pid: u32,
@@ -96,7 +99,9 @@ impl Launcher for ProcessLauncher {
 impl ProcessLauncher {
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
         let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
-        let variables = self.variables(spec, port, admin_port);
+        let scratch = tempfile::Builder::new().prefix("bourdon-").tempdir();
+        let scratch = scratch.map_err(|error| format!("no folder for its files: {error}"))?;
+        let variables = self.variables(spec, port, admin_port, scratch.path());
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
         let guarded = Guarded::start(&self.executable, &words, spec.cpus, output, |command| {
@@ -104,11 +109,13 @@ impl ProcessLauncher {
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
+            command.env("SCRATCH", scratch.path());
         })
         .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
             guarded,
+            _scratch: scratch,
             address: address(port),
             admin_address: address(admin_port),
             pid: 0,
@@ -116,12 +123,13 @@ impl ProcessLauncher {
         })
     }
 
-    fn variables(&self, spec: &LaunchSpec<'_>, port: u16, admin_port: u16) -> Variables {
+    fn variables(&self, spec: &LaunchSpec<'_>, port: u16, admin_port: u16, scratch: &Path) -> Variables {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut variables = Variables::from([
             ("PORT", port.to_string()),
             ("ADMIN_PORT", admin_port.to_string()),
             ("BOURDON", text(&self.executable)),
+            ("SCRATCH", text(scratch)),
         ]);
         variables.extend(spec.binary.map(|binary| ("TARGET_BIN", text(binary))));
         variables

@@ -21,6 +21,6 @@ pub use contract::{Check, check_contract};
 pub use error::LabError;
 pub use folder::{RunFolder, RunRecord};
 pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
-pub use prepare::{Prepared, prepare, toolchain_versions};
+pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
 pub use session::{Session, SessionEnd};
 pub use trial::{Load, TrialTools};

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use model::{AbsentTarget, Event, Plan};
+use model::{AbsentTarget, CURRENT_RUNTIME, Event, Plan};
 
 use crate::build::{BuildError, Builder, toolchain};
 
@@ -30,15 +30,14 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: 
     let needed: BTreeSet<(String, String)> =
         plan.cells.iter().map(|cell| (cell.levels.target().to_owned(), cell.runtime.clone())).collect();
     for (name, runtime) in needed {
-        if plan.absent.iter().any(|absent| absent.name == name) {
+        if plan.absent.iter().any(|absent| absent.covers(&name, &runtime)) {
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
-        let environment = target.runtimes.get(&runtime).cloned().unwrap_or_default();
         if target.build.is_some() {
             on_event(Event::Building { target: &name });
         }
-        match builder.build(&target, &environment, stop) {
+        match builder.build(&target, &target.runtime(&runtime), stop) {
             Ok(built) => {
                 on_event(Event::Built { target: &name, cached: built.cached });
                 if let Some(binary) = built.binary {
@@ -50,22 +49,36 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: 
                 return prepared;
             }
             Err(error) => {
-                let absent = AbsentTarget { name: name.clone(), reason: error.to_string() };
-                on_event(Event::Absent { target: &name, reason: &absent.reason });
-                if !matches!(error, BuildError::NoToolchain { .. }) {
+                let only = target.runtimes.len() > 1;
+                let absent =
+                    AbsentTarget { name: name.clone(), runtime: only.then_some(runtime), reason: error.to_string() };
+                on_event(Event::Absent { target: &absent.label(), reason: &absent.reason });
+                if !error.is_absence() {
                     prepared.failed.push(absent.clone());
                 }
                 plan.absent.push(absent);
             }
         }
     }
-    let absent: BTreeSet<&str> = plan.absent.iter().map(|absent| absent.name.as_str()).collect();
-    plan.cells.retain(|cell| !absent.contains(cell.levels.target()));
+    let absent = &plan.absent;
+    plan.cells.retain(|cell| !absent.iter().any(|absent| absent.covers(cell.levels.target(), &cell.runtime)));
     prepared
 }
 
-/// What each target's toolchain says of its version, by target; those that need none are missing.
+/// What the toolchain of each target and runtime of the plan says of its version; those that need none are missing.
+/// The key is the target's name, with `@` and the runtime unless it is the one on PATH.
 pub fn toolchain_versions(plan: &Plan) -> BTreeMap<String, String> {
-    let version = |target: &model::Target| toolchain(target).ok().flatten();
-    plan.targets.iter().filter_map(|target| Some((target.name.clone(), version(target)?))).collect()
+    let used: BTreeSet<(&str, &str)> =
+        plan.cells.iter().map(|cell| (cell.levels.target(), cell.runtime.as_str())).collect();
+    let version = |(name, runtime): (&str, &str)| {
+        let target = plan.target(name)?;
+        let version = toolchain(target, &target.runtime(runtime)).ok().flatten()?;
+        Some((with_runtime(name, runtime), version))
+    };
+    used.into_iter().filter_map(version).collect()
+}
+
+/// `go-net-http`, or `go-net-http@1.9` for another runtime than the one on PATH.
+pub fn with_runtime(target: &str, runtime: &str) -> String {
+    if runtime == CURRENT_RUNTIME { target.to_owned() } else { format!("{target}@{runtime}") }
 }

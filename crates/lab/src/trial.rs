@@ -102,7 +102,7 @@ fn launch(
         output: String::new(),
     };
     let target = plan.target(name).ok_or_else(no_target)?;
-    let runtime = target.runtimes.get(&cell.runtime).cloned().unwrap_or_default();
+    let runtime = target.runtime(&cell.runtime);
     let spec = LaunchSpec {
         target,
         binary: tools.prepared.binary(name, &cell.runtime).map(std::path::PathBuf::as_path),

@@ -77,6 +77,7 @@ fn target(name: &str) -> Target {
         framework: String::new(),
         about: String::new(),
         reconstruction: None,
+        serves: Vec::new(),
         toolchain: None,
         build: None,
         launch: LaunchRecipe {

@@ -93,8 +93,26 @@ pub struct GeneratorPlan {
 pub struct AbsentTarget {
     /// Its name.
     pub name: String,
+    /// The one runtime with which it cannot run; none when that holds for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// What is missing and how to get it.
     pub reason: String,
+}
+
+impl AbsentTarget {
+    /// Whether a cell of this target and runtime is among what cannot run.
+    pub fn covers(&self, target: &str, runtime: &str) -> bool {
+        self.name == target && self.runtime.as_deref().is_none_or(|absent| absent == runtime)
+    }
+
+    /// Its name for people, with the runtime if it is only that: `go-net-http with runtime 1.9`.
+    pub fn label(&self) -> String {
+        match &self.runtime {
+            Some(runtime) => format!("{} with runtime {runtime}", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// A factor's value.

@@ -24,6 +24,9 @@ pub struct Target {
     /// Set when this is bourdon's own model of something that no longer runs; said wherever it appears.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconstruction: Option<String>,
+    /// The endpoints of the contract that it serves, where it does not serve all; empty stands for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serves: Vec<String>,
     /// The tool without which it cannot be built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toolchain: Option<Toolchain>,
@@ -39,6 +42,25 @@ pub struct Target {
     #[serde(default)]
     pub runtimes: BTreeMap<String, Runtime>,
 }
+
+impl Target {
+    /// Whether it serves an endpoint of the contract, named as there: `/hello/:name`.
+    pub fn serves(&self, endpoint: &str) -> bool {
+        self.serves.is_empty() || self.serves.iter().any(|served| served == endpoint)
+    }
+
+    /// The environment of a runtime; none is known of the toolchain on PATH unless the target says so.
+    pub fn runtime(&self, name: &str) -> Runtime {
+        self.runtimes.get(name).cloned().unwrap_or_default()
+    }
+}
+
+/// The endpoints of targets/CONTRACT.md.
+pub const ENDPOINTS: [&str; 10] =
+    ["/", "/rest/hello", "/index", "/hello/:name", "/user/:id", "/ping", "/submit", "/hash", "/whoami", "/metrics"];
+
+/// The runtime that stands for the toolchain on PATH.
+pub const CURRENT_RUNTIME: &str = "current";
 
 /// A tool looked for on PATH.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     claims(&mut parts, analysis);
     findings(&mut parts, analysis);
     parts.extend(words::absent(analysis).into_iter().map(|(names, reason)| {
-        let names: Vec<String> = names.into_iter().map(code).collect();
+        let names: Vec<String> = names.iter().map(|name| code(name)).collect();
         format!("Absent: {}: {}", names.join(", "), escape(reason))
     }));
     if let Some(title) = words::void_title(analysis) {

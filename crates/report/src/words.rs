@@ -151,12 +151,12 @@ pub(crate) fn certainty(finding: &Finding) -> String {
 }
 
 /// The absent targets by reason, in order of first appearance: one missing toolchain is one thing to get.
-pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<&str>, &str)> {
-    let mut by_reason: Vec<(Vec<&str>, &str)> = Vec::new();
+pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<String>, &str)> {
+    let mut by_reason: Vec<(Vec<String>, &str)> = Vec::new();
     for target in &analysis.absent {
         match by_reason.iter_mut().find(|(_, reason)| *reason == target.reason) {
-            Some((names, _)) => names.push(&target.name),
-            None => by_reason.push((vec![&target.name], &target.reason)),
+            Some((names, _)) => names.push(target.label()),
+            None => by_reason.push((vec![target.label()], &target.reason)),
         }
     }
     by_reason

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, CellPlan, GeneratorPlan, Level, Setting};
+use model::{CURRENT_RUNTIME, Cell, CellPlan, GeneratorPlan, Level, Setting};
 
 use super::Machine;
 use super::diagnostic::{Fault, Read};
@@ -15,9 +15,6 @@ use super::vary::{Vary, VaryTable};
 
 /// The setting from which a cell's ceiling follows.
 const HANDLER_DELAY: &str = "handler_delay";
-
-/// The runtime of a target unless a cell says otherwise: the toolchain on PATH.
-const CURRENT: &str = "current";
 
 /// How many handler delays a window holds at least, so that each connection completes so many requests. The quick
 /// form's cells are marked thin.
@@ -164,11 +161,11 @@ fn combinations(factors: &[Factor]) -> Vec<Vec<(&Factor, &Placed)>> {
 
 fn default_runtime(table: &VaryTable, entrant: &Entrant) -> Read<String> {
     let target = &entrant.target;
-    if target.runtimes.is_empty() || target.runtimes.contains_key(CURRENT) {
-        return Ok(CURRENT.to_owned());
+    if target.runtimes.is_empty() || target.runtimes.contains_key(CURRENT_RUNTIME) {
+        return Ok(CURRENT_RUNTIME.to_owned());
     }
     let known: Vec<&str> = target.runtimes.keys().map(String::as_str).collect();
-    let message = format!("`{}` has no runtime `{CURRENT}`", target.name);
+    let message = format!("`{}` has no runtime `{CURRENT_RUNTIME}`", target.name);
     Err(Fault::new(table.span.clone(), message).help(format!("add `runtime = …` with one of {}", known.join(", "))))
 }
 

@@ -136,6 +136,7 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
         framework: String::new(),
         about: String::new(),
         reconstruction: None,
+        serves: Vec::new(),
         toolchain: None,
         launch: LaunchRecipe {
             run: launch_words(run, build.as_ref())?,
@@ -160,6 +161,7 @@ pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
         framework: "bourdon's own specimen".to_owned(),
         about: kind.about().to_owned(),
         reconstruction: None,
+        serves: Vec::new(),
         toolchain: None,
         build: None,
         launch: LaunchRecipe {

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use model::{BuildRecipe, LaunchRecipe, Target, Toolchain};
+use model::{BuildRecipe, ENDPOINTS, LaunchRecipe, Target, Toolchain};
 
 use super::diagnostic::{Diagnostic, Read};
 use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, words};
-use super::section::{Section, parse};
+use super::section::{Item, Section, parse};
 use super::{Source, load};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "title",
     "language",
     "framework",
     "about",
     "reconstruction",
+    "serves",
     "toolchain",
     "build",
     "launch",
@@ -45,12 +46,17 @@ fn read(text: &str, folder: &Path) -> Read<Target> {
         framework: text_of("framework")?.unwrap_or_default(),
         about: text_of("about")?.unwrap_or_default(),
         reconstruction: text_of("reconstruction")?,
+        serves: file.read("serves", serves)?.unwrap_or_default(),
         toolchain: file.read("toolchain", |item| toolchain(&item.section("[toolchain]")?))?,
         launch: launch_recipe(&launch.section("[launch]")?, build.as_ref(), folder)?,
         build,
         settings: file.read("settings", settings)?.unwrap_or_default(),
         runtimes: file.read("runtimes", runtimes)?.unwrap_or_default(),
     })
+}
+
+fn serves(item: Item) -> Read<Vec<String>> {
+    item.values()?.iter().map(|one| Ok(one.word(&ENDPOINTS)?.to_owned())).collect()
 }
 
 fn toolchain(section: &Section) -> Read<Toolchain> {

@@ -1,6 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Call, Cell, Claim, Expectation, ParseError, Plan, format_duration, parse_duration, parse_expectation};
+use model::{
+    AbsentTarget, CURRENT_RUNTIME, Call, Cell, Claim, Expectation, ParseError, Plan, format_duration, parse_duration,
+    parse_expectation,
+};
 
 /// A claim whose every metric is known to stand for exactly one cell of the plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +132,6 @@ struct Wanted<'a> {
 }
 
 fn find_cell(plan: &Plan, conditions: &Cell, call: &Call) -> Result<usize, ClaimError> {
-    known_target(plan, call)?;
     let mut wanted: BTreeMap<&str, Wanted> = BTreeMap::new();
     for (factor, level) in &conditions.0 {
         wanted.insert(factor, Wanted { level: canonical(&level.to_string()), call: None });
@@ -137,6 +139,7 @@ fn find_cell(plan: &Plan, conditions: &Cell, call: &Call) -> Result<usize, Claim
     for (factor, level) in &call.levels {
         wanted.insert(factor, Wanted { level: level.clone(), call: Some(call) });
     }
+    known_target(plan, call, wanted.get("runtime").map(|runtime| runtime.level.as_str()))?;
     for (factor, want) in &wanted {
         known_level(plan, factor, want)?;
     }
@@ -152,13 +155,12 @@ fn find_cell(plan: &Plan, conditions: &Cell, call: &Call) -> Result<usize, Claim
     }
 }
 
-fn known_target(plan: &Plan, call: &Call) -> Result<(), ClaimError> {
+fn known_target(plan: &Plan, call: &Call, runtime: Option<&str>) -> Result<(), ClaimError> {
     let (name, offset) = (call.target.clone(), call.offset);
-    if plan.cells.iter().any(|cell| cell.levels.target() == name) {
-        return Ok(());
-    }
-    Err(match plan.absent.iter().find(|absent| absent.name == name) {
-        Some(absent) => ClaimError::AbsentTarget { name, offset, reason: absent.reason.clone() },
+    let covers = |absent: &&AbsentTarget| absent.covers(&name, runtime.unwrap_or(CURRENT_RUNTIME));
+    Err(match plan.absent.iter().find(covers) {
+        Some(absent) => ClaimError::AbsentTarget { name: absent.label(), offset, reason: absent.reason.clone() },
+        None if plan.cells.iter().any(|cell| cell.levels.target() == name) => return Ok(()),
         None => ClaimError::UnknownTarget { name, offset, candidates: levels_of(plan, "target") },
     })
 }

@@ -294,6 +294,7 @@ pub(crate) fn full() -> Analysis {
     Analysis {
         cells,
         absent: vec![AbsentTarget {
+            runtime: None,
             name: "java-tomcat".to_owned(),
             reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
         }],
