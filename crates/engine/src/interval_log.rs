@@ -16,14 +16,18 @@ pub(crate) struct IntervalLog<'a> {
     to: &'a mut dyn Write,
     /// The first failure; nothing is written after it.
     failure: Option<std::io::Error>,
+    /// Kept from line to line: what is asked for anew each second leaves holes, and memory grows.
+    serializer: V2DeflateSerializer,
+    text: Vec<u8>,
 }
 
 impl<'a> IntervalLog<'a> {
     pub(crate) fn new(to: &'a mut dyn Write, started_at: SystemTime) -> Self {
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("values in units of 100 ns").with_start_time(started_at);
-        let mut log = Self { to, failure: None };
-        log.put(&encode(builder, |_| {}));
+        let mut log = Self { to, failure: None, serializer: V2DeflateSerializer::new(), text: Vec::new() };
+        log.encode(builder, |_| {});
+        log.put(|_| true);
         log
     }
 
@@ -33,18 +37,29 @@ impl<'a> IntervalLog<'a> {
             return;
         }
         let (start, length) = (Duration::from_nanos(start_ns), Duration::from_nanos(length_ns));
-        let line = encode(IntervalLogWriterBuilder::new(), |writer| {
+        self.encode(IntervalLogWriterBuilder::new(), |writer| {
             // Writing to memory cannot fail, and the histogram's bounds are the format's.
             let _ = writer.write_histogram(histogram, start, length, Tag::new(tag));
         });
         // The writer begins every log with its header, which this one already has.
-        let own = line.split_inclusive(|byte| *byte == b'\n').filter(|line| line.starts_with(b"Tag="));
-        own.for_each(|line| self.put(line));
+        self.put(|line| line.starts_with(b"Tag="));
     }
 
-    fn put(&mut self, bytes: &[u8]) {
-        if self.failure.is_none() {
-            self.failure = self.to.write_all(bytes).err();
+    /// Leaves what `body` writes, after a header, in `text`.
+    fn encode(&mut self, mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) {
+        self.text.clear();
+        builder.with_max_value_divisor(TICKS_PER_MS);
+        if let Ok(mut writer) = builder.begin_log_with(&mut self.text, &mut self.serializer) {
+            body(&mut writer);
+        }
+    }
+
+    /// Writes the lines of `text` that are wanted.
+    fn put(&mut self, wanted: impl Fn(&[u8]) -> bool) {
+        for line in self.text.split_inclusive(|byte| *byte == b'\n').filter(|line| wanted(line)) {
+            if self.failure.is_none() {
+                self.failure = self.to.write_all(line).err();
+            }
         }
     }
 
@@ -55,15 +70,6 @@ impl<'a> IntervalLog<'a> {
 }
 
 type Writer<'a, 'b> = IntervalLogWriter<'a, 'b, Vec<u8>, V2DeflateSerializer>;
-
-fn encode(mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) -> Vec<u8> {
-    let (mut text, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
-    builder.with_max_value_divisor(TICKS_PER_MS);
-    if let Ok(mut writer) = builder.begin_log_with(&mut text, &mut serializer) {
-        body(&mut writer);
-    }
-    text
-}
 
 #[cfg(test)]
 mod tests {
