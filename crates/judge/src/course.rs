@@ -1,11 +1,13 @@
 //! How a launch went over its window: level, warming up, slowing down, or never settled (Barrett et al., *Virtual
 //! machine warmup blows hot and cold*, OOPSLA'17).
 
-use model::{Course, Interval, Mark, MarkNote, Measurement};
+use model::{Course, Interval, Mark, MarkNote, Measurement, Observation, ObservedSecond};
 
 use crate::figures::{figure, percent};
 use crate::statistics::{change_points, mean};
-use crate::thresholds::{COURSE_SECONDS, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE};
+use crate::thresholds::{
+    COURSE_SECONDS, CPU_CHANGE, CPU_TO_CLASSIFY_S, MEMORY_CHANGE, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE,
+};
 
 /// The course of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,19 +20,38 @@ pub struct Went {
     text: String,
 }
 
-/// Classifies a launch by its throughput and its p99, second by second; the worse of the two counts. None where the
-/// window has too few whole seconds.
-pub(crate) fn classify(measured: &Measurement) -> Option<Went> {
+/// Classifies a launch by its throughput, its p99, and the target's CPU per request and memory, second by second; the
+/// worst of them counts. None where the window has too few whole seconds.
+pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -> Option<Went> {
     let seconds = whole_seconds(measured);
     if seconds.len() < COURSE_SECONDS {
         return None;
     }
     let rates: Vec<f64> = seconds.iter().map(|second| second.ok as f64 / second.length_s).collect();
-    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, more_is_better: true }.classify(&rates);
+    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, better: Better::More }.classify(&rates);
     let tails: Option<Vec<f64>> = seconds.iter().map(|second| second.p99_us.map(|us| us / 1e3)).collect();
-    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, more_is_better: false };
+    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, better: Better::Less };
     let by_tail = tails.and_then(|tails| by_tail.classify(&tails));
-    by_rate.into_iter().chain(by_tail).reduce(worse)
+    let seen = observed.map_or(&[][..], |seen| &seen.seconds);
+    by_rate.into_iter().chain(by_tail).chain(by_cpu(&seconds, seen)).chain(by_memory(seen)).reduce(worse)
+}
+
+/// By CPU per request: CPU alone would follow throughput.
+fn by_cpu(seconds: &[&Interval], seen: &[ObservedSecond]) -> Option<Went> {
+    if seen.len() < COURSE_SECONDS || seen.iter().any(|second| second.cpu_s < CPU_TO_CLASSIFY_S) {
+        return None;
+    }
+    let costs: Vec<f64> =
+        seconds.iter().zip(seen).map(|(second, seen)| 1e6 * seen.cpu_s / second.ok.max(1) as f64).collect();
+    Series { name: "µs of CPU a request", change: CPU_CHANGE, better: Better::Less }.classify(&costs)
+}
+
+fn by_memory(seen: &[ObservedSecond]) -> Option<Went> {
+    if seen.len() < COURSE_SECONDS {
+        return None;
+    }
+    let mebibytes: Vec<f64> = seen.iter().map(|second| second.memory_bytes as f64 / f64::from(1 << 20)).collect();
+    Series { name: "MiB of memory", change: MEMORY_CHANGE, better: Better::Neither }.classify(&mebibytes)
 }
 
 /// The whole seconds inside the window; the warm-up before it is not measured, the last one may be cut short.
@@ -50,7 +71,16 @@ struct Series {
     name: &'static str,
     /// Relative change below which two levels are the same.
     change: f64,
-    more_is_better: bool,
+    better: Better,
+}
+
+/// Which of two levels is the better one.
+#[derive(Clone, Copy)]
+enum Better {
+    More,
+    Less,
+    /// A server may take what memory it needs, and give it back: what counts is whether it settles.
+    Neither,
 }
 
 impl Series {
@@ -97,7 +127,11 @@ impl Series {
     }
 
     fn better(&self, one: f64, other: f64) -> bool {
-        if self.more_is_better { one > other } else { one < other }
+        match self.better {
+            Better::More => one > other,
+            Better::Less => one < other,
+            Better::Neither => false,
+        }
     }
 
     fn words(&self, levels: &[Level]) -> String {
@@ -122,7 +156,10 @@ pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
         Course::Unsteady => Mark::Unsteady,
     };
     let cut = match went.steady_from_s {
-        Some(from) => format!("; steady after {} of the window", percent(from / measured.window_s)),
+        Some(from) => {
+            let share = percent(from / measured.window_s);
+            format!("; steady after {share} of the window: {from:.0} s more of warm_up would leave that out")
+        }
         None => String::new(),
     };
     Some(MarkNote { mark, text: format!("{}{cut}", went.text) })
@@ -158,7 +195,7 @@ mod tests {
     }
 
     fn course(levels: &[(f64, f64)]) -> (Course, Option<f64>) {
-        let went = classify(&window(levels)).unwrap();
+        let went = classify(&window(levels), None).unwrap();
         (went.course, went.steady_from_s)
     }
 
@@ -177,23 +214,59 @@ mod tests {
         assert_eq!(course(&[at(6, 10_000.0, 9.0), at(8, 10_000.0, 5.0)].concat()), (Course::WarmUp, Some(6.0)));
     }
 
+    /// The seconds of a level window, in which the target used so much CPU (s) and memory (MiB).
+    fn seen(levels: &[(f64, u64)]) -> (Measurement, Observation) {
+        let second = |(at, (cpu_s, mebibytes)): (usize, &(f64, u64))| ObservedSecond {
+            at_s: at as f64,
+            cpu_s: *cpu_s,
+            memory_bytes: mebibytes << 20,
+        };
+        let seconds = levels.iter().enumerate().map(second).collect();
+        (window(&at(levels.len(), 10_000.0, 5.0)), Observation { seconds, ..Observation::default() })
+    }
+
+    #[test]
+    fn the_targets_cpu_and_memory_count_too() {
+        let course = |levels: &[(f64, u64)]| {
+            let (measured, observed) = seen(levels);
+            let went = classify(&measured, Some(&observed)).unwrap();
+            (went.course, went.steady_from_s)
+        };
+        let of = |seconds: usize, cpu_s: f64, mebibytes: u64| vec![(cpu_s, mebibytes); seconds];
+        assert_eq!(course(&of(12, 0.9, 20)), (Course::Flat, Some(0.0)));
+        assert_eq!(course(&[of(4, 0.9, 20), of(8, 0.6, 20)].concat()), (Course::WarmUp, Some(4.0)));
+        assert_eq!(course(&[of(6, 0.6, 20), of(6, 0.9, 20)].concat()), (Course::SlowDown, None));
+        assert_eq!(course(&[of(4, 0.05, 20), of(8, 0.1, 20)].concat()).0, Course::Flat, "a few ticks say nothing");
+        assert_eq!(course(&[of(4, 0.9, 20), of(8, 0.9, 40)].concat()), (Course::WarmUp, Some(4.0)));
+        assert_eq!(course(&[of(4, 0.9, 40), of(8, 0.9, 20)].concat()), (Course::WarmUp, Some(4.0)));
+        assert_eq!(course(&[of(13, 0.9, 20), of(3, 0.9, 40)].concat()), (Course::Unsteady, None));
+    }
+
     #[test]
     fn a_small_change_is_none_and_a_short_window_says_nothing() {
         assert_eq!(course(&[at(6, 10_000.0, 5.0), at(6, 9_700.0, 5.0)].concat()).0, Course::Flat);
-        assert_eq!(classify(&window(&at(9, 10_000.0, 5.0))), None);
-        assert_eq!(classify(&window(&at(12, 0.0, 5.0))).map(|went| went.course), Some(Course::Flat), "by p99 alone");
+        assert_eq!(classify(&window(&at(9, 10_000.0, 5.0)), None), None);
+        assert_eq!(
+            classify(&window(&at(12, 0.0, 5.0)), None).map(|went| went.course),
+            Some(Course::Flat),
+            "by p99 alone"
+        );
     }
 
     #[test]
     fn the_steady_figure_leaves_the_warm_up_out() {
         let warming = window(&[at(4, 8_000.0, 5.0), at(8, 10_000.0, 5.0)].concat());
-        let went = classify(&warming).unwrap();
+        let went = classify(&warming, None).unwrap();
         let steady = steady_throughput(&went, &warming).unwrap();
         assert!((steady - 10_000.0).abs() < 100.0, "{steady}");
         let note = mark(&went, &warming).unwrap();
         assert_eq!(note.mark, Mark::WarmUp);
-        assert!(note.text.ends_with("from second 4; steady after 33 % of the window"), "{note:?}");
+        assert!(
+            note.text
+                .ends_with("from second 4; steady after 33 % of the window: 4 s more of warm_up would leave that out"),
+            "{note:?}"
+        );
         let slowing = window(&[at(8, 10_000.0, 5.0), at(4, 8_000.0, 5.0)].concat());
-        assert_eq!(steady_throughput(&classify(&slowing).unwrap(), &slowing), None);
+        assert_eq!(steady_throughput(&classify(&slowing, None).unwrap(), &slowing), None);
     }
 }

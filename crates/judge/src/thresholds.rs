@@ -112,6 +112,16 @@ pub const THROUGHPUT_CHANGE: f64 = 0.05;
 /// of its requests and scatters far more than their number.
 pub const P99_CHANGE: f64 = 0.25;
 
+/// Relative change of a second's CPU per request from which two levels differ: twice that of throughput, for the
+/// kernel counts in ticks of 10 ms.
+pub const CPU_CHANGE: f64 = 0.1;
+
+/// CPU seconds in each second below which the ticks of 10 ms are too coarse for a course.
+pub const CPU_TO_CLASSIFY_S: f64 = 0.2;
+
+/// Relative change of memory from which two levels differ. A choice: a heap breathes with its collector.
+pub const MEMORY_CHANGE: f64 = 0.25;
+
 /// Share of the window that the last level must fill for a launch to have settled: Barrett et al. (2017) ask for the
 /// last quarter of the iterations to be without a change.
 pub const SETTLED_SHARE: f64 = 0.25;

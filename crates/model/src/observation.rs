@@ -58,6 +58,20 @@ pub struct Observation {
     pub involuntary_switches: Option<u64>,
     /// The rest of the machine.
     pub host: HostUse,
+    /// The window's whole seconds, in order; empty in records that did not look at them one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seconds: Vec<ObservedSecond>,
+}
+
+/// One whole second of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ObservedSecond {
+    /// Seconds from the window's start to its beginning.
+    pub at_s: f64,
+    /// The target's CPU seconds in it.
+    pub cpu_s: f64,
+    /// Resident bytes of the target at its end.
+    pub memory_bytes: u64,
 }
 
 impl Observation {

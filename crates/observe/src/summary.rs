@@ -1,4 +1,4 @@
-use model::{HostUse, NS_PER_S, Observation, Sample};
+use model::{HostUse, NS_PER_S, Observation, ObservedSecond, Sample};
 
 /// Reduces samples to what happened between the window's start and end.
 ///
@@ -33,6 +33,7 @@ pub fn summarise(
         voluntary_switches: edges.count(|s| s.voluntary_switches),
         involuntary_switches: edges.count(|s| s.involuntary_switches),
         host: host_use(&edges, host_cpus),
+        seconds: edges.seconds(window_start_ns),
     }
 }
 
@@ -67,6 +68,23 @@ impl<'a> Edges<'a> {
 
     fn length_s(&self) -> f64 {
         self.end_ns.saturating_sub(self.start_ns) as f64 / NS_PER_S as f64
+    }
+
+    /// The whole seconds from `window_start_ns` to the end, as far as there are samples on both sides of each.
+    fn seconds(&self, window_start_ns: u64) -> Vec<ObservedSecond> {
+        let points = |figure: fn(&Sample) -> f64| self.samples.iter().map(|s| (s.at_ns, figure(s))).collect::<Vec<_>>();
+        let cpu = points(|s| s.cpu_user_s + s.cpu_system_s);
+        let memory = points(|s| s.rss_bytes as f64);
+        let second = |number: u64| {
+            let (from_ns, to_ns) = (window_start_ns + number * NS_PER_S, window_start_ns + (number + 1) * NS_PER_S);
+            Some(ObservedSecond {
+                at_s: number as f64,
+                cpu_s: (value_at(&cpu, to_ns)? - value_at(&cpu, from_ns)?).max(0.0),
+                memory_bytes: value_at(&memory, to_ns)? as u64,
+            })
+        };
+        let whole = self.end_ns.saturating_sub(window_start_ns) / NS_PER_S;
+        if self.start_ns > window_start_ns { Vec::new() } else { (0..whole).filter_map(second).collect() }
     }
 
     /// Samples between the edges, and those next to them that were needed for the line.
@@ -146,6 +164,18 @@ mod tests {
         assert_eq!(seen.involuntary_switches, None);
         assert_eq!((seen.memory_at_rest_bytes, seen.peak_memory_bytes), (1_000, 1_030));
         assert_eq!((seen.threads_max, seen.processes_max, seen.open_files_max), (9, 2, Some(20)));
+    }
+
+    #[test]
+    fn the_whole_seconds_of_the_window_are_told_one_by_one() {
+        let seen = summarise(&steady(), 500_000_000, 2_900_000_000, 1, 2);
+        let [first, second] = seen.seconds[..] else { panic!("{:?}", seen.seconds) };
+        assert_eq!((first.at_s, second.at_s), (0.0, 1.0));
+        assert_near(first.cpu_s, 0.5);
+        assert_near(second.cpu_s, 0.5);
+        assert_eq!((first.memory_bytes, second.memory_bytes), (1_015, 1_025));
+        let late = summarise(&steady()[8..], 500_000_000, 2_900_000_000, 1, 2);
+        assert_eq!(late.seconds, [], "nothing was seen of the first half second");
     }
 
     #[test]
