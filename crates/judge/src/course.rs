@@ -220,6 +220,7 @@ mod tests {
             at_s: at as f64,
             cpu_s: *cpu_s,
             memory_bytes: mebibytes << 20,
+            ..ObservedSecond::default()
         };
         let seconds = levels.iter().enumerate().map(second).collect();
         (window(&at(levels.len(), 10_000.0, 5.0)), Observation { seconds, ..Observation::default() })

@@ -14,7 +14,8 @@ pub fn cell_for_twin(plan: &Plan) -> Option<usize> {
         let cell = &plan.cells[*index];
         (cell.handler_delay_ns, cell.load.warm_up_ns + cell.load.window_ns, *index)
     };
-    (0..plan.cells.len()).min_by_key(cost)
+    // Of a ladder only the first rung has nothing before it that a launch of its own would lack.
+    plan.launches().into_iter().map(|launch| launch[0]).min_by_key(cost)
 }
 
 /// Asks for whole blocks, each with every cell once in random order, until the comparisons are precise enough or the
@@ -42,10 +43,23 @@ impl BlockPlanner {
 
     /// The trials of a block in their order, a function of the seed and the block alone.
     fn block(&self, block: u32) -> Vec<TrialSpec> {
-        let once = (0..self.plan.cells.len()).map(|cell| (cell, false));
-        let mut launches: Vec<(usize, bool)> = once.chain(self.plan.twin.map(|cell| (cell, true))).collect();
+        let once = self.plan.launches().into_iter().map(|cells| (cells, false));
+        let mut launches: Vec<(Vec<usize>, bool)> = once.chain(self.plan.twin.map(|cell| (vec![cell], true))).collect();
         fastrand::Rng::with_seed(mix(self.plan.seed, block)).shuffle(&mut launches);
-        (1..).zip(launches).map(|(position, (cell, twin))| TrialSpec { block, position, cell, twin }).collect()
+        let trials = launches.into_iter().flat_map(|(cells, twin)| cells.into_iter().map(move |cell| (cell, twin)));
+        (1..).zip(trials).map(|(position, (cell, twin))| TrialSpec { block, position, cell, twin }).collect()
+    }
+
+    /// What is not recorded of a block. A ladder that lacks a rung is climbed again from its foot: what a rung shows
+    /// depends on those before it.
+    fn missing(&self, block: u32, recorded: &BTreeSet<(u32, usize, bool)>) -> Vec<TrialSpec> {
+        let all = self.block(block);
+        let lacks = |spec: &TrialSpec| !recorded.contains(&(spec.block, spec.cell, spec.twin));
+        let broken: Vec<TrialSpec> = all.iter().copied().filter(lacks).collect();
+        let touched = |spec: &TrialSpec| {
+            broken.iter().any(|lack| lack.twin == spec.twin && self.plan.same_launch(lack.cell, spec.cell))
+        };
+        all.into_iter().filter(touched).collect()
     }
 
     /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
@@ -102,9 +116,8 @@ impl Planner for BlockPlanner {
         let repeated = records.repeated().len() as u32;
         let blocks = (1..=self.most() + repeated).filter(|block| !records.repeated().contains_key(block));
         for (before, block) in (0..).zip(blocks) {
-            let mut missing = self.block(block);
-            let whole = missing.len();
-            missing.retain(|spec| !recorded.contains(&(spec.block, spec.cell, spec.twin)));
+            let missing = self.missing(block, &recorded);
+            let whole = self.plan.cells.len() + usize::from(self.plan.twin.is_some());
             if missing.is_empty() {
                 continue;
             }
@@ -208,6 +221,30 @@ mod tests {
         }
         let said = reason(BlockPlanner::new(&session.plan()).next(&records));
         assert!(said.starts_with("6 blocks: "), "{said}");
+    }
+
+    #[test]
+    fn a_ladder_is_climbed_in_its_order_and_again_from_its_foot() {
+        let session = Session::new()
+            .delayed("a", 10, 0, 100.0)
+            .delayed("b", 10, 0, 100.0)
+            .delayed("a", 20, 0, 100.0)
+            .delayed("b", 20, 0, 100.0)
+            .blocks(1);
+        let mut plan = session.plan();
+        plan.ladder = Some("connections".to_owned());
+        let planner = BlockPlanner::new(&plan);
+        for block in 1..=6 {
+            let order: Vec<usize> = planner.block(block).iter().map(|spec| spec.cell).collect();
+            assert!(order == [0, 2, 1, 3] || order == [1, 3, 0, 2], "{order:?}");
+        }
+        let first = planner.block(1)[0].cell;
+        let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
+        assert_eq!(cells(planner.next(&done)), [first, first + 2]);
+        assert_eq!(cell_for_twin(&plan), Some(0));
+        plan.cells[0].load.window_ns += 1;
+        plan.cells[2].load.window_ns = 0;
+        assert_eq!(cell_for_twin(&plan), Some(1), "a later rung cannot stand alone");
     }
 
     fn disturb(trial: &mut TrialRecord) {

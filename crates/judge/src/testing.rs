@@ -162,6 +162,7 @@ impl Session {
             blocks: self.planned,
             repeats: self.repeats,
             twin: self.twin.then_some(0),
+            ladder: None,
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
@@ -268,6 +269,7 @@ fn target(name: &str) -> Target {
         cwd: PathBuf::new(),
         env: BTreeMap::new(),
         ready: "/".to_owned(),
+        metrics: None,
         ready_within_ns: model::READY_WITHIN_NS,
     };
     Target {

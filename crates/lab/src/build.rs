@@ -281,6 +281,7 @@ mod tests {
                 cwd: folder.to_owned(),
                 env: BTreeMap::new(),
                 ready: "/".into(),
+                metrics: None,
                 ready_within_ns: model::READY_WITHIN_NS,
             },
             settings: BTreeMap::new(),

@@ -12,6 +12,7 @@ mod launch;
 mod prepare;
 mod probe;
 pub mod reaper;
+mod scrape;
 mod session;
 mod trial;
 

@@ -5,7 +5,7 @@ use model::{Event, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, Tr
 
 use crate::error::LabError;
 use crate::folder::RunFolder;
-use crate::trial::{TrialTools, empty_record, run_trial};
+use crate::trial::{Told, TrialTools, empty_record, run_launch};
 
 /// A run under way: a plan, its folder, and what has been recorded so far.
 pub struct Session<'a> {
@@ -49,12 +49,11 @@ impl Session<'_> {
                     return Ok(SessionEnd { trials: self.done, interrupted: false });
                 }
             };
-            for spec in specs {
-                let Some(record) = self.one(planner, spec, &broken, stop, on_event)? else {
+            let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && self.plan.same_launch(a.cell, b.cell);
+            for launch in specs.chunk_by(together) {
+                if !self.launch(planner, launch, &mut broken, stop, on_event)? {
                     return Ok(SessionEnd { trials: self.done, interrupted: true });
-                };
-                note_broken(&mut broken, &record);
-                self.done.push(record);
+                }
                 if self.plan.cells.iter().all(|cell| broken.contains_key(cell.levels.target())) {
                     on_event(Event::Finished { reason: "no target can be launched" });
                     return Ok(SessionEnd { trials: self.done, interrupted: false });
@@ -63,39 +62,53 @@ impl Session<'_> {
         }
     }
 
-    /// Runs and records one trial; none when it was interrupted.
-    fn one(
+    /// Makes and records the trials of one launch; false when it was interrupted, and then nothing is recorded.
+    fn launch(
         &mut self,
         planner: &dyn Planner,
-        spec: TrialSpec,
-        broken: &BTreeMap<String, String>,
+        specs: &[TrialSpec],
+        broken: &mut BTreeMap<String, String>,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Option<TrialRecord>, LabError> {
+    ) -> Result<bool, LabError> {
         if stop.load(Ordering::Relaxed) {
-            return Ok(None);
+            return Ok(false);
         }
-        let cell = &self.plan.cells[spec.cell];
-        let expected = planner.expected_trials().max(self.done.len() + 1);
-        let label = format!("{}{}", cell.levels, if spec.twin { ", once more" } else { "" });
-        on_event(Event::TrialStarted { spec, label: &label, done: self.done.len(), expected });
-        let record = match broken.get(cell.levels.target()) {
-            Some(why) => given_up(empty_record(cell, spec), why),
-            None => {
-                let id = spec.id();
-                let output = self.folder.output_of(&id);
-                let mut progress = |interval: &model::Interval| on_event(Event::Second { interval });
-                let made = run_trial(self.plan, spec, self.tools, &output, stop, &mut progress);
-                if made.interrupted {
-                    return Ok(None);
-                }
-                self.folder.keep(&id, made.interval_log.as_deref(), &made.samples)?;
-                made.record
-            }
+        let (plan, done) = (self.plan, self.done.len());
+        let expected = planner.expected_trials().max(done + specs.len());
+        let mut begun = 0;
+        let mut started = |spec: TrialSpec, on_event: &mut dyn FnMut(Event<'_>)| {
+            let label = format!("{}{}", plan.cells[spec.cell].levels, if spec.twin { ", once more" } else { "" });
+            on_event(Event::TrialStarted { spec, label: &label, done: done + begun, expected });
+            begun += 1;
         };
+        let target = specs.first().map_or("", |spec| plan.cells[spec.cell].levels.target());
+        if let Some(why) = broken.get(target) {
+            for spec in specs {
+                started(*spec, on_event);
+                self.record(given_up(empty_record(&plan.cells[spec.cell], *spec), why), on_event)?;
+            }
+            return Ok(true);
+        }
+        let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
+        let mut tell = |told: Told<'_>| match told {
+            Told::Trial(spec) => started(spec, on_event),
+            Told::Second(interval) => on_event(Event::Second { interval }),
+        };
+        let Some(made) = run_launch(plan, specs, self.tools, &output, stop, &mut tell) else { return Ok(false) };
+        for trial in made {
+            self.folder.keep(&trial.record.id, trial.interval_log.as_deref(), &trial.samples)?;
+            note_broken(broken, &trial.record);
+            self.record(trial.record, on_event)?;
+        }
+        Ok(true)
+    }
+
+    fn record(&mut self, record: TrialRecord, on_event: &mut dyn FnMut(Event<'_>)) -> Result<(), LabError> {
         self.folder.append(&record)?;
         on_event(Event::TrialEnded { record: &record });
-        Ok(Some(record))
+        self.done.push(record);
+        Ok(())
     }
 }
 

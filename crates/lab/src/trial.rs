@@ -1,18 +1,19 @@
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Extent, Interval, LoadSpec, Observation, Plan, TRIAL_SCHEMA, TrialFailure, TrialRecord, TrialSpec,
-    TrialStage,
+    CellPlan, Extent, Interval, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure,
+    TrialRecord, TrialSpec, TrialStage,
 };
 use observe::{Observer, ProcSource};
 
 use crate::launch::{LaunchSpec, Launcher, Running};
 use crate::prepare::Prepared;
+use crate::scrape::Scraper;
 
 /// How often a target is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -32,42 +33,68 @@ pub struct TrialTools<'a> {
     pub prepared: &'a Prepared,
 }
 
+/// How long a target is left alone after each rung of a ladder before its memory is read: what it gives back at once
+/// it has given back by then.
+const SETTLE: Duration = Duration::from_secs(1);
+
 /// One trial's record and what is kept beside it.
 pub(crate) struct TrialOutput {
     pub(crate) record: TrialRecord,
     pub(crate) interval_log: Option<Vec<u8>>,
     pub(crate) samples: String,
-    /// Whether the load was stopped before its end: then the record is not worth keeping.
-    pub(crate) interrupted: bool,
 }
 
-/// Launches one cell's target, loads it, watches it, stops it.
-pub(crate) fn run_trial(
+/// What is told while a launch is under way.
+pub(crate) enum Told<'a> {
+    /// The load of a trial begins.
+    Trial(TrialSpec),
+    /// A second of it has passed.
+    Second(&'a Interval),
+}
+
+/// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
+/// it was stopped before the end: then nothing of it is worth keeping.
+pub(crate) fn run_launch(
     plan: &Plan,
-    spec: TrialSpec,
+    specs: &[TrialSpec],
     tools: TrialTools<'_>,
     output: &Path,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
-) -> TrialOutput {
-    let cell = &plan.cells[spec.cell];
-    let mut made = TrialOutput {
-        record: empty_record(cell, spec),
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Option<Vec<TrialOutput>> {
+    let empty = |spec: &TrialSpec| TrialOutput {
+        record: empty_record(&plan.cells[spec.cell], *spec),
         interval_log: None,
         samples: String::new(),
-        interrupted: false,
     };
-    match launch(plan, cell, tools, output, stop) {
-        Ok(running) => measure(plan, cell, running, tools, stop, progress, &mut made),
-        Err(failure) => made.record.failure = Some(failure),
+    let mut made: Vec<TrialOutput> = Vec::new();
+    let first = &plan.cells[specs.first()?.cell];
+    tell(Told::Trial(*specs.first()?));
+    match launch(plan, first, tools, output, stop) {
+        Ok(running) => {
+            let mut rungs = Rungs { plan, tools, running, at_rest: None };
+            for spec in specs {
+                if !made.is_empty() {
+                    tell(Told::Trial(*spec));
+                }
+                let mut trial = empty(spec);
+                rungs.load(&plan.cells[spec.cell], stop, tell, &mut trial);
+                made.push(trial);
+            }
+            rungs.running.stop();
+        }
+        Err(failure) => made.extend(specs.iter().map(|spec| {
+            let mut trial = empty(spec);
+            trial.record.failure = Some(failure.clone());
+            trial
+        })),
     }
-    if let Some(failure) = &mut made.record.failure
-        && failure.output.is_empty()
-    {
-        failure.output = crate::launch::tail(output);
+    for failure in made.iter_mut().filter_map(|trial| trial.record.failure.as_mut()) {
+        if failure.output.is_empty() {
+            failure.output = crate::launch::tail(output);
+        }
     }
-    made.interrupted = stop.load(std::sync::atomic::Ordering::Relaxed);
-    made
+    (!stop.load(Ordering::Relaxed)).then_some(made)
 }
 
 /// A record of a trial that has not happened yet.
@@ -114,46 +141,74 @@ fn launch(
     tools.launcher.launch(&spec, stop)
 }
 
-fn measure(
-    plan: &Plan,
-    cell: &CellPlan,
-    mut running: Box<dyn Running>,
-    tools: TrialTools<'_>,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
-    made: &mut TrialOutput,
-) {
-    made.record.time_to_ready_ms = Some(running.time_to_ready_ms());
-    let observer =
-        running.pid().map(|pid| Observer::start(pid, ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY));
-    let load = load_spec(plan, cell, running.address());
-    let mut log = Vec::new();
-    let loaded = (tools.load)(&load, RunOptions { interval_log: Some(&mut log) }, stop, progress);
-    let ended = running.ended();
-    let samples = observer.map(Observer::stop).unwrap_or_default();
-    running.stop();
-    let failure = |stage, text| TrialFailure { stage, text, output: String::new() };
-    match loaded {
-        Ok(output) => {
-            if !samples.is_empty() {
-                made.record.observation = Some(observation(plan, cell, &samples, &output));
-            }
-            made.samples = observe::write_csv(&samples, output.window_start_ns);
-            made.record.measurement = Some(output.measurement);
-            made.interval_log = Some(log);
-        }
-        Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
-    }
-    if let Some(text) = ended {
-        made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
-    }
+/// A target that runs, loaded by one trial after the other.
+struct Rungs<'a> {
+    plan: &'a Plan,
+    tools: TrialTools<'a>,
+    running: Box<dyn Running>,
+    /// What was seen before any load.
+    at_rest: Option<Sample>,
 }
 
-fn observation(plan: &Plan, cell: &CellPlan, samples: &[model::Sample], output: &LoadOutput) -> Observation {
-    let host_cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let all: &[u32] = if cell.target_cpus.is_empty() { &plan.target_cpus } else { &cell.target_cpus };
-    let allowed = if all.is_empty() { host_cpus } else { all.len() as u32 };
-    observe::summarise(samples, output.window_start_ns, output.window_end_ns, allowed, host_cpus)
+impl Rungs<'_> {
+    fn load(&mut self, cell: &CellPlan, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>), made: &mut TrialOutput) {
+        let failure = |stage, text| TrialFailure { stage, text, output: String::new() };
+        if let Some(text) = self.running.ended() {
+            made.record.failure = Some(failure(TrialStage::Died, format!("it {text} before this load")));
+            return;
+        }
+        made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
+        let (observer, scraper) = self.watch(cell);
+        let load = load_spec(self.plan, cell, self.running.address());
+        let mut log = Vec::new();
+        let options = RunOptions { interval_log: Some(&mut log) };
+        let loaded = (self.tools.load)(&load, options, stop, &mut |interval| tell(Told::Second(interval)));
+        let ended = self.running.ended();
+        if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(SETTLE);
+        }
+        let told = scraper.map(Scraper::stop).unwrap_or_default();
+        let samples = observer.map(Observer::stop).unwrap_or_default();
+        match loaded {
+            Ok(output) => {
+                made.record.observation = self.observation(cell, &samples, &told, &output);
+                made.samples = observe::write_csv(&samples, output.window_start_ns);
+                made.record.measurement = Some(output.measurement);
+                made.interval_log = Some(log);
+            }
+            Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
+        }
+        if let Some(text) = ended {
+            made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
+        }
+    }
+
+    fn watch(&self, cell: &CellPlan) -> (Option<Observer>, Option<Scraper>) {
+        let port = self.running.address().port();
+        let observe =
+            |pid| Observer::start(pid, Some(port), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY);
+        let metrics = self.plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_ref());
+        let scraper = metrics.zip(self.running.admin_address()).map(|(path, admin)| Scraper::start(admin, path));
+        (self.running.pid().map(observe), scraper)
+    }
+
+    fn observation(
+        &mut self,
+        cell: &CellPlan,
+        samples: &[Sample],
+        told: &[RuntimeSample],
+        output: &LoadOutput,
+    ) -> Option<Observation> {
+        let first = *samples.first()?;
+        let at_rest = *self.at_rest.get_or_insert(first);
+        let host_cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+        let all: &[u32] = if cell.target_cpus.is_empty() { &self.plan.target_cpus } else { &cell.target_cpus };
+        let allowed = if all.is_empty() { host_cpus } else { all.len() as u32 };
+        let (start_ns, end_ns) = (output.window_start_ns, output.window_end_ns);
+        let mut seen = observe::summarise(samples, start_ns, end_ns, allowed, host_cpus, told);
+        (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
+        Some(seen)
+    }
 }
 
 fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {

@@ -40,7 +40,9 @@ pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
 pub use load::*;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric};
-pub use observation::{HostUse, Observation, ObservedSecond, Sample};
+pub use observation::{
+    HostUse, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
+};
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;
 pub use planner::{Next, Planner};

@@ -19,8 +19,36 @@ kinds! {
         P999 = "p999",
         /// Target's CPU per completed request, µs.
         CpuPerRequest = "cpu_per_request",
+        /// Context switches of the target, voluntary or not, per completed request.
+        SwitchesPerRequest = "switches_per_request",
+        /// Elapsed time ÷ completed requests, µs: what ab calls the mean across all concurrent requests.
+        ElapsedPerRequest = "elapsed_per_request",
         /// Peak resident memory, bytes.
         PeakMemory = "peak_memory",
+        /// Resident memory before any load, bytes.
+        MemoryAtRest = "memory_at_rest",
+        /// Resident memory after the load, bytes; on a ladder, once it has settled.
+        MemoryAfter = "memory_after",
+        /// Proportional memory (each shared page divided among those that share it) before any load, bytes.
+        PssAtRest = "pss_at_rest",
+        /// Proportional memory after the load, bytes.
+        PssAfter = "pss_after",
+        /// Largest heap that the runtime told of in the window, bytes.
+        PeakHeap = "peak_heap",
+        /// Most threads.
+        Threads = "threads",
+        /// Most processes.
+        Processes = "processes",
+        /// Most established connections.
+        Established = "established",
+        /// Most connections that waited to be accepted.
+        AcceptQueue = "accept_queue",
+        /// Connections that the kernel turned away because the accept queue was full, on the whole host.
+        ListenOverflows = "listen_overflows",
+        /// Garbage collections in the window.
+        GcCount = "gc_count",
+        /// Time in the pauses of garbage collection in the window, ms.
+        GcPause = "gc_pause",
         /// Share of requests that went wrong, 0 to 1.
         Errors = "errors",
         /// From launch to the first good answer, ms.
@@ -43,9 +71,25 @@ impl Metric {
         match self {
             Metric::Throughput => "requests/s",
             Metric::Errors => "share",
-            Metric::PeakMemory => "bytes",
-            Metric::TimeToReady => "ms",
-            _ => "us",
+            Metric::PeakMemory
+            | Metric::MemoryAtRest
+            | Metric::MemoryAfter
+            | Metric::PssAtRest
+            | Metric::PssAfter
+            | Metric::PeakHeap => "bytes",
+            Metric::TimeToReady | Metric::GcPause => "ms",
+            Metric::SwitchesPerRequest => "switches/request",
+            Metric::Threads => "threads",
+            Metric::Processes => "processes",
+            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows => "connections",
+            Metric::GcCount => "collections",
+            Metric::Mean
+            | Metric::P50
+            | Metric::P90
+            | Metric::P99
+            | Metric::P999
+            | Metric::CpuPerRequest
+            | Metric::ElapsedPerRequest => "us",
         }
     }
 
@@ -57,6 +101,13 @@ impl Metric {
     /// Its value in a trial; none where the trial does not support it.
     pub fn value(self, trial: &TrialRecord) -> Option<f64> {
         let measured = trial.measurement.as_ref()?;
+        let seen = trial.observation.as_ref();
+        let sockets = || seen.and_then(|seen| seen.sockets.as_ref());
+        let runtime = || seen.and_then(|seen| seen.runtime.as_ref());
+        let per_completed = |value: f64| {
+            let completed = measured.in_window.completed;
+            (completed > 0).then(|| value / completed as f64)
+        };
         let felt = |pick: fn(&LatencySummary) -> Option<f64>| measured.latency_us.felt().and_then(pick);
         match self {
             Metric::Throughput => Some(measured.requests_per_s()),
@@ -66,11 +117,27 @@ impl Metric {
             Metric::P99 => felt(|l| l.p99),
             Metric::P999 => felt(|l| l.p999),
             Metric::CpuPerRequest => {
-                let completed = measured.in_window.completed;
-                let used_s = trial.observation.as_ref()?.cpu_s();
-                (completed > 0 && used_s >= LEAST_CPU_S).then(|| used_s * 1e6 / completed as f64)
+                let used_s = seen?.cpu_s();
+                per_completed(used_s * 1e6).filter(|_| used_s >= LEAST_CPU_S)
             }
-            Metric::PeakMemory => trial.observation.as_ref().map(|o| o.peak_memory_bytes as f64),
+            Metric::SwitchesPerRequest => {
+                let seen = seen?;
+                per_completed((seen.voluntary_switches? + seen.involuntary_switches?) as f64)
+            }
+            Metric::ElapsedPerRequest => per_completed(measured.window_s * 1e6),
+            Metric::PeakMemory => seen.map(|o| o.peak_memory_bytes as f64),
+            Metric::MemoryAtRest => seen.map(|o| o.memory_at_rest_bytes as f64),
+            Metric::MemoryAfter => seen?.memory_after_bytes.map(|bytes| bytes as f64),
+            Metric::PssAtRest => seen?.pss_at_rest_bytes.map(|bytes| bytes as f64),
+            Metric::PssAfter => seen?.pss_after_bytes.map(|bytes| bytes as f64),
+            Metric::PeakHeap => runtime()?.peak_heap_bytes.map(|bytes| bytes as f64),
+            Metric::Threads => seen.map(|o| f64::from(o.threads_max)),
+            Metric::Processes => seen.map(|o| f64::from(o.processes_max)),
+            Metric::Established => sockets().map(|sockets| f64::from(sockets.established_max)),
+            Metric::AcceptQueue => sockets().map(|sockets| f64::from(sockets.accept_queue_max)),
+            Metric::ListenOverflows => sockets()?.listen_overflows.map(|count| count as f64),
+            Metric::GcCount => runtime()?.gc_count,
+            Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::Errors => Some(measured.accounting.error_share()),
             Metric::TimeToReady => trial.time_to_ready_ms,
         }

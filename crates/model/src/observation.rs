@@ -21,12 +21,92 @@ pub struct Sample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the start; null in samples that did not look.
     pub involuntary_switches: Option<u64>,
+    /// Proportional memory of the tree in bytes; null in samples that did not look.
+    pub pss_bytes: Option<u64>,
+    /// The target's sockets; null in samples that did not look.
+    pub sockets: Option<SocketCounts>,
     /// The host's CPU seconds stolen by the hypervisor since boot, over all CPUs.
     pub host_steal_s: f64,
     /// The host's busy CPU seconds since boot, over all CPUs.
     pub host_busy_s: f64,
     /// bourdon's own CPU seconds since it started.
     pub own_cpu_s: f64,
+}
+
+/// The sockets of the target's port at one instant, by state, and what the kernel counted for the whole host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketCounts {
+    /// Established connections; those that wait to be accepted are among them.
+    pub established: u32,
+    /// Half-open connections (SYN received).
+    pub syn_received: u32,
+    /// Connections that the peer has closed and the target has not.
+    pub close_wait: u32,
+    /// Connections that the target closed first (FIN-WAIT, CLOSING, LAST-ACK).
+    pub closing: u32,
+    /// Closed connections that the kernel still remembers at the target's end.
+    pub time_wait: u32,
+    /// Connections that wait to be accepted.
+    pub accept_queue: u32,
+    /// Connections turned away because an accept queue was full, since boot, on the whole host.
+    pub listen_overflows: Option<u64>,
+    /// Connection attempts dropped at listening sockets for any reason, since boot, on the whole host.
+    pub listen_drops: Option<u64>,
+}
+
+/// What a runtime says of itself on the target's admin port, at one instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RuntimeSample {
+    /// Nanoseconds on the engine's clock.
+    pub at_ns: u64,
+    /// Garbage collections since the start.
+    pub gc_count: Option<f64>,
+    /// Seconds in their pauses since the start.
+    pub gc_pause_s: Option<f64>,
+    /// Bytes in use on the heap.
+    pub heap_bytes: Option<u64>,
+    /// Units of execution that the runtime counts: goroutines, threads of a JVM.
+    pub units: Option<u64>,
+    /// Longest delay of an event loop that the runtime told of, in seconds.
+    pub loop_lag_s: Option<f64>,
+}
+
+/// The sockets of the target's port over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketUse {
+    /// Looks taken.
+    pub looks: u32,
+    /// Most established connections.
+    pub established_max: u32,
+    /// Most half-open connections.
+    pub syn_received_max: u32,
+    /// Most connections that the peer had closed and the target had not.
+    pub close_wait_max: u32,
+    /// Most connections in TIME-WAIT at the target's end.
+    pub time_wait_max: u32,
+    /// Most connections that waited to be accepted.
+    pub accept_queue_max: u32,
+    /// Connections turned away in the window because an accept queue was full, on the whole host.
+    pub listen_overflows: Option<u64>,
+    /// Connection attempts dropped in the window at listening sockets, on the whole host.
+    pub listen_drops: Option<u64>,
+}
+
+/// What the runtime told of itself over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RuntimeUse {
+    /// Answers that were had.
+    pub looks: u32,
+    /// Garbage collections in the window.
+    pub gc_count: Option<f64>,
+    /// Seconds in their pauses in the window.
+    pub gc_pause_s: Option<f64>,
+    /// Largest heap that was told of.
+    pub peak_heap_bytes: Option<u64>,
+    /// Most units of execution (goroutines, threads of a JVM).
+    pub units_max: Option<u64>,
+    /// Longest delay of an event loop, in seconds.
+    pub loop_lag_max_s: Option<f64>,
 }
 
 /// What was seen of the target between the window's start and end.
@@ -44,6 +124,16 @@ pub struct Observation {
     pub cpus: u32,
     /// Resident bytes when the target was ready, before any load.
     pub memory_at_rest_bytes: u64,
+    /// Resident bytes at the last look after the load; null in records that did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_after_bytes: Option<u64>,
+    /// Proportional bytes (shared pages divided among those that share them) before any load; null where the kernel
+    /// does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pss_at_rest_bytes: Option<u64>,
+    /// Proportional bytes at the last look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pss_after_bytes: Option<u64>,
     /// Largest resident bytes seen.
     pub peak_memory_bytes: u64,
     /// Most threads seen.
@@ -56,6 +146,12 @@ pub struct Observation {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches in the window.
     pub involuntary_switches: Option<u64>,
+    /// Its sockets; null where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<SocketUse>,
+    /// What its runtime told of itself; null where it told nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<RuntimeUse>,
     /// The rest of the machine.
     pub host: HostUse,
     /// The window's whole seconds, in order; empty in records that did not look at them one by one.
@@ -72,6 +168,12 @@ pub struct ObservedSecond {
     pub cpu_s: f64,
     /// Resident bytes of the target at its end.
     pub memory_bytes: u64,
+    /// Garbage collections in it, where the runtime tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_count: Option<f64>,
+    /// Milliseconds in their pauses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_pause_ms: Option<f64>,
 }
 
 impl Observation {

@@ -38,6 +38,10 @@ pub struct Plan {
     /// The cell that each block launches once more, so that its target is measured against itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub twin: Option<usize>,
+    /// The factor whose levels are loaded one after the other in one launch, in the order of the cells; none where
+    /// each cell has a launch of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<String>,
     /// How many threads the generator uses, and on which CPUs.
     pub generator: GeneratorPlan,
     /// CPUs of the target unless a cell says otherwise; empty leaves it to the kernel.
@@ -64,6 +68,25 @@ impl Plan {
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
+    }
+
+    /// Whether two cells are rungs of one ladder: they differ in its factor alone and are loaded in one launch.
+    pub fn same_launch(&self, a: usize, b: usize) -> bool {
+        let Some(ladder) = &self.ladder else { return a == b };
+        let rest = |cell: usize| self.cells[cell].levels.0.iter().filter(|(factor, _)| *factor != ladder);
+        rest(a).eq(rest(b))
+    }
+
+    /// The cells by the launch that they share, each launch's in the order of its rungs.
+    pub fn launches(&self) -> Vec<Vec<usize>> {
+        let mut launches: Vec<Vec<usize>> = Vec::new();
+        for cell in 0..self.cells.len() {
+            match launches.iter_mut().find(|launch| self.same_launch(launch[0], cell)) {
+                Some(launch) => launch.push(cell),
+                None => launches.push(vec![cell]),
+            }
+        }
+        launches
     }
 }
 

@@ -100,6 +100,10 @@ pub struct LaunchRecipe {
     pub env: BTreeMap<String, String>,
     /// Path that answers 2xx or 3xx once the target is ready.
     pub ready: String,
+    /// Path on `$ADMIN_PORT` under which the runtime tells of itself in the Prometheus text format; none where it does
+    /// not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<String>,
     /// How long it may take until then, in nanoseconds.
     #[serde(default = "default_ready_within_ns")]
     pub ready_within_ns: u64,

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use model::{NS_PER_S, Sample};
 
 const HEADER: &str = "at_s,cpu_user_s,cpu_system_s,rss_bytes,processes,threads,open_files,voluntary_switches,\
-                      involuntary_switches,host_steal_s,host_busy_s,own_cpu_s\n";
+                      involuntary_switches,pss_bytes,established,time_wait,accept_queue,host_steal_s,host_busy_s,own_cpu_s\n";
 
 /// Samples as comma-separated values, one row each, units in the header; an empty field was not looked at.
 ///
@@ -15,7 +15,7 @@ pub fn write_csv(samples: &[Sample], start_ns: u64) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             csv,
-            "{at_s:.6},{:.2},{:.2},{},{},{},{},{},{},{:.2},{:.2},{:.2}",
+            "{at_s:.6},{:.2},{:.2},{},{},{},{},{},{},{},{},{},{},{:.2},{:.2},{:.2}",
             sample.cpu_user_s,
             sample.cpu_system_s,
             sample.rss_bytes,
@@ -24,6 +24,10 @@ pub fn write_csv(samples: &[Sample], start_ns: u64) -> String {
             optional(sample.open_files.map(u64::from)),
             optional(sample.voluntary_switches),
             optional(sample.involuntary_switches),
+            optional(sample.pss_bytes),
+            optional(sample.sockets.map(|sockets| sockets.established.into())),
+            optional(sample.sockets.map(|sockets| sockets.time_wait.into())),
+            optional(sample.sockets.map(|sockets| sockets.accept_queue.into())),
             sample.host_steal_s,
             sample.host_busy_s,
             sample.own_cpu_s,
@@ -46,8 +50,8 @@ mod tests {
             Sample { at_ns: 500_000_000, cpu_user_s: 1.25, rss_bytes: 4096, open_files: Some(7), ..Sample::default() };
         let csv = write_csv(&[sample], 1_000_000_000);
         let mut lines = csv.lines();
-        assert_eq!(lines.next().unwrap().split(',').count(), 12);
-        assert_eq!(lines.next(), Some("-0.500000,1.25,0.00,4096,0,0,7,,,0.00,0.00,0.00"));
+        assert_eq!(lines.next().unwrap().split(',').count(), 16);
+        assert_eq!(lines.next(), Some("-0.500000,1.25,0.00,4096,0,0,7,,,,,,,0.00,0.00,0.00"));
         assert_eq!(lines.next(), None);
     }
 }

@@ -13,13 +13,16 @@ pub mod environment;
 mod observer;
 mod parse;
 mod proc_source;
+mod runtime;
 mod sampler;
+mod sockets;
 mod summary;
 mod tree;
 
 pub use csv::write_csv;
 pub use observer::Observer;
 pub use proc_source::ProcSource;
+pub use runtime::runtime_sample;
 pub use sampler::{Sampler, SharedClock};
 pub use summary::summarise;
 

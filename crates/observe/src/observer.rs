@@ -25,12 +25,12 @@ struct State {
 }
 
 impl Observer {
-    /// Begins to watch `root_pid` and its descendants: one full sample before this returns, then one every `period`.
+    /// Begins to watch `root_pid` and its descendants, and the sockets of `port`: one full sample before this returns, then one every `period`.
     ///
     /// # Panics
     /// When the system cannot start a thread, as `std::thread::spawn` does.
-    pub fn start(root_pid: u32, proc: ProcSource, clock: SharedClock, period: Duration) -> Observer {
-        let mut sampler = Sampler::new(root_pid, &proc, Arc::clone(&clock));
+    pub fn start(root_pid: u32, port: Option<u16>, proc: ProcSource, clock: SharedClock, period: Duration) -> Observer {
+        let mut sampler = Sampler::new(root_pid, port, &proc, Arc::clone(&clock));
         let samples = vec![sampler.sample_now()];
         let state = Mutex::new(State { sampler, samples, stop: false });
         let shared = Arc::new(Shared { state, stopped: Condvar::new() });

@@ -5,8 +5,9 @@ use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
-use crate::parse::{HostTicks, ProcessStat, host_ticks, process_stat, resident_pages, switches};
+use crate::parse::{HostTicks, ProcessStat, host_ticks, labelled, process_stat, resident_pages, switches};
 use crate::proc_source::Reader;
+use crate::sockets;
 use crate::tree::Tree;
 
 /// The engine's clock, shared with the observer.
@@ -32,6 +33,8 @@ pub struct Sampler {
     reader: Reader,
     clock: SharedClock,
     tree: Tree,
+    root_pid: u32,
+    port: Option<u16>,
     tick_s: f64,
     page_bytes: u64,
     threads: u32,
@@ -41,12 +44,14 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler of `root_pid` and its descendants.
-    pub fn new(root_pid: u32, proc: &ProcSource, clock: SharedClock) -> Self {
+    /// A sampler of `root_pid` and its descendants, and of the sockets of `port` where it is given.
+    pub fn new(root_pid: u32, port: Option<u16>, proc: &ProcSource, clock: SharedClock) -> Self {
         Self {
             reader: Reader::new(&proc.root),
             clock,
             tree: Tree::new(root_pid),
+            root_pid,
+            port,
             tick_s: 1.0 / clock_ticks_per_second() as f64,
             page_bytes: page_size() as u64,
             threads: 0,
@@ -56,12 +61,15 @@ impl Sampler {
         }
     }
 
-    /// A full look, now: context switches and new processes included.
+    /// A full look, now: context switches, sockets and new processes included, and proportional memory, which the
+    /// kernel must walk the page tables for.
     pub fn sample_now(&mut self) -> Sample {
-        self.look(true)
+        let mut sample = self.look(true);
+        self.fill_pss(&mut sample);
+        sample
     }
 
-    /// A look in passing: context switches only once a second.
+    /// A look in passing: context switches and sockets only once a second.
     pub(crate) fn sample(&mut self) -> Sample {
         let due = self.clock.now_ns() >= self.full_look_due_ns;
         self.look(due)
@@ -81,6 +89,7 @@ impl Sampler {
         self.fill_memory_and_files(&mut sample);
         if full {
             self.fill_switches(&mut sample);
+            sample.sockets = self.port.and_then(|port| sockets::look(&mut self.reader, self.root_pid, port));
             let cost_ns = thread_cpu_ns().saturating_sub(cpu_before_ns);
             self.full_look_due_ns = at_ns.saturating_add(FULL_LOOK_PERIOD_NS.max(REST_AFTER_FULL_LOOK * cost_ns));
         }
@@ -116,6 +125,15 @@ impl Sampler {
             sample.rss_bytes += pages.unwrap_or(0) * self.page_bytes;
             if let Some(files) = self.reader.open_files(pid) {
                 *sample.open_files.get_or_insert(0) += files;
+            }
+        }
+    }
+
+    fn fill_pss(&mut self, sample: &mut Sample) {
+        for pid in self.tree.pids() {
+            let rollup = self.reader.read(format_args!("{pid}/smaps_rollup"));
+            if let Some(kibibytes) = rollup.and_then(|text| labelled(text, b"Pss:")) {
+                *sample.pss_bytes.get_or_insert(0) += kibibytes * 1024;
             }
         }
     }

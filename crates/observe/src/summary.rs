@@ -1,4 +1,6 @@
-use model::{HostUse, NS_PER_S, Observation, ObservedSecond, Sample};
+use model::{
+    HostUse, NS_PER_S, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
+};
 
 /// Reduces samples to what happened between the window's start and end.
 ///
@@ -6,19 +8,20 @@ use model::{HostUse, NS_PER_S, Observation, ObservedSecond, Sample};
 /// edge itself decides alone); where there is none on one side, the nearest sample takes its place and the window
 /// seen is shorter. Taking the next sample inside instead would lose up to one period at each edge, a tenth of the
 /// CPU of a window of one second. Peaks are over every sample from the window's start on, memory at rest is the first
-/// sample's. `others_share` is never below 0: the kernel counts the three figures behind it in ticks of their own.
+/// sample's, memory after the load the last one's. `told` is what the runtime said of itself. `others_share` is never below 0: the kernel counts the three figures behind it in ticks of their own.
 pub fn summarise(
     samples: &[Sample],
     window_start_ns: u64,
     window_end_ns: u64,
     cpus_allowed: u32,
     host_cpus: u32,
+    told: &[RuntimeSample],
 ) -> Observation {
     let Some(edges) = Edges::new(samples, window_start_ns, window_end_ns) else {
         let host = HostUse { cpus: host_cpus, ..HostUse::default() };
         return Observation { cpus: cpus_allowed, host, ..Observation::default() };
     };
-    let loaded = || samples.iter().filter(move |sample| sample.at_ns >= edges.start_ns);
+    let loaded = || edges.loaded();
     Observation {
         window_s: edges.length_s(),
         samples: edges.used(),
@@ -26,15 +29,85 @@ pub fn summarise(
         cpu_system_s: edges.difference(|s| s.cpu_system_s),
         cpus: cpus_allowed,
         memory_at_rest_bytes: samples.first().map_or(0, |sample| sample.rss_bytes),
+        memory_after_bytes: samples.last().map(|sample| sample.rss_bytes),
+        pss_at_rest_bytes: samples.first().and_then(|sample| sample.pss_bytes),
+        pss_after_bytes: samples.last().and_then(|sample| sample.pss_bytes),
         peak_memory_bytes: loaded().map(|sample| sample.rss_bytes).max().unwrap_or(0),
         threads_max: loaded().map(|sample| sample.threads).max().unwrap_or(0),
         processes_max: loaded().map(|sample| sample.processes).max().unwrap_or(0),
         open_files_max: loaded().filter_map(|sample| sample.open_files).max(),
         voluntary_switches: edges.count(|s| s.voluntary_switches),
         involuntary_switches: edges.count(|s| s.involuntary_switches),
+        sockets: socket_use(&edges),
+        runtime: runtime_use(told, &edges),
         host: host_use(&edges, host_cpus),
-        seconds: edges.seconds(window_start_ns),
+        seconds: seconds(&edges, window_start_ns, told),
     }
+}
+
+/// Peaks over the looks from the window's start on; counters grow between its edges.
+fn socket_use(edges: &Edges<'_>) -> Option<SocketUse> {
+    let looks: Vec<SocketCounts> = edges.loaded().filter_map(|sample| sample.sockets).collect();
+    let most = |pick: fn(&SocketCounts) -> u32| looks.iter().map(pick).max().unwrap_or(0);
+    let counter = |pick: fn(&SocketCounts) -> Option<u64>| edges.count(|sample| pick(&sample.sockets?));
+    (!looks.is_empty()).then(|| SocketUse {
+        looks: looks.len() as u32,
+        established_max: most(|counts| counts.established),
+        syn_received_max: most(|counts| counts.syn_received),
+        close_wait_max: most(|counts| counts.close_wait),
+        time_wait_max: most(|counts| counts.time_wait),
+        accept_queue_max: most(|counts| counts.accept_queue),
+        listen_overflows: counter(|counts| counts.listen_overflows),
+        listen_drops: counter(|counts| counts.listen_drops),
+    })
+}
+
+/// What the runtime told between the edges.
+fn runtime_use(told: &[RuntimeSample], edges: &Edges<'_>) -> Option<RuntimeUse> {
+    let inside = || told.iter().filter(|told| (edges.start_ns..=edges.end_ns).contains(&told.at_ns));
+    let growth = |pick: fn(&RuntimeSample) -> Option<f64>| growth(told, edges.start_ns, edges.end_ns, pick);
+    let looks = inside().count() as u32;
+    (looks > 0).then(|| RuntimeUse {
+        looks,
+        gc_count: growth(|told| told.gc_count),
+        gc_pause_s: growth(|told| told.gc_pause_s),
+        peak_heap_bytes: inside().filter_map(|told| told.heap_bytes).max(),
+        units_max: inside().filter_map(|told| told.units).max(),
+        loop_lag_max_s: inside().filter_map(|told| told.loop_lag_s).reduce(f64::max),
+    })
+}
+
+/// Growth of a counter of the runtime between two instants.
+fn growth(
+    told: &[RuntimeSample],
+    from_ns: u64,
+    to_ns: u64,
+    pick: impl Fn(&RuntimeSample) -> Option<f64>,
+) -> Option<f64> {
+    let points: Vec<(u64, f64)> = told.iter().filter_map(|told| Some((told.at_ns, pick(told)?))).collect();
+    Some((value_at(&points, to_ns)? - value_at(&points, from_ns)?).max(0.0))
+}
+
+/// The whole seconds from `window_start_ns` to the end, as far as there are samples on both sides of each.
+fn seconds(edges: &Edges<'_>, window_start_ns: u64, told: &[RuntimeSample]) -> Vec<ObservedSecond> {
+    if edges.start_ns > window_start_ns {
+        return Vec::new();
+    }
+    let points = |figure: fn(&Sample) -> f64| edges.samples.iter().map(|s| (s.at_ns, figure(s))).collect::<Vec<_>>();
+    let cpu = points(|s| s.cpu_user_s + s.cpu_system_s);
+    let memory = points(|s| s.rss_bytes as f64);
+    let second = |number: u64| {
+        let (from_ns, to_ns) = (window_start_ns + number * NS_PER_S, window_start_ns + (number + 1) * NS_PER_S);
+        Some(ObservedSecond {
+            at_s: number as f64,
+            cpu_s: (value_at(&cpu, to_ns)? - value_at(&cpu, from_ns)?).max(0.0),
+            memory_bytes: value_at(&memory, to_ns)? as u64,
+            gc_count: growth(told, from_ns, to_ns, |told| told.gc_count),
+            gc_pause_ms: growth(told, from_ns, to_ns, |told| told.gc_pause_s).map(|seconds| seconds * 1e3),
+        })
+    };
+    let whole = edges.end_ns.saturating_sub(window_start_ns) / NS_PER_S;
+    (0..whole).filter_map(second).collect()
 }
 
 fn host_use(edges: &Edges<'_>, cpus: u32) -> HostUse {
@@ -66,25 +139,14 @@ impl<'a> Edges<'a> {
         Some(Self { samples, start_ns: start_ns.clamp(first, last), end_ns: end_ns.clamp(first, last) })
     }
 
-    fn length_s(&self) -> f64 {
-        self.end_ns.saturating_sub(self.start_ns) as f64 / NS_PER_S as f64
+    /// Every sample from the window's start on.
+    fn loaded(&self) -> impl Iterator<Item = &'a Sample> {
+        let start_ns = self.start_ns;
+        self.samples.iter().filter(move |sample| sample.at_ns >= start_ns)
     }
 
-    /// The whole seconds from `window_start_ns` to the end, as far as there are samples on both sides of each.
-    fn seconds(&self, window_start_ns: u64) -> Vec<ObservedSecond> {
-        let points = |figure: fn(&Sample) -> f64| self.samples.iter().map(|s| (s.at_ns, figure(s))).collect::<Vec<_>>();
-        let cpu = points(|s| s.cpu_user_s + s.cpu_system_s);
-        let memory = points(|s| s.rss_bytes as f64);
-        let second = |number: u64| {
-            let (from_ns, to_ns) = (window_start_ns + number * NS_PER_S, window_start_ns + (number + 1) * NS_PER_S);
-            Some(ObservedSecond {
-                at_s: number as f64,
-                cpu_s: (value_at(&cpu, to_ns)? - value_at(&cpu, from_ns)?).max(0.0),
-                memory_bytes: value_at(&memory, to_ns)? as u64,
-            })
-        };
-        let whole = self.end_ns.saturating_sub(window_start_ns) / NS_PER_S;
-        if self.start_ns > window_start_ns { Vec::new() } else { (0..whole).filter_map(second).collect() }
+    fn length_s(&self) -> f64 {
+        self.end_ns.saturating_sub(self.start_ns) as f64 / NS_PER_S as f64
     }
 
     /// Samples between the edges, and those next to them that were needed for the line.
@@ -138,6 +200,13 @@ mod tests {
                     open_files: Some(20),
                     voluntary_switches: n.is_multiple_of(10).then_some(u64::from(n) * 100),
                     involuntary_switches: None,
+                    pss_bytes: None,
+                    sockets: n.is_multiple_of(10).then_some(SocketCounts {
+                        established: n,
+                        accept_queue: 30 - n,
+                        listen_overflows: Some(u64::from(n)),
+                        ..SocketCounts::default()
+                    }),
                     host_steal_s: 0.02 * s,
                     host_busy_s: 50.0 + 0.8 * s,
                     own_cpu_s: 0.1 * s,
@@ -153,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_window_between_samples_is_interpolated() {
-        let seen = summarise(&steady(), 1_050_000_000, 2_050_000_000, 1, 2);
+        let seen = summarise(&steady(), 1_050_000_000, 2_050_000_000, 1, 2, &[]);
         assert_near(seen.window_s, 1.0);
         assert_near(seen.cpu_s(), 0.5);
         assert_near(seen.busy(), 0.5);
@@ -168,34 +237,60 @@ mod tests {
 
     #[test]
     fn the_whole_seconds_of_the_window_are_told_one_by_one() {
-        let seen = summarise(&steady(), 500_000_000, 2_900_000_000, 1, 2);
+        let seen = summarise(&steady(), 500_000_000, 2_900_000_000, 1, 2, &[]);
         let [first, second] = seen.seconds[..] else { panic!("{:?}", seen.seconds) };
         assert_eq!((first.at_s, second.at_s), (0.0, 1.0));
         assert_near(first.cpu_s, 0.5);
         assert_near(second.cpu_s, 0.5);
         assert_eq!((first.memory_bytes, second.memory_bytes), (1_015, 1_025));
-        let late = summarise(&steady()[8..], 500_000_000, 2_900_000_000, 1, 2);
+        let late = summarise(&steady()[8..], 500_000_000, 2_900_000_000, 1, 2, &[]);
         assert_eq!(late.seconds, [], "nothing was seen of the first half second");
     }
 
     #[test]
+    fn sockets_have_peaks_and_counters_grow() {
+        let seen = summarise(&steady(), 1_000_000_000, 2_000_000_000, 1, 2, &[]).sockets.unwrap();
+        assert_eq!((seen.looks, seen.established_max, seen.accept_queue_max), (3, 30, 20));
+        assert_eq!((seen.listen_overflows, seen.listen_drops), (Some(10), None));
+        assert_eq!(summarise(&steady()[1..9], 0, 1_000_000_000, 1, 2, &[]).sockets, None);
+    }
+
+    #[test]
+    fn the_runtimes_counters_lie_on_the_same_time_axis() {
+        let told: Vec<RuntimeSample> = (0..=3_u32)
+            .map(|n| RuntimeSample {
+                at_ns: u64::from(n) * NS_PER_S,
+                gc_count: Some(f64::from(n) * 4.0),
+                heap_bytes: Some(100 - u64::from(n)),
+                ..RuntimeSample::default()
+            })
+            .collect();
+        let seen = summarise(&steady(), 500_000_000, 2_500_000_000, 1, 2, &told);
+        let runtime = seen.runtime.unwrap();
+        assert_eq!((runtime.looks, runtime.gc_count, runtime.peak_heap_bytes), (2, Some(8.0), Some(99)));
+        assert_eq!(runtime.gc_pause_s, None);
+        assert_eq!(seen.seconds.iter().map(|second| second.gc_count).collect::<Vec<_>>(), [Some(4.0), Some(4.0)]);
+        assert_eq!(summarise(&steady(), 500_000_000, 2_500_000_000, 1, 2, &told[..1]).runtime, None);
+    }
+
+    #[test]
     fn samples_at_the_edges_decide_alone() {
-        let seen = summarise(&steady(), 1_000_000_000, 2_000_000_000, 1, 2);
+        let seen = summarise(&steady(), 1_000_000_000, 2_000_000_000, 1, 2, &[]);
         assert_near(seen.cpu_s(), 0.5);
         assert_eq!(seen.samples, 11);
     }
 
     #[test]
     fn a_window_wider_than_the_samples_is_cut_to_them() {
-        let seen = summarise(&steady()[5..=15], 0, 3_000_000_000, 1, 2);
+        let seen = summarise(&steady()[5..=15], 0, 3_000_000_000, 1, 2, &[]);
         assert_near(seen.window_s, 1.0);
         assert_near(seen.busy(), 0.5);
     }
 
     #[test]
     fn no_sample_and_one_sample_give_zeroes_not_nonsense() {
-        assert_eq!(summarise(&[], 0, 1, 1, 2).busy(), 0.0);
-        let one = summarise(&steady()[3..4], 0, 3_000_000_000, 1, 2);
+        assert_eq!(summarise(&[], 0, 1, 1, 2, &[]).busy(), 0.0);
+        let one = summarise(&steady()[3..4], 0, 3_000_000_000, 1, 2, &[]);
         assert_eq!((one.window_s, one.cpu_s(), one.samples), (0.0, 0.0, 1));
         assert_eq!(one.peak_memory_bytes, 1_003);
     }
@@ -204,6 +299,6 @@ mod tests {
     fn others_are_never_below_nothing() {
         let mut samples = steady();
         samples.iter_mut().for_each(|sample| sample.host_busy_s = 50.0);
-        assert_eq!(summarise(&samples, 0, 3_000_000_000, 1, 2).host.others_share, 0.0);
+        assert_eq!(summarise(&samples, 0, 3_000_000_000, 1, 2, &[]).host.others_share, 0.0);
     }
 }

@@ -13,7 +13,7 @@ use support::{Process, Stopped, write_host};
 
 fn sampler(root: &Path) -> (Sampler, Arc<Stopped>) {
     let clock = Arc::new(Stopped::default());
-    (Sampler::new(100, &ProcSource::new(root), Arc::clone(&clock) as _), clock)
+    (Sampler::new(100, None, &ProcSource::new(root), Arc::clone(&clock) as _), clock)
 }
 
 fn family(root: &Path, with_children: bool) {

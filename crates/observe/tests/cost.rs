@@ -19,7 +19,8 @@ fn cpu_of_the_observer_at_ten_looks_a_second_against_sixteen_threads() {
         let end = Arc::clone(&end);
         std::thread::spawn(move || end.wait());
     }
-    let observer = Observer::start(std::process::id(), ProcSource::default(), monotonic(), Duration::from_millis(100));
+    let observer =
+        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_millis(100));
     let before_ns = observer_cpu_ns();
     std::thread::sleep(Duration::from_secs(10));
     let used_ns = observer_cpu_ns() - before_ns;

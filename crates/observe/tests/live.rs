@@ -57,7 +57,7 @@ fn a_child_that_worked_and_was_waited_for_is_counted_as_the_kernel_counts_it() {
     let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let script = format!("sh -c 'echo up; read x <&3; {work}' 3<&0; echo done; read x");
     let mut shell = Shell::start(&script);
-    let mut sampler = Sampler::new(shell.child.id(), &ProcSource::default(), monotonic());
+    let mut sampler = Sampler::new(shell.child.id(), None, &ProcSource::default(), monotonic());
     assert_eq!(shell.hear(), "up");
     let with_child = sampler.sample_now();
     assert_eq!(with_child.processes, 2);
@@ -85,7 +85,8 @@ fn kernel_cpu_s(pid: u32) -> f64 {
 fn a_target_that_vanishes_is_left_out_from_then_on() {
     let mut shell = Shell::start("echo up; read x");
     assert_eq!(shell.hear(), "up");
-    let observer = Observer::start(shell.child.id(), ProcSource::default(), monotonic(), Duration::from_millis(5));
+    let observer =
+        Observer::start(shell.child.id(), None, ProcSource::default(), monotonic(), Duration::from_millis(5));
     shell.end();
     let gone = observer.mark();
     assert_eq!((gone.processes, gone.rss_bytes, gone.voluntary_switches), (0, 0, None));
@@ -98,7 +99,8 @@ fn a_target_that_vanishes_is_left_out_from_then_on() {
 #[test]
 fn stopping_does_not_wait_for_the_period() {
     let started_ns = Monotonic.now_ns();
-    let observer = Observer::start(std::process::id(), ProcSource::default(), monotonic(), Duration::from_secs(3600));
+    let observer =
+        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_secs(3600));
     let samples = observer.stop();
     assert_eq!(samples.len(), 2, "one at the start, one at the end");
     assert!(samples.iter().all(|sample| sample.voluntary_switches.is_some()));
@@ -108,8 +110,13 @@ fn stopping_does_not_wait_for_the_period() {
 #[test]
 fn samples_come_by_the_clock_that_was_handed_in() {
     let clock = Arc::new(Stopped::default());
-    let observer =
-        Observer::start(std::process::id(), ProcSource::default(), Arc::clone(&clock) as _, Duration::from_millis(1));
+    let observer = Observer::start(
+        std::process::id(),
+        None,
+        ProcSource::default(),
+        Arc::clone(&clock) as _,
+        Duration::from_millis(1),
+    );
     clock.set(500_000);
     observer.mark();
     let samples = observer.stop();

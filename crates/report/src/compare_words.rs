@@ -124,7 +124,21 @@ fn name(metric: Metric) -> &'static str {
         Metric::P99 => "latency p99",
         Metric::P999 => "latency p99.9",
         Metric::CpuPerRequest => "CPU per request",
+        Metric::SwitchesPerRequest => "context switches per request",
+        Metric::ElapsedPerRequest => "elapsed time per request",
         Metric::PeakMemory => "peak memory",
+        Metric::MemoryAtRest => "memory at rest",
+        Metric::MemoryAfter => "memory after the load",
+        Metric::PssAtRest => "proportional memory at rest",
+        Metric::PssAfter => "proportional memory after the load",
+        Metric::PeakHeap => "peak heap",
+        Metric::Threads => "threads",
+        Metric::Processes => "processes",
+        Metric::Established => "established connections",
+        Metric::AcceptQueue => "accept queue",
+        Metric::ListenOverflows => "listen overflows",
+        Metric::GcCount => "garbage collections",
+        Metric::GcPause => "pauses of garbage collection",
         Metric::Errors => "errors",
         Metric::TimeToReady => "time to ready",
     }
@@ -132,7 +146,8 @@ fn name(metric: Metric) -> &'static str {
 
 /// The verdict on the new server. What is no speed is not called slow.
 fn verdict(row: &CompareRow) -> &'static str {
-    let amount = matches!(row.metric, Metric::CpuPerRequest | Metric::PeakMemory | Metric::Errors);
+    let speed = matches!(row.metric.unit(), "requests/s" | "us" | "ms") && row.metric != Metric::CpuPerRequest;
+    let amount = !speed;
     match row.verdict {
         ComparisonVerdict::Faster if amount => "needs less",
         ComparisonVerdict::Slower if amount => "needs more",

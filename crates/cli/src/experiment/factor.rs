@@ -22,6 +22,15 @@ pub(super) enum Value {
 }
 
 impl Value {
+    /// The value of a number.
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Value::Whole(value) => Some(*value as f64),
+            Value::Number(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// The level of a cell that has it.
     pub(super) fn level(&self) -> Level {
         match self {

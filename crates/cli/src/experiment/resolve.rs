@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Fault, Read};
 use super::load::Load;
 use super::roster::Roster;
 use super::section::{Section, parse};
-use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials};
+use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials, ladder};
 use super::vary::Vary;
 use super::{Request, Source};
 
@@ -53,6 +53,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         blocks: experiment.blocks(request)?,
         repeats: 0,
         twin: None,
+        ladder: experiment.ladder.clone(),
         generator: experiment.share.generator.clone(),
         target_cpus: experiment.share.target.clone(),
         factors: experiment.vary.names(),
@@ -76,6 +77,7 @@ struct Experiment<'a> {
     load: Load,
     vary: Vary,
     trials: Trials,
+    ladder: Option<String>,
     quick: Quick,
     share: Share,
 }
@@ -86,9 +88,11 @@ impl<'a> Experiment<'a> {
         let roster = Roster::read(&tables(file, "target")?, request.zoo, request.base)?;
         let load = Load::read(section("load")?.as_ref())?;
         let vary = Vary::read(file, &load, &roster)?;
-        let trials = Trials::read(section("trials")?.as_ref())?;
+        let trials = section("trials")?;
+        let ladder = trials.as_ref().map_or(Ok(None), |trials| trials.read("ladder", |item| ladder(item, &vary)))?;
+        let trials = Trials::read(trials.as_ref())?;
         let quick = Quick::read(section("quick")?.as_ref(), trials, &vary, &roster)?;
-        Ok(Experiment { roster, load, vary, trials, quick, share: Share::of(request.machine) })
+        Ok(Experiment { roster, load, vary, trials, ladder, quick, share: Share::of(request.machine) })
     }
 
     fn form(&self, quick: bool) -> Trials {

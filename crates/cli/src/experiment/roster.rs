@@ -116,8 +116,8 @@ impl<'a> Roster<'a> {
     }
 }
 
-const OWN_KEYS: [&str; 10] =
-    ["name", "title", "run", "ready", "ready_within", "build", "env", "cwd", "settings", "runtimes"];
+const OWN_KEYS: [&str; 11] =
+    ["name", "title", "run", "ready", "ready_within", "metrics", "build", "env", "cwd", "settings", "runtimes"];
 
 /// Reads one `[[target]]`.
 fn own_target(table: &Section, base: &Path) -> Read<Target> {
@@ -143,6 +143,7 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
             cwd,
             env,
             ready,
+            metrics: table.read("metrics", load::path)?.map(str::to_owned),
             ready_within_ns: ready_within_ns(table)?,
         },
         build,
@@ -169,6 +170,7 @@ pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
             cwd: path_in(base, "."),
             env: BTreeMap::new(),
             ready: "/ping".to_owned(),
+            metrics: None,
             ready_within_ns: READY_WITHIN_NS,
         },
         settings: specimen_settings(&Settings::new(kind)),

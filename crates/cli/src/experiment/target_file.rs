@@ -9,6 +9,9 @@ use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, r
 use super::section::{Item, Section, parse};
 use super::{Source, load};
 
+/// Where every target tells of its runtime, by the contract.
+const METRICS: &str = "/metrics";
+
 const KEYS: [&str; 12] = [
     "name",
     "title",
@@ -39,6 +42,10 @@ fn read(text: &str, folder: &Path) -> Read<Target> {
     let text_of = |key| file.read(key, |item| item.text().map(str::to_owned));
     let build = file.read("build", |item| build(&item.section("[build]")?, folder))?;
     let launch = file.require("launch", "say how it starts: `[launch]` with `run` and `ready`")?;
+    let serves = file.read("serves", serves)?.unwrap_or_default();
+    let tells = serves.is_empty() || serves.iter().any(|endpoint| endpoint == METRICS);
+    let mut launch = launch_recipe(&launch.section("[launch]")?, build.as_ref(), folder)?;
+    launch.metrics = tells.then(|| METRICS.to_owned());
     Ok(Target {
         name: name(file.require("name", "write `name = \"…\"`, the word used in experiments")?)?,
         title: file.require("title", "write `title = \"…\"`, the name for people")?.text()?.to_owned(),
@@ -46,9 +53,9 @@ fn read(text: &str, folder: &Path) -> Read<Target> {
         framework: text_of("framework")?.unwrap_or_default(),
         about: text_of("about")?.unwrap_or_default(),
         reconstruction: text_of("reconstruction")?,
-        serves: file.read("serves", serves)?.unwrap_or_default(),
+        serves,
         toolchain: file.read("toolchain", |item| toolchain(&item.section("[toolchain]")?))?,
-        launch: launch_recipe(&launch.section("[launch]")?, build.as_ref(), folder)?,
+        launch,
         build,
         settings: file.read("settings", settings)?.unwrap_or_default(),
         runtimes: file.read("runtimes", runtimes)?.unwrap_or_default(),
@@ -91,6 +98,7 @@ fn launch_recipe(section: &Section, build: Option<&BuildRecipe>, folder: &Path) 
         cwd: path_in(folder, section.read("cwd", |item| item.text())?.unwrap_or(".")),
         env: section.read("env", environment)?.unwrap_or_default(),
         ready: load::path(ready)?.to_owned(),
+        metrics: None,
         ready_within_ns: ready_within_ns(section)?,
     })
 }

@@ -3,7 +3,7 @@
 use model::{Blocks, Cell, CellPlan, NS_PER_S};
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{Factor, Placed, TARGET};
+use super::factor::{Factor, FactorKind, Placed, TARGET};
 use super::roster::Roster;
 use super::section::{Item, Section};
 use super::vary::Vary;
@@ -38,7 +38,7 @@ impl Trials {
             repeats: None,
         };
         let Some(section) = section else { return Ok(defaults) };
-        section.only(&["warm_up", "window", "blocks", "precision", "repeats"])?;
+        section.only(&["warm_up", "window", "blocks", "precision", "repeats", "ladder"])?;
         let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
         let repeats = section.read("repeats", |item| item.small(0, "1"))?;
         Ok(Trials { precision, repeats, ..defaults.overridden(section)? })
@@ -54,6 +54,25 @@ impl Trials {
             repeats: self.repeats,
         })
     }
+}
+
+/// The factor of a ladder: a key of the load that is varied, its levels in the order in which they are climbed.
+pub(super) fn ladder(item: Item, vary: &Vary) -> Read<String> {
+    let name = item.text()?;
+    let help = "a ladder climbs the load on one launch: write `ladder = \"connections\"` and vary `connections`";
+    match vary.kind(name) {
+        Some(FactorKind::Load(_)) => {}
+        Some(_) => return Err(item.fault(format!("`{name}` cannot change while a server runs")).help(help)),
+        None => return Err(item.fault(format!("this experiment does not vary `{name}`")).help(help)),
+    }
+    for factor in vary.tables.iter().flat_map(|table| &table.factors).filter(|factor| factor.name == name) {
+        let steps: Vec<f64> = factor.values.iter().filter_map(|placed| placed.value.number()).collect();
+        if let Some(place) = steps.windows(2).position(|pair| pair[1] <= pair[0]) {
+            let fault = Fault::new(factor.values[place + 1].span.clone(), format!("the rungs of `{name}` must rise"));
+            return Err(fault.help("each rung is loaded after the one before it: write the smallest first"));
+        }
+    }
+    Ok(name.to_owned())
 }
 
 /// A number of blocks, or `{ min, max }`.

@@ -36,6 +36,27 @@ fn keys() {
 }
 
 #[test]
+fn ladders() {
+    check(&[
+        (
+            "vary = { target = 'alpha', connections = [1, 2] }\ntrials.ladder = «'rate'\n",
+            "this experiment does not vary `rate`",
+            "vary",
+        ),
+        (
+            "vary = { target = 'alpha', mode = ['a', 'b'] }\ntrials.ladder = «'mode'\n",
+            "`mode` cannot change while a server runs",
+            "ladder = \"connections\"",
+        ),
+        (
+            "vary = { target = 'alpha', connections = [20, «10] }\ntrials.ladder = 'connections'\n",
+            "the rungs of `connections` must rise",
+            "the smallest first",
+        ),
+    ]);
+}
+
+#[test]
 fn values() {
     check(&[
         ("seed = «'1'\n", "`seed` must be a whole number, not text", "seed = 42"),

@@ -200,3 +200,14 @@ fn runtimes_and_text_settings_reach_the_cell() {
     assert_eq!(plan.cells.iter().map(|cell| cell.runtime.as_str()).collect::<Vec<_>>(), ["current", "old", "current"]);
     assert_eq!(plan.cells[2].settings["MODE"], "full");
 }
+
+#[test]
+fn a_ladder_names_a_load_that_rises() {
+    let file = |ladder: &str| {
+        format!("question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\nconnections = [10, 20]\n[trials]\n{ladder}\n")
+    };
+    let plan = resolved(&file("ladder = 'connections'"));
+    assert_eq!(plan.ladder.as_deref(), Some("connections"));
+    assert!(plan.launches().iter().all(|launch| launch.len() == 2), "{:?}", plan.launches());
+    assert_eq!(resolved(&file("")).launches().len(), 4);
+}
