@@ -42,6 +42,9 @@ func newMux(s work.Settings, do *work.Work) (*http.ServeMux, error) {
 			do.User(id).Write(w)
 		}
 	}))
+	// The ServeMux would send these on to the path with a slash, which is none.
+	mux.HandleFunc("/hello", http.NotFound)
+	mux.HandleFunc("/user", http.NotFound)
 	mux.HandleFunc("/ping", get(func(w http.ResponseWriter, r *http.Request) {
 		do.Ping().Write(w)
 	}))
