@@ -17,8 +17,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	router := chi.NewRouter()
 
 	router.Get("/ping", func(w http.ResponseWriter, r *http.Request) { do.Ping().Write(w) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			router.MethodFunc(route.Method, route.Braces(), func(w http.ResponseWriter, r *http.Request) {
 				do.Route(route, func(name string) string { return param(r, name) }).Write(w)
 			})

@@ -20,8 +20,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	s.Apply(e.Server)
 
 	e.GET("/ping", func(c echo.Context) error { return send(c, do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			e.Add(route.Method, route.Path, func(c echo.Context) error {
 				return send(c, do.Route(route, func(name string) string { return param(c, name) }))
 			})

@@ -20,8 +20,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	routes := router.New()
 
 	routes.GET("/ping", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			routes.Handle(route.Method, route.Braces(), func(ctx *fasthttp.RequestCtx) {
 				send(ctx, do.Route(route, func(name string) string { return param(ctx, name) }))
 			})

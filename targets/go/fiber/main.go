@@ -23,8 +23,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	})
 
 	app.Get("/ping", func(c fiber.Ctx) error { return send(c, do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			app.Add([]string{route.Method}, route.Path, func(c fiber.Ctx) error {
 				return send(c, do.Route(route, func(name string) string { return param(c, name) }))
 			})

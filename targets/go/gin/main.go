@@ -17,8 +17,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	}
 
 	engine.GET("/ping", func(c *gin.Context) { send(c, do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			engine.Handle(route.Method, route.Path, func(c *gin.Context) { send(c, do.Route(route, c.Param)) })
 		}
 		return work.HTTPServer(s, engine.Handler()), nil

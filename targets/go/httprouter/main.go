@@ -19,8 +19,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	router.GET("/ping", func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 		do.Ping().Write(w)
 	})
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			router.Handle(route.Method, route.Path, answer(do, route))
 		}
 		return work.HTTPServer(s, router), nil

@@ -12,8 +12,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	router := NewRouter()
 
 	router.Get("/ping", func(c *Context) { c.Send(do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			router.Handle(route.Method, route.Path, func(c *Context) { c.Send(do.Route(route, c.Param)) })
 		}
 		return work.HTTPServer(s, router), nil

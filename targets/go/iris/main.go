@@ -20,8 +20,8 @@ func build(s work.Settings, do *work.Work) (work.Server, error) {
 	}
 
 	app.Get("/ping", func(ctx iris.Context) { send(ctx, do.Ping()) })
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			app.Handle(route.Method, route.Braces(), func(ctx iris.Context) {
 				send(ctx, do.Route(route, ctx.Params().Get))
 			})

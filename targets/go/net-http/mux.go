@@ -17,8 +17,8 @@ func newMux(s work.Settings, do *work.Work) (*http.ServeMux, error) {
 	mux.HandleFunc("GET /ping", func(w http.ResponseWriter, r *http.Request) {
 		do.Ping().Write(w)
 	})
-	if s.RouteSet != nil {
-		for _, route := range s.RouteSet {
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
 			mux.HandleFunc(pattern(route), func(w http.ResponseWriter, r *http.Request) {
 				do.Route(route, r.PathValue).Write(w)
 			})

@@ -4,8 +4,9 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 
 	"bourdon.dev/targets/go/work"
@@ -14,8 +15,8 @@ import (
 // newMux routes as it was done before Go 1.22, whose ServeMux knew paths and
 // prefixes only: the handler looks at the method and cuts the prefix off.
 func newMux(s work.Settings, do *work.Work) (*http.ServeMux, error) {
-	if s.RouteSet != nil {
-		return nil, errors.New("ROUTES is set, but this ServeMux, older than Go 1.22, has no patterns to serve a route set with; leave it unset, or use a newer Go or a router")
+	if s.Routes != "" {
+		return nil, fmt.Errorf("ROUTES=%q cannot be served by the ServeMux of %s, which has no patterns; leave it unset, or take Go 1.22 or newer", s.Routes, runtime.Version())
 	}
 	mux := http.NewServeMux()
 

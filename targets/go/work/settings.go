@@ -27,9 +27,9 @@ type Settings struct {
 
 	DataFile string // empty: /hash is not available
 
-	// RouteSet is served, with /ping, instead of the contract's own paths;
-	// nil: no set.
-	RouteSet []routes.Route
+	// Routes names the set of routes that is served, with /ping, instead of
+	// the contract's own paths; empty: none.
+	Routes string
 
 	middleware string // only some targets understand it, and check it
 	scratch    string // a folder for what the target writes; empty: none
@@ -78,15 +78,17 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 		}
 	}
 
-	if set := getenv("ROUTES"); set != "" {
-		if s.RouteSet = routes.Set(set); s.RouteSet == nil {
-			return s, fmt.Errorf("ROUTES=%q is not a set of routes; set it to one of %s, or leave it unset", set, strings.Join(routes.Names(), ", "))
-		}
+	s.Routes = getenv("ROUTES")
+	if s.Routes != "" && s.RouteSet() == nil {
+		return s, fmt.Errorf("ROUTES=%q is not a set of routes; set it to one of %s, or leave it unset", s.Routes, strings.Join(routes.Names(), ", "))
 	}
 	s.middleware = getenv("MIDDLEWARE")
 	s.scratch = getenv("SCRATCH")
 	return s, nil
 }
+
+// RouteSet is the set of routes that Routes names.
+func (s Settings) RouteSet() []routes.Route { return routes.Set(s.Routes) }
 
 // DefaultMiddleware says whether MIDDLEWARE asks for the framework's default
 // constructor, with all that it adds, rather than for the bare one. It is for

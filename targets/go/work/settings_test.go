@@ -40,7 +40,7 @@ func TestSettingsFromEnvironment(t *testing.T) {
 		ReadTimeout:  time.Second, ReadHeaderTimeout: 10 * time.Millisecond, IdleTimeout: 2 * time.Second,
 		DataFile: file,
 	}
-	if !reflect.DeepEqual(got, want) {
+	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -50,15 +50,15 @@ func TestEmptySettingsAreDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Settings{Port: 8080}); !reflect.DeepEqual(got, want) {
+	if want := (Settings{Port: 8080}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
 func TestRouteSet(t *testing.T) {
 	got, err := SettingsFrom(env("PORT", "8080", "ROUTES", "parse"))
-	if err != nil || !reflect.DeepEqual(got.RouteSet, routes.Set("parse")) {
-		t.Errorf("got %v, %v", got.RouteSet, err)
+	if err != nil || !reflect.DeepEqual(got.RouteSet(), routes.Set("parse")) {
+		t.Errorf("got %v, %v", got.RouteSet(), err)
 	}
 }
 

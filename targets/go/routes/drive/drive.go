@@ -19,7 +19,7 @@ import (
 func Routes(t *testing.T, build work.Build) {
 	for _, name := range routes.Names() {
 		t.Run(name, func(t *testing.T) {
-			ask := serve(t, build, work.Settings{RouteSet: routes.Set(name)})
+			ask := serve(t, build, work.Settings{Routes: name})
 			for _, r := range routes.Set(name) {
 				// One value is plain. The other has an escape that net/url would
 				// not have written, so that the request's path is kept as sent.
