@@ -14,16 +14,24 @@ import (
 	"bourdon.dev/targets/go/work"
 )
 
-func main() {
-	work.Main(func(s work.Settings, do *work.Work) work.Server {
-		routes := router.New()
+func main() { work.Main(build) }
 
+func build(s work.Settings, do *work.Work) (work.Server, error) {
+	routes := router.New()
+
+	routes.GET("/ping", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Ping()) })
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
+			routes.Handle(route.Method, route.Braces(), func(ctx *fasthttp.RequestCtx) {
+				send(ctx, do.Route(route, func(name string) string { return param(ctx, name) }))
+			})
+		}
+	} else {
 		routes.GET("/", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Welcome()) })
 		routes.GET("/rest/hello", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Hello()) })
 		routes.GET("/index", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Index()) })
 		routes.GET("/hello/{name}", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Greet(param(ctx, "name"))) })
 		routes.GET("/user/{id}", func(ctx *fasthttp.RequestCtx) { send(ctx, do.User(param(ctx, "id"))) })
-		routes.GET("/ping", func(ctx *fasthttp.RequestCtx) { send(ctx, do.Ping()) })
 		routes.POST("/submit", func(ctx *fasthttp.RequestCtx) {
 			send(ctx, do.Submit(bytes.NewReader(ctx.PostBody())))
 		})
@@ -32,16 +40,16 @@ func main() {
 			send(ctx, do.Hash(string(q.Peek("n")), string(q.Peek("nonce"))))
 		})
 		routes.GET("/whoami", func(ctx *fasthttp.RequestCtx) { send(ctx, do.WhoAmI()) })
+	}
 
-		server := &fasthttp.Server{
-			Handler:      routes.Handler,
-			ErrorHandler: onError,
-			ReadTimeout:  s.ReadTimeout,
-			WriteTimeout: s.WriteTimeout,
-			IdleTimeout:  s.IdleTimeout,
-		}
-		return work.Server{Serve: server.Serve, Shutdown: server.ShutdownWithContext}
-	})
+	server := &fasthttp.Server{
+		Handler:      routes.Handler,
+		ErrorHandler: onError,
+		ReadTimeout:  s.ReadTimeout,
+		WriteTimeout: s.WriteTimeout,
+		IdleTimeout:  s.IdleTimeout,
+	}
+	return work.Server{Serve: server.Serve, Shutdown: server.ShutdownWithContext}, nil
 }
 
 func send(ctx *fasthttp.RequestCtx, r work.Reply) {

@@ -1,5 +1,5 @@
-// Command gin is the target for Gin: a bare engine in release mode, without
-// the logger and recovery that gin.Default would add.
+// Command gin is the target for Gin in release mode: a bare engine, or the one
+// of gin.Default with its logger and recovery.
 package main
 
 import (
@@ -8,24 +8,45 @@ import (
 	"bourdon.dev/targets/go/work"
 )
 
-func main() {
+func main() { work.Main(build) }
+
+func build(s work.Settings, do *work.Work) (work.Server, error) {
+	engine, err := newEngine(s)
+	if err != nil {
+		return work.Server{}, err
+	}
+
+	engine.GET("/ping", func(c *gin.Context) { send(c, do.Ping()) })
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
+			engine.Handle(route.Method, route.Path, func(c *gin.Context) { send(c, do.Route(route, c.Param)) })
+		}
+		return work.HTTPServer(s, engine.Handler()), nil
+	}
+
+	engine.GET("/", func(c *gin.Context) { send(c, do.Welcome()) })
+	engine.GET("/rest/hello", func(c *gin.Context) { send(c, do.Hello()) })
+	engine.GET("/index", func(c *gin.Context) { send(c, do.Index()) })
+	engine.GET("/hello/:name", func(c *gin.Context) { send(c, do.Greet(c.Param("name"))) })
+	engine.GET("/user/:id", func(c *gin.Context) { send(c, do.User(c.Param("id"))) })
+	engine.POST("/submit", func(c *gin.Context) { send(c, do.Submit(c.Request.Body)) })
+	engine.GET("/hash", func(c *gin.Context) { send(c, do.Hash(c.Query("n"), c.Query("nonce"))) })
+	engine.GET("/whoami", func(c *gin.Context) { send(c, do.WhoAmI()) })
+	return work.HTTPServer(s, engine.Handler()), nil
+}
+
+func newEngine(s work.Settings) (*gin.Engine, error) {
 	gin.SetMode(gin.ReleaseMode)
-
-	work.Main(func(s work.Settings, do *work.Work) work.Server {
-		engine := gin.New()
-
-		engine.GET("/", func(c *gin.Context) { send(c, do.Welcome()) })
-		engine.GET("/rest/hello", func(c *gin.Context) { send(c, do.Hello()) })
-		engine.GET("/index", func(c *gin.Context) { send(c, do.Index()) })
-		engine.GET("/hello/:name", func(c *gin.Context) { send(c, do.Greet(c.Param("name"))) })
-		engine.GET("/user/:id", func(c *gin.Context) { send(c, do.User(c.Param("id"))) })
-		engine.GET("/ping", func(c *gin.Context) { send(c, do.Ping()) })
-		engine.POST("/submit", func(c *gin.Context) { send(c, do.Submit(c.Request.Body)) })
-		engine.GET("/hash", func(c *gin.Context) { send(c, do.Hash(c.Query("n"), c.Query("nonce"))) })
-		engine.GET("/whoami", func(c *gin.Context) { send(c, do.WhoAmI()) })
-
-		return work.HTTPServer(s, engine.Handler())
-	})
+	withMiddleware, err := s.DefaultMiddleware()
+	if err != nil || !withMiddleware {
+		return gin.New(), err
+	}
+	// The logger takes its writer when it is made.
+	gin.DefaultWriter, err = s.AccessLog()
+	if err != nil {
+		return nil, err
+	}
+	return gin.Default(), nil
 }
 
 func send(c *gin.Context, r work.Reply) {

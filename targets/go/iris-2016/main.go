@@ -4,27 +4,31 @@
 // server underneath is Go's own.
 package main
 
-import (
-	"bourdon.dev/targets/go/work"
-)
+import "bourdon.dev/targets/go/work"
 
-func main() {
-	work.Main(func(s work.Settings, do *work.Work) work.Server {
-		router := NewRouter()
+func main() { work.Main(build) }
 
-		router.Get("/", func(c *Context) { c.Send(do.Welcome()) })
-		router.Get("/rest/hello", func(c *Context) { c.Send(do.Hello()) })
-		router.Get("/index", func(c *Context) { c.Send(do.Index()) })
-		router.Get("/hello/:name", func(c *Context) { c.Send(do.Greet(c.Param("name"))) })
-		router.Get("/user/:id", func(c *Context) { c.Send(do.User(c.Param("id"))) })
-		router.Get("/ping", func(c *Context) { c.Send(do.Ping()) })
-		router.Post("/submit", func(c *Context) { c.Send(do.Submit(c.Request.Body)) })
-		router.Get("/hash", func(c *Context) {
-			q := c.Request.URL.Query()
-			c.Send(do.Hash(q.Get("n"), q.Get("nonce")))
-		})
-		router.Get("/whoami", func(c *Context) { c.Send(do.WhoAmI()) })
+func build(s work.Settings, do *work.Work) (work.Server, error) {
+	router := NewRouter()
 
-		return work.HTTPServer(s, router)
+	router.Get("/ping", func(c *Context) { c.Send(do.Ping()) })
+	if s.Routes != "" {
+		for _, route := range s.RouteSet() {
+			router.Handle(route.Method, route.Path, func(c *Context) { c.Send(do.Route(route, c.Param)) })
+		}
+		return work.HTTPServer(s, router), nil
+	}
+
+	router.Get("/", func(c *Context) { c.Send(do.Welcome()) })
+	router.Get("/rest/hello", func(c *Context) { c.Send(do.Hello()) })
+	router.Get("/index", func(c *Context) { c.Send(do.Index()) })
+	router.Get("/hello/:name", func(c *Context) { c.Send(do.Greet(c.Param("name"))) })
+	router.Get("/user/:id", func(c *Context) { c.Send(do.User(c.Param("id"))) })
+	router.Post("/submit", func(c *Context) { c.Send(do.Submit(c.Request.Body)) })
+	router.Get("/hash", func(c *Context) {
+		q := c.Request.URL.Query()
+		c.Send(do.Hash(q.Get("n"), q.Get("nonce")))
 	})
+	router.Get("/whoami", func(c *Context) { c.Send(do.WhoAmI()) })
+	return work.HTTPServer(s, router), nil
 }

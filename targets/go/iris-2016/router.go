@@ -77,12 +77,13 @@ func NewRouter() *Router {
 
 // Get adds a route for GET. A segment ":name" of the pattern stands for any
 // one segment that is not empty.
-func (rt *Router) Get(pattern string, h Handler) { rt.handle(http.MethodGet, pattern, h) }
+func (rt *Router) Get(pattern string, h Handler) { rt.Handle(http.MethodGet, pattern, h) }
 
 // Post adds a route for POST.
-func (rt *Router) Post(pattern string, h Handler) { rt.handle(http.MethodPost, pattern, h) }
+func (rt *Router) Post(pattern string, h Handler) { rt.Handle(http.MethodPost, pattern, h) }
 
-func (rt *Router) handle(method, pattern string, h Handler) {
+// Handle adds a route for any method.
+func (rt *Router) Handle(method, pattern string, h Handler) {
 	rt.routes = append(rt.routes, route{method, strings.Split(pattern, "/"), h})
 }
 

@@ -51,39 +51,51 @@ func (s Settings) Apply(srv *http.Server) {
 	srv.IdleTimeout = s.IdleTimeout
 }
 
+// Build makes a target's server. It does not listen yet; an error is a setting
+// that this target cannot follow, in one line.
+type Build func(Settings, *Work) (Server, error)
+
 // Main is the whole life of a target: read the settings, build the server,
 // listen, serve until SIGTERM or an interrupt, and exit.
-func Main(build func(Settings, *Work) Server) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
+func Main(build Build) {
+	ctx, stop := context.WithCancel(context.Background())
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, os.Interrupt)
+	go func() {
+		<-told
+		stop()
+	}()
 	os.Exit(run(ctx, filepath.Base(os.Args[0]), os.Getenv, os.Stderr, build))
 }
 
-func run(ctx context.Context, name string, getenv func(string) string, stderr io.Writer, build func(Settings, *Work) Server) int {
+func run(ctx context.Context, name string, getenv func(string) string, stderr io.Writer, build Build) int {
+	fail := func(status int, err error) int {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+		return status
+	}
 	s, err := SettingsFrom(getenv)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", name, err)
-		return exitUsage
+		return fail(exitUsage, err)
 	}
-	fail := func(err error) int {
-		fmt.Fprintf(stderr, "%s: %v\n", name, err)
-		return exitServe
+	server, err := build(s, New(s))
+	if err != nil {
+		return fail(exitUsage, err)
 	}
 
 	if s.AdminPort != 0 {
 		ln, err := listen("ADMIN_PORT", s.AdminPort)
 		if err != nil {
-			return fail(err)
+			return fail(exitServe, err)
 		}
 		defer ln.Close()
 		go http.Serve(ln, adminHandler()) // ends with the listener
 	}
 	ln, err := listen("PORT", s.Port)
 	if err != nil {
-		return fail(err)
+		return fail(exitServe, err)
 	}
-	if err := serve(ctx, ln, build(s, New(s)), grace); err != nil {
-		return fail(err)
+	if err = serve(ctx, ln, server, grace); err != nil {
+		return fail(exitServe, err)
 	}
 	return exitOK
 }
@@ -91,13 +103,24 @@ func run(ctx context.Context, name string, getenv func(string) string, stderr io
 func listen(name string, port int) (net.Listener, error) {
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	ln, err := net.Listen("tcp4", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
+	if cause(err) == syscall.EADDRINUSE {
 		return nil, fmt.Errorf("%s=%d: %s is already in use; stop what listens there or set %s to a free port", name, port, addr, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s=%d: cannot listen on %s (%w); set %s to a port this process may use", name, port, addr, err, name)
+		return nil, fmt.Errorf("%s=%d: cannot listen on %s (%v); set %s to a port this process may use", name, port, addr, err, name)
 	}
 	return ln, nil
+}
+
+// cause is the error of the system call below the error of a listener.
+func cause(err error) error {
+	if e, ok := err.(*net.OpError); ok {
+		err = e.Err
+	}
+	if e, ok := err.(*os.SyscallError); ok {
+		err = e.Err
+	}
+	return err
 }
 
 // serve runs the server until it fails or ctx ends. After the end of ctx it
@@ -112,7 +135,7 @@ func serve(ctx context.Context, ln net.Listener, server Server, wait time.Durati
 		if err == nil {
 			err = errors.New("it returned without an error")
 		}
-		return fmt.Errorf("the server stopped by itself: %w", err)
+		return fmt.Errorf("the server stopped by itself: %v", err)
 	case <-ctx.Done():
 	}
 

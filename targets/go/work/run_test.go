@@ -106,16 +106,18 @@ func TestServeReportsAServerThatFails(t *testing.T) {
 			Serve:    func(net.Listener) error { return cause },
 			Shutdown: func(context.Context) error { return nil },
 		}, time.Minute)
-		if err == nil || cause != nil && !errors.Is(err, cause) {
+		if err == nil || cause != nil && !strings.Contains(err.Error(), cause.Error()) {
 			t.Errorf("cause %v: got %v", cause, err)
 		}
 	}
 }
 
-func noServer(t *testing.T) func(Settings, *Work) Server {
-	return func(Settings, *Work) Server {
-		t.Error("the server was built")
-		return Server{}
+func noServer(t *testing.T) Build {
+	return func(Settings, *Work) (Server, error) {
+		return Server{Serve: func(net.Listener) error {
+			t.Error("the server was started")
+			return nil
+		}}, nil
 	}
 }
 
@@ -126,6 +128,22 @@ func TestRunRefusesBadSettings(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	if got := stderr.String(); !strings.HasPrefix(got, `target: PORT="x"`) || strings.Count(got, "\n") != 1 {
+		t.Errorf("stderr is %q", got)
+	}
+}
+
+func TestRunRefusesWhatTheTargetRefuses(t *testing.T) {
+	var stderr bytes.Buffer
+	refuse := func(s Settings, _ *Work) (Server, error) {
+		_, err := s.DefaultMiddleware()
+		return Server{}, err
+	}
+	// Were it to listen before it asks the target, this would be status 1.
+	taken := strconv.Itoa(loopback(t).Addr().(*net.TCPAddr).Port)
+	if status := run(t.Context(), "target", env("PORT", taken, "MIDDLEWARE", "all"), &stderr, refuse); status != 2 {
+		t.Errorf("status %d", status)
+	}
+	if got := stderr.String(); !strings.HasPrefix(got, `target: MIDDLEWARE="all"`) || strings.Count(got, "\n") != 1 {
 		t.Errorf("stderr is %q", got)
 	}
 }

@@ -2,9 +2,14 @@ package work
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"bourdon.dev/targets/go/routes"
 )
 
 // Settings is what a target is told through its environment. The zero value
@@ -21,6 +26,13 @@ type Settings struct {
 	IdleTimeout       time.Duration
 
 	DataFile string // empty: /hash is not available
+
+	// Routes names the set of routes that is served, with /ping, instead of
+	// the contract's own paths; empty: none.
+	Routes string
+
+	middleware string // only some targets understand it, and check it
+	scratch    string // a folder for what the target writes; empty: none
 }
 
 // SettingsFrom reads the settings with getenv. An error is one line that
@@ -65,7 +77,44 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 			return s, fmt.Errorf("DATA_FILE=%q cannot be used (%v); set it to a file this process can read, or leave it unset to do without /hash", s.DataFile, err)
 		}
 	}
+
+	s.Routes = getenv("ROUTES")
+	if s.Routes != "" && s.RouteSet() == nil {
+		return s, fmt.Errorf("ROUTES=%q is not a set of routes; set it to one of %s, or leave it unset", s.Routes, strings.Join(routes.Names(), ", "))
+	}
+	s.middleware = getenv("MIDDLEWARE")
+	s.scratch = getenv("SCRATCH")
 	return s, nil
+}
+
+// RouteSet is the set of routes that Routes names.
+func (s Settings) RouteSet() []routes.Route { return routes.Set(s.Routes) }
+
+// DefaultMiddleware says whether MIDDLEWARE asks for the framework's default
+// constructor, with all that it adds, rather than for the bare one. It is for
+// the targets whose framework has both.
+func (s Settings) DefaultMiddleware() (bool, error) {
+	switch s.middleware {
+	case "", "bare":
+		return false, nil
+	case "default":
+		return true, nil
+	}
+	return false, fmt.Errorf("MIDDLEWARE=%q is not known; set it to bare or default, or leave it unset", s.middleware)
+}
+
+// AccessLog is where a framework that keeps a log writes it: the file
+// access.log in SCRATCH, or stdout without it. It is open until the process
+// ends.
+func (s Settings) AccessLog() (io.Writer, error) {
+	if s.scratch == "" {
+		return os.Stdout, nil
+	}
+	f, err := os.OpenFile(filepath.Join(s.scratch, "access.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0600)
+	if err != nil {
+		return nil, fmt.Errorf("SCRATCH=%q cannot hold access.log (%v); set it to a folder this process can write to, or leave it unset", s.scratch, unwrapPath(err))
+	}
+	return f, nil
 }
 
 func port(getenv func(string) string, name string) (int, error) {

@@ -1,11 +1,15 @@
 package work
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"bourdon.dev/targets/go/routes"
 )
 
 func env(pairs ...string) func(string) string {
@@ -51,6 +55,61 @@ func TestEmptySettingsAreDefaults(t *testing.T) {
 	}
 }
 
+func TestRouteSet(t *testing.T) {
+	got, err := SettingsFrom(env("PORT", "8080", "ROUTES", "parse"))
+	if err != nil || !reflect.DeepEqual(got.RouteSet(), routes.Set("parse")) {
+		t.Errorf("got %v, %v", got.RouteSet(), err)
+	}
+}
+
+// MIDDLEWARE is read for every target and minded by some.
+func TestMiddleware(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "bare": false, "default": true} {
+		s, err := SettingsFrom(env("PORT", "8080", "MIDDLEWARE", value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.DefaultMiddleware(); err != nil || got != want {
+			t.Errorf("%q: %v, %v", value, got, err)
+		}
+	}
+	s, err := SettingsFrom(env("PORT", "8080", "MIDDLEWARE", "Default"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.DefaultMiddleware()
+	for _, part := range []string{"MIDDLEWARE", `"Default"`, "bare or default"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not say %q", err, part)
+		}
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	if log, err := (Settings{}).AccessLog(); err != nil || log != os.Stdout {
+		t.Errorf("without SCRATCH: %v, %v", log, err)
+	}
+
+	scratch := t.TempDir()
+	s, err := SettingsFrom(env("PORT", "8080", "SCRATCH", scratch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := s.AccessLog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(log, "line\n")
+	if got, err := os.ReadFile(filepath.Join(scratch, "access.log")); err != nil || string(got) != "line\n" {
+		t.Errorf("the log has %q, %v", got, err)
+	}
+
+	s.scratch = "/nowhere"
+	if _, err := s.AccessLog(); err == nil || !strings.Contains(err.Error(), `SCRATCH="/nowhere"`) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
 func TestBadSettingsAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		pairs []string
@@ -69,6 +128,7 @@ func TestBadSettingsAreNamed(t *testing.T) {
 		{[]string{"PORT", "8080", "WRITE_TIMEOUT", "1 s"}, []string{"WRITE_TIMEOUT", `"1 s"`}},
 		{[]string{"PORT", "8080", "IDLE_TIMEOUT", "s"}, []string{"IDLE_TIMEOUT", `"s"`}},
 		{[]string{"PORT", "8080", "DATA_FILE", "/nowhere/at/all"}, []string{"DATA_FILE", "/nowhere/at/all", "no such file"}},
+		{[]string{"PORT", "8080", "ROUTES", "all"}, []string{"ROUTES", `"all"`, "github, gplus, parse, static"}},
 		{[]string{"PORT", "8080", "DATA_FILE", "/"}, []string{"DATA_FILE", `"/"`, "not a regular file"}},
 	} {
 		_, err := SettingsFrom(env(c.pairs...))

@@ -2,6 +2,9 @@
 // endpoint answers, the settings, the admin server, and how a target starts
 // and stops. A target's own main package adds only its framework, so that a
 // difference between two targets is a difference between their frameworks.
+//
+// It is written for Go 1.9, so that a target can be built with an old Go and
+// with a new one from the same source.
 package work
 
 import (
@@ -10,11 +13,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"io/ioutil"
 	"net/http"
-	"os"
 	"runtime"
 	"strconv"
 	"time"
+
+	"bourdon.dev/targets/go/routes"
 )
 
 const (
@@ -24,7 +29,7 @@ const (
 	// SubmitLimit is the largest body /submit takes, in bytes.
 	SubmitLimit = 1 << 20
 	// HashLimit is the largest number of passes /hash makes.
-	HashLimit = 100_000
+	HashLimit = 100000
 )
 
 // Reply is what a handler answers; the target writes it with whatever its
@@ -115,9 +120,19 @@ func (w *Work) User(id string) Reply {
 // Ping answers GET /ping.
 func (w *Work) Ping() Reply { return pong }
 
+// Route answers a route of a route set: its method and pattern, and what
+// param, the framework's own look-up, says of each of its parameters.
+func (w *Work) Route(r routes.Route, param func(name string) string) Reply {
+	body := r.Method + " " + r.Path
+	for _, name := range r.Params {
+		body += " " + name + "=" + param(name)
+	}
+	return Reply{http.StatusOK, text, []byte(body)}
+}
+
 // Submit answers POST /submit: the body itself if it is JSON.
 func (w *Work) Submit(body io.Reader) Reply {
-	b, err := io.ReadAll(io.LimitReader(body, SubmitLimit+1))
+	b, err := ioutil.ReadAll(io.LimitReader(body, SubmitLimit+1))
 	switch {
 	case len(b) > SubmitLimit:
 		return TooLarge
@@ -140,12 +155,12 @@ func (w *Work) Hash(n, nonce string) Reply {
 	if err != nil || passes < 1 || passes > HashLimit {
 		return badPasses
 	}
-	data, err := os.ReadFile(w.dataFile)
+	data, err := ioutil.ReadFile(w.dataFile)
 	if err != nil {
 		return badDataFile
 	}
 	h := sha256.New()
-	for range passes {
+	for ; passes > 0; passes-- {
 		h.Write(data)
 	}
 	io.WriteString(h, nonce)
@@ -164,5 +179,5 @@ func (w *Work) WhoAmI() Reply {
 	if i := bytes.IndexByte(head, '['); i > 0 {
 		head = head[:i-1]
 	}
-	return Reply{http.StatusOK, text, bytes.Clone(head)}
+	return Reply{http.StatusOK, text, append([]byte(nil), head...)}
 }

@@ -15,6 +15,8 @@ import (
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+
+	"bourdon.dev/targets/go/routes"
 )
 
 func same(t *testing.T, what string, got Reply, status int, contentType, body string) {
@@ -32,6 +34,16 @@ func TestFixedReplies(t *testing.T) {
 	same(t, "/index", w.Index(), 200, "text/plain; charset=utf-8", "index\n")
 	same(t, "/hello/ann", w.Greet("ann"), 200, "text/plain; charset=utf-8", "hello, ann!\n")
 	same(t, "/ping", w.Ping(), 200, "application/json", `{"message":"pong"}`)
+}
+
+func TestRoute(t *testing.T) {
+	w := New(Settings{})
+	values := map[string]string{"owner": "ann", "repo": "x y", "other": "?"}
+	param := func(name string) string { return values[name] }
+	r := routes.Route{Method: "PUT", Path: "/repos/:owner/:repo", Params: []string{"owner", "repo"}}
+	same(t, "two parameters", w.Route(r, param), 200, "text/plain; charset=utf-8", "PUT /repos/:owner/:repo owner=ann repo=x y")
+	r = routes.Route{Method: "GET", Path: "/articles/"}
+	same(t, "none", w.Route(r, param), 200, "text/plain; charset=utf-8", "GET /articles/")
 }
 
 func TestUserIsJSON(t *testing.T) {
