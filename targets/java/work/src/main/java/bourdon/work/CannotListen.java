@@ -4,8 +4,6 @@ import java.net.BindException;
 
 /** A port that cannot be listened on. The message is one line: the variable, its value and the cure. */
 public final class CannotListen extends Exception {
-    private static final long serialVersionUID = 1;
-
     /**
      * @param variable where the port came from, PORT or ADMIN_PORT
      * @param cause    what the framework threw, however deep the system's error is in it
