@@ -26,6 +26,8 @@ public final class Work {
     public static final Reply TOO_LARGE = text(413, "the body is larger than 1 MiB\n");
     /** Answers a request whose path or query cannot be decoded, where the framework leaves that to the handler. */
     public static final Reply BAD_REQUEST = text(400, "the request cannot be read\n");
+    /** Answers any other path, where the framework leaves that to the handler. */
+    public static final Reply NOT_FOUND = text(404, "there is nothing at this path\n");
 
     private static final Reply WELCOME = text(200, "Welcome!\n");
     private static final Reply HELLO = text(200, "Hello world");
