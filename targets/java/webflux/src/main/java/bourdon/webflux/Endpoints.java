@@ -2,16 +2,17 @@ package bourdon.webflux;
 
 import bourdon.work.Reply;
 import bourdon.work.Work;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferLimitException;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
-import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.server.ContentTooLargeException;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
@@ -56,9 +57,15 @@ class Endpoints {
         return entity(work.ping());
     }
 
+    /** Reads the body itself, because {@code @RequestBody} refuses the type of a form, which many clients send. */
     @PostMapping("/submit")
-    ResponseEntity<byte[]> submit(@RequestBody(required = false) byte[] body) {
-        return entity(work.submit(body == null ? EMPTY : body));
+    Mono<ResponseEntity<byte[]>> submit(ServerHttpRequest request) {
+        return DataBufferUtils.join(request.getBody(), Work.SUBMIT_LIMIT)
+                .map(Endpoints::bytes)
+                .defaultIfEmpty(EMPTY)
+                .map(work::submit)
+                .onErrorReturn(DataBufferLimitException.class, Work.TOO_LARGE)
+                .map(Endpoints::entity);
     }
 
     /** Reads a file and may take long, so it leaves the event loop, the way Spring's documentation wraps such a call. */
@@ -73,14 +80,16 @@ class Endpoints {
         return entity(work.whoAmI());
     }
 
-    @ExceptionHandler
-    ResponseEntity<byte[]> tooLarge(ContentTooLargeException refused) {
-        return entity(Work.TOO_LARGE);
-    }
-
     private Mono<ResponseEntity<byte[]>> later(Reply reply) {
         Mono<ResponseEntity<byte[]>> answer = Mono.just(entity(reply));
         return work.delay().isZero() ? answer : answer.delayElement(work.delay());
+    }
+
+    private static byte[] bytes(DataBuffer body) {
+        byte[] bytes = new byte[body.readableByteCount()];
+        body.read(bytes);
+        DataBufferUtils.release(body);
+        return bytes;
     }
 
     private static ResponseEntity<byte[]> entity(Reply reply) {

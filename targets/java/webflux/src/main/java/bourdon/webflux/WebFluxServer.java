@@ -6,11 +6,10 @@ import bourdon.work.Settings;
 import bourdon.work.Work;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
+import reactor.netty.ChannelBindException;
 
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -44,10 +43,21 @@ final class WebFluxServer implements Server {
                 ((GenericApplicationContext) starting).registerBean(Work.class, () -> work));
         try {
             context = application.run();
-        } catch (PortInUseException e) {
-            boolean isAdmin = e.getPort() == settings.adminPort();
-            throw new CannotListen(isAdmin ? "ADMIN_PORT" : "PORT", e.getPort(), e);
+        } catch (RuntimeException e) {
+            boolean isAdmin = settings.adminPort() != 0 && refusedPort(e) == settings.adminPort();
+            throw isAdmin ? new CannotListen("ADMIN_PORT", settings.adminPort(), e)
+                    : new CannotListen("PORT", settings.port(), e);
         }
+    }
+
+    /** The port that a failure to start is about, or 0. */
+    private static int refusedPort(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ChannelBindException refused) {
+                return refused.localPort();
+            }
+        }
+        return 0;
     }
 
     @Override

@@ -1,6 +1,6 @@
 package bourdon.work;
 
-import java.net.BindException;
+import java.io.IOException;
 
 /** A port that cannot be listened on. The message is one line: the variable, its value and the cure. */
 public final class CannotListen extends Exception {
@@ -20,7 +20,7 @@ public final class CannotListen extends Exception {
             return "%s=%d: %s is already in use; stop what listens there or set %s to a free port"
                     .formatted(variable, port, address, variable);
         }
-        String reason = root instanceof BindException ? said : root.toString();
+        String reason = root instanceof IOException ? said : root.toString();
         return "%s=%d: cannot listen on %s (%s); set %s to a port this process may use"
                 .formatted(variable, port, address, reason.lines().findFirst().orElse(""), variable);
     }
