@@ -1,0 +1,112 @@
+package bourdon.work;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/** The settings, from the environment. Unset and empty mean the same. */
+public final class Settings {
+    private static final Pattern PORT = Pattern.compile("0*[1-9][0-9]{0,4}");
+    private static final int LARGEST_PORT = 65_535;
+    /** Nine digits of seconds are thirty years, and their milliseconds still fit everywhere. */
+    private static final Pattern DURATION = Pattern.compile("([0-9]{1,9})(ms|s)");
+
+    private final UnaryOperator<String> environment;
+    private final int port;
+    private final int adminPort;
+    private final Duration handlerDelay;
+    private final Path dataFile;
+
+    /**
+     * Reads what every target has.
+     *
+     * @param environment gives the value of a variable, or null
+     * @throws BadSetting if one cannot be used
+     */
+    public Settings(UnaryOperator<String> environment) {
+        this.environment = environment;
+        port = port("PORT").orElseThrow(() ->
+                new BadSetting("PORT is not set; set it to the TCP port to listen on, such as PORT=8080"));
+        adminPort = port("ADMIN_PORT").orElse(0);
+        if (adminPort == port) {
+            throw new BadSetting("ADMIN_PORT=%d is the same as PORT; give it a port of its own or leave it unset"
+                    .formatted(adminPort));
+        }
+        handlerDelay = duration("HANDLER_DELAY").orElse(Duration.ZERO);
+        dataFile = read("DATA_FILE").map(Settings::readable).orElse(null);
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** Zero for no admin server. */
+    public int adminPort() {
+        return adminPort;
+    }
+
+    /** Zero for none. */
+    public Duration handlerDelay() {
+        return handlerDelay;
+    }
+
+    /** Null for none: /hash is not available. */
+    public Path dataFile() {
+        return dataFile;
+    }
+
+    /**
+     * A timeout that only some frameworks have: empty leaves it to the framework, zero is no timeout.
+     *
+     * @throws BadSetting if it cannot be used
+     */
+    public Optional<Duration> duration(String name) {
+        return read(name).map(text -> {
+            Matcher parts = DURATION.matcher(text);
+            if (!parts.matches()) {
+                throw new BadSetting(("%s=%s is not a duration; set it to a whole number with a unit, such as 10ms "
+                        + "or 1s, or leave it unset").formatted(name, quoted(text)));
+            }
+            long number = Long.parseLong(parts.group(1));
+            return parts.group(2).equals("s") ? Duration.ofSeconds(number) : Duration.ofMillis(number);
+        });
+    }
+
+    private Optional<Integer> port(String name) {
+        return read(name).map(text -> {
+            if (!PORT.matcher(text).matches() || Integer.parseInt(text) > LARGEST_PORT) {
+                throw new BadSetting("%s=%s is not a TCP port; set it to a whole number from 1 to 65535"
+                        .formatted(name, quoted(text)));
+            }
+            return Integer.valueOf(text);
+        });
+    }
+
+    private Optional<String> read(String name) {
+        return Optional.ofNullable(environment.apply(name)).filter(text -> !text.isEmpty());
+    }
+
+    private static Path readable(String text) {
+        Path file = Path.of(text);
+        String trouble = !Files.exists(file) ? "no such file"
+                : !Files.isRegularFile(file) ? "not a regular file"
+                : !Files.isReadable(file) ? "permission denied"
+                : null;
+        if (trouble != null) {
+            throw new BadSetting(("DATA_FILE=%s cannot be used (%s); set it to a file this process can read, or leave "
+                    + "it unset to do without /hash").formatted(quoted(text), trouble));
+        }
+        return file;
+    }
+
+    /** The text in quotes, on one line whatever it holds. */
+    private static String quoted(String text) {
+        return new String(Json.write(text), UTF_8);
+    }
+}
