@@ -1,5 +1,7 @@
 //! The life of the target: how it refuses to start, and how it stops.
 
+#![allow(clippy::unwrap_used)]
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};

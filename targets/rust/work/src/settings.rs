@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn bad_settings_are_named() {
-        let cases: [(&[(&str, &str)], &[&str]); 12] = [
+        type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+        let cases: [Case; 12] = [
             (&[], &["PORT is not set"]),
             (&[("PORT", "http")], &["PORT", "\"http\"", "65535"]),
             (&[("PORT", "0")], &["PORT", "\"0\""]),
