@@ -1,0 +1,34 @@
+// The target node-express: Express on Node's own HTTP server.
+
+import express from "express";
+import http from "node:http";
+
+import { fromHttpServer, main } from "../work/run.js";
+import { SUBMIT_LIMIT, TOO_LARGE } from "../work/work.js";
+
+main("node-express", build);
+
+function build(settings, work) {
+  const answer = (handler) => async (req, res) => send(res, await handler(req));
+  const body = express.raw({ type: () => true, limit: SUBMIT_LIMIT });
+
+  const app = express();
+  app.get("/", answer(() => work.welcome()));
+  app.get("/rest/hello", answer(() => work.hello()));
+  app.get("/index", answer(() => work.index()));
+  app.get("/hello/:name", answer((req) => work.greet(req.params.name)));
+  app.get("/user/:id", answer((req) => work.user(req.params.id)));
+  app.get("/ping", answer(() => work.ping()));
+  app.post("/submit", body, answer((req) => work.submit(req.body)));
+  app.get("/hash", answer((req) => work.hash(req.query.n, req.query.nonce)));
+  app.get("/whoami", answer(() => work.whoami()));
+  app.use((error, req, res, next) => (error.type === "entity.too.large" ? send(res, TOO_LARGE) : next(error)));
+
+  return fromHttpServer(http.createServer(app), settings);
+}
+
+function send(res, { status, type, body }) {
+  // res.type() would add a charset to the type of JSON.
+  res.status(status).setHeader("Content-Type", type);
+  res.send(body);
+}

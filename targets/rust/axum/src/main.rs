@@ -1,0 +1,62 @@
+//! The target rust-axum: axum on tokio's multi-threaded runtime.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use tokio::net::TcpListener;
+use work::{Reply, SUBMIT_LIMIT, Stop, Work};
+
+#[tokio::main]
+#[allow(clippy::disallowed_methods)] // returning would wait for what still hashes
+async fn main() {
+    std::process::exit(work::run("rust-axum", serve).await)
+}
+
+async fn serve(listener: TcpListener, work: Arc<Work>, stop: Stop) -> io::Result<()> {
+    axum::serve(listener, router(work)).with_graceful_shutdown(stop).await
+}
+
+fn router(work: Arc<Work>) -> Router {
+    Router::new()
+        .route("/", get(async |State(work): Shared| respond(work.welcome())))
+        .route("/rest/hello", get(async |State(work): Shared| respond(work.hello().await)))
+        .route("/index", get(async |State(work): Shared| respond(work.index().await)))
+        .route("/hello/{name}", get(async |State(work): Shared, Path(name): Word| respond(work.greet(&name))))
+        .route("/user/{id}", get(async |State(work): Shared, Path(id): Word| respond(work.user(&id))))
+        .route("/ping", get(async |State(work): Shared| respond(work.ping())))
+        .route("/submit", post(submit).layer(DefaultBodyLimit::max(SUBMIT_LIMIT)))
+        .route("/hash", get(hash))
+        .route("/whoami", get(async |State(work): Shared| respond(work.whoami())))
+        .with_state(work)
+}
+
+type Shared = State<Arc<Work>>;
+type Word = Path<String>;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Passes {
+    n: String,
+    nonce: String,
+}
+
+async fn submit(State(work): Shared, body: Bytes) -> Response {
+    respond(work.submit(body))
+}
+
+async fn hash(State(work): Shared, Query(Passes { n, nonce }): Query<Passes>) -> Response {
+    respond(work.hash(&n, nonce).await)
+}
+
+fn respond(reply: Reply) -> Response {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(CONTENT_TYPE, reply.content_type)], reply.body).into_response()
+}

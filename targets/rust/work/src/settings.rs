@@ -1,0 +1,129 @@
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a target is told through its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Port of the server, on 127.0.0.1.
+    pub port: u16,
+    /// Port of the admin server; none when there is none.
+    pub admin_port: Option<u16>,
+    /// How long `/rest/hello` and `/index` sleep.
+    pub handler_delay: Duration,
+    /// The file that `/hash` hashes.
+    pub data_file: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the settings; `variable` gives a variable's value.
+    ///
+    /// # Errors
+    /// One line that names the variable, its value and the cure.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let variable = |name: &str| variable(name).filter(|text| !text.is_empty());
+        let port = |name: &str| variable(name).map(|text| port(name, &text)).transpose();
+        let missing = "PORT is not set; set it to the TCP port to listen on, such as PORT=8080";
+        let settings = Self {
+            port: port("PORT")?.ok_or(missing)?,
+            admin_port: port("ADMIN_PORT")?,
+            handler_delay: variable("HANDLER_DELAY")
+                .map_or(Ok(Duration::ZERO), |text| duration("HANDLER_DELAY", &text))?,
+            data_file: variable("DATA_FILE").map(data_file).transpose()?,
+        };
+        if settings.admin_port == Some(settings.port) {
+            let cure = "give it a port of its own or leave it unset";
+            return Err(format!("ADMIN_PORT={} is the same as PORT; {cure}", settings.port));
+        }
+        Ok(settings)
+    }
+}
+
+fn port(name: &str, text: &str) -> Result<u16, String> {
+    let refusal = || format!("{name}={text:?} is not a TCP port; set it to a whole number from 1 to 65535");
+    digits(text).and_then(|number| u16::try_from(number).ok()).filter(|port| *port > 0).ok_or_else(refusal)
+}
+
+fn duration(name: &str, text: &str) -> Result<Duration, String> {
+    let milliseconds = || text.strip_suffix("ms").and_then(digits).map(Duration::from_millis);
+    let seconds = || text.strip_suffix('s').and_then(digits).map(Duration::from_secs);
+    let cure = "set it to a number with a unit, such as 10ms or 1s, or leave it unset";
+    milliseconds().or_else(seconds).ok_or_else(|| format!("{name}={text:?} is not a duration; {cure}"))
+}
+
+/// A whole number without a sign.
+fn digits(text: &str) -> Option<u64> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+fn data_file(path: String) -> Result<PathBuf, String> {
+    let cure = "set it to a file this process can read, or leave it unset to do without /hash";
+    let refusal = |why: String| format!("DATA_FILE={path:?} cannot be used ({why}); {cure}");
+    let file = File::open(&path).and_then(|file| file.metadata()).map_err(|error| refusal(error.to_string()))?;
+    if !file.is_file() {
+        return Err(refusal("not a regular file".to_owned()));
+    }
+    Ok(PathBuf::from(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    fn alone() -> Settings {
+        Settings { port: 8080, admin_port: None, handler_delay: Duration::ZERO, data_file: None }
+    }
+
+    #[test]
+    fn settings_come_from_the_environment() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let pairs = [("PORT", "8080"), ("ADMIN_PORT", "8081"), ("HANDLER_DELAY", "1500ms"), ("DATA_FILE", path)];
+        let expected = Settings {
+            port: 8080,
+            admin_port: Some(8081),
+            handler_delay: Duration::from_millis(1500),
+            data_file: Some(path.into()),
+        };
+        assert_eq!(read(&pairs), Ok(expected));
+        let seconds = read(&[("PORT", "8080"), ("HANDLER_DELAY", "2s")]).unwrap();
+        assert_eq!(seconds.handler_delay, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn unset_and_empty_are_the_default() {
+        assert_eq!(read(&[("PORT", "8080")]), Ok(alone()));
+        assert_eq!(
+            read(&[("PORT", "8080"), ("ADMIN_PORT", ""), ("HANDLER_DELAY", ""), ("DATA_FILE", "")]),
+            Ok(alone())
+        );
+    }
+
+    #[test]
+    fn bad_settings_are_named() {
+        type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
+        let cases: [Case; 12] = [
+            (&[], &["PORT is not set"]),
+            (&[("PORT", "http")], &["PORT", "\"http\"", "65535"]),
+            (&[("PORT", "0")], &["PORT", "\"0\""]),
+            (&[("PORT", "65536")], &["PORT", "\"65536\""]),
+            (&[("PORT", "+1")], &["PORT", "\"+1\""]),
+            (&[("PORT", "8080"), ("ADMIN_PORT", "x")], &["ADMIN_PORT", "\"x\""]),
+            (&[("PORT", "8080"), ("ADMIN_PORT", "8080")], &["ADMIN_PORT", "8080", "same"]),
+            (&[("PORT", "8080"), ("HANDLER_DELAY", "10")], &["HANDLER_DELAY", "\"10\"", "10ms"]),
+            (&[("PORT", "8080"), ("HANDLER_DELAY", "-1s")], &["HANDLER_DELAY", "\"-1s\""]),
+            (&[("PORT", "8080"), ("HANDLER_DELAY", "s")], &["HANDLER_DELAY", "\"s\""]),
+            (&[("PORT", "8080"), ("DATA_FILE", "/nowhere/at/all")], &["DATA_FILE", "/nowhere", "No such file"]),
+            (&[("PORT", "8080"), ("DATA_FILE", "/")], &["DATA_FILE", "\"/\"", "not a regular file"]),
+        ];
+        for (pairs, says) in cases {
+            let error = read(pairs).unwrap_err();
+            assert!(says.iter().all(|part| error.contains(part)), "{pairs:?}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+    }
+}
