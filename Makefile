@@ -1,15 +1,17 @@
 # run    build bourdon and the targets it finds, then the first experiment in its quick form
-# test   everything: formatting, lints, unit tests, end-to-end tests, the tests of what is in Go
+# setup  what the targets need from Debian's packages, and a word about each toolchain that is missing
+# test   everything: formatting, lints, unit tests, end-to-end tests, the tests of the targets
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
 # statistics  write the simulated tables of docs/STATISTICS.md anew, to be read before they are committed
+# test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
 
 BOURDON := target/release/bourdon
 
-.PHONY: run build test check golden statistics bench-floor fuzz targets-test need-cargo
+.PHONY: setup test-zoo run build test check golden statistics bench-floor fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -26,9 +28,13 @@ check: need-cargo
 
 # A toolchain that is missing is said, as `bourdon targets` does, and no reason to fail.
 targets-test:
-	@if command -v go >/dev/null; then for module in targets/go interop/hlog; do \
-	(cd $$module && gofmt -l . | (! grep .) && go vet ./... && go test ./...) || exit 1; done; \
-	else echo "no go on PATH: the Go targets are not tested (get it from https://go.dev/dl)"; fi
+	@sh targets/test.sh
+
+test-zoo: need-cargo
+	cargo test -p bourdon --test zoo --locked -- --ignored --nocapture
+
+setup:
+	@sh targets/setup.sh
 
 # No sanitizer: there is no unsafe code to look after, and without one it tries ten times as much.
 fuzz: need-cargo

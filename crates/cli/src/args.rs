@@ -307,6 +307,10 @@ pub(crate) struct ReaperArgs {
     #[arg(long, value_delimiter = ',', value_parser = cpu)]
     pub(crate) cpus: Vec<Option<u32>>,
 
+    /// Folder that is removed once nothing of the command is left
+    #[arg(long)]
+    pub(crate) scratch: Option<PathBuf>,
+
     /// The command and its arguments
     #[arg(last = true, required = true)]
     pub(crate) command: Vec<OsString>,

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Specimen(args) => specimen::run(&args),
         Command::Reaper(args) => {
             let cpus: Vec<u32> = args.cpus.iter().copied().flatten().collect();
-            lab::reaper::run(&args.command, &cpus).map(|()| Exit::Good).map_err(|error| {
+            lab::reaper::run(&args.command, &cpus, args.scratch.as_deref()).map(|()| Exit::Good).map_err(|error| {
                 Failure::unreachable(format!("cannot run `{}`: {error}", args.command[0].to_string_lossy()))
             })
         }

@@ -18,11 +18,18 @@ struct Line {
     title: String,
     language: String,
     framework: String,
+    about: String,
+    /// The runtimes it can be built with; empty where there is no choice.
+    runtimes: Vec<String>,
+    /// The settings it understands, as experiments name them.
+    settings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reconstruction: Option<String>,
     /// `present`, `built`, `passes`, or what is wrong.
     state: String,
     ok: bool,
+    /// Whether it is not here because this machine lacks something.
+    absent: bool,
     /// Points of the contract that were tried.
     checks: usize,
     breaches: Vec<String>,
@@ -106,20 +113,24 @@ fn look(
         title: target.title.clone(),
         language: target.language.clone(),
         framework: target.framework.clone(),
+        about: target.about.clone(),
+        runtimes: target.runtimes.keys().cloned().collect(),
+        settings: target.settings.keys().cloned().collect(),
         reconstruction: target.reconstruction.clone(),
         state: "present".to_owned(),
         ok: true,
+        absent: false,
         checks: 0,
         breaches: Vec::new(),
     };
     if action == TargetsAction::List {
         if let Err(error) = lab::toolchain(target, &runtime) {
-            (line.state, line.ok) = (format!("absent: {error}"), false);
+            (line.state, line.ok, line.absent) = (format!("absent: {error}"), false, true);
         }
         return Ok(line);
     }
     match builder.build(target, &runtime, stop) {
-        Err(error) => (line.state, line.ok) = (error.to_string(), false),
+        Err(error) => (line.state, line.ok, line.absent) = (error.to_string(), false, error.is_absence()),
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();
         }

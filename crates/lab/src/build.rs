@@ -141,7 +141,7 @@ impl Builder {
         let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
         let words: Vec<String> = recipe.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(log).map_err(start)?;
-        let mut build = Guarded::start(&self.executable, &words, &[], output, |command| {
+        let mut build = Guarded::start(&self.executable, &words, &[], None, output, |command| {
             command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
         })
         .map_err(start)?;

@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -17,17 +18,20 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     /// Starts `words` on `cpus` (empty leaves them to the kernel) through the hidden subcommand `reaper` of
-    /// `executable`. What the command prints goes to `output`; `prepare` sets folder and environment.
+    /// `executable`, which removes `scratch` once nothing of it is left. What the command prints goes to `output`; `prepare` sets folder and environment.
     pub(crate) fn start(
         executable: &Path,
         words: &[String],
         cpus: &[u32],
+        scratch: Option<&Path>,
         output: File,
         prepare: impl FnOnce(&mut Command),
     ) -> std::io::Result<Self> {
         let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
         let mut command = Command::new(executable);
-        command.arg("reaper").arg(format!("--cpus={}", cpus.join(","))).arg("--").args(words);
+        command.arg("reaper").arg(format!("--cpus={}", cpus.join(",")));
+        command.args(scratch.iter().flat_map(|scratch| [OsStr::new("--scratch"), scratch.as_os_str()]));
+        command.arg("--").args(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output).process_group(0);
         prepare(&mut command);
         let mut reaper = command.spawn()?;

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
-use tempfile::TempDir;
 
 use crate::build::last_lines;
 use crate::expand::{Variables, expand};
@@ -74,8 +73,6 @@ pub struct ProcessLauncher {
 
 struct Process {
     guarded: Guarded,
-    /// Removed once nothing of the target is left.
-    _scratch: TempDir,
     address: SocketAddr,
     admin_address: SocketAddr,
     pid: u32,
@@ -100,22 +97,22 @@ impl ProcessLauncher {
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
         let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
         let scratch = tempfile::Builder::new().prefix("bourdon-").tempdir();
-        let scratch = scratch.map_err(|error| format!("no folder for its files: {error}"))?;
-        let variables = self.variables(spec, port, admin_port, scratch.path());
+        // The reaper removes it, for it outlives even a bourdon that is killed.
+        let scratch = scratch.map_err(|error| format!("no folder for its files: {error}"))?.keep();
+        let variables = self.variables(spec, port, admin_port, &scratch);
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
-        let guarded = Guarded::start(&self.executable, &words, spec.cpus, output, |command| {
+        let guarded = Guarded::start(&self.executable, &words, spec.cpus, Some(&scratch), output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-            command.env("SCRATCH", scratch.path());
+            command.env("SCRATCH", &scratch);
         })
         .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
             guarded,
-            _scratch: scratch,
             address: address(port),
             admin_address: address(admin_port),
             pid: 0,

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -32,11 +33,11 @@ enum Happening {
 }
 
 /// Runs `command` on `cpus` until stdin ends, then ends everything it started. Says `pid N` and, should the target
-/// end by itself, `exit TEXT` on stdout, a line each; what the target prints goes to stderr.
+/// end by itself, `exit TEXT` on stdout, a line each; what the target prints goes to stderr. `scratch` is removed last.
 ///
 /// # Errors
 /// When the command cannot be started.
-pub fn run(command: &[OsString], cpus: &[u32]) -> std::io::Result<()> {
+pub fn run(command: &[OsString], cpus: &[u32], scratch: Option<&Path>) -> std::io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     if !cpus.is_empty() {
         let mut set = CpuSet::new();
@@ -50,6 +51,8 @@ pub fn run(command: &[OsString], cpus: &[u32]) -> std::io::Result<()> {
     say(&format!("pid {target}"));
     std::thread::spawn(move || watch_children(&happen));
     supervise(target as i32, &happenings);
+    // What remains where this fails is an empty or foreign folder under /tmp, and nobody is left to be told.
+    let _ = scratch.map(std::fs::remove_dir_all);
     Ok(())
 }
 

@@ -107,7 +107,7 @@ impl Lab {
             command.env_remove(name);
         }
         command.env(MARKER, self.path()).env("XDG_CACHE_HOME", self.path().join("cache"));
-        command.env("XDG_STATE_HOME", self.path().join("state"));
+        command.env("XDG_STATE_HOME", self.path().join("state")).env("TMPDIR", self.temporary());
         command.envs(self.command_env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -161,6 +161,15 @@ impl Lab {
     /// Waits until nothing is alive of what was started here; it must end by itself.
     pub(crate) fn nothing_is_left(&self) {
         wait_until("the end of everything", || self.alive().is_empty().then_some(()));
+        let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(left, [] as [PathBuf; 0], "folders left behind");
+    }
+
+    /// Where bourdon and its targets keep what lasts no longer than they do.
+    fn temporary(&self) -> PathBuf {
+        let folder = self.path().join("tmp");
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
     }
 
     /// The processes that carry this lab's name, in their environment or as an argument.

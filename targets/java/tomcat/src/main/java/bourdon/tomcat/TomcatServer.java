@@ -89,7 +89,6 @@ public final class TomcatServer implements Server {
         route(context, "/hash", Endpoint.get(request ->
                 work.hash(request.getParameter("n"), request.getParameter("nonce"))));
         route(context, "/whoami", Endpoint.get(request -> work.whoAmI()));
-        context.getPipeline().addValve(new ExactContentType());
     }
 
     private static void route(Context context, String pattern, HttpServlet endpoint) {
