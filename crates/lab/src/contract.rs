@@ -39,7 +39,7 @@ pub struct Check {
 }
 
 /// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
-/// serves. `folder` takes its output and data file.
+/// serves. `folder` takes its output.
 ///
 /// # Errors
 /// When it cannot be launched.
@@ -51,18 +51,7 @@ pub fn check_contract(
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, TrialFailure> {
-    let data = data();
-    let file = folder.join("data");
-    let failure = |error: std::io::Error| TrialFailure {
-        stage: model::TrialStage::Launch,
-        text: format!("{}: {error}", file.display()),
-        output: String::new(),
-    };
-    std::fs::write(&file, &data).map_err(failure)?;
-    let settings = BTreeMap::from([
-        ("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis())),
-        ("DATA_FILE".to_owned(), file.to_string_lossy().into_owned()),
-    ]);
+    let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
     let spec = LaunchSpec {
         target,
         binary,
@@ -74,7 +63,7 @@ pub fn check_contract(
     let running = launcher.launch(&spec, stop)?;
     let mut checks = bodies(running.address());
     checks.extend(delays(running.address(), target));
-    checks.extend(digests(running.address(), &data));
+    checks.extend(digests(running.address(), &data()));
     checks.extend(refusals(running.address()));
     checks.extend(metrics(running.as_ref()));
     running.stop();
@@ -82,8 +71,8 @@ pub fn check_contract(
     Ok(checks)
 }
 
-/// A file whose bytes no compression or guess gives: a chain of digests.
-fn data() -> Vec<u8> {
+/// The bytes of the file that `/hash` reads, which no compression or guess gives: a chain of digests.
+pub(crate) fn data() -> Vec<u8> {
     let mut data = Vec::with_capacity(DATA_BYTES);
     let mut block = Sha256::digest(b"bourdon");
     while data.len() < DATA_BYTES {

@@ -9,6 +9,7 @@ use engine::MonotonicClock;
 use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
 
 use crate::build::last_lines;
+use crate::contract;
 use crate::expand::{Variables, expand};
 use crate::guarded::Guarded;
 use crate::probe::{self, Probe};
@@ -100,6 +101,8 @@ impl ProcessLauncher {
         // The reaper removes it, for it outlives even a bourdon that is killed.
         let scratch = scratch.map_err(|error| format!("no folder for its files: {error}"))?.keep();
         let variables = self.variables(spec, port, admin_port, &scratch);
+        let data_file = scratch.join("data");
+        std::fs::write(&data_file, contract::data()).map_err(|error| format!("{}: {error}", data_file.display()))?;
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
         let guarded = Guarded::start(&self.executable, &words, spec.cpus, Some(&scratch), output, |command| {
@@ -107,7 +110,7 @@ impl ProcessLauncher {
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-            command.env("SCRATCH", &scratch);
+            command.env("SCRATCH", &scratch).env("DATA_FILE", &data_file);
         })
         .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));

@@ -3,6 +3,7 @@
 
 mod build;
 mod calibrate;
+mod census;
 mod contract;
 mod error;
 mod expand;

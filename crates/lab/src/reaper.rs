@@ -38,6 +38,13 @@ enum Happening {
 /// # Errors
 /// When the command cannot be started.
 pub fn run(command: &[OsString], cpus: &[u32], scratch: Option<&Path>) -> std::io::Result<()> {
+    let ended = guard(command, cpus);
+    // What remains where this fails is a folder under /tmp, and nobody is left to be told.
+    let _ = scratch.map(std::fs::remove_dir_all);
+    ended
+}
+
+fn guard(command: &[OsString], cpus: &[u32]) -> std::io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     if !cpus.is_empty() {
         let mut set = CpuSet::new();
@@ -51,8 +58,6 @@ pub fn run(command: &[OsString], cpus: &[u32], scratch: Option<&Path>) -> std::i
     say(&format!("pid {target}"));
     std::thread::spawn(move || watch_children(&happen));
     supervise(target as i32, &happenings);
-    // What remains where this fails is an empty or foreign folder under /tmp, and nobody is left to be told.
-    let _ = scratch.map(std::fs::remove_dir_all);
     Ok(())
 }
 

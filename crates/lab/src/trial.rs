@@ -11,6 +11,7 @@ use model::{
 };
 use observe::{Observer, ProcSource};
 
+use crate::census::{self, WHOAMI};
 use crate::launch::{LaunchSpec, Launcher, Running};
 use crate::prepare::Prepared;
 use crate::scrape::Scraper;
@@ -167,11 +168,14 @@ impl Rungs<'_> {
         if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
         }
+        let census = (cell.load.request.path == WHOAMI && ended.is_none() && !stop.load(Ordering::Relaxed))
+            .then(|| census::take(self.running.address(), cell.load.connections, cell.load.keep_alive));
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
         match loaded {
             Ok(output) => {
                 made.record.observation = self.observation(cell, &samples, &told, &output);
+                made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
                 made.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
                 made.interval_log = Some(log);

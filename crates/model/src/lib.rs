@@ -41,7 +41,7 @@ pub use load::*;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric};
 pub use observation::{
-    HostUse, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
+    Census, HostUse, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
 };
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;

@@ -45,6 +45,10 @@ kinds! {
         AcceptQueue = "accept_queue",
         /// Connections that the kernel turned away because the accept queue was full, on the whole host.
         ListenOverflows = "listen_overflows",
+        /// Units of execution (goroutines, threads, processes) that answered so many clients at once, five times each.
+        Units = "units",
+        /// Connections that never got a reply.
+        NeverServed = "never_served",
         /// Garbage collections in the window.
         GcCount = "gc_count",
         /// Time in the pauses of garbage collection in the window, ms.
@@ -81,7 +85,8 @@ impl Metric {
             Metric::SwitchesPerRequest => "switches/request",
             Metric::Threads => "threads",
             Metric::Processes => "processes",
-            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows => "connections",
+            Metric::Units => "units",
+            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows | Metric::NeverServed => "connections",
             Metric::GcCount => "collections",
             Metric::Mean
             | Metric::P50
@@ -136,6 +141,8 @@ impl Metric {
             Metric::Established => sockets().map(|sockets| f64::from(sockets.established_max)),
             Metric::AcceptQueue => sockets().map(|sockets| f64::from(sockets.accept_queue_max)),
             Metric::ListenOverflows => sockets()?.listen_overflows.map(|count| count as f64),
+            Metric::Units => seen?.census.as_ref().map(|census| f64::from(census.units)),
+            Metric::NeverServed => Some(measured.connections.never_served as f64),
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
             Metric::Errors => Some(measured.accounting.error_share()),

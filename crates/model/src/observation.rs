@@ -109,6 +109,21 @@ pub struct RuntimeUse {
     pub loop_lag_max_s: Option<f64>,
 }
 
+/// Which units of execution answered clients that asked at the same time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    /// Clients, each with one connection at a time.
+    pub clients: u32,
+    /// Questions.
+    pub asked: u32,
+    /// Answers.
+    pub answered: u32,
+    /// Different answers: goroutines, threads or processes.
+    pub units: u32,
+    /// One of them: `goroutine 42`.
+    pub example: String,
+}
+
 /// What was seen of the target between the window's start and end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
@@ -152,6 +167,9 @@ pub struct Observation {
     /// What its runtime told of itself; null where it told nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeUse>,
+    /// Which units of execution serve its connections; only of cells that load `/whoami`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub census: Option<Census>,
     /// The rest of the machine.
     pub host: HostUse,
     /// The window's whole seconds, in order; empty in records that did not look at them one by one.

@@ -137,6 +137,8 @@ fn name(metric: Metric) -> &'static str {
         Metric::Established => "established connections",
         Metric::AcceptQueue => "accept queue",
         Metric::ListenOverflows => "listen overflows",
+        Metric::Units => "units of execution",
+        Metric::NeverServed => "connections never served",
         Metric::GcCount => "garbage collections",
         Metric::GcPause => "pauses of garbage collection",
         Metric::Errors => "errors",

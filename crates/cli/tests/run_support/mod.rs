@@ -66,6 +66,8 @@ pub(crate) fn is_here(command: &str) -> bool {
 /// A folder to work in, with a cache of its own; nothing that is started in it may outlive it.
 pub(crate) struct Lab {
     folder: TempDir,
+    /// Where bourdon and its targets keep what lasts no longer than they do.
+    temporary: TempDir,
     command_env: Vec<(String, String)>,
     _machine: MutexGuard<'static, ()>,
 }
@@ -73,7 +75,8 @@ pub(crate) struct Lab {
 impl Lab {
     pub(crate) fn new() -> Self {
         let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-        Lab { folder: tempfile::tempdir().unwrap(), command_env: Vec::new(), _machine: machine }
+        let folder = || tempfile::tempdir().unwrap();
+        Lab { folder: folder(), temporary: folder(), command_env: Vec::new(), _machine: machine }
     }
 
     /// With an experiment file.
@@ -107,7 +110,7 @@ impl Lab {
             command.env_remove(name);
         }
         command.env(MARKER, self.path()).env("XDG_CACHE_HOME", self.path().join("cache"));
-        command.env("XDG_STATE_HOME", self.path().join("state")).env("TMPDIR", self.temporary());
+        command.env("XDG_STATE_HOME", self.path().join("state")).env("TMPDIR", self.temporary.path());
         command.envs(self.command_env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -161,15 +164,9 @@ impl Lab {
     /// Waits until nothing is alive of what was started here; it must end by itself.
     pub(crate) fn nothing_is_left(&self) {
         wait_until("the end of everything", || self.alive().is_empty().then_some(()));
-        let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let left: Vec<_> =
+            std::fs::read_dir(self.temporary.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(left, [] as [PathBuf; 0], "folders left behind");
-    }
-
-    /// Where bourdon and its targets keep what lasts no longer than they do.
-    fn temporary(&self) -> PathBuf {
-        let folder = self.path().join("tmp");
-        std::fs::create_dir_all(&folder).unwrap();
-        folder
     }
 
     /// The processes that carry this lab's name, in their environment or as an argument.

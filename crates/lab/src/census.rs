@@ -1,0 +1,108 @@
+//! How many units of execution serve N connections at once: what `/whoami` answers is counted.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::RwLock;
+use std::time::Duration;
+
+use model::Census;
+
+/// The endpoint that names what serves it.
+pub(crate) const WHOAMI: &str = "/whoami";
+
+/// How often each client asks: on one connection with keep-alive, else on a new one each time.
+const ROUNDS: u32 = 5;
+
+/// Clients at most: each is a thread here, and beyond it the count says nothing new.
+const MOST_CLIENTS: u32 = 1_000;
+
+/// Longest answer that is a name.
+const MOST_BYTES: u64 = 4 * 1024;
+
+/// How long an answer may take: a pool that is smaller than the number of clients makes the last ones wait.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A client calls one function and has little on its stack.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// Has so many clients ask at the same time who serves them.
+pub(crate) fn take(address: SocketAddr, clients: u32, keep_alive: bool) -> Census {
+    let clients = clients.min(MOST_CLIENTS);
+    let gate = RwLock::new(());
+    let url = format!("http://{address}{WHOAMI}");
+    let names: Vec<String> = std::thread::scope(|scope| {
+        let closed = gate.write();
+        let ask = || client(&url, keep_alive, &gate);
+        let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
+        let threads: Vec<_> = (0..clients).map(|_| builder().spawn_scoped(scope, ask)).collect();
+        drop(closed);
+        threads.into_iter().flatten().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    let units: BTreeSet<&String> = names.iter().collect();
+    Census {
+        clients,
+        asked: clients * ROUNDS,
+        answered: names.len() as u32,
+        units: units.len() as u32,
+        example: names.first().cloned().unwrap_or_default(),
+    }
+}
+
+/// What one client was told, in its order; an answer that failed is missing.
+fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Vec<String> {
+    let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_idle_connections(1);
+    let agent: ureq::Agent = config.build().into();
+    let connection = if keep_alive { "keep-alive" } else { "close" };
+    // Nobody asks before all are there.
+    drop(gate.read());
+    let ask = |_| {
+        let mut answer = agent.get(url).header("Connection", connection).call().ok()?;
+        answer.body_mut().with_config().limit(MOST_BYTES).read_to_string().ok()
+    };
+    (0..ROUNDS).filter_map(ask).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    /// A thread for each connection, which answers with a number of its own until the connection ends.
+    fn server() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let mut stream = stream.unwrap();
+                std::thread::spawn(move || {
+                    let name = format!("thread {number:04}");
+                    let mut buffer = [0; 4096];
+                    while stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+                        let close = buffer.windows(5).any(|window| window == b"close");
+                        let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{name}", name.len());
+                        if stream.write_all(reply.as_bytes()).is_err() || close {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn connections_are_told_from_requests() {
+        let kept = take(server(), 4, true);
+        assert_eq!((kept.clients, kept.asked, kept.answered, kept.units), (4, 20, 20, 4));
+        assert!(kept.example.starts_with("thread "), "{kept:?}");
+        let closed = take(server(), 4, false);
+        assert_eq!((closed.answered, closed.units), (20, 20));
+    }
+
+    #[test]
+    fn nobody_there_is_a_census_of_nobody() {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert_eq!(take(address, 2, true), Census { clients: 2, asked: 10, ..Census::default() });
+    }
+}
