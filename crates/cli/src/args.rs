@@ -56,16 +56,17 @@ pub(crate) enum Command {
 const RUN_EXAMPLES: &str = "\
 Examples:
   bourdon run business-latency --quick            a shipped experiment in its quick form
+  bourdon run all --quick                         every shipped experiment, and one page of verdicts
   bourdon run my.toml --target mine,go-net-http   some targets of an experiment of your own
   bourdon run --resume runs/2026-11-20-my         go on with a run that was stopped or killed
 
 Targets are looked for in targets/ beside the experiment, beside its folder, in the working
 directory, and in $BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// Experiment file, or the name of a shipped experiment
+    /// Experiment file, the name of a shipped experiment, or `all` of them
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     pub(crate) experiment: Option<String>,
 
@@ -85,7 +86,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
 
-    /// Go on with this recorded run
+    /// Go on with this recorded run, or with this folder of `all`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed"])]
     pub(crate) resume: Option<PathBuf>,
 

@@ -59,9 +59,20 @@ impl Failure {
         Self { exit: Exit::Usage, text: diagnostic.render(std::io::stderr().is_terminal() && !plain) }
     }
 
+    /// The status that follows from it.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// A target could not be built, launched or reached.
     pub(crate) fn unreachable(text: impl Display) -> Self {
         Self { exit: Exit::Unreachable, text: format!("error: {text}") }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.text.trim_end())
     }
 }
 

@@ -8,7 +8,18 @@ use crate::exit::Failure;
 use crate::experiment::{self, Source};
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 1] = [("business-latency", include_str!("../../../experiments/business-latency.toml"))];
+const SHIPPED: [(&str, &str); 5] = [
+    ("business-latency", include_str!("../../../experiments/business-latency.toml")),
+    ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
+    ("io-models", include_str!("../../../experiments/io-models.toml")),
+    ("sustained-rate", include_str!("../../../experiments/sustained-rate.toml")),
+    ("execution-units", include_str!("../../../experiments/execution-units.toml")),
+];
+
+/// The names of the shipped experiments.
+pub(crate) fn shipped_names() -> Vec<&'static str> {
+    SHIPPED.iter().map(|(name, _)| *name).collect()
+}
 
 /// How deep below `targets/` a target's folder may lie: targets/LANGUAGE/NAME.
 const TARGET_DEPTH: u32 = 2;
@@ -29,8 +40,8 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
         return Ok(Found { source, folder: PathBuf::from(".") });
     }
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        Failure::usage(format!("cannot read {named}: {error}; shipped experiments are: {}", names.join(", ")))
+        let names = shipped_names().join(", ");
+        Failure::usage(format!("cannot read {named}: {error}; shipped experiments are: {names}"))
     })?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());

@@ -12,6 +12,7 @@ mod load;
 mod progress;
 mod report;
 mod run;
+mod series;
 mod specimen;
 mod targets;
 mod url;

@@ -19,6 +19,7 @@ use crate::interrupt::flag_on_interrupt;
 use crate::load::reserve_files;
 use crate::progress::RunProgress;
 use crate::report;
+use crate::series;
 
 /// Schema number of `environment.json`.
 const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
@@ -45,6 +46,11 @@ pub(crate) struct Conducted {
 /// `bourdon run EXPERIMENT`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
+    match (&args.resume, args.experiment.as_deref()) {
+        (Some(folder), _) if series::is_one(folder) => return series::resume(args, folder, &stop),
+        (None, Some(series::ALL)) if !Path::new(series::ALL).is_file() => return series::begin(args, &stop),
+        _ => {}
+    }
     let mut progress = RunProgress::new();
     let trial = match (&args.resume, &args.experiment) {
         (Some(folder), _) => resume(folder, &stop, &mut progress)?,
@@ -72,7 +78,12 @@ fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Resu
     Ok(prepared)
 }
 
-fn begin(args: &RunArgs, named: &str, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
+pub(crate) fn begin(
+    args: &RunArgs,
+    named: &str,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Trial, Failure> {
     let found = home::experiment(named)?;
     let zoo = home::targets(&found.folder)?;
     let request = Request {
@@ -151,7 +162,7 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
 }
 
-fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
+pub(crate) fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
     let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
     let RunRecord { plan, environment, trials } = record;
     reserve(&plan)?;
@@ -201,7 +212,7 @@ impl Conducted {
     }
 }
 
-fn exit(ended: &Conducted, gate: bool) -> Exit {
+pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
     let analysis = &ended.analysis;
     let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);
     match ended.failure() {

@@ -1,4 +1,4 @@
-//! The servers of `targets/`: the table in docs/ZOO.md, one target of each language, and all of them.
+//! The servers of `targets/`: the table in targets/README.md, one target of each language, and all of them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;
@@ -27,7 +27,7 @@ fn words(list: &Json) -> String {
     words.join(", ")
 }
 
-/// What `bourdon targets` says of each server, as docs/ZOO.md shows it.
+/// What `bourdon targets` says of each server, as targets/README.md shows it.
 fn table() -> String {
     let document = Lab::new().bourdon_in(&repository(), &["targets", "--format", "json"]).exits(0).json();
     let mut table = "| target | framework | runtimes | settings |\n|---|---|---|---|\n".to_owned();
@@ -41,7 +41,7 @@ fn table() -> String {
 
 #[test]
 fn the_table_in_the_docs_is_the_zoo() {
-    let path = repository().join("docs/ZOO.md");
+    let path = repository().join("targets/README.md");
     let document = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = document.split_once("<!-- table -->\n").unwrap();
     let (shown, after) = rest.split_once("<!-- end -->").unwrap();

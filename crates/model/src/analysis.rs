@@ -274,6 +274,10 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
+    /// Every verdict, in the order in which they are counted.
+    pub const ALL: [ClaimVerdict; 4] =
+        [ClaimVerdict::Supported, ClaimVerdict::Contradicted, ClaimVerdict::Inconclusive, ClaimVerdict::NotTestable];
+
     /// In words, as printed.
     pub fn words(self) -> &'static str {
         match self {

@@ -10,10 +10,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// The `target.toml` files below a folder.
+fn target_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            target_files(&path, files);
+        } else if path.ends_with("target.toml") {
+            files.push(path);
+        }
+    }
+}
+
 fn shipped_zoo() -> Vec<Target> {
-    let folders = fs::read_dir(root().join("targets/go")).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> =
-        folders.map(|folder| folder.join("target.toml")).filter(|file| file.is_file()).collect();
+    let mut files = Vec::new();
+    target_files(&root().join("targets"), &mut files);
     files.sort();
     let read = |file: &PathBuf| {
         let source = Source { name: file.display().to_string(), text: fs::read_to_string(file).unwrap() };
@@ -22,12 +32,54 @@ fn shipped_zoo() -> Vec<Target> {
     files.iter().map(read).collect()
 }
 
-fn business_latency(quick: bool) -> Plan {
-    let path = root().join("experiments/business-latency.toml");
+/// A shipped experiment, resolved for two CPUs.
+fn shipped(name: &str, quick: bool) -> Plan {
+    let path = root().join(format!("experiments/{name}.toml"));
     let source = Source { name: path.display().to_string(), text: fs::read_to_string(&path).unwrap() };
-    let zoo = shipped_zoo();
-    with(|request| plan(&source, &Request { quick, zoo: &zoo, machine: Machine { cpus: 2 }, ..*request }))
+    let (zoo, base) = (shipped_zoo(), root().join("experiments"));
+    let machine = Machine { cpus: 2 };
+    with(|request| plan(&source, &Request { quick, zoo: &zoo, machine, base: &base, ..*request }))
         .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn business_latency(quick: bool) -> Plan {
+    shipped("business-latency", quick)
+}
+
+/// What a launch costs beside its load, in seconds: a JVM starts in two, a Go server in none.
+const LAUNCH_S: f64 = 0.8;
+
+#[test]
+fn every_experiment_is_shipped_and_resolves_in_both_forms() {
+    let mut names: Vec<String> = fs::read_dir(root().join("experiments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let mut known = crate::home::shipped_names();
+    known.sort_unstable();
+    assert_eq!(names, known);
+    for name in names {
+        for quick in [false, true] {
+            let plan = shipped(&name, quick);
+            assert!(!plan.claims.is_empty() && plan.source.is_some(), "{name}");
+            for claim in plan.claims.iter().filter(|claim| claim.not_testable.is_none()) {
+                judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{name}: {}: {error}", claim.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn each_quick_form_takes_five_minutes_at_most() {
+    for name in crate::home::shipped_names() {
+        let plan = shipped(name, true);
+        let load_s = |cell: &model::CellPlan| (cell.load.warm_up_ns + cell.load.window_ns) as f64 / NS_PER_S as f64;
+        let once: f64 = plan.cells.iter().map(|cell| load_s(cell) + LAUNCH_S).sum();
+        let twin = judge::cell_for_twin(&plan).map_or(0.0, |cell| load_s(&plan.cells[cell]) + LAUNCH_S);
+        let block_s = once + twin;
+        assert!(block_s * f64::from(plan.blocks.max) <= 300.0, "{name}: {block_s} s a block");
+    }
 }
 
 #[test]

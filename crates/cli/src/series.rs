@@ -1,0 +1,160 @@
+//! `bourdon run all`: every shipped experiment in turn, and one page of verdicts.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ::report::{Verdicts, verdicts_json, verdicts_markdown};
+use jiff::Zoned;
+use lab::RunFolder;
+use model::{Analysis, ClaimVerdict};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{ReportFormat, RunArgs};
+use crate::exit::{Exit, Failure, say};
+use crate::home;
+use crate::load::write_out;
+use crate::progress::RunProgress;
+use crate::run::{self, Conducted};
+
+/// The word that stands for every shipped experiment.
+pub(crate) const ALL: &str = "all";
+
+/// What a series was asked for, beside its runs.
+const SERIES: &str = "series.toml";
+
+/// The page over all of them.
+const PAGE: &str = "verdicts.md";
+
+/// Schema number of `series.toml`.
+const SERIES_SCHEMA: &str = "bourdon.series/1";
+
+/// What was asked of each run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Series {
+    schema: String,
+    experiments: Vec<String>,
+    quick: bool,
+    #[serde(default)]
+    blocks: Option<u32>,
+    #[serde(default)]
+    seed: Option<u64>,
+}
+
+/// What came of one experiment.
+struct Ended {
+    name: String,
+    outcome: Result<Analysis, String>,
+    exit: Exit,
+}
+
+/// Whether a folder is one of a series.
+pub(crate) fn is_one(folder: &Path) -> bool {
+    folder.join(SERIES).is_file()
+}
+
+/// `bourdon run all`.
+pub(crate) fn begin(args: &RunArgs, stop: &AtomicBool) -> Result<Exit, Failure> {
+    let series = Series {
+        schema: SERIES_SCHEMA.to_owned(),
+        experiments: home::shipped_names().into_iter().map(str::to_owned).collect(),
+        quick: args.quick,
+        blocks: args.blocks,
+        seed: args.seed,
+    };
+    let folder = create(&args.runs, args.quick)?;
+    let text = toml::to_string(&series).map_err(Failure::usage)?;
+    RunFolder::write_document(&folder, SERIES, &text).map_err(Failure::usage)?;
+    conduct(args, &series, &folder, stop)
+}
+
+/// `bourdon run --resume RUNS/DATE-all`.
+pub(crate) fn resume(args: &RunArgs, folder: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
+    let path = folder.join(SERIES);
+    let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+    let series: Series = toml::from_str(&text).map_err(|error| wrong(&error))?;
+    conduct(args, &series, folder, stop)
+}
+
+/// A folder of its own for the runs of a series.
+fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
+    let name = format!("{}-{ALL}{}", Zoned::now().date(), if quick { "-quick" } else { "" });
+    std::fs::create_dir_all(runs).map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))?;
+    for number in 1.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = runs.join(format!("{name}{suffix}"));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Failure::usage(format!("{}: {error}", folder.display()))),
+        }
+    }
+    unreachable!("there are more numbers than folders")
+}
+
+fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
+    let mut ended: Vec<Ended> = Vec::new();
+    for (place, name) in series.experiments.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        say(format!("{} of {}: {name}", place + 1, series.experiments.len()));
+        ended.push(match one(args, series, folder, name, stop) {
+            Ok(run) => Ended { name: name.clone(), exit: run::exit(&run, args.gate), outcome: Ok(run.analysis) },
+            // What one experiment lacks is no reason to leave the others out.
+            Err(failure) => Ended { name: name.clone(), exit: failure.exit(), outcome: Err(failure.to_string()) },
+        });
+        let pages: Vec<Verdicts> = ended.iter().map(Ended::verdicts).collect();
+        RunFolder::write_document(folder, PAGE, &verdicts_markdown(&pages)).map_err(Failure::usage)?;
+        say(ended.last().map(Ended::in_short).unwrap_or_default());
+    }
+    let pages: Vec<Verdicts> = ended.iter().map(Ended::verdicts).collect();
+    write_out(&match args.format {
+        ReportFormat::Json => verdicts_json(&pages),
+        ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
+    })?;
+    if stop.load(Ordering::Relaxed) {
+        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {}", folder.display()));
+        return Ok(Exit::Interrupted);
+    }
+    Ok(ended.iter().map(|one| one.exit).min().unwrap_or(Exit::Good))
+}
+
+/// Begins an experiment, or goes on with it where the folder has a run of it.
+fn one(args: &RunArgs, series: &Series, folder: &Path, name: &str, stop: &AtomicBool) -> Result<Conducted, Failure> {
+    let mut progress = RunProgress::new();
+    let trial = match recorded(folder, name) {
+        Some(run) => run::resume(&run, stop, &mut progress)?,
+        None => {
+            let (quick, blocks, seed) = (series.quick, series.blocks, series.seed);
+            let args = RunArgs { quick, blocks, seed, runs: folder.to_owned(), ..args.clone() };
+            run::begin(&args, name, stop, &mut progress)?
+        }
+    };
+    run::conduct(trial, stop, progress)
+}
+
+/// The run of an experiment in the folder of a series: `DATE-NAME`.
+fn recorded(folder: &Path, name: &str) -> Option<PathBuf> {
+    let ending = format!("-{name}");
+    let mut runs: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    runs.retain(|path| path.is_dir() && path.to_string_lossy().ends_with(&ending));
+    runs.into_iter().min()
+}
+
+impl Ended {
+    fn verdicts(&self) -> Verdicts<'_> {
+        Verdicts { name: &self.name, outcome: self.outcome.as_ref().map_err(String::as_str) }
+    }
+
+    /// One line for stderr.
+    fn in_short(&self) -> String {
+        let Ok(analysis) = &self.outcome else { return format!("{}: not run", self.name) };
+        let count = |verdict: &ClaimVerdict| {
+            let number = analysis.claims.iter().filter(|claim| claim.verdict == *verdict).count();
+            (number > 0).then(|| format!("{number} {}", verdict.words()))
+        };
+        let counts: Vec<String> = ClaimVerdict::ALL.iter().filter_map(count).collect();
+        format!("{}: {}", self.name, counts.join(", "))
+    }
+}

@@ -1,0 +1,94 @@
+//! One page over several experiments: what was claimed, what was measured, what holds.
+
+use model::{Analysis, ClaimAnalysis, ClaimVerdict};
+
+use crate::format::quantity;
+use crate::run_markdown::{bullets, code, escape, line};
+use crate::words;
+
+/// What came of one experiment of a series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdicts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its analysis, or why there is none.
+    pub outcome: Result<&'a Analysis, &'a str>,
+}
+
+/// The page as Markdown: a table of counts, then each experiment's claims.
+pub fn verdicts_markdown(series: &[Verdicts<'_>]) -> String {
+    let mut parts = vec!["# Verdicts".to_owned(), summary(series)];
+    for one in series {
+        parts.push(format!("## {}", escape(one.name)));
+        match one.outcome {
+            Err(reason) => parts.push(format!("Not run: {}", escape(reason))),
+            Ok(analysis) => experiment(&mut parts, analysis),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    format!("{}\n", parts.join("\n\n"))
+}
+
+/// Schema of the JSON document over several experiments.
+pub const VERDICTS_SCHEMA: &str = "bourdon.verdicts/1";
+
+/// The page as one JSON document: each experiment's name with its analysis, or why there is none.
+pub fn verdicts_json(series: &[Verdicts<'_>]) -> String {
+    let experiments: Vec<_> = series
+        .iter()
+        .map(|one| match one.outcome {
+            Ok(analysis) => serde_json::json!({ "name": one.name, "analysis": analysis }),
+            Err(reason) => serde_json::json!({ "name": one.name, "not_run": reason }),
+        })
+        .collect();
+    crate::to_json(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
+}
+
+/// How many claims got which verdict, by experiment.
+fn summary(series: &[Verdicts<'_>]) -> String {
+    let mut header = vec!["experiment"];
+    header.extend(ClaimVerdict::ALL.map(ClaimVerdict::words));
+    header.push("trials void");
+    let mut rule = vec!["---"];
+    rule.resize(header.len(), "---:");
+    let mut lines = vec![line(&header), line(&rule)];
+    for one in series {
+        let Ok(analysis) = one.outcome else {
+            lines.push(line(&[&escape(one.name), "not run"]));
+            continue;
+        };
+        let count = |verdict| analysis.claims.iter().filter(|claim| claim.verdict == verdict).count().to_string();
+        let mut cells = vec![escape(one.name)];
+        cells.extend(ClaimVerdict::ALL.map(count));
+        cells.push(format!("{} of {}", analysis.trials.void, analysis.trials.total));
+        lines.push(line(&cells.iter().map(String::as_str).collect::<Vec<_>>()));
+    }
+    lines.join("\n")
+}
+
+fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
+    parts.push(format!("**{}**", escape(&analysis.question)));
+    parts.push(escape(&words::header(analysis).join(" · ")));
+    parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
+    let mut lines = vec![
+        line(&["verdict", "says", "published", "measured", "asked"]),
+        line(&["---", "---", "---:", "---:", "---"]),
+    ];
+    lines.extend(analysis.claims.iter().map(claim));
+    parts.push(lines.join("\n"));
+    let notes = analysis.claims.iter().flat_map(|claim| {
+        let notes = claim.notes.iter().cloned().chain(words::needs_blocks(claim));
+        notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
+    });
+    parts.push(bullets(notes));
+    let absent = words::absent(analysis).into_iter();
+    parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
+    parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));
+}
+
+fn claim(claim: &ClaimAnalysis) -> String {
+    let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
+    let seen = crate::format::measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
+    let verdict = format!("**{}**", claim.verdict.words());
+    line(&[&verdict, &escape(&claim.says), &published, &seen, &code(&claim.expect)])
+}
