@@ -158,12 +158,9 @@ fn observation(plan: &Plan, cell: &CellPlan, samples: &[model::Sample], output: 
 
 fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {
     let load = &cell.load;
-    let mut request = load.request.clone();
-    request.host = address.to_string();
     LoadSpec {
         address,
-        request,
-        expect: load.expect.clone(),
+        mix: load.mix.clone().at_host(&address.to_string()),
         model: load.load_model,
         connections: load.connections,
         pipeline: load.pipeline,
