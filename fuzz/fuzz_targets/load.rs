@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use engine::simulation::{Act, Connecting, Script, follow};
 use libfuzzer_sys::fuzz_target;
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, ReplyExpectation, Request};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, ReplyExpectation, Request, Mix};
 
 const MS: u64 = 1_000_000;
 
@@ -44,15 +44,14 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
     let exact = Extent::Requests { count: u.int_in_range(1..=100)?, within_ns: Some(window_ns) };
     Ok(LoadSpec {
         address: ([127, 0, 0, 1], 1).into(),
-        request: Request {
+        mix: Mix::one(Request {
             method: u.choose(&["GET", "HEAD", "POST"])?.to_string(),
             path: "/".into(),
             host: "x".into(),
             headers: vec![],
             body: vec![b'x'; if u.ratio(1, 8)? { 4000 } else { 0 }],
             version: if u.ratio(7, 8)? { HttpVersion::Http11 } else { HttpVersion::Http10 },
-        },
-        expect: ReplyExpectation { status: Some(200), body: u.arbitrary::<bool>()?.then(|| b"Hello world".to_vec()) },
+        }, ReplyExpectation { status: Some(200), body: u.arbitrary::<bool>()?.then(|| b"Hello world".to_vec()) }),
         model: if u.arbitrary()? { LoadModel::Closed } else { LoadModel::Open { rate_per_s, arrivals } },
         connections: u.int_in_range(1..=4)?,
         pipeline: if keep_alive { u.int_in_range(1..=4)? } else { 1 },

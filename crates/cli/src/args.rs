@@ -248,6 +248,10 @@ pub(crate) struct TargetsArgs {
     /// Only these
     pub(crate) names: Vec<String>,
 
+    /// Seed of the nonces, ids and passes that `check` asks for; a breach names it [default: another each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
     /// What to print on stdout
     #[arg(long, default_value = "text")]
     pub(crate) format: TargetsFormat,

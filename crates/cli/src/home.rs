@@ -8,11 +8,13 @@ use crate::exit::Failure;
 use crate::experiment::{self, Source};
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("business-latency", include_str!("../../../experiments/business-latency.toml")),
+    ("timeouts", include_str!("../../../experiments/timeouts.toml")),
     ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
     ("io-models", include_str!("../../../experiments/io-models.toml")),
     ("sustained-rate", include_str!("../../../experiments/sustained-rate.toml")),
+    ("routing", include_str!("../../../experiments/routing.toml")),
     ("execution-units", include_str!("../../../experiments/execution-units.toml")),
 ];
 
@@ -48,13 +50,22 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
     Ok(Found { source: Source { name: named.to_owned(), text }, folder })
 }
 
-/// Every target beside the experiment, beside its folder, in the working directory, and in `$BOURDON_HOME`; the
-/// first of a name counts.
-pub(crate) fn targets(beside: &Path) -> Result<Vec<Target>, Failure> {
+/// Where what an experiment names is looked for: beside it, beside its folder, in the working directory, and in
+/// `$BOURDON_HOME`.
+fn places(beside: &Path) -> impl Iterator<Item = PathBuf> {
     let home = std::env::var_os("BOURDON_HOME").map(PathBuf::from);
-    let places = [Some(beside.to_owned()), Some(beside.join("..")), Some(PathBuf::from(".")), home];
+    [Some(beside.to_owned()), Some(beside.join("..")), Some(PathBuf::from(".")), home].into_iter().flatten()
+}
+
+/// The file that an experiment names; an absolute name is that file.
+pub(crate) fn file(beside: &Path, name: &str) -> Option<PathBuf> {
+    places(beside).map(|place| place.join(name)).find(|path| path.is_file())
+}
+
+/// Every target in the places of an experiment; the first of a name counts.
+pub(crate) fn targets(beside: &Path) -> Result<Vec<Target>, Failure> {
     let mut found: Vec<Target> = Vec::new();
-    for place in places.into_iter().flatten() {
+    for place in places(beside) {
         let mut files = Vec::new();
         collect(&place.join("targets"), TARGET_DEPTH, &mut files);
         files.sort();

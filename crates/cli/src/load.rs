@@ -5,8 +5,8 @@ use std::time::Duration;
 use engine::RunOptions;
 use indicatif::{ProgressBar, ProgressStyle};
 use model::{
-    Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Request,
-    Validity, Verdict,
+    Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
+    Request, Validity, Verdict,
 };
 use report::Style;
 
@@ -69,15 +69,17 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     };
     let default_warm_up_ns = if args.requests.is_some() { 0 } else { DEFAULT_WARM_UP_NS };
     Ok(LoadSpec {
-        request: Request {
-            method: args.method.clone(),
-            path: url.path.clone(),
-            host: url.authority.clone(),
-            headers: args.headers.clone(),
-            body: args.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default(),
-            version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
-        },
-        expect: ReplyExpectation { status: args.expect_status, body: expect_body },
+        mix: Mix::one(
+            Request {
+                method: args.method.clone(),
+                path: url.path.clone(),
+                host: url.authority.clone(),
+                headers: args.headers.clone(),
+                body: args.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default(),
+                version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            },
+            ReplyExpectation { status: args.expect_status, body: expect_body },
+        ),
         model: args.rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals }),
         connections: args.connections,
         pipeline: args.pipeline,

@@ -1,5 +1,6 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use lab::{Builder, Check, ProcessLauncher, check_contract, with_runtime};
 use model::{CURRENT_RUNTIME, Runtime, Target};
@@ -49,13 +50,14 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let chosen = choose(home::targets(Path::new("."))?, &args.names)?;
     let builder = Builder::new(home::build_cache()?, home::executable()?);
     let stop = flag_on_interrupt()?;
+    let seed = args.seed.unwrap_or_else(fresh_seed);
     let mut lines = Vec::new();
     for (target, runtime) in chosen.iter().flat_map(|target| runtimes(target, args.action)) {
         if args.action != TargetsAction::List {
             let doing = if args.action == TargetsAction::Build { "building" } else { "checking" };
             say(format!("{doing} {}", with_runtime(&target.name, runtime)));
         }
-        lines.push(look(target, runtime, args.action, &builder, &stop)?);
+        lines.push(look(target, runtime, (args.action, seed), &builder, &stop)?);
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::interrupted("interrupted"));
         }
@@ -92,6 +94,12 @@ fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
     Ok(all.into_iter().filter(|target| names.is_empty() || names.contains(&target.name)).collect())
 }
 
+/// A seed that no target can know beforehand, short enough to be typed again.
+fn fresh_seed() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::from(since_epoch.subsec_nanos() ^ (since_epoch.as_secs() as u32) ^ std::process::id().rotate_left(16))
+}
+
 /// A target once for each of its runtimes; in the list, once.
 fn runtimes(target: &Target, action: TargetsAction) -> Vec<(&Target, &str)> {
     if action == TargetsAction::List || target.runtimes.is_empty() {
@@ -103,7 +111,7 @@ fn runtimes(target: &Target, action: TargetsAction) -> Vec<(&Target, &str)> {
 fn look(
     target: &Target,
     runtime: &str,
-    action: TargetsAction,
+    (action, seed): (TargetsAction, u64),
     builder: &Builder,
     stop: &AtomicBool,
 ) -> Result<Line, Failure> {
@@ -134,7 +142,7 @@ fn look(
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();
         }
-        Ok(built) => check(target, &runtime, built.binary.as_deref(), stop, &mut line)?,
+        Ok(built) => check(target, &runtime, built.binary.as_deref(), seed, stop, &mut line)?,
     }
     Ok(line)
 }
@@ -143,13 +151,14 @@ fn check(
     target: &Target,
     runtime: &Runtime,
     binary: Option<&Path>,
+    seed: u64,
     stop: &AtomicBool,
     line: &mut Line,
 ) -> Result<(), Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
     let folder = std::env::temp_dir().join(format!("bourdon-check-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
-    let checked = check_contract(target, runtime, binary, &launcher, &folder, stop);
+    let checked = check_contract(target, runtime, binary, &launcher, &folder, seed, stop);
     let _ = std::fs::remove_dir_all(&folder);
     match checked {
         Ok(checks) => conclude(&checks, line),

@@ -67,6 +67,78 @@ fn a_server_that_breaks_the_contract_is_told_what_it_breaks() {
     assert!(breaches.len() < dishonest["checks"].as_u64().unwrap() as usize);
 }
 
+/// What `targets check` says of a specimen that has the contract's endpoints: the lines of stdout.
+fn checked(kind: &str, exit: i32) -> Vec<String> {
+    let target = format!(
+        "name = \"{kind}\"\ntitle = \"A specimen\"\n\
+         launch = {{ run = \"$BOURDON specimen {kind}\", ready = \"/ping\" }}\n\
+         [settings.handler_delay]\nenv = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"\n"
+    );
+    let lab = Lab::new().file("targets/it/target.toml", target);
+    let check = lab.bourdon(&["targets", "check", "--seed", "7"]).exits(exit);
+    lab.nothing_is_left();
+    check.stdout.lines().map(str::to_owned).collect()
+}
+
+/// The points that a specimen breaks, of which there are so many.
+fn breaches<const N: usize>(kind: &str) -> [String; N] {
+    let lines = checked(kind, 1);
+    lines[1..].to_vec().try_into().unwrap_or_else(|_| panic!("{lines:#?}"))
+}
+
+#[test]
+fn a_specimen_that_keeps_the_contract_passes_every_point() {
+    let lines = checked("contract", 0);
+    assert!(lines.len() == 1 && lines[0].contains("A specimen  passes, 32 points"), "{lines:#?}");
+}
+
+#[test]
+fn a_cached_reply_is_called_so() {
+    let [again, other, loaded] = breaches("cached-reply");
+    assert!(again.contains("GET /hash?n=1&nonce="), "{again}");
+    assert!(
+        again.contains("looks cached: it is the digest of an earlier request, /hash?n=1&nonce= (seed 7)"),
+        "{again}"
+    );
+    assert!(other.contains("GET /hash?n=") && other.contains(": looks cached: "), "{other}");
+    assert!(loaded.contains("GET /hash gives the digests of 64 nonces under load: "), "{loaded}");
+    assert!(loaded.contains(" replies were wrong with 8 requests in flight, one to GET /hash?n=2&nonce="), "{loaded}");
+}
+
+#[test]
+fn a_delay_that_is_skipped_under_load_alone_is_found_there() {
+    let [breach] = breaches("skipped-delay");
+    assert!(breach.contains("/rest/hello and /index wait 100ms under load: the delay was skipped: "), "{breach}");
+    assert!(breach.contains("where 8 connections allow 89"), "{breach}");
+}
+
+#[test]
+fn passes_that_are_skipped_are_counted() {
+    let [few, many, again, loaded] = breaches("skipped-passes");
+    for breach in [few, many, again] {
+        assert!(breach.contains(": passes were skipped: it is the digest of 1 pass (seed 7)"), "{breach}");
+    }
+    assert!(loaded.contains("GET /hash gives the digests of 64 nonces under load: "), "{loaded}");
+}
+
+#[test]
+fn the_seed_of_a_check_is_another_each_time_and_can_be_given() {
+    let lab = Lab::new().file("targets/dishonest/target.toml", DISHONEST);
+    let hash = |args: &[&str]| {
+        let check = lab.bourdon(&[&["targets", "check"], args].concat()).exits(1);
+        let breach = check
+            .stdout
+            .lines()
+            .find(|line| line.contains("GET /hash?n=1&nonce=") && !line.contains("nonce= "))
+            .unwrap();
+        breach.trim().to_owned()
+    };
+    let first = hash(&[]);
+    let (_, seed) = first.strip_suffix(')').unwrap().split_once("(seed ").unwrap();
+    assert_ne!(hash(&[]), first);
+    assert_eq!(hash(&["--seed", seed]), first, "so that a breach can be repeated");
+}
+
 #[test]
 fn a_target_that_cannot_be_had_is_said() {
     let dead = DISHONEST.replace("$BOURDON specimen clean", "sh -c 'echo no licence >&2; exit 9'");

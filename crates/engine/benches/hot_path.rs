@@ -7,7 +7,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{Advance, HeadCache, ReplyReader, RunOptions, Schedule};
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, ReplyExpectation, Request};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request};
 
 const MS: u64 = 1_000_000;
 
@@ -68,15 +68,17 @@ fn next_intended_time(bencher: Bencher<'_, '_>, arrivals: Arrivals) {
 fn load(bencher: Bencher<'_, '_>, model: LoadModel) {
     let spec = LoadSpec {
         address: "127.0.0.1:1".parse().unwrap(),
-        request: Request {
-            method: "GET".into(),
-            path: "/".into(),
-            host: "x".into(),
-            headers: vec![],
-            body: vec![],
-            version: HttpVersion::Http11,
-        },
-        expect: expectation(),
+        mix: Mix::one(
+            Request {
+                method: "GET".into(),
+                path: "/".into(),
+                host: "x".into(),
+                headers: vec![],
+                body: vec![],
+                version: HttpVersion::Http11,
+            },
+            expectation(),
+        ),
         model,
         connections: 50,
         pipeline: 1,

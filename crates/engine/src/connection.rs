@@ -36,8 +36,10 @@ pub(crate) struct Connection {
     pub(crate) generation: u32,
     pub(crate) in_flight: VecDeque<Moments>,
     pub(crate) reserved: Option<Reserved>,
-    /// Bytes of the last request in flight that the kernel has not yet taken.
+    /// Bytes of the last request that the kernel has not yet taken.
     pub(crate) unsent: usize,
+    /// Its place in the mix; it may be out of flight already, for a server may answer what it has not yet read.
+    pub(crate) unsent_of: u32,
     pub(crate) reader: ReplyReader,
     /// Whether it stands in the queue of connections free for the next due request.
     pub(crate) queued: bool,
@@ -58,6 +60,7 @@ impl Connection {
             in_flight: VecDeque::new(),
             reserved: None,
             unsent: 0,
+            unsent_of: 0,
             reader: ReplyReader::default(),
             queued: false,
             unfinished: false,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, Residence, WindowCount};
+use model::{Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, Residence, WindowCount};
 
 use crate::demand::Window;
 use crate::outcome::Loss;
@@ -115,7 +115,7 @@ pub(crate) struct SecondPort {
     pub(crate) empty: Receiver<Box<Second>>,
 }
 
-/// A request's moments, in nanoseconds on the clock.
+/// Which request it was, and its moments in nanoseconds on the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moments {
     /// Open model: when it was due. Closed: when it was sent.
@@ -123,6 +123,8 @@ pub(crate) struct Moments {
     pub(crate) sent_ns: u64,
     /// 0 until the first byte of its reply has come.
     pub(crate) first_byte_ns: u64,
+    /// Which request of the mix it was.
+    pub(crate) place: u32,
 }
 
 /// One thread's books.
@@ -136,6 +138,8 @@ pub(crate) struct Ledger {
     pub(crate) books: Accounting,
     pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
     pub(crate) bad_statuses: BTreeMap<u16, u64>,
+    /// By place in the mix; empty for a single request, whose counts are those of the books.
+    pub(crate) by_request: Vec<RequestCount>,
     pub(crate) in_window: WindowCount,
     pub(crate) connect: Histogram<u64>,
     /// Ages of requests that never got a reply.
@@ -162,6 +166,7 @@ impl Ledger {
             books: Accounting::default(),
             failures: BTreeMap::new(),
             bad_statuses: BTreeMap::new(),
+            by_request: Vec::new(),
             in_window: WindowCount::default(),
             connect: histogram(),
             censored_response: histogram(),
@@ -261,6 +266,10 @@ impl Ledger {
         let counts = self.counts(moments.intended_ns);
         if counts {
             self.books.completed += 1;
+            if let Some(count) = self.by_request.get_mut(moments.place as usize) {
+                count.completed += 1;
+                count.wrong += u64::from(!ok);
+            }
             match (reply.status_ok, reply.body_ok) {
                 (true, true) => self.books.ok += 1,
                 (true, false) => self.books.bad_body += 1,

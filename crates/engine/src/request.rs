@@ -1,31 +1,116 @@
-use model::{HttpVersion, LoadSpec, Request};
+use model::{HttpVersion, LoadSpec, Mix, ReplyExpectation, Request};
 
-/// The request's bytes, repeated as often as a connection may have in flight, so that a batch is one send.
-pub(crate) struct RequestBatch {
-    bytes: Vec<u8>,
-    length: usize,
+/// What one thread sends: which request comes next, its bytes, and what its reply must be. The n-th request of a
+/// thread is a function of the seed, the thread and n alone, however sends are torn.
+pub(crate) struct Requests<'a> {
+    asked: Vec<Asked<'a>>,
+    draw: Draw,
+    /// Of a single request, its bytes as often as a connection may have in flight, so that a batch is one send. Of a
+    /// mix, the batch that was composed last.
+    batch: Vec<u8>,
 }
 
-impl RequestBatch {
-    pub(crate) fn new(spec: &LoadSpec) -> Self {
-        let one = encode(&spec.request, spec.keep_alive);
-        Self { length: one.len(), bytes: one.repeat(spec.pipeline.max(1) as usize) }
+/// One request of the mix.
+pub(crate) struct Asked<'a> {
+    bytes: Vec<u8>,
+    pub(crate) expect: &'a ReplyExpectation,
+    /// Whether it is HEAD, whose reply has no body whatever its head says.
+    pub(crate) head_only: bool,
+}
+
+impl<'a> Requests<'a> {
+    pub(crate) fn new(spec: &'a LoadSpec, thread: u32) -> Self {
+        let asked: Vec<Asked> = encoded(spec)
+            .zip(spec.mix.requests())
+            .map(|(bytes, one)| Asked { bytes, expect: &one.expect, head_only: one.request.method == "HEAD" })
+            .collect();
+        let batch = match &asked[..] {
+            [one] => one.bytes.repeat(spec.pipeline.max(1) as usize),
+            _ => Vec::new(),
+        };
+        Self { draw: Draw::new(&spec.mix, spec.seed, thread), asked, batch }
     }
 
-    /// Bytes of one request.
-    pub(crate) fn length(&self) -> usize {
-        self.length
+    /// How many there are to draw from.
+    pub(crate) fn count(&self) -> usize {
+        self.asked.len()
     }
 
-    /// The bytes of `count` requests, at most as many as the pipeline is deep.
-    pub(crate) fn of(&self, count: usize) -> &[u8] {
-        &self.bytes[..count * self.length]
+    /// The request at a place of the mix.
+    pub(crate) fn get(&self, place: u32) -> &Asked<'a> {
+        &self.asked[place as usize]
     }
 
-    /// The last `left` bytes of one request.
-    pub(crate) fn tail(&self, left: usize) -> &[u8] {
-        &self.bytes[self.length - left..self.length]
+    /// The bytes of the next `count` requests, at most as many as the pipeline is deep.
+    pub(crate) fn next(&mut self, count: usize) -> &[u8] {
+        if let [one] = &self.asked[..] {
+            return &self.batch[..count * one.bytes.len()];
+        }
+        self.batch.clear();
+        for ahead in 0..count as u64 {
+            self.batch.extend_from_slice(&self.asked[self.draw.place(ahead) as usize].bytes);
+        }
+        &self.batch
     }
+
+    /// The kernel has taken the next request's first byte: gives its place in the mix and how many bytes it has.
+    pub(crate) fn take(&mut self) -> (u32, usize) {
+        let place = self.draw.place(0);
+        self.draw.next += 1;
+        (place, self.asked[place as usize].bytes.len())
+    }
+
+    /// The last `left` bytes of a request.
+    pub(crate) fn tail(&self, place: u32, left: usize) -> &[u8] {
+        let bytes = &self.get(place).bytes;
+        &bytes[bytes.len() - left..]
+    }
+}
+
+/// Which request comes when.
+struct Draw {
+    /// For each request but the last, where its share of 2^64 ends and the next one's begins; none for a single one.
+    bounds: Vec<u64>,
+    stream: u64,
+    /// Number of the thread's next request.
+    next: u64,
+}
+
+impl Draw {
+    fn new(mix: &Mix, seed: u64, thread: u32) -> Self {
+        let weights: Vec<f64> = mix.requests().iter().map(|one| one.weight).collect();
+        let total: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let bound = |weight: &f64| {
+            sum += weight / total;
+            (sum * 2f64.powi(64)) as u64
+        };
+        // Whatever lies above the last but one is the last.
+        let bounds = weights[..weights.len() - 1].iter().map(bound).collect();
+        Self { bounds, stream: finalise(seed ^ finalise(u64::from(thread) + 1)), next: 0 }
+    }
+
+    /// The place in the mix of the request that is `ahead` of the next one.
+    fn place(&self, ahead: u64) -> u32 {
+        if self.bounds.is_empty() {
+            return 0;
+        }
+        let number = self.next.wrapping_add(ahead);
+        let drawn = finalise(self.stream.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        self.bounds.partition_point(|bound| *bound <= drawn) as u32
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele et al. 2014): each bit of its input touches all of its output.
+fn finalise(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The bytes of each request of a load, in the order of the mix.
+pub(crate) fn encoded(spec: &LoadSpec) -> impl Iterator<Item = Vec<u8>> {
+    spec.mix.requests().iter().map(|one| encode(&one.request, spec.keep_alive))
 }
 
 fn encode(request: &Request, keep_alive: bool) -> Vec<u8> {
@@ -66,6 +151,8 @@ fn encode(request: &Request, keep_alive: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Extent, LoadModel, WeightedRequest};
+
     use super::*;
 
     fn request(method: &str, version: HttpVersion) -> Request {
@@ -81,6 +168,80 @@ mod tests {
 
     fn text(request: &Request, keep_alive: bool) -> String {
         String::from_utf8(encode(request, keep_alive)).unwrap()
+    }
+
+    fn mixed(weights: &[f64], pipeline: u32, seed: u64) -> LoadSpec {
+        let one = |(index, weight): (usize, &f64)| WeightedRequest {
+            request: Request { path: format!("/{}", "x".repeat(index)), ..request("GET", HttpVersion::Http11) },
+            expect: ReplyExpectation::default(),
+            weight: *weight,
+        };
+        LoadSpec {
+            address: ([127, 0, 0, 1], 80).into(),
+            mix: Mix::of(weights.iter().enumerate().map(one).collect()).unwrap(),
+            model: LoadModel::Closed,
+            connections: 1,
+            pipeline,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 0,
+            extent: Extent::Window(1),
+            threads: 2,
+            cpus: vec![],
+            seed,
+            sources: vec![],
+            spin: false,
+        }
+    }
+
+    /// The places of a thread's first `count` requests.
+    fn places(spec: &LoadSpec, thread: u32, count: usize) -> Vec<u32> {
+        let mut requests = Requests::new(spec, thread);
+        (0..count).map(|_| requests.take().0).collect()
+    }
+
+    #[test]
+    fn requests_are_drawn_in_proportion_to_their_weights() {
+        let spec = mixed(&[1.0, 5.0, 3.0, 1.0], 1, 7);
+        let drawn = places(&spec, 0, 100_000);
+        for (place, share) in [(0, 0.1_f64), (1, 0.5), (2, 0.3), (3, 0.1)] {
+            let count = drawn.iter().filter(|drawn| **drawn == place).count() as f64;
+            // Four standard deviations.
+            let tolerance = 4.0 * (100_000.0 * share * (1.0 - share)).sqrt();
+            assert!((count - 100_000.0 * share).abs() < tolerance, "{place}: {count}");
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_depends_on_seed_thread_and_number_alone() {
+        let spec = mixed(&[1.0; 16], 4, 7);
+        let first = places(&spec, 0, 1000);
+        assert_eq!(first, places(&mixed(&[1.0; 16], 1, 7), 0, 1000), "not on the pipeline");
+        let same = |other: &[u32]| first.iter().zip(other).filter(|(a, b)| a == b).count();
+        for other in
+            [places(&spec, 1, 1000), places(&mixed(&[1.0; 16], 4, 8), 0, 1000), places(&spec, 0, 1001)[1..].to_vec()]
+        {
+            assert!((30..100).contains(&same(&other)), "one in 16 by chance: {}", same(&other));
+        }
+    }
+
+    #[test]
+    fn a_batch_is_the_requests_that_will_be_taken() {
+        for weights in [&[1.0][..], &[1.0, 2.0, 3.0]] {
+            let spec = mixed(weights, 5, 3);
+            let mut requests = Requests::new(&spec, 1);
+            for _ in 0..20 {
+                let batch = requests.next(5).to_vec();
+                assert_eq!(batch, requests.next(5), "nothing was taken");
+                let taken: Vec<u8> = (0..5)
+                    .flat_map(|_| {
+                        let (place, length) = requests.take();
+                        requests.tail(place, length).to_vec()
+                    })
+                    .collect();
+                assert_eq!(batch, taken);
+            }
+        }
     }
 
     #[test]

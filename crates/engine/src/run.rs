@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use model::{
     Clock, ConnectionCounts, Extent, FailureCount, FailureKind, GeneratorUse, Interval, Latencies, LoadModel, LoadSpec,
-    Measurement, NS_PER_S, Residence, WindowCount,
+    Measurement, NS_PER_S, RequestCount, Residence, WindowCount,
 };
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -194,8 +194,7 @@ fn generate(
     let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
     let wire = TcpWire::new(spec.address, &spec.sources, slots);
     let opened = wire.and_then(|wire| {
-        let (demand, ledger) = opening_books(spec, clock.now_ns());
-        let mut worker = Worker::new(spec, slots, wire, clock, demand, ledger, stop);
+        let mut worker = Worker::new(spec, thread, slots, wire, clock, stop);
         worker.open_connections().map(|()| worker)
     });
     let worker = opened?;
@@ -244,6 +243,7 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, int
         for (status, count) in &result.ledger.bad_statuses {
             *measurement.bad_statuses.entry(*status).or_default() += count;
         }
+        add_by_request(&mut measurement.by_request, &result.ledger.by_request);
         add_window(&mut measurement.in_window, &result.ledger.in_window);
         add_residence(&mut measurement.residence, &result.ledger.residence());
     }
@@ -294,6 +294,14 @@ fn failures(results: &[WorkerResult]) -> Vec<FailureCount> {
         *counts.entry(*key).or_default() += count;
     }
     counts.into_iter().map(|((kind, errno), count)| FailureCount { kind, side: kind.side(), errno, count }).collect()
+}
+
+fn add_by_request(into: &mut Vec<RequestCount>, from: &[RequestCount]) {
+    into.resize(from.len(), RequestCount::default());
+    for (into, from) in into.iter_mut().zip(from) {
+        into.completed += from.completed;
+        into.wrong += from.wrong;
+    }
 }
 
 fn add_window(into: &mut WindowCount, from: &WindowCount) {

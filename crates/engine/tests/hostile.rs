@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{RunOptions, run};
 use model::{
-    Arrivals, Extent, Failure, HttpVersion, LoadModel, LoadSpec, Measurement, NotSent, ReplyExpectation, Request,
+    Arrivals, Extent, Failure, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Request,
 };
 
 const MS: u64 = 1_000_000;
@@ -16,15 +16,17 @@ const MS: u64 = 1_000_000;
 fn spec(address: SocketAddr) -> LoadSpec {
     LoadSpec {
         address,
-        request: Request {
-            method: "GET".into(),
-            path: "/".into(),
-            host: "x".into(),
-            headers: vec![],
-            body: vec![],
-            version: HttpVersion::Http11,
-        },
-        expect: ReplyExpectation::default(),
+        mix: Mix::one(
+            Request {
+                method: "GET".into(),
+                path: "/".into(),
+                host: "x".into(),
+                headers: vec![],
+                body: vec![],
+                version: HttpVersion::Http11,
+            },
+            ReplyExpectation::default(),
+        ),
         model: LoadModel::Closed,
         connections: 3,
         pipeline: 1,
@@ -153,8 +155,10 @@ fn a_reply_before_the_whole_request_is_a_reply() {
         let _ = stream.write_all(b"HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
     }
     let measured = load(too_large, |spec| {
-        spec.request.method = "POST".into();
-        spec.request.body = vec![b'x'; 20_000_000];
+        let mut one = spec.mix.first().clone();
+        one.request.method = "POST".into();
+        one.request.body = vec![b'x'; 20_000_000];
+        spec.mix = Mix::one(one.request, one.expect);
     });
     let books = &measured.accounting;
     assert!(books.bad_status > 10 * books.failed_total(), "{books:?}");

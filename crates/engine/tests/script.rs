@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use engine::simulation::{Act, Connecting, Script, follow};
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, NotSent, ReplyExpectation, Request};
+use model::{
+    Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Request,
+    WeightedRequest,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,15 +31,10 @@ const TEXTS: [&[u8]; 10] = [
 fn spec(model: LoadModel, connections: u32) -> LoadSpec {
     LoadSpec {
         address: "127.0.0.1:1".parse().unwrap(),
-        request: Request {
-            method: "GET".into(),
-            path: "/".into(),
-            host: "x".into(),
-            headers: vec![],
-            body: vec![],
-            version: HttpVersion::Http11,
-        },
-        expect: ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
+        mix: Mix::one(
+            request("GET", "/", b""),
+            ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
+        ),
         model,
         connections,
         pipeline: 1,
@@ -50,6 +48,32 @@ fn spec(model: LoadModel, connections: u32) -> LoadSpec {
         sources: vec![],
         spin: false,
     }
+}
+
+fn request(method: &str, path: &str, body: &[u8]) -> Request {
+    Request {
+        method: method.into(),
+        path: path.into(),
+        host: "x".into(),
+        headers: vec![],
+        body: body.to_vec(),
+        version: HttpVersion::Http11,
+    }
+}
+
+/// A short GET, a HEAD and a POST, of which the GET expects the reply that scripts give.
+fn mix() -> Mix {
+    let one = |request, body: Option<&[u8]>| WeightedRequest {
+        request,
+        expect: ReplyExpectation { status: Some(200), body: body.map(<[u8]>::to_vec) },
+        weight: 1.0,
+    };
+    let all = vec![
+        one(request("GET", "/", b""), Some(b"Hello world")),
+        one(request("HEAD", "/a/longer/path", b""), None),
+        one(request("POST", "/", &[b'p'; 100]), Some(b"Another body")),
+    ];
+    Mix::of(all).unwrap()
 }
 
 /// Follows the script; the load must end on time with its books balanced and Little's identity intact.
@@ -98,6 +122,7 @@ proptest! {
         keep_alive: bool,
         timeout_ms in prop::option::of(1u64..60),
         count in prop::option::of(1u64..100),
+        mixed: bool,
     ) {
         let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
         let within = Some(100 * MS);
@@ -106,9 +131,12 @@ proptest! {
             keep_alive,
             timeout_ns: timeout_ms.map(|ms| ms * MS),
             extent: count.map_or(Extent::Window(100 * MS), |count| Extent::Requests { count, within_ns: within }),
+            mix: if mixed { mix() } else { spec(model, 1).mix },
             ..spec(model, connections)
         };
         let measured = measure(&spec, script);
+        let counted: u64 = measured.by_request.iter().map(|count| count.completed).sum();
+        prop_assert_eq!(counted, if mixed { measured.accounting.completed } else { 0 });
         prop_assert!(count.is_none_or(|count| measured.accounting.scheduled <= count));
     }
 }
@@ -129,6 +157,21 @@ fn a_request_torn_by_the_kernel_is_one_request() {
     let extent = Extent::Requests { count: 1, within_ns: Some(100 * MS) };
     let books = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, 1) }, script).accounting;
     assert_eq!((books.scheduled, books.sent, books.ok), (1, 1, 1));
+}
+
+#[test]
+fn the_rest_of_a_torn_request_that_was_answered_early_still_leaves() {
+    // The server answers the first request after ten of its bytes. What is left of it goes before the next one.
+    let pass = Act::Pass(MS);
+    let early = Act::Bytes(0, HELLO.to_vec());
+    let acts = vec![pass.clone(), early.clone(), pass.clone(), Act::Drain(0), pass.clone(), Act::Drain(0), pass, early];
+    let post = WeightedRequest { request: request("POST", "/", &[b'p'; 100]), ..mix().first().clone() };
+    let all_posts = Mix::of(vec![post.clone(), post]).unwrap();
+    let extent = Extent::Requests { count: 2, within_ns: Some(100 * MS) };
+    let script = Script { sends: vec![10, 0, 1000, 1000, 1000], acts, ..Script::default() };
+    let with = LoadSpec { extent, mix: all_posts, ..spec(LoadModel::Closed, 1) };
+    let books = measure(&with, script).accounting;
+    assert_eq!((books.scheduled, books.sent, books.ok), (2, 2, 2));
 }
 
 #[test]

@@ -235,8 +235,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
     CellPlan {
         levels: Cell(all),
         load: CellLoad {
-            request: request(),
-            expect: ReplyExpectation::default(),
+            mix: Mix::one(request(), ReplyExpectation::default()),
             load_model: LoadModel::Closed,
             connections,
             pipeline: 1,

@@ -10,7 +10,7 @@ use engine::{LoadError, RunOptions, clock_precision, sleep_error};
 use jiff::Zoned;
 use model::{
     Arrivals, CALIBRATION_SCHEMA, Calibration, Ceiling, Extent, HttpVersion, LateCause, LoadModel, LoadSpec,
-    Measurement, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target, TrialFailure,
+    Measurement, Mix, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target, TrialFailure,
 };
 use rustix::io::Errno;
 
@@ -168,15 +168,17 @@ impl Calibrator<'_> {
     ) -> Result<Measurement, LoadError> {
         let spec = LoadSpec {
             address,
-            request: Request {
-                method: "GET".to_owned(),
-                path: PATH.to_owned(),
-                host: address.to_string(),
-                headers: Vec::new(),
-                body: Vec::new(),
-                version: HttpVersion::Http11,
-            },
-            expect: ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) },
+            mix: Mix::one(
+                Request {
+                    method: "GET".to_owned(),
+                    path: PATH.to_owned(),
+                    host: address.to_string(),
+                    headers: Vec::new(),
+                    body: Vec::new(),
+                    version: HttpVersion::Http11,
+                },
+                ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) },
+            ),
             model,
             connections,
             pipeline,

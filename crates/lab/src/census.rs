@@ -36,7 +36,8 @@ pub(crate) fn take(address: SocketAddr, clients: u32, keep_alive: bool) -> Censu
         let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
         let threads: Vec<_> = (0..clients).map(|_| builder().spawn_scoped(scope, ask)).collect();
         drop(closed);
-        threads.into_iter().flatten().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        let told: Vec<Answers> = threads.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect();
+        told.into_iter().flat_map(|told| told.names).collect()
     });
     let units: BTreeSet<&String> = names.iter().collect();
     Census {
@@ -48,8 +49,15 @@ pub(crate) fn take(address: SocketAddr, clients: u32, keep_alive: bool) -> Censu
     }
 }
 
-/// What one client was told, in its order; an answer that failed is missing.
-fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Vec<String> {
+/// What one client was told.
+struct Answers {
+    /// In their order; an answer that failed is missing.
+    names: Vec<String>,
+    /// Keeps the connection until everybody was answered: who leaves early makes room for who waits.
+    _agent: ureq::Agent,
+}
+
+fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Answers {
     let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_idle_connections(1);
     let agent: ureq::Agent = config.build().into();
     let connection = if keep_alive { "keep-alive" } else { "close" };
@@ -59,7 +67,7 @@ fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Vec<String> {
         let mut answer = agent.get(url).header("Connection", connection).call().ok()?;
         answer.body_mut().with_config().limit(MOST_BYTES).read_to_string().ok()
     };
-    (0..ROUNDS).filter_map(ask).collect()
+    Answers { names: (0..ROUNDS).filter_map(ask).collect(), _agent: agent }
 }
 
 #[cfg(test)]

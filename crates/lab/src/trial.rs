@@ -168,7 +168,7 @@ impl Rungs<'_> {
         if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
         }
-        let census = (cell.load.request.path == WHOAMI && ended.is_none() && !stop.load(Ordering::Relaxed))
+        let census = (cell.load.mix.first().request.path == WHOAMI && ended.is_none() && !stop.load(Ordering::Relaxed))
             .then(|| census::take(self.running.address(), cell.load.connections, cell.load.keep_alive));
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
@@ -217,12 +217,9 @@ impl Rungs<'_> {
 
 fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {
     let load = &cell.load;
-    let mut request = load.request.clone();
-    request.host = address.to_string();
     LoadSpec {
         address,
-        request,
-        expect: load.expect.clone(),
+        mix: load.mix.clone().at_host(&address.to_string()),
         model: load.load_model,
         connections: load.connections,
         pipeline: load.pipeline,

@@ -13,7 +13,7 @@ use judge::BlockPlanner;
 use lab::{LabError, LaunchSpec, Launcher, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools};
 use model::{
     Blocks, Cell, CellLoad, CellPlan, Environment, Event, GeneratorPlan, HttpVersion, Interval, LaunchRecipe, Level,
-    LoadModel, LoadSpec, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+    LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
 };
 
 const MS: u64 = 1_000_000;
@@ -108,8 +108,7 @@ fn cell(target: &str, connections: u32) -> CellPlan {
             ("connections".to_owned(), Level::Integer(connections.into())),
         ])),
         load: CellLoad {
-            request,
-            expect: ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) },
+            mix: Mix::one(request, ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) }),
             load_model: LoadModel::Closed,
             connections,
             pipeline: 1,

@@ -17,6 +17,7 @@ mod latency;
 mod load;
 mod measurement;
 mod metric;
+mod mix;
 mod observation;
 mod outcome;
 mod plan;
@@ -40,6 +41,7 @@ pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
 pub use load::*;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric};
+pub use mix::{Mix, WeightedRequest};
 pub use observation::{
     Census, HostUse, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
 };

@@ -2,6 +2,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Mix;
+
 /// Who decides when the next request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case")]
@@ -62,7 +64,7 @@ pub struct ReplyExpectation {
     pub body: Option<Vec<u8>>,
 }
 
-/// The request that is sent, over and over.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Method, for instance `GET`.
@@ -84,10 +86,9 @@ pub struct Request {
 pub struct LoadSpec {
     /// Where the connections go.
     pub address: SocketAddr,
-    /// What is sent.
-    pub request: Request,
-    /// What must come back.
-    pub expect: ReplyExpectation,
+    /// What is sent and what must come back.
+    #[serde(flatten)]
+    pub mix: Mix,
     /// Closed or open.
     pub model: LoadModel,
     /// Connections over all threads, at least 1 and at least `threads`.
@@ -106,7 +107,7 @@ pub struct LoadSpec {
     pub threads: u32,
     /// CPUs for the generator's threads, in turn; empty leaves them to the kernel.
     pub cpus: Vec<u32>,
-    /// Seed of Poisson arrivals.
+    /// Seed of Poisson arrivals, and of which request of a mix comes when.
     pub seed: u64,
     /// Addresses that connections come from, in turn; empty leaves it to the kernel. Each brings its own ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

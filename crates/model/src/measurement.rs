@@ -18,6 +18,9 @@ pub struct Measurement {
     /// Of the replies with a bad status: how many had which.
     #[serde(default)]
     pub bad_statuses: BTreeMap<u16, u64>,
+    /// Replies to each request of a mix, in its order, of those that the books are about; none of a single request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_request: Vec<RequestCount>,
     /// What completed inside the window, whenever it was sent.
     pub in_window: WindowCount,
     /// The latency distributions, over the same requests as the books.
@@ -48,6 +51,15 @@ impl Measurement {
         let completed = self.in_window.completed;
         (completed > 0).then(|| self.generator.cpu_s() * 1e6 / completed as f64)
     }
+}
+
+/// Replies to one request of a mix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestCount {
+    /// Complete replies of any kind.
+    pub completed: u64,
+    /// Those that were not as expected.
+    pub wrong: u64,
 }
 
 /// Replies that completed inside the window.

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GeneratorLimits, LoadModel, Metric, ReplyExpectation, Request, Target};
+use crate::{GeneratorLimits, LoadModel, Metric, Mix, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -21,7 +21,7 @@ pub struct Plan {
     pub source: Option<String>,
     /// Whether this is the quick form.
     pub quick: bool,
-    /// Seed of the order of trials and of Poisson arrivals.
+    /// Seed of the order of trials, of Poisson arrivals and of mixes.
     pub seed: u64,
     /// Half width of the band in which two targets count as the same, as a share (0.05 is 5 %).
     pub margin: f64,
@@ -222,10 +222,9 @@ pub struct CellPlan {
 /// The load of one cell: a `LoadSpec` but for what only the launch knows (its address).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellLoad {
-    /// What is sent; the host is filled in at launch.
-    pub request: Request,
-    /// What must come back.
-    pub expect: ReplyExpectation,
+    /// What is sent and what must come back; the host is filled in at launch.
+    #[serde(flatten)]
+    pub mix: Mix,
     /// Closed or open.
     pub load_model: LoadModel,
     /// Connections.

@@ -94,11 +94,13 @@ fn load(spec: &LoadSpec) -> Load<'_> {
         Extent::Window(ns) => (Some(seconds(ns)), None),
         Extent::Requests { count, .. } => (None, Some(count)),
     };
+    // A single load has a single request.
+    let request = &spec.mix.first().request;
     Load {
         model: &spec.model,
-        method: &spec.request.method,
-        path: &spec.request.path,
-        body_bytes: spec.request.body.len(),
+        method: &request.method,
+        path: &request.path,
+        body_bytes: request.body.len(),
         connections: spec.connections,
         pipeline: spec.pipeline,
         keep_alive: spec.keep_alive,

@@ -15,7 +15,7 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     let mut page = Page::new(style);
     headline(&mut page, validity, measured);
     errors(&mut page, measured);
-    let mut asked = vec![format!("{} {url}", spec.request.method)];
+    let mut asked = vec![format!("{} {url}", spec.mix.first().request.method)];
     asked.extend(shape(spec));
     for line in join(&asked, " · ", page.width()) {
         page.line(Tint::Dim, &line);

@@ -37,11 +37,19 @@ pub enum Kind {
     Unavailable,
     /// Every outcome, drawn at random from a seed.
     Mixed,
+    /// No defect, and every endpoint of targets/CONTRACT.md.
+    Contract,
+    /// The contract, but for `/hash`: the digest of the first nonce stands for all.
+    CachedReply,
+    /// The contract, but for the handler delay: skipped while another request is in flight.
+    SkippedDelay,
+    /// The contract, but for `/hash`: the file is hashed once, however often was asked.
+    SkippedPasses,
 }
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 19] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -57,6 +65,10 @@ impl Kind {
         Kind::ShortBody,
         Kind::Unavailable,
         Kind::Mixed,
+        Kind::Contract,
+        Kind::CachedReply,
+        Kind::SkippedDelay,
+        Kind::SkippedPasses,
     ];
 
     /// The kebab-case name, as a user writes it.
@@ -77,6 +89,10 @@ impl Kind {
             Kind::ShortBody => "short-body",
             Kind::Unavailable => "unavailable",
             Kind::Mixed => "mixed",
+            Kind::Contract => "contract",
+            Kind::CachedReply => "cached-reply",
+            Kind::SkippedDelay => "skipped-delay",
+            Kind::SkippedPasses => "skipped-passes",
         }
     }
 
@@ -103,13 +119,23 @@ impl Kind {
             Kind::ShortBody => "every EVERY-th reply closes after half of the promised body",
             Kind::Unavailable => "every EVERY-th reply is a 503",
             Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
+            Kind::Contract => "keeps the contract of the targets",
+            Kind::CachedReply => "keeps the contract but for /hash: the first digest for each n serves all nonces",
+            Kind::SkippedDelay => "keeps the contract, but waits only for a request that is alone",
+            Kind::SkippedPasses => "keeps the contract but for /hash: one pass over the file, whatever n says",
         }
+    }
+
+    /// Whether it has the endpoints of targets/CONTRACT.md, with their own delays.
+    pub fn has_contract(self) -> bool {
+        matches!(self, Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses)
     }
 
     /// What every n-th request meets; `None` where the defect is not one of single requests.
     pub(crate) fn defect(self) -> Option<Action> {
         Some(match self {
             Kind::Clean | Kind::Serialised | Kind::Pool | Kind::Stall | Kind::Mixed => return None,
+            Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses => return None,
             Kind::WrongBody => Action::WrongBody,
             Kind::ResetBeforeReply => Action::ResetBeforeReply,
             Kind::CloseBeforeReply => Action::CloseBeforeReply,

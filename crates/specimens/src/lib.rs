@@ -3,7 +3,7 @@
 //! A specimen is the known truth a load engine is tested against: what it does to which request is
 //! fixed by its [`Settings`] and written down in its log, one [`Entry`] for each action.
 //!
-//! All specimens are one single-threaded, event-driven server whose behaviour is a closed
+//! But for those that have the contract, all specimens are one single-threaded, event-driven server whose behaviour is a closed
 //! [`Kind`]. [`start`] runs it in a thread of this process, [`serve`] in the calling thread.
 //!
 //! # What is answered
@@ -22,6 +22,9 @@
 //! anything a client sends after its own `Connection: close`. A client that has sent FIN is taken to
 //! have gone: what it has not been sent by then it does not get.
 //!
+//! The kinds that [have the contract](Kind::has_contract) answer what targets/CONTRACT.md says instead, from a
+//! thread for each connection. What they do is not logged.
+//!
 //! # How exact the log is
 //!
 //! Each counted request that the server acts on has one entry; `idle-close` adds a second one for
@@ -36,6 +39,7 @@
 
 mod clock;
 mod conn;
+mod contract;
 mod desk;
 mod kind;
 mod log;

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{EventfdFlags, eventfd};
 
+use crate::contract;
 use crate::log::{Entry, Log, LogSink, Shared};
 use crate::server::EventLoop;
 use crate::settings::Settings;
@@ -32,11 +33,11 @@ pub fn start(settings: Settings, log: LogSink) -> io::Result<Server> {
     let wake = new_wake()?;
     let log = Log::open(log)?;
     let entries = log.shared();
-    let event_loop = EventLoop::new(listener, wake.clone(), &settings, log)?;
     let kind = settings.kind;
+    let run = prepare(listener, wake.clone(), settings, log)?;
     let thread = thread::Builder::new().name(kind.name().to_owned()).spawn(move || {
         // Nobody waits for the result; clients see that the server is gone.
-        if let Err(error) = event_loop.run() {
+        if let Err(error) = run() {
             eprintln!("specimen {kind}: stopped: {error}");
         }
     })?;
@@ -51,7 +52,18 @@ pub fn start(settings: Settings, log: LogSink) -> io::Result<Server> {
 ///
 /// The event loop cannot be set up, or the log file cannot be created or written.
 pub fn serve(listener: TcpListener, settings: Settings, log: LogSink) -> io::Result<()> {
-    EventLoop::new(listener, new_wake()?, &settings, Log::open(log)?)?.run()
+    prepare(listener, new_wake()?, settings, Log::open(log)?)?()
+}
+
+type Run = Box<dyn FnOnce() -> io::Result<()> + Send>;
+
+/// Makes ready what serves `listener` until `wake` is written to.
+fn prepare(listener: TcpListener, wake: Arc<OwnedFd>, settings: Settings, log: Log) -> io::Result<Run> {
+    if settings.kind.has_contract() {
+        return Ok(Box::new(move || contract::serve(&listener, &wake, &settings)));
+    }
+    let event_loop = EventLoop::new(listener, wake, &settings, log)?;
+    Ok(Box::new(move || event_loop.run()))
 }
 
 fn new_wake() -> io::Result<Arc<OwnedFd>> {

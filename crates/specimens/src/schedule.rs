@@ -107,7 +107,7 @@ mod tests {
         let mut schedule = Schedule::new(10, None);
         schedule.arrive(0, ticket(1));
         schedule.arrive(3, ticket(2));
-        assert_eq!(drain(&mut schedule, 9), []);
+        assert_eq!(drain(&mut schedule, 9), Vec::<u64>::new());
         assert_eq!(drain(&mut schedule, 10), [1]);
         assert_eq!(schedule.next_at(), Some(13));
     }

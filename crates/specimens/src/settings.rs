@@ -1,5 +1,6 @@
 //! The settings of a specimen, and how they are read from the environment.
 
+use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, error, fmt};
 
@@ -28,6 +29,10 @@ pub struct Settings {
     pub seed: u64,
     /// Rounds of computing for each counted request: a known dial of CPU per request. A round is some nanoseconds.
     pub work: u64,
+    /// The file that `/hash` hashes, for kinds that have the contract's endpoints.
+    pub data_file: Option<PathBuf>,
+    /// Port of the admin server, for the same kinds.
+    pub admin_port: Option<u16>,
 }
 
 impl Settings {
@@ -40,11 +45,22 @@ impl Settings {
             _ => Duration::ZERO,
         };
         let second = Duration::from_secs(1);
-        Settings { kind, handler_delay, workers: 4, stall_at: second, stall_for: second, every: 10, seed: 1, work: 0 }
+        Settings {
+            kind,
+            handler_delay,
+            workers: 4,
+            stall_at: second,
+            stall_for: second,
+            every: 10,
+            seed: 1,
+            work: 0,
+            data_file: None,
+            admin_port: None,
+        }
     }
 
     /// The defaults, overridden by the environment variables `HANDLER_DELAY`, `WORKERS`, `STALL_AT`,
-    /// `STALL_FOR`, `EVERY`, `SEED` and `WORK` where they are set.
+    /// `STALL_FOR`, `EVERY`, `SEED`, `WORK`, `DATA_FILE` and `ADMIN_PORT` where they are set.
     ///
     /// Durations are a whole number and a unit: `10ms`, `1s`, `1500us`, `800ns`; at most a day.
     ///
@@ -65,6 +81,8 @@ impl Settings {
         override_with(&mut settings.every, read("EVERY"), Given::every)?;
         override_with(&mut settings.seed, read("SEED"), Given::number)?;
         override_with(&mut settings.work, read("WORK"), Given::number)?;
+        settings.data_file = lookup("DATA_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
+        override_with(&mut settings.admin_port, read("ADMIN_PORT"), Given::port)?;
         Ok(settings)
     }
 
@@ -113,6 +131,10 @@ impl Given {
 
     fn number(&self) -> Result<u64, SettingError> {
         self.value.parse().ok().ok_or_else(|| self.wrong("write a whole number from 0 to 18446744073709551615"))
+    }
+
+    fn port(&self) -> Result<Option<u16>, SettingError> {
+        self.value.parse().map(Some).map_err(|_| self.wrong("write a free port from 1 to 65535"))
     }
 
     fn wrong(&self, cure: &'static str) -> SettingError {
@@ -181,6 +203,8 @@ mod tests {
             ("EVERY", "3"),
             ("SEED", "18446744073709551615"),
             ("WORK", "2500"),
+            ("DATA_FILE", "/a/b"),
+            ("ADMIN_PORT", "8081"),
         ];
         let expected = Settings {
             kind: Kind::Pool,
@@ -191,6 +215,8 @@ mod tests {
             every: 3,
             seed: u64::MAX,
             work: 2500,
+            data_file: Some("/a/b".into()),
+            admin_port: Some(8081),
         };
         assert_eq!(with(&pairs).unwrap(), expected);
     }
@@ -199,7 +225,9 @@ mod tests {
     fn errors_name_variable_value_and_cure() {
         let error = with(&[("HANDLER_DELAY", "10 parsecs")]).unwrap_err().to_string();
         assert!(error.contains("HANDLER_DELAY") && error.contains("10 parsecs") && error.contains("10ms"), "{error}");
-        for (variable, value) in [("WORKERS", "0"), ("EVERY", "0"), ("SEED", "-1"), ("EVERY", "x"), ("STALL_AT", "")] {
+        for (variable, value) in
+            [("WORKERS", "0"), ("EVERY", "0"), ("SEED", "-1"), ("EVERY", "x"), ("STALL_AT", ""), ("ADMIN_PORT", "-1")]
+        {
             let error = with(&[(variable, value)]).unwrap_err();
             assert_eq!((error.variable, error.value.as_str()), (variable, value));
         }

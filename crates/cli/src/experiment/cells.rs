@@ -16,6 +16,9 @@ use super::vary::{Vary, VaryTable};
 /// The setting from which a cell's ceiling follows.
 const HANDLER_DELAY: &str = "handler_delay";
 
+/// The setting that says which set of routes a target serves, and so which a mix asks for.
+const ROUTES: &str = "routes";
+
 /// How many handler delays a window holds at least, so that each connection completes so many requests. The quick
 /// form's cells are marked thin.
 const DELAYS_IN_A_WINDOW: u64 = 30;
@@ -77,6 +80,7 @@ pub(super) struct Ground<'a> {
     pub(super) share: &'a Share,
     pub(super) trials: Trials,
     pub(super) quick: bool,
+    pub(super) seed: u64,
 }
 
 impl Ground<'_> {
@@ -121,7 +125,8 @@ impl Ground<'_> {
         self.fill_in(&mut levels, entrant, &load, &runtime);
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
         let window_ns = self.window(handler_delay_ns);
-        let load = load.cell(self.trials.warm_up_ns, window_ns)?;
+        let routes = routes(entrant, choice);
+        let load = load.cell((self.trials.warm_up_ns, window_ns), self.seed, routes.as_ref())?;
         Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus })
     }
 
@@ -169,6 +174,13 @@ fn default_runtime(table: &VaryTable, entrant: &Entrant) -> Read<String> {
     Err(Fault::new(table.span.clone(), message).help(format!("add `runtime = …` with one of {}", known.join(", "))))
 }
 
+/// The set of routes that the cell's target serves, where it has the setting.
+fn routes(entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Option<Placed> {
+    let chosen = choice.iter().find(|(factor, _)| factor.name == ROUTES).map(|(_, placed)| (*placed).clone());
+    let default = || entrant.target.settings.get(ROUTES).and_then(default_value);
+    chosen.or_else(|| default().map(|value| Placed { value, span: entrant.span.clone() }))
+}
+
 /// How long the handler waits on this cell's path, in nanoseconds.
 fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Factor, &Placed)]) -> Read<u64> {
     let path = load.path_alone();
@@ -181,7 +193,7 @@ fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Factor, &Placed)]) 
     };
     match chosen {
         Some(placed) if delay_ns > 0 && !waits && entrant.origin == Origin::Zoo => {
-            let message = format!("`{HANDLER_DELAY}` has no effect on the path `{path}`");
+            let message = format!("`{HANDLER_DELAY}` has no effect on {}", load.asks());
             let cure = "targets wait on `/rest/hello` and `/index` alone: write `path = \"/rest/hello\"` in [load]";
             Err(Fault::new(placed.span.clone(), message).help(cure))
         }

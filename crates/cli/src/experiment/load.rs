@@ -1,12 +1,17 @@
 //! `[load]`: what is sent, how fast, and what must come back.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use model::{Arrivals, CellLoad, HttpVersion, LoadModel, ReplyExpectation, Request};
+use model::{Arrivals, CellLoad, HttpVersion, LoadModel, Mix, ReplyExpectation, Request};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
+use super::mix::{Choice, KINDS, RouteMix};
 use super::section::{Item, Section};
+
+/// Keys of the load that hold for the whole experiment.
+pub(super) const FIXED: [&str; 3] = ["model", "headers", "mix"];
 
 /// A key of the load that `[vary]` may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,11 +28,12 @@ pub(super) enum LoadKey {
     Timeout,
     ExpectStatus,
     ExpectBody,
+    Requests,
 }
 
 impl LoadKey {
     /// Every key with its name.
-    pub(super) const ALL: [(&str, LoadKey); 12] = [
+    pub(super) const ALL: [(&str, LoadKey); 13] = [
         ("path", LoadKey::Path),
         ("method", LoadKey::Method),
         ("body", LoadKey::Body),
@@ -40,7 +46,12 @@ impl LoadKey {
         ("timeout", LoadKey::Timeout),
         ("expect_status", LoadKey::ExpectStatus),
         ("expect_body", LoadKey::ExpectBody),
+        ("requests", LoadKey::Requests),
     ];
+
+    fn name(self) -> &'static str {
+        LoadKey::ALL.iter().find(|(_, key)| *key == self).map_or("", |(name, _)| name)
+    }
 
     /// The key of that name.
     pub(super) fn from_name(name: &str) -> Option<LoadKey> {
@@ -62,6 +73,7 @@ impl LoadKey {
             LoadKey::Http => text(item.word(&["1.1", "1.0"])?),
             LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
             LoadKey::ExpectStatus => Value::Whole(status(item)?),
+            LoadKey::Requests => text(item.word(&KINDS)?),
         })
     }
 }
@@ -131,15 +143,16 @@ pub(super) struct Load {
     open: bool,
     model_span: Span,
     headers: Vec<(String, String)>,
+    mix: Option<RouteMix>,
     values: BTreeMap<LoadKey, Placed>,
 }
 
 impl Load {
-    /// Reads `[load]`; none is a closed load on `/`.
-    pub(super) fn read(section: Option<&Section>) -> Read<Load> {
-        let mut load = Load { open: false, model_span: 0..0, headers: Vec::new(), values: defaults() };
+    /// Reads `[load]`, and the files that it names, relative to the folder `beside`; none is a closed load on `/`.
+    pub(super) fn read(section: Option<&Section>, beside: &Path) -> Read<Load> {
+        let mut load = Load { open: false, model_span: 0..0, headers: Vec::new(), mix: None, values: defaults() };
         let Some(section) = section else { return Ok(load) };
-        let keys: Vec<&str> = ["model", "headers"].into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
+        let keys: Vec<&str> = FIXED.into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
         section.only(&keys)?;
         load.model_span = section.span();
         if let Some(item) = section.get("model") {
@@ -149,6 +162,7 @@ impl Load {
         if let Some(headers) = section.read("headers", |item| item.section("`headers`"))? {
             load.headers = headers.items().iter().map(header).collect::<Read<_>>()?;
         }
+        load.mix = section.read("mix", |item| RouteMix::read(item, beside))?;
         for (name, key) in LoadKey::ALL {
             if let Some(item) = section.get(name) {
                 load.allow(key, item.key_span())?;
@@ -158,15 +172,26 @@ impl Load {
         Ok(load)
     }
 
-    /// Refuses keys that have no meaning under this model.
+    /// Refuses keys that have no meaning in this load.
     pub(super) fn allow(&self, key: LoadKey, key_span: Span) -> Read<()> {
-        let name = match key {
-            LoadKey::Rate if !self.open => "rate",
-            LoadKey::Arrivals if !self.open => "arrivals",
+        use LoadKey::{Arrivals, Body, ExpectBody, ExpectStatus, Method, Path, Rate, Requests};
+        let name = key.name();
+        let (message, cure) = match key {
+            Rate | Arrivals if !self.open => (
+                format!("a closed load has no `{name}`: each connection sends when its last reply came"),
+                format!("write `model = \"open\"` in [load], or leave `{name}` out"),
+            ),
+            Path | Method | Body | ExpectStatus | ExpectBody if self.mix.is_some() => (
+                format!("a mix has no `{name}`: its file says what is asked and what must come back"),
+                format!("leave `{name}` out, or `mix`"),
+            ),
+            Requests if self.mix.is_none() => (
+                "`requests` chooses from a mix, and this load has none".to_owned(),
+                "write `mix = { file = \"…\", set = \"…\" }` in [load], or leave `requests` out".to_owned(),
+            ),
             _ => return Ok(()),
         };
-        let message = format!("a closed load has no `{name}`: each connection sends when its last reply came");
-        Err(Fault::new(key_span, message).help(format!("write `model = \"open\"` in [load], or leave `{name}` out")))
+        Err(Fault::new(key_span, message).help(cure))
     }
 
     /// Overrides one key.
@@ -203,8 +228,18 @@ impl Load {
         path.split_once('?').map_or(path, |(alone, _)| alone)
     }
 
-    /// The load of a cell.
-    pub(super) fn cell(&self, warm_up_ns: u64, window_ns: u64) -> Read<CellLoad> {
+    /// What is asked for, in words.
+    pub(super) fn asks(&self) -> String {
+        if self.mix.is_some() { "routes of a mix".to_owned() } else { format!("the path `{}`", self.path_alone()) }
+    }
+
+    /// The load of a cell, whose level of the targets' setting `routes` is given where it has one.
+    pub(super) fn cell(
+        &self,
+        (warm_up_ns, window_ns): (u64, u64),
+        seed: u64,
+        routes: Option<&Placed>,
+    ) -> Read<CellLoad> {
         let small = |key| self.whole(key).and_then(|value| u32::try_from(value).ok()).unwrap_or(1);
         let (pipeline, keep_alive) = (small(LoadKey::Pipeline), self.flag(LoadKey::KeepAlive));
         if pipeline > 1 && !keep_alive {
@@ -213,8 +248,7 @@ impl Load {
                 .help("a connection serves one request then: write `pipeline = 1`, or `keep_alive = true`"));
         }
         Ok(CellLoad {
-            request: self.request(),
-            expect: self.expect(),
+            mix: self.mix(seed, routes)?,
             load_model: self.load_model()?,
             connections: small(LoadKey::Connections),
             pipeline,
@@ -223,6 +257,12 @@ impl Load {
             warm_up_ns,
             window_ns,
         })
+    }
+
+    fn mix(&self, seed: u64, routes: Option<&Placed>) -> Read<Mix> {
+        let Some(mix) = &self.mix else { return Ok(Mix::one(self.request(), self.expect())) };
+        let kind = self.text(LoadKey::Requests).unwrap_or_default();
+        mix.requests(&Choice { kind, routes, seed }, &self.request())
     }
 
     fn request(&self) -> Request {
@@ -275,6 +315,7 @@ fn defaults() -> BTreeMap<LoadKey, Placed> {
         (LoadKey::KeepAlive, Value::Flag(true)),
         (LoadKey::Http, text("1.1")),
         (LoadKey::ExpectStatus, Value::Whole(200)),
+        (LoadKey::Requests, text(KINDS[0])),
     ];
     values.into_iter().map(|(key, value)| (key, Placed { value, span: 0..0 })).collect()
 }

@@ -8,6 +8,7 @@ mod claims;
 mod diagnostic;
 mod factor;
 mod load;
+mod mix;
 mod recipe;
 mod resolve;
 mod roster;

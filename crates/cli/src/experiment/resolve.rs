@@ -18,7 +18,7 @@ use super::{Request, Source};
 
 const KEYS: [&str; 10] = ["question", "source", "seed", "margin", "load", "vary", "trials", "quick", "claim", "target"];
 
-/// The order of trials unless somebody asks for another.
+/// The order of trials, and what else is drawn, unless somebody asks for another.
 const DEFAULT_SEED: u64 = 42;
 
 /// Half width of "the same" unless the file says otherwise.
@@ -38,6 +38,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
     file.only(&KEYS)?;
     let question = file.require("question", "ask it in one sentence: `question = \"…?\"`")?.text()?;
     let seed = file.read("seed", |item| item.whole(0, "42"))?;
+    let seed = request.seed.or(seed).unwrap_or(DEFAULT_SEED);
     let margin = file.read("margin", |item| item.share())?;
     let experiment = Experiment::read(&file, request)?;
     let mut plan = Plan {
@@ -46,7 +47,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         question: question.to_owned(),
         source: file.read("source", |item| item.text().map(str::to_owned))?,
         quick: request.quick,
-        seed: request.seed.or(seed).unwrap_or(DEFAULT_SEED),
+        seed,
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         precision: experiment.trials.precision,
         precise: vec![Metric::Throughput],
@@ -59,7 +60,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         factors: experiment.vary.names(),
         targets: experiment.targets(),
         absent: Vec::new(),
-        cells: experiment.cells(request.quick)?,
+        cells: experiment.cells(request.quick, seed)?,
         claims: Vec::new(),
     };
     plan.repeats = experiment.trials.repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
@@ -86,7 +87,7 @@ impl<'a> Experiment<'a> {
     fn read(file: &Section, request: &Request<'a>) -> Read<Self> {
         let section = |key: &str| file.read(key, |item| item.section(&format!("[{key}]")));
         let roster = Roster::read(&tables(file, "target")?, request.zoo, request.base)?;
-        let load = Load::read(section("load")?.as_ref())?;
+        let load = Load::read(section("load")?.as_ref(), request.base)?;
         let vary = Vary::read(file, &load, &roster)?;
         let trials = section("trials")?;
         let ladder = trials.as_ref().map_or(Ok(None), |trials| trials.read("ladder", |item| ladder(item, &vary)))?;
@@ -99,9 +100,9 @@ impl<'a> Experiment<'a> {
         if quick { self.quick.trials } else { self.trials }
     }
 
-    fn cells(&self, quick: bool) -> Read<Vec<CellPlan>> {
+    fn cells(&self, quick: bool, seed: u64) -> Read<Vec<CellPlan>> {
         let Experiment { vary, load, share, .. } = self;
-        Ground { vary, load, share, trials: self.form(quick), quick }.cells()
+        Ground { vary, load, share, trials: self.form(quick), quick, seed }.cells()
     }
 
     fn blocks(&self, request: &Request) -> Read<Blocks> {

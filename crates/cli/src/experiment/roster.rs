@@ -18,11 +18,11 @@ const SPECIMEN: &str = "specimen:";
 /// Where a target comes from, and with it what is known of its paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// A folder of `targets/`, which keeps the contract.
+    /// A folder of `targets/`, which keeps the contract, or a specimen that has it.
     Zoo,
     /// A `[[target]]` of the file.
     Own,
-    /// One of bourdon's own specimens.
+    /// Another of bourdon's own specimens.
     Specimen,
 }
 
@@ -96,7 +96,8 @@ impl<'a> Roster<'a> {
             return Ok(Entrant { target: target.clone(), origin, span });
         }
         if let Some(kind) = name.strip_prefix(SPECIMEN).and_then(Kind::from_name) {
-            return Ok(Entrant { target: specimen(kind, self.base), origin: Origin::Specimen, span });
+            let origin = if kind.has_contract() { Origin::Zoo } else { Origin::Specimen };
+            return Ok(Entrant { target: specimen(kind, self.base), origin, span });
         }
         let names = self.names();
         let fault = item.fault(format!("unknown target `{name}`")).nearest(name, &names);

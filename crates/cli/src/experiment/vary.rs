@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Fault, Read, Span, nearest};
 use super::factor::{Factor, FactorKind, TARGET};
-use super::load::Load;
+use super::load::{FIXED, Load};
 use super::roster::{Entrant, Roster};
 use super::section::{Item, Section};
 
@@ -145,8 +145,7 @@ fn unknown(section: &Section, item: &Item, targets: &[Entrant]) -> Fault {
         targets.iter().flat_map(|entrant| entrant.target.settings.keys()).map(String::as_str).collect();
     settings.sort_unstable();
     settings.dedup();
-    let fixed = ["model", "headers"];
-    if fixed.contains(&item.name()) {
+    if FIXED.contains(&item.name()) {
         let message = format!("`{}` cannot be varied", item.name());
         return Fault::new(item.key_span(), message)
             .help("it belongs in [load]; write a second experiment for another");

@@ -18,7 +18,7 @@ use crate::collector::Collector;
 use crate::demand::Demand;
 use crate::interval_log::IntervalLog;
 use crate::ledger::{Ledger, SecondPort};
-use crate::run::{LoadError, LoadOutput, RunOptions, conclude, opening_books};
+use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::wire::{Ready, Wire};
 use crate::worker::Worker;
 
@@ -49,15 +49,24 @@ pub struct SimulatedServer {
     pub workers: usize,
     /// From when, since the load's start, and for how long the server answers nothing.
     pub stall: Option<(u64, u64)>,
-    /// The reply.
-    pub reply: Vec<u8>,
+    /// The reply to each request of the mix, in its order.
+    pub replies: Vec<Vec<u8>>,
+    /// Bytes that one send takes at most.
+    pub takes: usize,
 }
 
 impl SimulatedServer {
     /// A server that answers `body` after `service_ns`, to any number of requests at once.
     pub fn new(service_ns: u64, body: &str) -> Self {
-        let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
-        Self { service_ns, workers: usize::MAX, stall: None, reply }
+        Self::of(service_ns, &[body])
+    }
+
+    /// One that answers each request of a mix with its body.
+    pub fn of(service_ns: u64, bodies: &[&str]) -> Self {
+        let reply =
+            |body: &&str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
+        let replies = bodies.iter().map(reply).collect();
+        Self { service_ns, workers: usize::MAX, stall: None, replies, takes: usize::MAX }
     }
 }
 
@@ -65,28 +74,41 @@ impl SimulatedServer {
 struct SimulatedWire {
     server: SimulatedServer,
     clock: VirtualClock,
-    request_length: usize,
+    requests: Vec<Vec<u8>>,
     slots: Vec<Slot>,
-    waiting: VecDeque<(u32, u32)>,
+    arrivals: u64,
+    waiting: VecDeque<Job>,
     busy: usize,
-    /// Replies to come: (time, slot, generation).
-    due: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// Replies to come, by time.
+    due: BinaryHeap<Reverse<(u64, Job)>>,
     ready: Vec<Ready>,
-    connected: Vec<Ready>,
+    /// Edges that come at once.
+    immediate: Vec<Ready>,
+}
+
+/// A request that arrived whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Job {
+    /// Its number among all that have arrived: those of one moment are served in order.
+    number: u64,
+    slot: u32,
+    generation: u32,
+    /// Its place in the mix.
+    place: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Slot {
     generation: u32,
     open: bool,
-    received: usize,
+    received: Vec<u8>,
     inbox: Vec<u8>,
 }
 
 impl SimulatedWire {
-    fn begin(&mut self, slot: u32, generation: u32) {
+    fn begin(&mut self, job: Job) {
         if self.busy >= self.server.workers {
-            return self.waiting.push_back((slot, generation));
+            return self.waiting.push_back(job);
         }
         self.busy += 1;
         let mut end_ns = self.clock.now_ns() + self.server.service_ns;
@@ -97,26 +119,36 @@ impl SimulatedWire {
             // Whatever is under way or arrives while the server stands still ends that much later at the earliest.
             end_ns = end_ns.max(from_ns + for_ns);
         }
-        self.due.push(Reverse((end_ns, slot, generation)));
+        self.due.push(Reverse((end_ns, job)));
     }
 
-    fn finish(&mut self, slot: u32, generation: u32) {
+    fn finish(&mut self, Job { slot, generation, place, .. }: Job) {
         self.busy -= 1;
         let target = &mut self.slots[slot as usize];
         if target.open && target.generation == generation {
-            target.inbox.extend_from_slice(&self.server.reply);
+            target.inbox.extend_from_slice(&self.server.replies[place]);
             self.ready.push(Ready { slot, generation, readable: true, writable: true, hangup: false });
         }
-        if let Some((slot, generation)) = self.waiting.pop_front() {
-            self.begin(slot, generation);
+        if let Some(job) = self.waiting.pop_front() {
+            self.begin(job);
         }
+    }
+}
+
+impl SimulatedWire {
+    /// Takes the next whole request out of what a slot has received; gives its place in the mix.
+    fn arrived(&mut self, slot: u32) -> Option<usize> {
+        let received = &mut self.slots[slot as usize].received;
+        let place = self.requests.iter().position(|request| received.starts_with(request))?;
+        received.drain(..self.requests[place].len());
+        Some(place)
     }
 }
 
 impl Wire for SimulatedWire {
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
         self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
-        self.connected.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
+        self.immediate.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
         Ok(())
     }
 
@@ -125,12 +157,18 @@ impl Wire for SimulatedWire {
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
+        let taken = bytes.len().min(self.server.takes);
         let target = &mut self.slots[slot as usize];
-        target.received += bytes.len();
-        let (whole, generation) = (target.received / self.request_length, target.generation);
-        target.received %= self.request_length;
-        (0..whole).for_each(|_| self.begin(slot, generation));
-        Ok(bytes.len())
+        target.received.extend_from_slice(&bytes[..taken]);
+        let generation = target.generation;
+        if taken < bytes.len() {
+            self.immediate.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
+        }
+        while let Some(place) = self.arrived(slot) {
+            self.arrivals += 1;
+            self.begin(Job { number: self.arrivals, slot, generation, place });
+        }
+        Ok(taken)
     }
 
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
@@ -149,16 +187,16 @@ impl Wire for SimulatedWire {
     }
 
     fn wait(&mut self, timeout_ns: u64) -> Result<usize, Errno> {
-        self.ready = std::mem::take(&mut self.connected);
+        self.ready = std::mem::take(&mut self.immediate);
         if self.ready.is_empty() {
             let until_ns = self.clock.now_ns() + timeout_ns;
-            let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, ..))| *at_ns);
+            let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
             self.clock.advance_to(next_ns.min(until_ns));
-            while let Some(Reverse((at_ns, slot, generation))) = self.due.peek().copied()
+            while let Some(Reverse((at_ns, job))) = self.due.peek().copied()
                 && at_ns <= self.clock.now_ns()
             {
                 self.due.pop();
-                self.finish(slot, generation);
+                self.finish(job);
             }
         }
         Ok(self.ready.len())
@@ -183,13 +221,14 @@ pub fn simulate(
     let wire = SimulatedWire {
         server,
         clock: clock.clone(),
-        request_length: crate::request::RequestBatch::new(spec).length(),
+        requests: crate::request::encoded(spec).collect(),
         slots: vec![Slot::default(); spec.connections as usize],
+        arrivals: 0,
         waiting: VecDeque::new(),
         busy: 0,
         due: BinaryHeap::new(),
         ready: Vec::new(),
-        connected: Vec::new(),
+        immediate: Vec::new(),
     };
     drive(spec, wire, &clock, options, progress)
 }
@@ -204,8 +243,7 @@ fn drive(
 ) -> Result<LoadOutput, LoadError> {
     let open = matches!(spec.model, model::LoadModel::Open { .. });
     let stop = AtomicBool::new(false);
-    let (demand, ledger) = opening_books(spec, clock.now_ns());
-    let mut worker = Worker::new(spec, spec.connections, wire, clock.clone(), demand, ledger, &stop);
+    let mut worker = Worker::new(spec, 0, spec.connections, wire, clock.clone(), &stop);
     worker.open_connections()?;
     let (full, seconds) = mpsc::channel();
     let (empty, empties) = mpsc::channel();

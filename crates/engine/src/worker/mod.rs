@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Clock, LoadSpec, NS_PER_S, NotSent, ThreadUse};
+use model::{Clock, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse};
 use rustix::io::Errno;
 
 use busy::BusyMeter;
@@ -21,7 +21,8 @@ use crate::connection::{Connection, State};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::ledger::Ledger;
 use crate::reply::HeadCache;
-use crate::request::RequestBatch;
+use crate::request::Requests;
+use crate::run::opening_books;
 use crate::wire::{Ready, Wire};
 
 /// Connections that one thread has in the making at once: below the smallest usual accept queue (128), so that
@@ -54,8 +55,7 @@ pub(crate) struct Worker<'a, W, C> {
     spec: &'a LoadSpec,
     wire: W,
     clock: C,
-    batch: RequestBatch,
-    head_only: bool,
+    requests: Requests<'a>,
     pipeline: usize,
     demand: Demand,
     ledger: Ledger,
@@ -106,21 +106,13 @@ pub(crate) struct WorkerResult {
 }
 
 impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
-    pub(crate) fn new(
-        spec: &'a LoadSpec,
-        slots: u32,
-        wire: W,
-        clock: C,
-        demand: Demand,
-        ledger: Ledger,
-        stop: &'a AtomicBool,
-    ) -> Self {
+    pub(crate) fn new(spec: &'a LoadSpec, thread: u32, slots: u32, wire: W, clock: C, stop: &'a AtomicBool) -> Self {
         let now_ns = clock.now_ns();
+        let (demand, ledger) = opening_books(spec, now_ns);
         Self {
             spec,
             wire,
-            batch: RequestBatch::new(spec),
-            head_only: spec.request.method == "HEAD",
+            requests: Requests::new(spec, thread),
             pipeline: spec.pipeline.max(1) as usize,
             demand,
             ledger,
@@ -179,6 +171,9 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.ledger.connect.add(&opening.connect).ok();
         // Its histograms are 1.5 MiB that nobody needs while the load runs.
         drop(opening);
+        if self.requests.count() > 1 {
+            self.ledger.by_request = vec![RequestCount::default(); self.requests.count()];
+        }
         self.demand = demand;
         let mut busy = BusyMeter::new(thread_cpu_ns);
         self.await_start()?;

@@ -107,7 +107,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             if moments.first_byte_ns == 0 {
                 moments.first_byte_ns = now_ns;
             }
-            match connection.reader.advance(&mut input, &self.spec.expect, self.head_only, &mut self.cache) {
+            let asked = self.requests.get(moments.place);
+            match connection.reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
                 Advance::NeedMore => {}
                 Advance::Malformed => return self.lose(slot, Loss::Malformed, now_ns),
                 Advance::Complete(reply) => {
@@ -150,12 +151,13 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.connections[slot as usize];
-        match connection.reader.end(&self.spec.expect) {
-            Advance::Complete(reply) => {
+        let first = connection.in_flight.front();
+        match first.map(|moments| connection.reader.end(self.requests.get(moments.place).expect)) {
+            Some(Advance::Complete(reply)) => {
                 self.on_reply(slot, &reply, now_ns);
             }
-            Advance::Malformed => self.lose(slot, Loss::Malformed, now_ns),
-            Advance::NeedMore => self.lose(slot, Loss::Closed, now_ns),
+            Some(Advance::Malformed) => self.lose(slot, Loss::Malformed, now_ns),
+            Some(Advance::NeedMore) | None => self.lose(slot, Loss::Closed, now_ns),
         }
     }
 

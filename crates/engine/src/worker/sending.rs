@@ -85,7 +85,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if count == 0 {
             return;
         }
-        match self.wire.send(slot, self.batch.of(count)) {
+        match self.wire.send(slot, self.requests.next(count)) {
             Ok(bytes) => self.on_sent(slot, bytes, now_ns),
             Err(Errno::AGAIN) => {
                 if let Some(reserved) = &mut self.connections[slot as usize].reserved {
@@ -112,12 +112,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     pub(super) fn on_sent(&mut self, slot: u32, bytes: usize, now_ns: u64) {
-        let taken = bytes.div_ceil(self.batch.length());
         let connection = &mut self.connections[slot as usize];
-        connection.unsent = taken * self.batch.length() - bytes;
-        self.in_flight += taken;
-        let mut fresh = 0;
-        for _ in 0..taken {
+        let (mut left, mut fresh) = (bytes, 0);
+        while left > 0 {
+            let (place, length) = self.requests.take();
+            connection.unsent = length.saturating_sub(left);
+            connection.unsent_of = place;
+            left = left.saturating_sub(length);
+            self.in_flight += 1;
             let (intended_ns, blocked) = match connection.reserved.take() {
                 Some(reserved) if self.demand.is_open() => (reserved.intended_ns, reserved.blocked),
                 // The closed model's attempt began when its connection did; its request is measured from its send.
@@ -127,7 +129,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     (now_ns, false)
                 }
             };
-            connection.in_flight.push_back(Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0 });
+            connection.in_flight.push_back(Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0, place });
             if !self.demand.is_open() && fresh > 0 {
                 self.ledger.scheduled(now_ns, 1);
             }
@@ -140,7 +142,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_writable(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.connections[slot as usize];
         if connection.unsent > 0 {
-            match self.wire.send(slot, self.batch.tail(connection.unsent)) {
+            match self.wire.send(slot, self.requests.tail(connection.unsent_of, connection.unsent)) {
                 Ok(bytes) => connection.unsent -= bytes,
                 Err(Errno::AGAIN) => return,
                 Err(errno) => return self.lose_unread(slot, errno, now_ns),

@@ -6,8 +6,7 @@ use crate::testing::{measurement, request, summary};
 fn closed() -> LoadSpec {
     LoadSpec {
         address: "127.0.0.1:80".parse().unwrap(),
-        request: request(),
-        expect: ReplyExpectation::default(),
+        mix: Mix::one(request(), ReplyExpectation::default()),
         model: LoadModel::Closed,
         connections: 100,
         pipeline: 1,

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 
 use model::{
     Accounting, Arrivals, ConnectionCounts, Extent, Failure, FailureCount, FailureKind, GeneratorUse, HttpVersion,
-    Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, NotSent, ReplyExpectation,
+    Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation,
     Request, Residence, ThreadUse, Validity, Verdict, WindowCount,
 };
 
@@ -18,15 +18,17 @@ pub(crate) struct Load {
 fn spec(model: LoadModel) -> LoadSpec {
     LoadSpec {
         address: SocketAddr::from(([127, 0, 0, 1], 8080)),
-        request: Request {
-            method: "GET".to_owned(),
-            path: "/rest/hello".to_owned(),
-            host: "127.0.0.1:8080".to_owned(),
-            headers: Vec::new(),
-            body: Vec::new(),
-            version: HttpVersion::Http11,
-        },
-        expect: ReplyExpectation::default(),
+        mix: Mix::one(
+            Request {
+                method: "GET".to_owned(),
+                path: "/rest/hello".to_owned(),
+                host: "127.0.0.1:8080".to_owned(),
+                headers: Vec::new(),
+                body: Vec::new(),
+                version: HttpVersion::Http11,
+            },
+            ReplyExpectation::default(),
+        ),
         model,
         connections: 100,
         pipeline: 1,
@@ -119,6 +121,7 @@ pub(crate) fn closed() -> Load {
         accounting: Accounting { in_flight_at_end: 100, ..books },
         bad_statuses: Default::default(),
         failures: Vec::new(),
+        by_request: Vec::new(),
         in_window: WindowCount { completed: 452_130, ok: 452_130, ok_bytes: 64_202_460 },
         latency_us: latencies(452_230),
         residence: Residence { in_flight_s: 999.1, requests_s: 999.4, completed_s: 998.2 },

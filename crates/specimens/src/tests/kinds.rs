@@ -171,3 +171,22 @@ fn stopping_closes_everything() {
     assert_eq!(client.seen(), Seen::Eof(String::new()));
     assert!(TcpStream::connect(address).is_err());
 }
+
+#[test]
+fn the_contract_is_kept_on_one_connection_and_ends_with_the_server() {
+    let server = run(Settings { data_file: Some("/dev/null".into()), ..Settings::new(Kind::Contract) });
+    let mut client = Client::new(&server);
+    assert_eq!(client.get("/hello/J%C3%BCrg"), reply(200, "hello, Jürg!\n"));
+    assert_eq!(client.get("/user/a%22b%3C"), reply(200, r#"{"id":"a\"b<","name":"User"}"#));
+    // The SHA-256 of nothing.
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    assert_eq!(client.get("/hash?n=3&nonce="), reply(200, empty));
+    assert_eq!(client.get("/hash?n=100001"), reply(400, "Bad Request"));
+    client.send("POST /submit HTTP/1.1\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
+    assert_eq!(client.seen(), reply(200, r#"{"a":1}"#));
+    client.send("POST /submit HTTP/1.1\r\nContent-Length: 1\r\n\r\n{");
+    assert_eq!(client.seen(), reply(400, "Bad Request"));
+    assert_eq!(client.get("/nothing/here"), reply(404, "Not Found"));
+    assert_eq!(server.stop(), [], "it keeps no log");
+    assert_eq!(client.seen(), Seen::Eof(String::new()));
+}

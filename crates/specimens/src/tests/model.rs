@@ -56,12 +56,17 @@ fn drive(server: &Server, settings: &Settings, reuse: &[bool]) -> Vec<(u64, Acti
     expected
 }
 
+/// Kinds that log what they do.
+fn logged() -> Vec<Kind> {
+    Kind::ALL.into_iter().filter(|kind| !kind.has_contract()).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn the_log_is_what_was_done(
-        seed: u64, kind in proptest::sample::select(&Kind::ALL[..]), every in 1u64..4,
+        seed: u64, kind in proptest::sample::select(logged()), every in 1u64..4,
         reuse in proptest::collection::vec(proptest::bool::weighted(0.8), 1..60),
     ) {
         let settings = Settings { seed, every, handler_delay: Duration::ZERO, ..Settings::new(kind) };

@@ -27,7 +27,7 @@ fn keys() {
     assert_refused("«question = 'x'", "no target is named", "target = ", refused);
     check(&[
         ("[load]\n«conections = 1\n", "unknown key `conections` in [load]", "did you mean `connections`?"),
-        ("[load]\n«colour = 1\n", "unknown key `colour` in [load]", "[load] takes `model`, `headers`, `path`"),
+        ("[load]\n«colour = 1\n", "unknown key `colour` in [load]", "[load] takes `model`, `headers`, `mix`, `path`"),
         ("vary.target = 'alpha'\n[trials]\n«windw = '1s'\n", "unknown key `windw` in [trials]", "`window`?"),
         ("[vary]\ntarget = 'alpha'\n[quick]\n«windw = '1s'\n", "unknown key `windw` in [quick]", "`window`?"),
         ("[vary]\ntarget = 'alpha'\n«[[claim]]\nname = 'x'\n", "[[claim]] has no `says`", "says = "),

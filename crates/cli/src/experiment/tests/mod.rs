@@ -2,6 +2,7 @@
 
 mod errors;
 mod golden;
+mod mixes;
 mod rules;
 mod shipped;
 mod target_errors;

@@ -144,9 +144,10 @@ fn an_open_load_with_everything() {
     );
     let load = &plan.cells[2].load;
     assert_eq!(load.load_model, LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Poisson });
-    assert_eq!(load.request.headers, [("X-B".to_owned(), "2".to_owned()), ("X-A".to_owned(), "1".to_owned())]);
-    assert_eq!((load.request.body.as_slice(), load.timeout_ns), (b"{}".as_slice(), Some(2 * NS_PER_S)));
-    assert_eq!((load.expect.status, load.keep_alive, plan.seed, plan.margin), (Some(201), true, 7, 0.025));
+    let asked = load.mix.first();
+    assert_eq!(asked.request.headers, [("X-B".to_owned(), "2".to_owned()), ("X-A".to_owned(), "1".to_owned())]);
+    assert_eq!((asked.request.body.as_slice(), load.timeout_ns), (b"{}".as_slice(), Some(2 * NS_PER_S)));
+    assert_eq!((asked.expect.status, load.keep_alive, plan.seed, plan.margin), (Some(201), true, 7, 0.025));
     assert_eq!(levels(&plan)[0], "keep_alive = true, rate = 1000, target = alpha");
     assert_eq!(levels(&plan)[3], "keep_alive = false, rate = 0.5, target = alpha");
 }

@@ -97,7 +97,7 @@ fn business_latency_in_full() {
     assert_eq!(plan.factors, ["target", "handler_delay", "connections"]);
     assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 12, 0.03, 0.05));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()));
-    assert_eq!(plan.cells[0].load.expect.body.as_deref(), Some(b"Hello world".as_slice()));
+    assert_eq!(plan.cells[0].load.mix.first().expect.body.as_deref(), Some(b"Hello world".as_slice()));
     let published: Vec<Option<f64>> =
         plan.claims.iter().map(|claim| claim.published_value.map(|value| (value * 1e3).round() / 1e3)).collect();
     assert_eq!(published, [Some(0.01), Some(0.011), Some(0.825), Some(5.1), Some(10.3), Some(0.999), None]);

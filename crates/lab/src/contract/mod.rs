@@ -1,5 +1,8 @@
 //! Proves that a target honours the contract (targets/CONTRACT.md), so that equal work is compared.
 
+mod digests;
+mod under_load;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::MonotonicClock;
+use fastrand::Rng;
 use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure};
 use sha2::{Digest, Sha256};
 
@@ -39,7 +43,7 @@ pub struct Check {
 }
 
 /// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
-/// serves. `folder` takes its output.
+/// serves. `folder` takes its output; from `seed` comes what no target can have prepared for.
 ///
 /// # Errors
 /// When it cannot be launched.
@@ -49,6 +53,7 @@ pub fn check_contract(
     binary: Option<&Path>,
     launcher: &dyn Launcher,
     folder: &Path,
+    seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, TrialFailure> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
@@ -63,9 +68,10 @@ pub fn check_contract(
     let running = launcher.launch(&spec, stop)?;
     let mut checks = bodies(running.address());
     checks.extend(delays(running.address(), target));
-    checks.extend(digests(running.address(), &data()));
+    checks.extend(digests::digests(running.address(), &data(), seed));
     checks.extend(refusals(running.address()));
     checks.extend(metrics(running.as_ref()));
+    checks.extend(under_load::under_load(running.address(), target, &data(), seed, stop));
     running.stop();
     checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
@@ -80,6 +86,11 @@ pub(crate) fn data() -> Vec<u8> {
         block = Sha256::digest(block);
     }
     data
+}
+
+/// Eight letters and digits.
+fn word(rng: &mut Rng) -> String {
+    (0..8).map(|_| rng.alphanumeric()).collect()
 }
 
 fn expecting(status: u16, body: Option<&str>) -> ReplyExpectation {
@@ -154,18 +165,6 @@ fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
     let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
     let ping = Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach };
     waits.into_iter().chain([ping]).collect()
-}
-
-fn digests(address: SocketAddr, data: &[u8]) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for (passes, nonce) in [(1, ""), (1, "a1"), (3, "a1"), (3, "b2")] {
-        let mut hash = Sha256::new();
-        (0..passes).for_each(|_| hash.update(data));
-        hash.update(nonce.as_bytes());
-        let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        checks.push(reply(address, "/hash", &format!("/hash?n={passes}&nonce={nonce}"), 200, Some(&digest)));
-    }
-    checks
 }
 
 fn metrics(running: &dyn Running) -> Option<Check> {
