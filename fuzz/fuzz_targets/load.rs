@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use engine::simulation::{Act, Connecting, Script, follow};
 use libfuzzer_sys::fuzz_target;
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, ReplyExpectation, Request, Mix};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, WeightedRequest};
 
 const MS: u64 = 1_000_000;
 
@@ -44,14 +44,7 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
     let exact = Extent::Requests { count: u.int_in_range(1..=100)?, within_ns: Some(window_ns) };
     Ok(LoadSpec {
         address: ([127, 0, 0, 1], 1).into(),
-        mix: Mix::one(Request {
-            method: u.choose(&["GET", "HEAD", "POST"])?.to_string(),
-            path: "/".into(),
-            host: "x".into(),
-            headers: vec![],
-            body: vec![b'x'; if u.ratio(1, 8)? { 4000 } else { 0 }],
-            version: if u.ratio(7, 8)? { HttpVersion::Http11 } else { HttpVersion::Http10 },
-        }, ReplyExpectation { status: Some(200), body: u.arbitrary::<bool>()?.then(|| b"Hello world".to_vec()) }),
+        mix: mix(u)?,
         model: if u.arbitrary()? { LoadModel::Closed } else { LoadModel::Open { rate_per_s, arrivals } },
         connections: u.int_in_range(1..=4)?,
         pipeline: if keep_alive { u.int_in_range(1..=4)? } else { 1 },
@@ -66,6 +59,22 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
         // Virtual time does not pass while a thread spins.
         spin: false,
     })
+}
+
+fn mix(u: &mut Unstructured<'_>) -> Result<Mix> {
+    let requests = (0..u.int_in_range(1..=3usize)?).map(|_| {
+        let request = Request {
+            method: u.choose(&["GET", "HEAD", "POST"])?.to_string(),
+            path: "/".into(),
+            host: "x".into(),
+            headers: vec![],
+            body: vec![b'x'; if u.ratio(1, 8)? { 4000 } else { 0 }],
+            version: if u.ratio(7, 8)? { HttpVersion::Http11 } else { HttpVersion::Http10 },
+        };
+        let body = u.arbitrary::<bool>()?.then(|| b"Hello world".to_vec());
+        Ok(WeightedRequest { request, expect: ReplyExpectation { status: Some(200), body }, weight: 1.0 })
+    });
+    Ok(Mix::of(requests.collect::<Result<_>>()?).expect("there is a request, and its weight is 1"))
 }
 
 fn script(u: &mut Unstructured<'_>) -> Result<Script> {

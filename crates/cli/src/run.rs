@@ -103,6 +103,9 @@ pub(crate) fn begin(
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
+        if let (true, Some(absent)) = (asks_a_mix(&asked), plan.absent.first()) {
+            return Err(Failure::unreachable(format!("{}; no specimen has routes to stand in for it", absent.reason)));
+        }
         say("no target can be built here: running on bourdon's own specimens instead");
         plan = on_specimens(asked, plan.absent, &found.folder);
         prepared = build(&mut plan, stop, progress)?;
@@ -135,6 +138,11 @@ fn record(mut plan: Plan, prepared: Prepared, runs: &Path) -> Result<Trial, Fail
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
     Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
+}
+
+/// Whether a cell asks for the routes of a mix.
+fn asks_a_mix(plan: &Plan) -> bool {
+    plan.cells.iter().any(|cell| cell.load.mix.requests().len() > 1)
 }
 
 /// Open files for the cell with the most connections.

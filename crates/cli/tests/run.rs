@@ -370,6 +370,16 @@ fn without_any_toolchain_specimens_stand_in() {
 }
 
 #[test]
+fn no_specimen_stands_in_for_a_router() {
+    let mixed =
+        "question = \"Which?\"\nload.mix = { file = \"routes.txt\", set = \"s\" }\nvary.target = \"go-net-http\"\n";
+    let lab = Lab::new().experiment(mixed).file("routes.txt", "s GET /a\ns GET /b\n");
+    let lab = lab.file("targets/go/net-http/target.toml", MISSING_TARGET);
+    lab.run(&[]).exits(4).says(&["no-such-compiler", "no specimen has routes to stand in for it"]);
+    assert!(lab.records().is_empty(), "nothing was launched");
+}
+
+#[test]
 fn a_shipped_experiment_is_known_by_its_name_wherever_one_is() {
     let lab = Lab::new().env("PATH", "").env("BOURDON_HOME", repository().display().to_string());
     let mut running = lab.start(&["run", "business-latency", "--quick", "--blocks", "1"]);
