@@ -8,12 +8,13 @@ use crate::exit::Failure;
 use crate::experiment::{self, Source};
 
 /// Experiments that come with bourdon, by name.
-const SHIPPED: [(&str, &str); 7] = [
+const SHIPPED: [(&str, &str); 8] = [
     ("business-latency", include_str!("../../../experiments/business-latency.toml")),
     ("timeouts", include_str!("../../../experiments/timeouts.toml")),
     ("memory-under-concurrency", include_str!("../../../experiments/memory-under-concurrency.toml")),
     ("io-models", include_str!("../../../experiments/io-models.toml")),
     ("sustained-rate", include_str!("../../../experiments/sustained-rate.toml")),
+    ("worker-pools", include_str!("../../../experiments/worker-pools.toml")),
     ("routing", include_str!("../../../experiments/routing.toml")),
     ("execution-units", include_str!("../../../experiments/execution-units.toml")),
 ];

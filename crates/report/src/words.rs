@@ -37,7 +37,10 @@ pub(crate) fn errno(number: i32) -> String {
 pub(crate) fn conditions(cell: &Cell) -> String {
     const FIRST: [&str; 4] = ["handler_delay", "rate", "connections", "pipeline"];
     let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
-    let rest = cell.0.iter().filter(|(factor, _)| !FIRST.contains(&factor.as_str()) && *factor != "target");
+    // What a reply must be follows from what is asked.
+    const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
+    let said = |factor: &str| !FIRST.contains(&factor) && !UNSAID.contains(&factor);
+    let rest = cell.0.iter().filter(|(factor, _)| said(factor));
     let parts: Vec<String> =
         first.chain(rest.map(|(factor, level)| (factor.as_str(), level))).map(|(f, l)| condition(f, l)).collect();
     parts.join(", ")
@@ -50,6 +53,7 @@ fn condition(factor: &str, level: &Level) -> String {
             Ok(ns) => format!("{} of work", short_duration(ns)),
             Err(_) => format!("{factor} = {text}"),
         },
+        ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
         ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
         ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
         ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),

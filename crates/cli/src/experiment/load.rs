@@ -65,6 +65,7 @@ impl LoadKey {
             LoadKey::Path => text(path(item)?),
             LoadKey::Method => text(method(item)?),
             LoadKey::Body | LoadKey::ExpectBody => text(item.any_text()?),
+            LoadKey::Rate if item.is_text() => text(item.word(&[CLOSED])?),
             LoadKey::Rate => Value::Number(rate(item)?),
             LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),
             LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
@@ -137,10 +138,22 @@ fn header(item: &Item) -> Read<(String, String)> {
     Ok((item.name().to_owned(), value.to_owned()))
 }
 
+/// The level of `rate` in cells whose load is closed, where others are open.
+const CLOSED: &str = "closed";
+
+/// Which load models the cells have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    Closed,
+    Open,
+    /// Open where a cell has a rate, closed where it has none: there the level of `rate` is "closed".
+    Both,
+}
+
 /// The load, with every default filled in; cells override single keys.
 #[derive(Debug, Clone)]
 pub(super) struct Load {
-    open: bool,
+    model: Model,
     model_span: Span,
     headers: Vec<(String, String)>,
     mix: Option<RouteMix>,
@@ -150,14 +163,22 @@ pub(super) struct Load {
 impl Load {
     /// Reads `[load]`, and the files that it names, relative to the folder `beside`; none is a closed load on `/`.
     pub(super) fn read(section: Option<&Section>, beside: &Path) -> Read<Load> {
-        let mut load = Load { open: false, model_span: 0..0, headers: Vec::new(), mix: None, values: defaults() };
+        let mut load =
+            Load { model: Model::Closed, model_span: 0..0, headers: Vec::new(), mix: None, values: defaults() };
         let Some(section) = section else { return Ok(load) };
         let keys: Vec<&str> = FIXED.into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
         section.only(&keys)?;
         load.model_span = section.span();
         if let Some(item) = section.get("model") {
-            load.open = item.word(&["closed", "open"])? == "open";
+            load.model = match item.word(&["closed", "open", "both"])? {
+                "open" => Model::Open,
+                "both" => Model::Both,
+                _ => Model::Closed,
+            };
             load.model_span = item.span();
+            if load.model == Model::Both {
+                load.set(LoadKey::Rate, &Placed { value: Value::Text(CLOSED.to_owned()), span: item.span() });
+            }
         }
         if let Some(headers) = section.read("headers", |item| item.section("`headers`"))? {
             load.headers = headers.items().iter().map(header).collect::<Read<_>>()?;
@@ -177,9 +198,11 @@ impl Load {
         use LoadKey::{Arrivals, Body, ExpectBody, ExpectStatus, Method, Path, Rate, Requests};
         let name = key.name();
         let (message, cure) = match key {
-            Rate | Arrivals if !self.open => (
+            Rate | Arrivals if self.model == Model::Closed => (
                 format!("a closed load has no `{name}`: each connection sends when its last reply came"),
-                format!("write `model = \"open\"` in [load], or leave `{name}` out"),
+                format!(
+                    "write `model = \"open\"` in [load] (or \"both\": open where there is a rate), or leave `{name}` out"
+                ),
             ),
             Path | Method | Body | ExpectStatus | ExpectBody if self.mix.is_some() => (
                 format!("a mix has no `{name}`: its file says what is asked and what must come back"),
@@ -285,7 +308,7 @@ impl Load {
     }
 
     fn load_model(&self) -> Read<LoadModel> {
-        if !self.open {
+        if self.model == Model::Closed || self.text(LoadKey::Rate) == Some(CLOSED) {
             return Ok(LoadModel::Closed);
         }
         let poisson = self.text(LoadKey::Arrivals) == Some("poisson");

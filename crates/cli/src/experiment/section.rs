@@ -258,6 +258,11 @@ impl<'a> Item<'a> {
         self.value.get_ref().is_array()
     }
 
+    /// Whether the value is text.
+    pub(super) fn is_text(&self) -> bool {
+        self.value.get_ref().is_str()
+    }
+
     /// Whether the value is a table.
     pub(super) fn is_table(&self) -> bool {
         self.value.get_ref().is_table()

@@ -212,3 +212,15 @@ fn a_ladder_names_a_load_that_rises() {
     assert!(plan.launches().iter().all(|launch| launch.len() == 2), "{:?}", plan.launches());
     assert_eq!(resolved(&file("")).launches().len(), 4);
 }
+
+#[test]
+fn one_file_may_have_closed_and_open_cells() {
+    let plan = resolved(
+        "question = 'x'\nload.model = 'both'\n[[vary]]\ntarget = 'alpha'\n[[vary]]\ntarget = 'alpha'\nrate = 1000\n",
+    );
+    let models: Vec<bool> =
+        plan.cells.iter().map(|cell| matches!(cell.load.load_model, model::LoadModel::Closed)).collect();
+    assert_eq!(models, [true, false]);
+    let rates: Vec<String> = plan.cells.iter().map(|cell| cell.levels.get("rate").unwrap().to_string()).collect();
+    assert_eq!(rates, ["closed", "1000"]);
+}
