@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::MonotonicClock;
+use engine::{MonotonicClock, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
 
 use crate::build::last_lines;
@@ -19,6 +19,12 @@ const READY_EVERY: Duration = Duration::from_millis(2);
 
 /// How long one such question may take.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Targets listen from here on: above what well-known services use.
+const FIRST_PORT: u16 = 10_000;
+
+/// Ports that are tried before it is said that none is free.
+const PORT_TRIES: u32 = 1_000;
 
 /// Lines of a target's output that are kept with its failure.
 const SHOWN_LINES: usize = 12;
@@ -192,10 +198,19 @@ impl Running for Process {
     }
 }
 
-/// Two ports that nothing listens on now.
+/// Two ports that nothing listens on now, and that no outgoing connection takes before a slow target listens: below
+/// the range from which the kernel gives those away, at random, for another bourdon may be looking too.
 fn free_ports() -> std::io::Result<(u16, u16)> {
-    let listeners = [TcpListener::bind(("127.0.0.1", 0))?, TcpListener::bind(("127.0.0.1", 0))?];
-    Ok((listeners[0].local_addr()?.port(), listeners[1].local_addr()?.port()))
+    let first_given_away = local_port_range().map_or(FIRST_PORT, |range| *range.start());
+    let mut listeners = Vec::new();
+    for _ in 0..PORT_TRIES {
+        let port = if first_given_away > FIRST_PORT { fastrand::u16(FIRST_PORT..first_given_away) } else { 0 };
+        listeners.extend(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
+        if let [one, other] = &listeners[..] {
+            return Ok((one.local_addr()?.port(), other.local_addr()?.port()));
+        }
+    }
+    Err(std::io::ErrorKind::AddrInUse.into())
 }
 
 /// The last lines of a target's output.
