@@ -163,6 +163,7 @@ impl Session {
             repeats: self.repeats,
             twin: self.twin.then_some(0),
             ladder: None,
+            profile_functions: vec![],
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
@@ -249,6 +250,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         runtime: String::new(),
         handler_delay_ns: delay_ms * 1_000_000,
         target_cpus: Vec::new(),
+        profile: false,
     }
 }
 

@@ -11,8 +11,10 @@ use model::{
 };
 use observe::{Observer, ProcSource};
 
+use crate::folder::Kept;
 use crate::launch::{LaunchSpec, Launcher, Running};
 use crate::prepare::Prepared;
+use crate::profiler::Profiler;
 use crate::scrape::Scraper;
 
 /// How often a target is looked at.
@@ -40,8 +42,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// One trial's record and what is kept beside it.
 pub(crate) struct TrialOutput {
     pub(crate) record: TrialRecord,
-    pub(crate) interval_log: Option<Vec<u8>>,
-    pub(crate) samples: String,
+    pub(crate) kept: Kept,
 }
 
 /// What is told while a launch is under way.
@@ -62,11 +63,8 @@ pub(crate) fn run_launch(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Option<Vec<TrialOutput>> {
-    let empty = |spec: &TrialSpec| TrialOutput {
-        record: empty_record(&plan.cells[spec.cell], *spec),
-        interval_log: None,
-        samples: String::new(),
-    };
+    let empty =
+        |spec: &TrialSpec| TrialOutput { record: empty_record(&plan.cells[spec.cell], *spec), kept: Kept::default() };
     let mut made: Vec<TrialOutput> = Vec::new();
     let first = &plan.cells[specs.first()?.cell];
     tell(Told::Trial(*specs.first()?));
@@ -159,6 +157,10 @@ impl Rungs<'_> {
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
         let (observer, scraper) = self.watch(cell);
+        let profiler = cell.profile.then(|| {
+            let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
+            Profiler::start(self.running.admin_address(), window)
+        });
         let load = load_spec(self.plan, cell, self.running.address());
         let mut log = Vec::new();
         let options = RunOptions { interval_log: Some(&mut log) };
@@ -172,14 +174,32 @@ impl Rungs<'_> {
         match loaded {
             Ok(output) => {
                 made.record.observation = self.observation(cell, &samples, &told, &output);
-                made.samples = observe::write_csv(&samples, output.window_start_ns);
+                made.kept.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
-                made.interval_log = Some(log);
+                made.kept.interval_log = log;
+                // A profile of a load that was stopped would be waited for in vain, and not kept.
+                if let Some(profiler) = profiler.filter(|_| !stop.load(Ordering::Relaxed)) {
+                    self.keep_profile(profiler.wait(), made);
+                }
             }
             Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
         }
         if let Some(text) = ended {
             made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
+        }
+    }
+
+    fn keep_profile(&self, given: Result<Vec<u8>, String>, made: &mut TrialOutput) {
+        let Some(seen) = made.record.observation.as_mut() else { return };
+        let words = &self.plan.profile_functions;
+        let unreadable = |error| format!("the target's CPU profile is not one: {error}");
+        let profile = given.and_then(|gzipped| {
+            made.kept.profile = gzipped;
+            observe::read_profile(&made.kept.profile, words).map_err(unreadable)
+        });
+        match profile {
+            Ok(profile) => seen.profile = Some(profile),
+            Err(why) => seen.no_profile = Some(why),
         }
     }
 

@@ -41,7 +41,8 @@ pub use load::*;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric};
 pub use observation::{
-    HostUse, Observation, ObservedSecond, RuntimeSample, RuntimeUse, Sample, SocketCounts, SocketUse,
+    HostUse, Observation, ObservedSecond, Profile, ProfiledFunction, RuntimeSample, RuntimeUse, Sample, SocketCounts,
+    SocketUse, short_name,
 };
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;

@@ -49,6 +49,8 @@ kinds! {
         GcCount = "gc_count",
         /// Time in the pauses of garbage collection in the window, ms.
         GcPause = "gc_pause",
+        /// Share of the CPU profile's samples in the functions that the experiment names, 0 to 1.
+        ProfileShare = "profile_share",
         /// Share of requests that went wrong, 0 to 1.
         Errors = "errors",
         /// From launch to the first good answer, ms.
@@ -70,7 +72,7 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Throughput => "requests/s",
-            Metric::Errors => "share",
+            Metric::Errors | Metric::ProfileShare => "share",
             Metric::PeakMemory
             | Metric::MemoryAtRest
             | Metric::MemoryAfter
@@ -138,6 +140,7 @@ impl Metric {
             Metric::ListenOverflows => sockets()?.listen_overflows.map(|count| count as f64),
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
+            Metric::ProfileShare => seen?.profile.as_ref()?.share,
             Metric::Errors => Some(measured.accounting.error_share()),
             Metric::TimeToReady => trial.time_to_ready_ms,
         }

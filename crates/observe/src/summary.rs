@@ -40,6 +40,8 @@ pub fn summarise(
         involuntary_switches: edges.count(|s| s.involuntary_switches),
         sockets: socket_use(&edges),
         runtime: runtime_use(told, &edges),
+        profile: None,
+        no_profile: None,
         host: host_use(&edges, host_cpus),
         seconds: seconds(&edges, window_start_ns, told),
     }

@@ -1,11 +1,11 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote, Metric,
-    VoidTrial, parse_duration,
+    Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote,
+    Metric, VoidTrial, parse_duration, short_name,
 };
 
-use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, percent, quantity, thousands};
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -54,6 +54,8 @@ fn condition(factor: &str, level: &Level) -> String {
         ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
         ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
         ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
+        ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
+        ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
         ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
         ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
         (factor, level) => format!("{factor} = {level}"),
@@ -220,6 +222,31 @@ pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
     let conditions = conditions(&first.conditions);
     let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
     Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
+}
+
+/// `Profile of go-gin (1,840 samples in 6 launches): linux.Syscall6 46 %, …; the functions asked for 21 % (…)`, or why
+/// there is none.
+pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
+    let profile = cell.profile.as_ref()?;
+    let target = cell.levels.target();
+    if profile.launches == 0 {
+        return Some(format!("No profile of {target}: {}", profile.missing.as_deref()?));
+    }
+    let launches = counted(profile.launches.into(), "launch", "launches");
+    let shares: Vec<String> = profile
+        .functions
+        .iter()
+        .map(|function| format!("{} {}", short_name(&function.name), percent(function.flat_share)))
+        .collect();
+    let samples = counted(profile.samples, "sample", "samples");
+    let mut text = format!("Profile of {target} ({samples} in {launches}): {}", shares.join(", "));
+    if let Some(share) = measured(&profile.share) {
+        text.push_str(&format!("; the functions asked for {share}"));
+    }
+    if let Some(why) = &profile.missing {
+        text.push_str(&format!("; a launch has none: {why}"));
+    }
+    Some(text)
 }
 
 /// Said where the windows are too short to tell a warm-up from noise.

@@ -103,13 +103,14 @@ impl Ground<'_> {
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
         let mut target_cpus = self.share.target.clone();
-        let mut runtime = None;
+        let (mut runtime, mut profile) = (None, false);
         for (factor, placed) in choice {
             let level = placed.value.level();
             match factor.kind {
                 FactorKind::Load(key) => load.set(key, placed),
                 FactorKind::TargetCpus => target_cpus = self.share.cpus(placed)?,
                 FactorKind::Runtime => runtime = Some(level.to_string()),
+                FactorKind::Profile => profile = placed.value == Value::Flag(true),
                 FactorKind::Setting(_) => {
                     let env = entrant.target.settings.get(&factor.name).map(|setting| setting.env.clone());
                     settings.extend(env.map(|env| (env, level.to_string())));
@@ -122,7 +123,7 @@ impl Ground<'_> {
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
         let window_ns = self.window(handler_delay_ns);
         let load = load.cell(self.trials.warm_up_ns, window_ns)?;
-        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus })
+        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus, profile })
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.
@@ -134,6 +135,7 @@ impl Ground<'_> {
                 Some(FactorKind::Load(key)) => load.get(key).map(Value::level),
                 Some(FactorKind::TargetCpus) => Some(self.share.default_level()),
                 Some(FactorKind::Runtime) => Some(Level::Text(runtime.to_owned())),
+                Some(FactorKind::Profile) => Some(Value::Flag(false).level()),
                 Some(FactorKind::Setting(_)) => {
                     entrant.target.settings.get(&name).and_then(default_value).map(|value| value.level())
                 }

@@ -36,6 +36,26 @@ fn keys() {
 }
 
 #[test]
+fn shares_of_a_profile() {
+    let claim = "[[claim]]\nname = 'x'\nsays = 's'\n";
+    let none_taken = "vary = { target = 'alpha', profile = [false, true] }\nprofile.functions = 'futex'\n";
+    let none_named = "vary = { target = 'alpha', profile = true }\n";
+    let share = |profile: bool| format!("expect = «'profile_share(alpha, profile = {profile}) > 0.2'\n");
+    check(&[
+        (
+            &format!("{none_taken}{claim}{}", share(false)),
+            "no profile is taken in a cell that the test needs",
+            "profile = true",
+        ),
+        (
+            &format!("{none_named}{claim}{}", share(true)),
+            "no function is named whose share of the profile this is",
+            "functions = [\"futex\"]",
+        ),
+    ]);
+}
+
+#[test]
 fn ladders() {
     check(&[
         (
@@ -114,6 +134,13 @@ fn impossible_mixes() {
             "a target can have 3 of this machine's 4 CPUs to itself, not 4",
             "\"all\"",
         ),
+        ("[vary]\ntarget = 'alpha'\nprofile = «'yes'\n", "`profile` must be true or false, not text", "profile = true"),
+        (
+            "vary.target = 'alpha'\n[profile]\n«function = 'futex'\n",
+            "unknown key `function` in [profile]",
+            "did you mean `functions`?",
+        ),
+        ("vary.target = 'alpha'\n[profile]\nfunctions = ['futex', «'']\n", "`functions` is empty", "write something"),
     ]);
 }
 

@@ -211,3 +211,16 @@ fn a_ladder_names_a_load_that_rises() {
     assert!(plan.launches().iter().all(|launch| launch.len() == 2), "{:?}", plan.launches());
     assert_eq!(resolved(&file("")).launches().len(), 4);
 }
+
+#[test]
+fn a_profile_is_a_factor_and_its_functions_are_the_plans() {
+    let plan = resolved(
+        "question = 'x'\n[profile]\nfunctions = ['futex', 'addtimer']\n\
+         [[vary]]\ntarget = 'alpha'\nprofile = [false, true]\n[[vary]]\ntarget = 'beta'\n\
+         [[claim]]\nname = 'timers'\nsays = 's'\nexpect = 'profile_share(alpha, profile = true) > 0.2'\n",
+    );
+    assert_eq!(plan.profile_functions, ["futex", "addtimer"]);
+    assert_eq!(plan.cells.iter().map(|cell| cell.profile).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(levels(&plan)[2], "profile = false, target = beta");
+    assert_eq!(resolved("question = 'x'\n[vary]\ntarget = 'alpha'\n").profile_functions, [""; 0]);
+}
