@@ -243,6 +243,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
+            network_delay_ns: 0,
             warm_up_ns: NS_PER_S,
             window_ns: 10 * NS_PER_S,
         },
@@ -313,6 +314,7 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
         },
         generator: GeneratorUse {
             threads: vec![ThreadUse { cpu_s: generator_busy * WINDOW_S, wall_s: WINDOW_S, longest_stall_us: 50.0 }],
+            network_delay: None,
         },
         connections: ConnectionCounts { opened: connections as u64, jain: Some(1.0), ..Default::default() },
         ..Default::default()

@@ -4,6 +4,7 @@
 mod build;
 mod calibrate;
 mod contract;
+mod delay;
 mod error;
 mod expand;
 mod folder;

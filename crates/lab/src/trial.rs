@@ -11,6 +11,7 @@ use model::{
 };
 use observe::{Observer, ProcSource};
 
+use crate::delay::DelayProxy;
 use crate::folder::Kept;
 use crate::launch::{LaunchSpec, Launcher, Running};
 use crate::prepare::Prepared;
@@ -156,15 +157,26 @@ impl Rungs<'_> {
             return;
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
+        let proxy = match self.delayed(cell) {
+            Ok(proxy) => proxy,
+            Err(error) => {
+                let text = format!("the network delay cannot be made: {error}");
+                made.record.failure = Some(failure(TrialStage::Load, text));
+                return;
+            }
+        };
         let (observer, scraper) = self.watch(cell);
         let profiler = cell.profile.then(|| {
             let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
             Profiler::start(self.running.admin_address(), window)
         });
-        let load = load_spec(self.plan, cell, self.running.address());
+        let mut load = load_spec(self.plan, cell, self.running.address());
+        // The target is still asked under its own name.
+        load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
         let mut log = Vec::new();
         let options = RunOptions { interval_log: Some(&mut log) };
         let loaded = (self.tools.load)(&load, options, stop, &mut |interval| tell(Told::Second(interval)));
+        let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
         if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
@@ -172,7 +184,8 @@ impl Rungs<'_> {
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
         match loaded {
-            Ok(output) => {
+            Ok(mut output) => {
+                output.measurement.generator.network_delay = delaying;
                 made.record.observation = self.observation(cell, &samples, &told, &output);
                 made.kept.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
@@ -187,6 +200,12 @@ impl Rungs<'_> {
         if let Some(text) = ended {
             made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
         }
+    }
+
+    /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.
+    fn delayed(&self, cell: &CellPlan) -> std::io::Result<Option<DelayProxy>> {
+        let (delay_ns, cpus) = (cell.load.network_delay_ns, &self.plan.generator.cpus);
+        (delay_ns > 0).then(|| DelayProxy::start(self.running.address(), delay_ns, cpus)).transpose()
     }
 
     fn keep_profile(&self, given: Result<Vec<u8>, String>, made: &mut TrialOutput) {

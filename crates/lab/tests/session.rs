@@ -120,6 +120,7 @@ fn cell(target: &str, connections: u32) -> CellPlan {
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
+            network_delay_ns: 0,
             warm_up_ns: 100 * MS,
             window_ns: 1000 * MS,
         },
@@ -342,4 +343,27 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
         RunFolder::read(folder.path()).unwrap(),
         RunRecord { plan, environment: Environment::default(), trials: end.trials }
     );
+}
+
+#[test]
+fn a_network_delay_stands_between_load_and_target() {
+    let runs = tempfile::tempdir().unwrap();
+    let mut plan = Plan { cells: vec![cell("a", 10), cell("b", 10)], ..plan(1) };
+    plan.cells[1].load.network_delay_ns = 10 * MS;
+    let went_to = RefCell::new(Vec::new());
+    let load = |spec: &LoadSpec, options: RunOptions<'_>, stop: &AtomicBool, progress: &mut dyn FnMut(&Interval)| {
+        went_to.borrow_mut().push((spec.request.host.clone(), spec.address.to_string()));
+        load(spec, options, stop, progress)
+    };
+    let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
+    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared };
+    let mut folder = create(runs.path(), &plan);
+    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools };
+    let end = session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
+        let delayed = trial.cell == 1;
+        assert_eq!(host, "127.0.0.1:1", "the target is asked under its own name");
+        assert_eq!(address != host, delayed, "{address}");
+        assert_eq!(trial.measurement.as_ref().unwrap().generator.network_delay.is_some(), delayed);
+    }
 }

@@ -244,10 +244,17 @@ pub struct CellLoad {
     /// Time-out of a request, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ns: Option<u64>,
+    /// What the network adds to a round trip between generator and target; connecting is not delayed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub network_delay_ns: u64,
     /// Load before the window.
     pub warm_up_ns: u64,
     /// The window.
     pub window_ns: u64,
+}
+
+fn is_none(delay_ns: &u64) -> bool {
+    *delay_ns == 0
 }
 
 /// A published statement, made into a test whose threshold is fixed before any run.

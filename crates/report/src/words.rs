@@ -6,6 +6,7 @@ use model::{
 };
 
 use crate::format::{counted, duration_us, elapsed, measured, percent, quantity, thousands};
+use crate::page::unbroken;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -35,7 +36,7 @@ pub(crate) fn errno(number: i32) -> String {
 
 /// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
 pub(crate) fn conditions(cell: &Cell) -> String {
-    const FIRST: [&str; 4] = ["handler_delay", "rate", "connections", "pipeline"];
+    const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
     let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
     let rest = cell.0.iter().filter(|(factor, _)| !FIRST.contains(&factor.as_str()) && *factor != "target");
     let parts: Vec<String> =
@@ -48,6 +49,11 @@ fn condition(factor: &str, level: &Level) -> String {
         ("handler_delay", Level::Text(text)) => match parse_duration(text) {
             Ok(0) => "no added work".to_owned(),
             Ok(ns) => format!("{} of work", short_duration(ns)),
+            Err(_) => format!("{factor} = {text}"),
+        },
+        ("network_delay", Level::Text(text)) => match parse_duration(text) {
+            Ok(0) => "no network delay".to_owned(),
+            Ok(ns) => format!("{} of network", short_duration(ns)),
             Err(_) => format!("{factor} = {text}"),
         },
         ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
@@ -236,7 +242,7 @@ pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
     let shares: Vec<String> = profile
         .functions
         .iter()
-        .map(|function| format!("{} {}", short_name(&function.name), percent(function.flat_share)))
+        .map(|function| unbroken(&format!("{} {}", short_name(&function.name), percent(function.flat_share))))
         .collect();
     let samples = counted(profile.samples, "sample", "samples");
     let mut text = format!("Profile of {target} ({samples} in {launches}): {}", shares.join(", "));
@@ -302,6 +308,10 @@ mod tests {
         let text = |text: &str| Level::Text(text.to_owned());
         let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
         assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
+        let far = [("handler_delay", text("0ms")), ("network_delay", text("20ms")), ("profile", text("true"))];
+        assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
+        let near = [("network_delay", text("0ms")), ("profile", text("false"))];
+        assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
         let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
         assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
         let open =

@@ -16,7 +16,7 @@ use super::vary::{Vary, VaryTable};
 /// The setting from which a cell's ceiling follows.
 const HANDLER_DELAY: &str = "handler_delay";
 
-/// How many handler delays a window holds at least, so that each connection completes so many requests. The quick
+/// How many delays, of handler and network together, a window holds at least, so that each connection completes so many requests. The quick
 /// form's cells are marked thin.
 const DELAYS_IN_A_WINDOW: u64 = 30;
 const DELAYS_IN_A_QUICK_WINDOW: u64 = 5;
@@ -121,7 +121,7 @@ impl Ground<'_> {
         let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
         self.fill_in(&mut levels, entrant, &load, &runtime);
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
-        let window_ns = self.window(handler_delay_ns);
+        let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let load = load.cell(self.trials.warm_up_ns, window_ns)?;
         Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus, profile })
     }
@@ -144,9 +144,9 @@ impl Ground<'_> {
         }
     }
 
-    fn window(&self, handler_delay_ns: u64) -> u64 {
+    fn window(&self, delay_ns: u64) -> u64 {
         let delays = if self.quick { DELAYS_IN_A_QUICK_WINDOW } else { DELAYS_IN_A_WINDOW };
-        self.trials.window_ns.max(handler_delay_ns.saturating_mul(delays))
+        self.trials.window_ns.max(delay_ns.saturating_mul(delays))
     }
 }
 

@@ -90,6 +90,8 @@ fn values() {
         ("[load]\nconnections = «-3\n", "`connections` must be a whole number from 1 up, not -3", "connections = 100"),
         ("[load]\nconnections = «5000000000\n", "`connections` must be at most 4294967295, not 5000000000", ""),
         ("[load]\npipeline = «2000\n", "`pipeline` must be at most 1024, not 2000", ""),
+        ("[load]\nnetwork_delay = «10\n", "`network_delay` has no unit", "\"10ms\""),
+        ("[load]\nnetwork_delay = «'1m'\n", "`network_delay` must be at most 10s, not 60s", "round trip"),
         ("[load]\nkeep_alive = «'no'\n", "`keep_alive` must be true or false, not text", "keep_alive = true"),
         ("[load]\nmodel = «'opened'\n", "`opened` is no `model`", "did you mean `open`?"),
         ("[load]\nhttp = «1.1\n", "`http` must be text, not a number", "http = \"1.1\""),
