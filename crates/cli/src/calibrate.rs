@@ -23,7 +23,7 @@ const FILE: &str = "calibration.json";
 
 /// `bourdon calibrate`.
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
-    reserve_files(CONNECTIONS, "")?;
+    reserve_files(CONNECTIONS, 1, "")?;
     let stop = flag_on_interrupt()?;
     let state = home::state()?;
     fs::create_dir_all(&state).map_err(|error| unwritable(&state, &error))?;

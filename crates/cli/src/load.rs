@@ -29,7 +29,7 @@ const SPARE_FILES: u64 = 64;
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let url = Url::parse(&args.url)?;
     let spec = spec(args, &url)?;
-    reserve_files(spec.connections, "-c ")?;
+    reserve_files(spec.connections, 1, "-c ")?;
     foresee_ports(&spec)?;
     let mut log_file = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
     let stop = flag_on_interrupt()?;
@@ -112,15 +112,15 @@ fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough; `asked_by` is
-/// how fewer connections are asked for.
-pub(crate) fn reserve_files(connections: u32, asked_by: &str) -> Result<(), Failure> {
+/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough. `files_each` is
+/// what a connection needs, `asked_by` how fewer connections are asked for.
+pub(crate) fn reserve_files(connections: u32, files_each: u64, asked_by: &str) -> Result<(), Failure> {
     use rustix::process::{Resource, getrlimit, setrlimit};
-    let needed = u64::from(connections) + SPARE_FILES;
+    let needed = u64::from(connections) * files_each + SPARE_FILES;
     let mut limit = getrlimit(Resource::Nofile);
     let allowed = limit.maximum.unwrap_or(u64::MAX);
     if needed > allowed {
-        let most = allowed.saturating_sub(SPARE_FILES);
+        let most = allowed.saturating_sub(SPARE_FILES) / files_each.max(1);
         return Err(Failure::usage(format!(
             "{connections} connections need {needed} open files, and {allowed} are allowed here; \
              use at most {asked_by}{most}, or raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"

@@ -145,10 +145,12 @@ fn asks_a_mix(plan: &Plan) -> bool {
     plan.cells.iter().any(|cell| cell.load.mix.requests().len() > 1)
 }
 
-/// Open files for the cell with the most connections.
+/// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
 fn reserve(plan: &Plan) -> Result<(), Failure> {
-    let most = plan.cells.iter().map(|cell| cell.load.connections).max().unwrap_or(1);
-    reserve_files(most, "connections = ")
+    let needs = |cell: &CellPlan| (cell.load.connections, if cell.load.network_delay_ns > 0 { 3 } else { 1 });
+    let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
+    let (connections, files_each) = most.unwrap_or((1, 1));
+    reserve_files(connections, files_each, "connections = ")
 }
 
 /// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any

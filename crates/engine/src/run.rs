@@ -233,7 +233,7 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, int
         interrupted,
         latency_us: latencies(&results, &collector),
         connections: connections(&results),
-        generator: GeneratorUse { threads: results.iter().map(|result| result.thread).collect() },
+        generator: GeneratorUse { threads: results.iter().map(|result| result.thread).collect(), network_delay: None },
         failures: failures(&results),
         intervals: collector.intervals.clone(),
         ..Measurement::default()

@@ -15,6 +15,8 @@ pub(crate) struct Asked {
     pub(crate) slots: f64,
     /// S: handler delay in seconds, 0 when there is none or it is not known.
     pub(crate) handler_delay_s: f64,
+    /// What the network adds to a round trip in seconds, as far as we add it ourselves.
+    pub(crate) network_delay_s: f64,
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
     /// Requests in flight on one connection at most.
@@ -30,9 +32,28 @@ impl Asked {
         self.rate_per_s.is_none()
     }
 
-    /// N ÷ S in requests a second, what the handler delay allows; none without a delay that timers can tell.
+    /// How long a request takes at least, in seconds: handler and network delay.
+    pub(crate) fn delay_s(&self) -> f64 {
+        self.handler_delay_s + self.network_delay_s
+    }
+
+    /// N ÷ that delay in requests a second, which is all that it allows; none without a delay that timers can tell.
     pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
-        (self.handler_delay_s > TIMER_EARLY_S).then(|| self.slots / self.handler_delay_s)
+        (self.delay_s() > TIMER_EARLY_S).then(|| self.slots / self.delay_s())
+    }
+
+    /// How the ceiling is reckoned, for sentences.
+    pub(crate) fn ceiling_formula(&self) -> &'static str {
+        if self.network_delay_s > 0.0 { "N ÷ (S + network delay)" } else { "N ÷ S" }
+    }
+
+    /// What the ceiling follows from, for sentences.
+    pub(crate) fn delay_words(&self) -> &'static str {
+        match (self.handler_delay_s > 0.0, self.network_delay_s > 0.0) {
+            (true, true) => "delay of handler and network",
+            (false, true) => "network delay",
+            _ => "handler delay",
+        }
     }
 
     /// The same load, knowing what a generator thread can do on this machine.
@@ -68,6 +89,7 @@ impl From<&CellPlan> for Asked {
             connections: cell.load.connections,
             slots: slots(cell.load.connections, cell.load.pipeline),
             handler_delay_s: cell.handler_delay_ns as f64 / NS_PER_S as f64,
+            network_delay_s: cell.load.network_delay_ns as f64 / NS_PER_S as f64,
             generator_threads: None,
             pipeline: cell.load.pipeline,
             limits: None,
@@ -85,6 +107,7 @@ impl From<&LoadSpec> for Asked {
             connections: spec.connections,
             slots: slots(spec.connections, spec.pipeline),
             handler_delay_s: 0.0,
+            network_delay_s: 0.0,
             generator_threads: Some(spec.threads.min(cpus)),
             pipeline: spec.pipeline,
             limits: None,

@@ -1,8 +1,10 @@
 //! The figures of one cell over its launches.
 
+use std::collections::BTreeMap;
+
 use model::{
-    Accounting, CellAnalysis, CellCourse, CellLatency, Invariant, InvariantCheck, LatencySummary, Mark, MarkNote,
-    Measured, Measurement, Metric, Observation,
+    Accounting, CellAnalysis, CellCourse, CellLatency, CellProfile, Invariant, InvariantCheck, LatencySummary, Mark,
+    MarkNote, Measured, Measurement, Metric, Observation, Profile, ProfiledFunction,
 };
 
 use crate::asked::Asked;
@@ -43,6 +45,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         generator_busy: mean_of(records, index, |launch| Some(measurement(launch)?.generator.busiest_thread())),
         peak_memory_bytes: figure(Metric::PeakMemory),
         time_to_ready_ms: figure(Metric::TimeToReady),
+        profile: profile(records, index),
         errors: errors(records, index),
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
@@ -68,6 +71,38 @@ fn course(records: &Records, index: usize) -> CellCourse {
         found.cut = Some(cut);
     }
     found
+}
+
+/// Functions of a cell's profile that are told.
+const TOLD_FUNCTIONS: usize = 5;
+
+/// Where the target's CPU time went, over the launches that have a profile; none where no launch was asked for one.
+fn profile(records: &Records, index: usize) -> Option<CellProfile> {
+    let seen = || records.valid(index).filter_map(|launch| launch.record.observation.as_ref());
+    let profiles: Vec<&Profile> = seen().filter_map(|seen| seen.profile.as_ref()).collect();
+    let missing = seen().find_map(|seen| seen.no_profile.clone());
+    if profiles.is_empty() && missing.is_none() {
+        return None;
+    }
+    let samples: u64 = profiles.iter().map(|profile| profile.samples).fold(0, u64::saturating_add);
+    let mut pooled: BTreeMap<&str, f64> = BTreeMap::new();
+    for profile in &profiles {
+        for function in &profile.functions {
+            *pooled.entry(&function.name).or_default() += function.flat_share * profile.samples as f64;
+        }
+    }
+    let share =
+        |(name, count): (&str, f64)| ProfiledFunction { name: name.to_owned(), flat_share: count / samples as f64 };
+    let mut functions: Vec<ProfiledFunction> = pooled.into_iter().map(share).collect();
+    functions.sort_by(|a, b| b.flat_share.total_cmp(&a.flat_share));
+    functions.truncate(TOLD_FUNCTIONS);
+    Some(CellProfile {
+        launches: profiles.len() as u32,
+        samples,
+        share: measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),
+        functions,
+        missing,
+    })
 }
 
 fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {

@@ -58,10 +58,11 @@ fn groups(records: &Records) -> Vec<Group> {
     groups
 }
 
-/// A closed cell whose delay is long enough to tell, with a throughput.
+/// A closed cell whose delay is long enough to tell, with a throughput. A network delay keeps requests away from the
+/// server, so that any server works on fewer of them at once.
 fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
     let asked = Asked::from(&records.plan.cells[cell]);
-    if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S {
+    if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S || asked.network_delay_s > 0.0 {
         return None;
     }
     let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
@@ -192,6 +193,16 @@ mod tests {
         assert_eq!(finding.evidence.len(), 2);
         assert!(finding.evidence[1].contains("at 100 connections and a delay of 10.0 ms"), "{finding:?}");
         assert_eq!(finding.ruled_out[0], "a CPU limit: the target is idle (3.0 % of its CPUs at most)");
+    }
+
+    #[test]
+    fn a_network_delay_is_no_sign_of_a_serialised_handler() {
+        let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 12, 10, 98.0).noise(0.005).blocks(6);
+        assert_eq!(found(&session).len(), 1);
+        let mut plan = session.plan();
+        plan.cells.iter_mut().for_each(|cell| cell.load.network_delay_ns = 90_000_000);
+        let records = session.records();
+        assert_eq!(crate::analyse(&plan, &model::Environment::default(), &records).findings, []);
     }
 
     #[test]

@@ -79,13 +79,13 @@ fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
     Some(InvariantCheck { invariant: Invariant::Markov, holds, text })
 }
 
-/// No more completions than the handler delay allows (`bounds::most_completions`).
+/// No more completions than handler and network delay allow (`bounds::most_completions`).
 fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
     asked.ceiling_per_s()?;
-    let most = bounds::most_completions(asked.slots, measured.window_s, asked.handler_delay_s);
+    let most = bounds::most_completions(asked.slots, measured.window_s, asked.delay_s());
     let completed = measured.in_window.completed;
     let holds = completed as f64 <= most;
-    let delay = micros(asked.handler_delay_s * 1e6);
+    let delay = micros(asked.delay_s() * 1e6);
     let allowed = count(most as u64);
     let text = if holds {
         format!("{} completions, {allowed} possible with a delay of {delay}", count(completed))

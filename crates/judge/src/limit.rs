@@ -58,8 +58,8 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
         no_reply(measured)
     } else if let Some(most) = ceiling {
         let rate = figure(completions_per_s(measured));
-        let text =
-            format!("{rate} replies a second, and N ÷ S allows {}: the handler delay was the limit", figure(most));
+        let (formula, delay) = (asked.ceiling_formula(), asked.delay_words());
+        let text = format!("{rate} replies a second, and {formula} allows {}: the {delay} was the limit", figure(most));
         Limit::new(Verdict::Valid, Mark::AtCeiling.id(), text)
     } else if target_busy >= TARGET_BUSY {
         let text = format!("the target's CPUs were {} busy: they were the limit", percent(target_busy));
@@ -95,7 +95,8 @@ fn generator_limit(asked: &Asked, measured: &Measurement) -> Option<Limit> {
 /// The busiest generator thread, from 1, and its busy share.
 fn busiest(measured: &Measurement) -> (usize, f64) {
     let shares = measured.generator.threads.iter().map(|thread| thread.busy()).enumerate();
-    shares.fold((1, 0.0), |best, (index, busy)| if busy > best.1 { (index + 1, busy) } else { best })
+    let (at, _) = shares.fold((1, 0.0), |best, (index, busy)| if busy > best.1 { (index + 1, busy) } else { best });
+    (at, measured.generator.busiest_thread())
 }
 
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.

@@ -74,7 +74,8 @@ pub(crate) fn at_ceiling(asked: &Asked, measured: &Measurement) -> Option<MarkNo
     let most = asked.ceiling_per_s().filter(|_| asked.is_closed())?;
     let share = completions_per_s(measured) / most;
     (share > AT_CEILING).then(|| {
-        let text = format!("{} of the {} replies a second that N ÷ S allows", percent(share), figure(most));
+        let formula = asked.ceiling_formula();
+        let text = format!("{} of the {} replies a second that {formula} allows", percent(share), figure(most));
         note(Mark::AtCeiling, text)
     })
 }

@@ -163,6 +163,7 @@ impl Session {
             repeats: self.repeats,
             twin: self.twin.then_some(0),
             ladder: None,
+            profile_functions: vec![],
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
@@ -241,6 +242,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
+            network_delay_ns: 0,
             warm_up_ns: NS_PER_S,
             window_ns: 10 * NS_PER_S,
         },
@@ -248,6 +250,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         runtime: String::new(),
         handler_delay_ns: delay_ms * 1_000_000,
         target_cpus: Vec::new(),
+        profile: false,
     }
 }
 
@@ -310,6 +313,7 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
         },
         generator: GeneratorUse {
             threads: vec![ThreadUse { cpu_s: generator_busy * WINDOW_S, wall_s: WINDOW_S, longest_stall_us: 50.0 }],
+            network_delay: None,
         },
         connections: ConnectionCounts { opened: connections as u64, jain: Some(1.0), ..Default::default() },
         ..Default::default()

@@ -16,7 +16,7 @@ const ENVIRONMENT: &str = "environment.json";
 const TRIALS: &str = "trials.jsonl";
 
 /// Folders with one file a trial.
-const PER_TRIAL: [&str; 3] = ["histograms", "samples", "stderr"];
+const PER_TRIAL: [&str; 4] = ["histograms", "profiles", "samples", "stderr"];
 
 /// What a run folder holds, read back.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,17 @@ pub struct RunRecord {
     pub environment: Environment,
     /// The trials that ended, in the order in which they ended.
     pub trials: Vec<TrialRecord>,
+}
+
+/// What is kept of a trial beside its record; empty where there is none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kept {
+    /// Its histograms, second by second.
+    pub interval_log: Vec<u8>,
+    /// Its CPU profile as the target gave it.
+    pub profile: Vec<u8>,
+    /// Its samples, as CSV.
+    pub samples: String,
 }
 
 /// A run folder that is being written. Only one bourdon can hold it.
@@ -120,18 +131,23 @@ impl RunFolder {
         self.path.join("stderr").join(format!("{trial}.log"))
     }
 
-    /// Keeps a trial's histograms and samples.
+    /// Keeps what belongs to a trial beside its record; what is empty gets no file.
     ///
     /// # Errors
-    /// When they cannot be written.
-    pub fn keep(&self, trial: &str, interval_log: Option<&[u8]>, samples: &str) -> Result<(), LabError> {
-        if let Some(log) = interval_log {
-            write_whole(&self.path.join("histograms").join(format!("{trial}.hlog")), log)?;
+    /// When it cannot be written.
+    pub fn keep(&self, trial: &str, kept: &Kept) -> Result<(), LabError> {
+        let files = [
+            ("histograms", "hlog", kept.interval_log.as_slice()),
+            ("profiles", "pb.gz", &kept.profile),
+            ("samples", "csv", kept.samples.as_bytes()),
+        ];
+        for (folder, ending, content) in files.into_iter().filter(|(_, _, content)| !content.is_empty()) {
+            let folder = self.path.join(folder);
+            // A run that an earlier bourdon began has not every folder.
+            std::fs::create_dir_all(&folder).map_err(LabError::file(&folder))?;
+            write_whole(&folder.join(format!("{trial}.{ending}")), content)?;
         }
-        if samples.is_empty() {
-            return Ok(());
-        }
-        write_whole(&self.path.join("samples").join(format!("{trial}.csv")), samples.as_bytes())
+        Ok(())
     }
 
     /// Writes a document that is made from the record, such as `analysis.json`.

@@ -97,7 +97,7 @@ impl Session<'_> {
         };
         let Some(made) = run_launch(plan, specs, self.tools, &output, stop, &mut tell) else { return Ok(false) };
         for trial in made {
-            self.folder.keep(&trial.record.id, trial.interval_log.as_deref(), &trial.samples)?;
+            self.folder.keep(&trial.record.id, &trial.kept)?;
             note_broken(broken, &trial.record);
             self.record(trial.record, on_event)?;
         }

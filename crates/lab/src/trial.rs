@@ -12,8 +12,11 @@ use model::{
 use observe::{Observer, ProcSource};
 
 use crate::census::{self, WHOAMI};
+use crate::delay::DelayProxy;
+use crate::folder::Kept;
 use crate::launch::{LaunchSpec, Launcher, Running};
 use crate::prepare::Prepared;
+use crate::profiler::Profiler;
 use crate::scrape::Scraper;
 
 /// How often a target is looked at.
@@ -41,8 +44,7 @@ const SETTLE: Duration = Duration::from_secs(1);
 /// One trial's record and what is kept beside it.
 pub(crate) struct TrialOutput {
     pub(crate) record: TrialRecord,
-    pub(crate) interval_log: Option<Vec<u8>>,
-    pub(crate) samples: String,
+    pub(crate) kept: Kept,
 }
 
 /// What is told while a launch is under way.
@@ -63,11 +65,8 @@ pub(crate) fn run_launch(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Option<Vec<TrialOutput>> {
-    let empty = |spec: &TrialSpec| TrialOutput {
-        record: empty_record(&plan.cells[spec.cell], *spec),
-        interval_log: None,
-        samples: String::new(),
-    };
+    let empty =
+        |spec: &TrialSpec| TrialOutput { record: empty_record(&plan.cells[spec.cell], *spec), kept: Kept::default() };
     let mut made: Vec<TrialOutput> = Vec::new();
     let first = &plan.cells[specs.first()?.cell];
     tell(Told::Trial(*specs.first()?));
@@ -159,11 +158,26 @@ impl Rungs<'_> {
             return;
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
+        let proxy = match self.delayed(cell) {
+            Ok(proxy) => proxy,
+            Err(error) => {
+                let text = format!("the network delay cannot be made: {error}");
+                made.record.failure = Some(failure(TrialStage::Load, text));
+                return;
+            }
+        };
         let (observer, scraper) = self.watch(cell);
-        let load = load_spec(self.plan, cell, self.running.address());
+        let profiler = cell.profile.then(|| {
+            let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
+            Profiler::start(self.running.admin_address(), window)
+        });
+        let mut load = load_spec(self.plan, cell, self.running.address());
+        // The target is still asked under its own name.
+        load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
         let mut log = Vec::new();
         let options = RunOptions { interval_log: Some(&mut log) };
         let loaded = (self.tools.load)(&load, options, stop, &mut |interval| tell(Told::Second(interval)));
+        let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
         if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
@@ -173,17 +187,42 @@ impl Rungs<'_> {
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
         match loaded {
-            Ok(output) => {
+            Ok(mut output) => {
+                output.measurement.generator.network_delay = delaying;
                 made.record.observation = self.observation(cell, &samples, &told, &output);
                 made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
-                made.samples = observe::write_csv(&samples, output.window_start_ns);
+                made.kept.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
-                made.interval_log = Some(log);
+                made.kept.interval_log = log;
+                // A profile of a load that was stopped would be waited for in vain, and not kept.
+                if let Some(profiler) = profiler.filter(|_| !stop.load(Ordering::Relaxed)) {
+                    self.keep_profile(profiler.wait(), made);
+                }
             }
             Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
         }
         if let Some(text) = ended {
             made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
+        }
+    }
+
+    /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.
+    fn delayed(&self, cell: &CellPlan) -> std::io::Result<Option<DelayProxy>> {
+        let (delay_ns, cpus) = (cell.load.network_delay_ns, &self.plan.generator.cpus);
+        (delay_ns > 0).then(|| DelayProxy::start(self.running.address(), delay_ns, cpus)).transpose()
+    }
+
+    fn keep_profile(&self, given: Result<Vec<u8>, String>, made: &mut TrialOutput) {
+        let Some(seen) = made.record.observation.as_mut() else { return };
+        let words = &self.plan.profile_functions;
+        let unreadable = |error| format!("the target's CPU profile is not one: {error}");
+        let profile = given.and_then(|gzipped| {
+            made.kept.profile = gzipped;
+            observe::read_profile(&made.kept.profile, words).map_err(unreadable)
+        });
+        match profile {
+            Ok(profile) => seen.profile = Some(profile),
+            Err(why) => seen.no_profile = Some(why),
         }
     }
 

@@ -3,17 +3,18 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
-use lab::{LabError, LaunchSpec, Launcher, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools};
+use lab::{LabError, LaunchSpec, Launcher, Prepared, RunFolder, RunRecord, Running, Session, SessionEnd, TrialTools};
 use model::{
     Blocks, Cell, CellLoad, CellPlan, Environment, Event, GeneratorPlan, HttpVersion, Interval, LaunchRecipe, Level,
-    LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+    LoadModel, LoadSpec, Metric, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
 };
 
 const MS: u64 = 1_000_000;
@@ -23,9 +24,13 @@ const MS: u64 = 1_000_000;
 struct FakeLauncher {
     launched: RefCell<Vec<String>>,
     never_ready: Option<&'static str>,
+    /// The admin port of what is launched; with one, this process is watched in its place.
+    admin: Option<SocketAddr>,
 }
 
-struct FakeRunning;
+struct FakeRunning {
+    admin: Option<SocketAddr>,
+}
 
 impl Launcher for FakeLauncher {
     fn launch(&self, spec: &LaunchSpec<'_>, _stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
@@ -37,7 +42,7 @@ impl Launcher for FakeLauncher {
                 output: "no such file".into(),
             });
         }
-        Ok(Box::new(FakeRunning))
+        Ok(Box::new(FakeRunning { admin: self.admin }))
     }
 }
 
@@ -46,10 +51,10 @@ impl Running for FakeRunning {
         "127.0.0.1:1".parse().unwrap()
     }
     fn admin_address(&self) -> Option<SocketAddr> {
-        None
+        self.admin
     }
     fn pid(&self) -> Option<u32> {
-        None
+        self.admin.map(|_| std::process::id())
     }
     fn time_to_ready_ms(&self) -> f64 {
         1.0
@@ -114,6 +119,7 @@ fn cell(target: &str, connections: u32) -> CellPlan {
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
+            network_delay_ns: 0,
             warm_up_ns: 100 * MS,
             window_ns: 1000 * MS,
         },
@@ -121,6 +127,7 @@ fn cell(target: &str, connections: u32) -> CellPlan {
         runtime: "current".into(),
         handler_delay_ns: 0,
         target_cpus: vec![],
+        profile: false,
     }
 }
 
@@ -139,6 +146,7 @@ fn plan(blocks: u32) -> Plan {
         repeats: 0,
         twin: None,
         ladder: None,
+        profile_functions: vec![],
         generator: GeneratorPlan { threads: 1, cpus: vec![], limits: None },
         target_cpus: vec![],
         factors: vec!["target".into(), "connections".into()],
@@ -293,4 +301,68 @@ fn the_same_record_gives_the_same_analysis_to_the_bit() {
         serde_json::to_string(&judge::analyse(&read.plan, &read.environment, trials)).unwrap()
     };
     assert_eq!(text(&end.trials), text(&read.trials), "also after a way through the disk");
+}
+
+/// Answers each request with the next of these texts.
+fn answer(answers: Vec<Vec<u8>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(&answer).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
+    let profile = include_bytes!("../../observe/tests/profiles/go-net-http.pb.gz");
+    let ok = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", profile.len());
+    let none = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let admin = answer(vec![[ok.as_bytes(), profile.as_slice()].concat(), none]);
+    let runs = tempfile::tempdir().unwrap();
+    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
+    plan.cells[0].profile = true;
+    plan.cells[0].load.warm_up_ns = 0;
+    let launcher = FakeLauncher { admin: Some(admin), ..FakeLauncher::default() };
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, None);
+    let [first, second] = &end.trials[..] else { panic!("{:?}", end.trials) };
+    assert!(end.trials.iter().all(|trial| trial.failure.is_none() && trial.measurement.is_some()));
+    assert_eq!(Metric::ProfileShare.value(first), Some(2.0 / 116.0));
+    assert_eq!(std::fs::read(folder.path().join("profiles/b01-c01.pb.gz")).unwrap(), profile);
+    let seen = second.observation.as_ref().unwrap();
+    assert!(seen.no_profile.as_ref().unwrap().ends_with("answers with status 404"), "{seen:?}");
+    assert_eq!(Metric::ProfileShare.value(second), None);
+    assert!(!folder.path().join("profiles/b02-c01.pb.gz").exists());
+    assert_eq!(
+        RunFolder::read(folder.path()).unwrap(),
+        RunRecord { plan, environment: Environment::default(), trials: end.trials }
+    );
+}
+
+#[test]
+fn a_network_delay_stands_between_load_and_target() {
+    let runs = tempfile::tempdir().unwrap();
+    let mut plan = Plan { cells: vec![cell("a", 10), cell("b", 10)], ..plan(1) };
+    plan.cells[1].load.network_delay_ns = 10 * MS;
+    let went_to = RefCell::new(Vec::new());
+    let load = |spec: &LoadSpec, options: RunOptions<'_>, stop: &AtomicBool, progress: &mut dyn FnMut(&Interval)| {
+        went_to.borrow_mut().push((spec.mix.first().request.host.clone(), spec.address.to_string()));
+        load(spec, options, stop, progress)
+    };
+    let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
+    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared };
+    let mut folder = create(runs.path(), &plan);
+    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools };
+    let end = session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
+        let delayed = trial.cell == 1;
+        assert_eq!(host, "127.0.0.1:1", "the target is asked under its own name");
+        assert_eq!(address != host, delayed, "{address}");
+        assert_eq!(trial.measurement.as_ref().unwrap().generator.network_delay.is_some(), delayed);
+    }
 }

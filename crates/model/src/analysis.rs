@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, Reason};
+use crate::{AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledFunction, Reason};
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
 pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
@@ -162,6 +162,9 @@ pub struct CellAnalysis {
     pub peak_memory_bytes: Measured,
     /// From launch to the first good answer.
     pub time_to_ready_ms: Measured,
+    /// Where the target's CPU time went; null where no profile was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<CellProfile>,
     /// Share of requests that went wrong.
     pub errors: f64,
     /// Every invariant that broke in some launch, and one line for those that held.
@@ -181,6 +184,23 @@ pub struct CellCourse {
     pub steady_throughput: Option<Measured>,
     /// The most that was cut from the start of a window, as a share of it; null without a steady figure.
     pub cut: Option<f64>,
+}
+
+/// The CPU profiles of a cell's launches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellProfile {
+    /// Launches that have one.
+    pub launches: u32,
+    /// Their samples, all together.
+    pub samples: u64,
+    /// Share (0 to 1) of the samples in the functions that the experiment names.
+    pub share: Measured,
+    /// The functions with the most samples over all launches, at most five, the most first. A launch tells its ten
+    /// first functions, so one that is not always among them has at least this share.
+    pub functions: Vec<ProfiledFunction>,
+    /// Why a launch has none, in the words of the first such launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
 }
 
 /// Felt latency of a cell: response time in the open model, service time in the closed one.

@@ -130,12 +130,18 @@ pub struct Residence {
 pub struct GeneratorUse {
     /// One entry a thread.
     pub threads: Vec<ThreadUse>,
+    /// The thread that delays what is sent and received, from the load's begin to its end; null without a network
+    /// delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_delay: Option<ThreadUse>,
 }
 
 impl GeneratorUse {
-    /// Busy share (0 to 1) of the busiest thread.
+    /// Busy share (0 to 1) of the busiest thread. A network delay is made on the same CPUs, so that its share counts
+    /// for every thread.
     pub fn busiest_thread(&self) -> f64 {
-        self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max)
+        let beside = self.network_delay.as_ref().map_or(0.0, ThreadUse::busy);
+        (self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max) + beside).min(1.0)
     }
 
     /// CPU seconds over all threads.

@@ -53,6 +53,8 @@ kinds! {
         GcCount = "gc_count",
         /// Time in the pauses of garbage collection in the window, ms.
         GcPause = "gc_pause",
+        /// Share of the CPU profile's samples in the functions that the experiment names, 0 to 1.
+        ProfileShare = "profile_share",
         /// Share of requests that went wrong, 0 to 1.
         Errors = "errors",
         /// From launch to the first good answer, ms.
@@ -74,7 +76,7 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Metric::Throughput => "requests/s",
-            Metric::Errors => "share",
+            Metric::Errors | Metric::ProfileShare => "share",
             Metric::PeakMemory
             | Metric::MemoryAtRest
             | Metric::MemoryAfter
@@ -145,6 +147,7 @@ impl Metric {
             Metric::NeverServed => Some(measured.connections.never_served as f64),
             Metric::GcCount => runtime()?.gc_count,
             Metric::GcPause => runtime()?.gc_pause_s.map(|seconds| seconds * 1e3),
+            Metric::ProfileShare => seen?.profile.as_ref()?.share,
             Metric::Errors => Some(measured.accounting.error_share()),
             Metric::TimeToReady => trial.time_to_ready_ms,
         }

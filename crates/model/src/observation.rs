@@ -170,11 +170,46 @@ pub struct Observation {
     /// Which units of execution serve its connections; only of cells that load `/whoami`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub census: Option<Census>,
+    /// Where its CPU time went; null where no profile was asked for or had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    /// Why there is no profile although one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_profile: Option<String>,
     /// The rest of the machine.
     pub host: HostUse,
     /// The window's whole seconds, in order; empty in records that did not look at them one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<ObservedSecond>,
+}
+
+/// A CPU profile: which functions the samples found running. Flat: a sample counts for the innermost function of its
+/// stack alone, and not for those that called it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Samples taken.
+    pub samples: u64,
+    /// Share (0 to 1) of the samples in the functions that the plan names; null without such functions or any sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// The functions with the most samples, at most ten, the most first.
+    pub functions: Vec<ProfiledFunction>,
+}
+
+/// One function of a profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProfiledFunction {
+    /// Its name as the runtime gives it, with its package: `net/http.(*conn).serve`.
+    pub name: String,
+    /// Share (0 to 1) of all samples whose innermost function it is.
+    pub flat_share: f64,
+}
+
+/// A function's name without the path of its package: `net/http.(*conn).serve` as `http.(*conn).serve`. A slash in the
+/// types of a method or of a generic function is part of no path.
+pub fn short_name(function: &str) -> &str {
+    let path = &function[..function.find(['(', '[']).unwrap_or(function.len())];
+    path.rfind('/').map_or(function, |slash| &function[slash + 1..])
 }
 
 /// One whole second of the window.
@@ -216,4 +251,21 @@ pub struct HostUse {
     pub steal_share: f64,
     /// Share (0 to 1) of all CPU time that other processes used.
     pub others_share: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_has_no_path() {
+        for (function, short) in [
+            ("net/http.(*conn).serve", "http.(*conn).serve"),
+            ("example.com/a/b.Map[example.com/c.T]", "b.Map[example.com/c.T]"),
+            ("main.main", "main.main"),
+            ("", ""),
+        ] {
+            assert_eq!(short_name(function), short);
+        }
+    }
 }

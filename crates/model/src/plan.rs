@@ -42,6 +42,10 @@ pub struct Plan {
     /// each cell has a launch of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<String>,
+    /// The functions whose share of a CPU profile counts: those whose name, without the path of its package, contains
+    /// one of these words; none where the experiment names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profile_functions: Vec<String>,
     /// How many threads the generator uses, and on which CPUs.
     pub generator: GeneratorPlan,
     /// CPUs of the target unless a cell says otherwise; empty leaves it to the kernel.
@@ -217,6 +221,9 @@ pub struct CellPlan {
     pub handler_delay_ns: u64,
     /// CPUs of the target; empty leaves it to the kernel.
     pub target_cpus: Vec<u32>,
+    /// Whether its trials take a CPU profile of the target over the window.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub profile: bool,
 }
 
 /// The load of one cell: a `LoadSpec` but for what only the launch knows (its address).
@@ -236,10 +243,17 @@ pub struct CellLoad {
     /// Time-out of a request, if asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ns: Option<u64>,
+    /// What the network adds to a round trip between generator and target; connecting is not delayed.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub network_delay_ns: u64,
     /// Load before the window.
     pub warm_up_ns: u64,
     /// The window.
     pub window_ns: u64,
+}
+
+fn is_none(delay_ns: &u64) -> bool {
+    *delay_ns == 0
 }
 
 /// A published statement, made into a test whose threshold is fixed before any run.

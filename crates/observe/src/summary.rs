@@ -41,6 +41,8 @@ pub fn summarise(
         sockets: socket_use(&edges),
         runtime: runtime_use(told, &edges),
         census: None,
+        profile: None,
+        no_profile: None,
         host: host_use(&edges, host_cpus),
         seconds: seconds(&edges, window_start_ns, told),
     }

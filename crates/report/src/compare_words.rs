@@ -141,6 +141,7 @@ fn name(metric: Metric) -> &'static str {
         Metric::NeverServed => "connections never served",
         Metric::GcCount => "garbage collections",
         Metric::GcPause => "pauses of garbage collection",
+        Metric::ProfileShare => "share of the profile",
         Metric::Errors => "errors",
         Metric::TimeToReady => "time to ready",
     }

@@ -46,6 +46,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis) {
             let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&targets)));
         }
+        notes.extend(group.rows.iter().filter_map(|row| words::profile(row.cell)).map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
     parts.extend(words::ties(analysis).map(|legend| escape(&legend)));

@@ -56,6 +56,9 @@ fn tables(page: &mut Page, analysis: &Analysis) {
             };
             page.paragraph(2, Tint::Unsure, &format!("{}{meaning}: {targets}", words::words(mark.id())));
         }
+        for text in group.rows.iter().filter_map(|row| words::profile(row.cell)) {
+            page.paragraph(2, Tint::Dim, &text);
+        }
     }
     if let Some(legend) = words::ties(analysis) {
         page.gap();

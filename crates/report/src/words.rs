@@ -1,11 +1,12 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote, Metric,
-    VoidTrial, parse_duration,
+    Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote,
+    Metric, VoidTrial, parse_duration, short_name,
 };
 
-use crate::format::{counted, duration_us, elapsed, measured, quantity, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, percent, quantity, thousands};
+use crate::page::unbroken;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -35,7 +36,7 @@ pub(crate) fn errno(number: i32) -> String {
 
 /// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
 pub(crate) fn conditions(cell: &Cell) -> String {
-    const FIRST: [&str; 4] = ["handler_delay", "rate", "connections", "pipeline"];
+    const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
     let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
     // What a reply must be follows from what is asked.
     const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
@@ -54,10 +55,17 @@ fn condition(factor: &str, level: &Level) -> String {
             Err(_) => format!("{factor} = {text}"),
         },
         ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
+        ("network_delay", Level::Text(text)) => match parse_duration(text) {
+            Ok(0) => "no network delay".to_owned(),
+            Ok(ns) => format!("{} of network", short_duration(ns)),
+            Err(_) => format!("{factor} = {text}"),
+        },
         ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
         ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
         ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
         ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
+        ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
+        ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
         ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
         ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
         (factor, level) => format!("{factor} = {level}"),
@@ -226,6 +234,31 @@ pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
     Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
 }
 
+/// `Profile of go-gin (1,840 samples in 6 launches): linux.Syscall6 46 %, …; the functions asked for 21 % (…)`, or why
+/// there is none.
+pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
+    let profile = cell.profile.as_ref()?;
+    let target = cell.levels.target();
+    if profile.launches == 0 {
+        return Some(format!("No profile of {target}: {}", profile.missing.as_deref()?));
+    }
+    let launches = counted(profile.launches.into(), "launch", "launches");
+    let shares: Vec<String> = profile
+        .functions
+        .iter()
+        .map(|function| unbroken(&format!("{} {}", short_name(&function.name), percent(function.flat_share))))
+        .collect();
+    let samples = counted(profile.samples, "sample", "samples");
+    let mut text = format!("Profile of {target} ({samples} in {launches}): {}", shares.join(", "));
+    if let Some(share) = measured(&profile.share) {
+        text.push_str(&format!("; the functions asked for {share}"));
+    }
+    if let Some(why) = &profile.missing {
+        text.push_str(&format!("; a launch has none: {why}"));
+    }
+    Some(text)
+}
+
 /// Said where the windows are too short to tell a warm-up from noise.
 pub(crate) fn unclassified(analysis: &Analysis) -> Option<String> {
     let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
@@ -279,6 +312,10 @@ mod tests {
         let text = |text: &str| Level::Text(text.to_owned());
         let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
         assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
+        let far = [("handler_delay", text("0ms")), ("network_delay", text("20ms")), ("profile", text("true"))];
+        assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
+        let near = [("network_delay", text("0ms")), ("profile", text("false"))];
+        assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
         let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
         assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
         let open =

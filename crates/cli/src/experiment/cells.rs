@@ -19,7 +19,8 @@ const HANDLER_DELAY: &str = "handler_delay";
 /// The setting that says which set of routes a target serves, and so which a mix asks for.
 const ROUTES: &str = "routes";
 
-/// How many handler delays a window holds at least, so that each connection completes so many requests. The quick
+/// How many delays, of handler and network together, a window holds at least, so that each connection completes so
+/// many requests. The quick
 /// form's cells are marked thin.
 const DELAYS_IN_A_WINDOW: u64 = 30;
 const DELAYS_IN_A_QUICK_WINDOW: u64 = 5;
@@ -107,13 +108,14 @@ impl Ground<'_> {
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
         let mut target_cpus = self.share.target.clone();
-        let mut runtime = None;
+        let (mut runtime, mut profile) = (None, false);
         for (factor, placed) in choice {
             let level = placed.value.level();
             match factor.kind {
                 FactorKind::Load(key) => load.set(key, placed),
                 FactorKind::TargetCpus => target_cpus = self.share.cpus(placed)?,
                 FactorKind::Runtime => runtime = Some(level.to_string()),
+                FactorKind::Profile => profile = placed.value == Value::Flag(true),
                 FactorKind::Setting(_) => {
                     let env = entrant.target.settings.get(&factor.name).map(|setting| setting.env.clone());
                     settings.extend(env.map(|env| (env, level.to_string())));
@@ -124,10 +126,10 @@ impl Ground<'_> {
         let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
         self.fill_in(&mut levels, entrant, &load, &runtime);
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
-        let window_ns = self.window(handler_delay_ns);
+        let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
         let load = load.cell((self.trials.warm_up_ns, window_ns), self.seed, routes.as_ref())?;
-        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus })
+        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus, profile })
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.
@@ -139,6 +141,7 @@ impl Ground<'_> {
                 Some(FactorKind::Load(key)) => load.get(key).map(Value::level),
                 Some(FactorKind::TargetCpus) => Some(self.share.default_level()),
                 Some(FactorKind::Runtime) => Some(Level::Text(runtime.to_owned())),
+                Some(FactorKind::Profile) => Some(Value::Flag(false).level()),
                 Some(FactorKind::Setting(_)) => {
                     entrant.target.settings.get(&name).and_then(default_value).map(|value| value.level())
                 }
@@ -147,9 +150,9 @@ impl Ground<'_> {
         }
     }
 
-    fn window(&self, handler_delay_ns: u64) -> u64 {
+    fn window(&self, delay_ns: u64) -> u64 {
         let delays = if self.quick { DELAYS_IN_A_QUICK_WINDOW } else { DELAYS_IN_A_WINDOW };
-        self.trials.window_ns.max(handler_delay_ns.saturating_mul(delays))
+        self.trials.window_ns.max(delay_ns.saturating_mul(delays))
     }
 }
 

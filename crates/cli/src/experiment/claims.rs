@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{ClaimError, ResolvedClaim, resolve_claim};
-use model::{Cell, Claim, Expression, Plan};
+use model::{Cell, Claim, Expression, Metric, Plan};
 
 use super::Machine;
 use super::diagnostic::{Fault, Read, Span};
@@ -61,8 +61,28 @@ impl Court<'_> {
             let fault = expect.fault("the test names no metric");
             return Err(fault.help("write for instance `throughput(target) > 1000`"));
         }
+        self.check_profiles(&resolved, expect)?;
         claim.published_value = claim.published_value.or_else(|| published_ratio(&claim, &resolved));
         Ok((claim, resolved))
+    }
+
+    /// Refuses the share of a profile where none is taken, or where no function is named.
+    fn check_profiles(&self, resolved: &ResolvedClaim, expect: Item) -> Read<()> {
+        let calls = resolved.expectation.expression.calls();
+        for call in calls.into_iter().filter(|call| call.metric == Metric::ProfileShare) {
+            let profiled = resolved.cells.get(&call.offset).is_some_and(|cell| self.full.cells[*cell].profile);
+            let fault = match (profiled, self.full.profile_functions.is_empty()) {
+                (true, false) => continue,
+                (true, true) => expect
+                    .fault("no function is named whose share of the profile this is")
+                    .help("add `[profile]` with `functions = [\"futex\"]`: words that their names contain"),
+                (false, _) => expect
+                    .fault("no profile is taken in a cell that the test needs")
+                    .help("write `profile = [false, true]` in [vary], and `profile = true` in the test"),
+            };
+            return Err(fault);
+        }
+        Ok(())
     }
 
     /// Reads `where`: the levels are read as `[vary]` reads them.

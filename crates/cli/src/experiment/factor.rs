@@ -62,6 +62,8 @@ pub(super) enum FactorKind {
     TargetCpus,
     /// What the target is built with.
     Runtime,
+    /// Whether a CPU profile of the target is taken.
+    Profile,
     /// A setting that targets declare.
     Setting(SettingKind),
 }
@@ -70,6 +72,7 @@ pub(super) enum FactorKind {
 pub(super) const TARGET: &str = "target";
 const TARGET_CPUS: &str = "target_cpus";
 const RUNTIME: &str = "runtime";
+const PROFILE: &str = "profile";
 
 /// `target_cpus = "all"`.
 pub(super) const ALL_CPUS: &str = "all";
@@ -80,6 +83,7 @@ impl FactorKind {
         match name {
             TARGET_CPUS => Some(FactorKind::TargetCpus),
             RUNTIME => Some(FactorKind::Runtime),
+            PROFILE => Some(FactorKind::Profile),
             _ => LoadKey::from_name(name).map(FactorKind::Load),
         }
     }
@@ -87,7 +91,7 @@ impl FactorKind {
     /// Names that no setting may have.
     pub(super) fn common_names() -> Vec<&'static str> {
         let load = LoadKey::ALL.iter().map(|(name, _)| *name);
-        [TARGET, TARGET_CPUS, RUNTIME].into_iter().chain(load).collect()
+        [TARGET, TARGET_CPUS, RUNTIME, PROFILE].into_iter().chain(load).collect()
     }
 
     /// Reads one value.
@@ -96,6 +100,7 @@ impl FactorKind {
             FactorKind::Load(key) => key.read(item)?,
             FactorKind::TargetCpus if item.is_whole() => Value::Whole(item.whole(1, "1")?),
             FactorKind::TargetCpus => Value::Text(item.word(&[ALL_CPUS])?.to_owned()),
+            FactorKind::Profile => Value::Flag(item.flag()?),
             FactorKind::Runtime | FactorKind::Setting(SettingKind::Text) => Value::Text(item.text()?.to_owned()),
             FactorKind::Setting(SettingKind::Duration) => Value::DurationNs(item.duration()?),
             FactorKind::Setting(SettingKind::Integer) => Value::Whole(item.whole(0, "1")?),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Arrivals, CellLoad, HttpVersion, LoadModel, Mix, ReplyExpectation, Request};
+use model::{Arrivals, CellLoad, HttpVersion, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, format_duration};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
@@ -26,6 +26,7 @@ pub(super) enum LoadKey {
     KeepAlive,
     Http,
     Timeout,
+    NetworkDelay,
     ExpectStatus,
     ExpectBody,
     Requests,
@@ -33,7 +34,7 @@ pub(super) enum LoadKey {
 
 impl LoadKey {
     /// Every key with its name.
-    pub(super) const ALL: [(&str, LoadKey); 13] = [
+    pub(super) const ALL: [(&str, LoadKey); 14] = [
         ("path", LoadKey::Path),
         ("method", LoadKey::Method),
         ("body", LoadKey::Body),
@@ -44,6 +45,7 @@ impl LoadKey {
         ("keep_alive", LoadKey::KeepAlive),
         ("http", LoadKey::Http),
         ("timeout", LoadKey::Timeout),
+        ("network_delay", LoadKey::NetworkDelay),
         ("expect_status", LoadKey::ExpectStatus),
         ("expect_body", LoadKey::ExpectBody),
         ("requests", LoadKey::Requests),
@@ -73,6 +75,7 @@ impl LoadKey {
             LoadKey::KeepAlive => Value::Flag(item.flag()?),
             LoadKey::Http => text(item.word(&["1.1", "1.0"])?),
             LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
+            LoadKey::NetworkDelay => Value::DurationNs(network_delay(item)?),
             LoadKey::ExpectStatus => Value::Whole(status(item)?),
             LoadKey::Requests => text(item.word(&KINDS)?),
         })
@@ -116,6 +119,19 @@ fn rate(item: Item) -> Read<f64> {
     (rate > 0.0)
         .then_some(rate)
         .ok_or_else(|| item.fault(message()).help("it is in requests a second over all connections"))
+}
+
+/// Above it, what is held for a busy connection would outgrow every buffer.
+const LONGEST_NETWORK_DELAY_NS: u64 = 10 * NS_PER_S;
+
+fn network_delay(item: Item) -> Read<u64> {
+    let delay_ns = item.duration()?;
+    let longest = format_duration(LONGEST_NETWORK_DELAY_NS);
+    let fault =
+        || item.fault(format!("`{}` must be at most {longest}, not {}", item.name(), format_duration(delay_ns)));
+    (delay_ns <= LONGEST_NETWORK_DELAY_NS)
+        .then_some(delay_ns)
+        .ok_or_else(|| fault().help("it is what a round trip costs, for instance `\"10ms\"`"))
 }
 
 fn status(item: Item) -> Read<u64> {
@@ -276,7 +292,8 @@ impl Load {
             connections: small(LoadKey::Connections),
             pipeline,
             keep_alive,
-            timeout_ns: self.timeout_ns(),
+            timeout_ns: self.duration_ns(LoadKey::Timeout),
+            network_delay_ns: self.network_delay_ns(),
             warm_up_ns,
             window_ns,
         })
@@ -320,8 +337,13 @@ impl Load {
         }
     }
 
-    fn timeout_ns(&self) -> Option<u64> {
-        match self.get(LoadKey::Timeout) {
+    /// What the network adds to a round trip.
+    pub(super) fn network_delay_ns(&self) -> u64 {
+        self.duration_ns(LoadKey::NetworkDelay).unwrap_or(0)
+    }
+
+    fn duration_ns(&self, key: LoadKey) -> Option<u64> {
+        match self.get(key) {
             Some(Value::DurationNs(ns)) => Some(*ns),
             _ => None,
         }
@@ -337,6 +359,7 @@ fn defaults() -> BTreeMap<LoadKey, Placed> {
         (LoadKey::Pipeline, Value::Whole(1)),
         (LoadKey::KeepAlive, Value::Flag(true)),
         (LoadKey::Http, text("1.1")),
+        (LoadKey::NetworkDelay, Value::DurationNs(0)),
         (LoadKey::ExpectStatus, Value::Whole(200)),
         (LoadKey::Requests, text(KINDS[0])),
     ];

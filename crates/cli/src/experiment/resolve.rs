@@ -11,12 +11,13 @@ use super::claims::Court;
 use super::diagnostic::{Diagnostic, Fault, Read};
 use super::load::Load;
 use super::roster::Roster;
-use super::section::{Section, parse};
+use super::section::{Item, Section, parse};
 use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials, ladder};
 use super::vary::Vary;
 use super::{Request, Source};
 
-const KEYS: [&str; 10] = ["question", "source", "seed", "margin", "load", "vary", "trials", "quick", "claim", "target"];
+const KEYS: [&str; 11] =
+    ["question", "source", "seed", "margin", "load", "profile", "vary", "trials", "quick", "claim", "target"];
 
 /// The order of trials, and what else is drawn, unless somebody asks for another.
 const DEFAULT_SEED: u64 = 42;
@@ -55,6 +56,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         repeats: 0,
         twin: None,
         ladder: experiment.ladder.clone(),
+        profile_functions: file.read("profile", profile_functions)?.unwrap_or_default(),
         generator: experiment.share.generator.clone(),
         target_cpus: experiment.share.target.clone(),
         factors: experiment.vary.names(),
@@ -182,6 +184,14 @@ impl<'a> Experiment<'a> {
         }
         Ok(())
     }
+}
+
+/// `[profile]`: words that the names of functions contain.
+fn profile_functions(item: Item) -> Read<Vec<String>> {
+    let section = item.section("[profile]")?;
+    section.only(&["functions"])?;
+    let functions = section.require("functions", "name some: `functions = [\"futex\", \"addtimer\"]`")?;
+    functions.values()?.iter().map(|word| Ok(word.text()?.to_owned())).collect()
 }
 
 /// The tables of `[[key]]`, none if there are none.

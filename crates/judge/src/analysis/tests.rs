@@ -142,3 +142,27 @@ fn zero_throughput_is_a_figure() {
     assert_eq!(analysis.cells[0].throughput.estimate, Some(0.0));
     assert_eq!(throughput_verdicts(&analysis).len(), 1, "only b and c have a ratio");
 }
+
+#[test]
+fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
+    let session = three();
+    let mut records = session.records();
+    let of_a = records.iter_mut().filter(|trial| trial.cell == 0);
+    for (trial, (samples, flat_share)) in of_a.zip([(300, 0.5), (100, 0.1)]) {
+        let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
+        trial.observation.as_mut().unwrap().profile = Some(Profile {
+            samples,
+            share: Some(flat_share),
+            functions: vec![function("futex", flat_share), function("serve", 0.2)],
+        });
+    }
+    let last = records.iter_mut().rfind(|trial| trial.cell == 0).unwrap();
+    last.observation.as_mut().unwrap().no_profile = Some("no admin port".to_owned());
+    let analysis = session.analyse_these(&records);
+    let profile = analysis.cells[0].profile.as_ref().unwrap();
+    assert_eq!((profile.launches, profile.samples, profile.missing.as_deref()), (2, 400, Some("no admin port")));
+    let shares: Vec<(&str, f64)> = profile.functions.iter().map(|f| (f.name.as_str(), f.flat_share)).collect();
+    assert_eq!(shares, [("futex", 0.4), ("serve", 0.2)]);
+    assert_eq!((profile.share.unit.as_str(), profile.share.estimate.is_some()), ("share", true));
+    assert_eq!(analysis.cells[1].profile, None);
+}

@@ -108,6 +108,35 @@ fn more_replies_than_the_delay_allows_void() {
 }
 
 #[test]
+fn a_network_delay_lowers_the_ceiling() {
+    let through = |handler_ms: u64, network_ms: u64, rate: f64| {
+        let (mut cell, trial) = launch(handler_ms, rate);
+        cell.load.network_delay_ns = network_ms * 1_000_000;
+        check_trial(&cell, None, &trial)
+    };
+    let judgement = through(10, 40, 1_990.0);
+    assert_eq!((judgement.void, judgement.limit.code.as_str()), (None, "at-ceiling"));
+    let text = "1,990 replies a second, and N ÷ (S + network delay) allows 2,000: the delay of handler and network was the limit";
+    assert_eq!(judgement.limit.text, text);
+    assert!(through(10, 0, 1_990.0).marks.is_empty(), "far from N ÷ S");
+    assert_eq!(through(10, 40, 2_100.0).void.unwrap().code, "ceiling", "the network was passed by");
+    assert!(through(0, 50, 1_990.0).limit.text.ends_with("the network delay was the limit"));
+}
+
+#[test]
+fn what_delays_the_load_takes_the_generators_cpu() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let generator = &mut measured(&mut trial).generator;
+    let of = |busy: f64| ThreadUse { cpu_s: busy * 10.0, wall_s: 10.0, longest_stall_us: 0.0 };
+    (generator.threads[0], generator.network_delay) = (of(0.5), Some(of(0.2)));
+    assert!(!check_trial(&cell, None, &trial).at_least);
+    measured(&mut trial).generator.network_delay = Some(of(0.4));
+    let judgement = check_trial(&cell, None, &trial);
+    assert!(judgement.at_least, "the two fill a CPU");
+    assert!(judgement.limit.text.starts_with("generator thread 1 was 90 % busy"), "{}", judgement.limit.text);
+}
+
+#[test]
 fn wrong_replies_void_and_failures_do_not() {
     let (cell, mut trial) = launch(10, 9_200.0);
     wrong_replies(&mut trial, 12);

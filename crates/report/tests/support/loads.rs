@@ -93,7 +93,7 @@ fn latencies(count: u64) -> Latencies {
 
 fn threads(busy: f64) -> GeneratorUse {
     let thread = |busy: f64| ThreadUse { cpu_s: busy * 10.0, wall_s: 10.0, longest_stall_us: 412.5 * busy };
-    GeneratorUse { threads: vec![thread(busy * 0.95), thread(busy)] }
+    GeneratorUse { threads: vec![thread(busy * 0.95), thread(busy)], network_delay: None }
 }
 
 fn intervals() -> Vec<Interval> {

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, Certainty, ClaimAnalysis,
-    ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant, InvariantCheck, Level, Mark,
-    MarkNote, Measured, Metric, Rank, RankGroup, Reason, Reconstruction, RepeatedBlock, SessionAnalysis, TrialCount,
-    VoidTrial,
+    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
+    ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant,
+    InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction,
+    RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -49,6 +49,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         generator_busy: Some(0.22),
         peak_memory_bytes: measured(14_889_779.0, 0.03, "bytes"),
         time_to_ready_ms: measured(12.0, 0.1, "ms"),
+        profile: None,
         errors: 0.0,
         invariants: vec![InvariantCheck {
             invariant: Invariant::Accounting,
@@ -56,6 +57,21 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
             text: "held in all 6 launches".to_owned(),
         }],
         marks: Vec::new(),
+    }
+}
+
+fn profile() -> CellProfile {
+    let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
+    CellProfile {
+        launches: 6,
+        samples: 3_118,
+        share: measured(0.213, 0.06, "share"),
+        functions: vec![
+            function("internal/runtime/syscall/linux.Syscall6", 0.457),
+            function("runtime.futex", 0.158),
+            function("net/http.(*conn).serve", 0.0043),
+        ],
+        missing: None,
     }
 }
 
@@ -72,6 +88,14 @@ fn delayed_cells() -> Vec<CellAnalysis> {
     for (cell, share) in cells.iter_mut().zip([0.921, 0.009_8, 0.920]) {
         cell.of_ceiling = Some(share);
     }
+    cells[0].profile = Some(profile());
+    cells[1].profile = Some(CellProfile {
+        launches: 0,
+        samples: 0,
+        share: unknown("share"),
+        functions: Vec::new(),
+        missing: Some("the target gives no CPU profile: /debug/pprof/profile answers with status 404".to_owned()),
+    });
     cells[1].latency_us.censored = true;
     cells[2].course = CellCourse {
         launches: BTreeMap::from([(Course::Flat, 2), (Course::WarmUp, 4)]),

@@ -36,6 +36,26 @@ fn keys() {
 }
 
 #[test]
+fn shares_of_a_profile() {
+    let claim = "[[claim]]\nname = 'x'\nsays = 's'\n";
+    let none_taken = "vary = { target = 'alpha', profile = [false, true] }\nprofile.functions = 'futex'\n";
+    let none_named = "vary = { target = 'alpha', profile = true }\n";
+    let share = |profile: bool| format!("expect = «'profile_share(alpha, profile = {profile}) > 0.2'\n");
+    check(&[
+        (
+            &format!("{none_taken}{claim}{}", share(false)),
+            "no profile is taken in a cell that the test needs",
+            "profile = true",
+        ),
+        (
+            &format!("{none_named}{claim}{}", share(true)),
+            "no function is named whose share of the profile this is",
+            "functions = [\"futex\"]",
+        ),
+    ]);
+}
+
+#[test]
 fn ladders() {
     check(&[
         (
@@ -70,6 +90,8 @@ fn values() {
         ("[load]\nconnections = «-3\n", "`connections` must be a whole number from 1 up, not -3", "connections = 100"),
         ("[load]\nconnections = «5000000000\n", "`connections` must be at most 4294967295, not 5000000000", ""),
         ("[load]\npipeline = «2000\n", "`pipeline` must be at most 1024, not 2000", ""),
+        ("[load]\nnetwork_delay = «10\n", "`network_delay` has no unit", "\"10ms\""),
+        ("[load]\nnetwork_delay = «'1m'\n", "`network_delay` must be at most 10s, not 60s", "round trip"),
         ("[load]\nkeep_alive = «'no'\n", "`keep_alive` must be true or false, not text", "keep_alive = true"),
         ("[load]\nmodel = «'opened'\n", "`opened` is no `model`", "did you mean `open`?"),
         ("[load]\nhttp = «1.1\n", "`http` must be text, not a number", "http = \"1.1\""),
@@ -114,6 +136,13 @@ fn impossible_mixes() {
             "a target can have 3 of this machine's 4 CPUs to itself, not 4",
             "\"all\"",
         ),
+        ("[vary]\ntarget = 'alpha'\nprofile = «'yes'\n", "`profile` must be true or false, not text", "profile = true"),
+        (
+            "vary.target = 'alpha'\n[profile]\n«function = 'futex'\n",
+            "unknown key `function` in [profile]",
+            "did you mean `functions`?",
+        ),
+        ("vary.target = 'alpha'\n[profile]\nfunctions = ['futex', «'']\n", "`functions` is empty", "write something"),
     ]);
 }
 

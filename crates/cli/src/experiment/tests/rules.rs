@@ -224,3 +224,33 @@ fn one_file_may_have_closed_and_open_cells() {
     let rates: Vec<String> = plan.cells.iter().map(|cell| cell.levels.get("rate").unwrap().to_string()).collect();
     assert_eq!(rates, ["closed", "1000"]);
 }
+
+#[test]
+fn a_profile_is_a_factor_and_its_functions_are_the_plans() {
+    let plan = resolved(
+        "question = 'x'\n[profile]\nfunctions = ['futex', 'addtimer']\n\
+         [[vary]]\ntarget = 'alpha'\nprofile = [false, true]\n[[vary]]\ntarget = 'beta'\n\
+         [[claim]]\nname = 'timers'\nsays = 's'\nexpect = 'profile_share(alpha, profile = true) > 0.2'\n",
+    );
+    assert_eq!(plan.profile_functions, ["futex", "addtimer"]);
+    assert_eq!(plan.cells.iter().map(|cell| cell.profile).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(levels(&plan)[2], "profile = false, target = beta");
+    assert_eq!(resolved("question = 'x'\n[vary]\ntarget = 'alpha'\n").profile_functions, [""; 0]);
+}
+
+#[test]
+fn a_network_delay_belongs_to_the_load_and_lengthens_the_window() {
+    let plan = resolved(
+        "question = 'x'\n[load]\npath = '/rest/hello'\n[vary]\ntarget = 'alpha'\nhandler_delay = ['0ms', '300ms']\n\
+         network_delay = ['0ms', '100ms']\n",
+    );
+    assert_eq!(levels(&plan)[3], "handler_delay = 300ms, network_delay = 100ms, target = alpha");
+    let seen: Vec<(u64, u64)> = plan
+        .cells
+        .iter()
+        .map(|cell| (cell.load.network_delay_ns / 1_000_000, cell.load.window_ns / NS_PER_S))
+        .collect();
+    assert_eq!(seen, [(0, 10), (100, 10), (0, 10), (100, 12)]);
+    let fixed = resolved("question = 'x'\n[load]\nnetwork_delay = '10ms'\n[vary]\ntarget = 'alpha'\n");
+    assert_eq!(fixed.cells[0].load.network_delay_ns, 10_000_000);
+}

@@ -1,0 +1,95 @@
+//! A network delay on loopback, where the kernel cannot make one: a proxy between generator and target that holds
+//! every byte for half of the delay in each direction, so that a round trip costs the whole.
+//!
+//! It keeps the order of bytes and passes on how a connection ends: a FIN after what was held before it, a reset at its
+//! time. No byte is early; what the proxy itself needs is added on top. It holds about 256 KiB a direction and
+//! connection and then stops reading, so that a sender feels a slow receiver. Connecting is not delayed, for the
+//! kernel answers it before the proxy knows; the connection to the target is opened as soon as the other is
+//! accepted, and one that the target refuses is reset.
+//!
+//! What it costs, in latency and CPU, is told in docs/METHOD.md, section 7.
+
+mod connection;
+mod relay;
+
+use std::io::PipeWriter;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+
+use model::{NS_PER_S, ThreadUse};
+use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
+
+use relay::Relay;
+
+/// A proxy that runs on a thread of its own. Dropping it closes every connection and ends the thread.
+pub(crate) struct DelayProxy {
+    address: SocketAddr,
+    /// Closing it ends the thread.
+    running: Option<PipeWriter>,
+    thread: Option<JoinHandle<ThreadUse>>,
+}
+
+impl DelayProxy {
+    /// Listens on a free port of loopback for connections to `target`, and runs on `cpus` (none leaves it to the
+    /// kernel). The delay is that of a round trip, above zero.
+    ///
+    /// # Errors
+    /// When the kernel gives it no socket or thread.
+    pub(crate) fn start(target: SocketAddr, delay_ns: u64, cpus: &[u32]) -> std::io::Result<Self> {
+        let (stopped, running) = std::io::pipe()?;
+        let mut relay = Relay::new(target, delay_ns.div_ceil(2), stopped)?;
+        let (address, cpus) = (relay.address(), cpus.to_vec());
+        let thread = std::thread::Builder::new().name("network delay".to_owned()).spawn(move || {
+            prepare_thread(&cpus);
+            let start = (read(ClockId::Monotonic), read(ClockId::ThreadCPUTime));
+            // Without readiness nothing can be relayed: the connections are closed, which the load reports.
+            let _: Result<(), Errno> = relay.run();
+            let since = |clock, start| (read(clock) - start) as f64 / NS_PER_S as f64;
+            let (wall_s, cpu_s) = (since(ClockId::Monotonic, start.0), since(ClockId::ThreadCPUTime, start.1));
+            ThreadUse { cpu_s, wall_s, longest_stall_us: 0.0 }
+        })?;
+        Ok(Self { address, running: Some(running), thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it; gives what it used from its start on.
+    pub(crate) fn stop(mut self) -> ThreadUse {
+        self.end()
+    }
+
+    fn end(&mut self) -> ThreadUse {
+        self.running = None;
+        // A panic of the thread has been reported by its hook, and its connections are closed.
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for DelayProxy {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// On the generator's CPUs, not the target's, and with timers that fire at their time. Where the kernel denies it, the
+/// delay is longer.
+fn prepare_thread(cpus: &[u32]) {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    if !cpus.is_empty() {
+        let mut allowed = rustix::thread::CpuSet::new();
+        cpus.iter().for_each(|cpu| allowed.set(*cpu as usize));
+        let _ = rustix::thread::sched_setaffinity(None, &allowed);
+    }
+}
+
+fn read(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests;

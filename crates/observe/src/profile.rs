@@ -1,0 +1,242 @@
+//! What a CPU profile in the format of pprof (profile.proto) says: how often the samples found each function running.
+//!
+//! Format: <https://github.com/google/pprof/blob/main/proto/profile.proto>. Only the fields that are used are declared;
+//! a decoder of protocol buffers passes over the others.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use model::{Profile, ProfiledFunction, short_name};
+use prost::Message;
+
+/// Largest profile that is taken once it is unpacked. A minute of a busy server is a tenth of this; a few bytes that
+/// unpack to gigabytes are none.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Functions that are kept.
+const KEPT_FUNCTIONS: usize = 10;
+
+/// The name of a sample without a known function.
+const UNKNOWN: &str = "?";
+
+/// Why bytes are no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// They cannot be unpacked.
+    #[error("it cannot be unpacked: {0}")]
+    Gzip(#[from] std::io::Error),
+    /// They unpack to more than is taken.
+    #[error("it is larger than {} MiB", MOST_BYTES / 1024 / 1024)]
+    TooLarge,
+    /// What is inside is no profile.
+    #[error("it is not in the format of pprof: {0}")]
+    Format(#[from] prost::DecodeError),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct PprofProfile {
+    #[prost(message, repeated, tag = "2")]
+    samples: Vec<PprofSample>,
+    #[prost(message, repeated, tag = "4")]
+    locations: Vec<PprofLocation>,
+    #[prost(message, repeated, tag = "5")]
+    functions: Vec<PprofFunction>,
+    #[prost(string, repeated, tag = "6")]
+    strings: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct PprofSample {
+    /// The stack, the innermost location first.
+    #[prost(uint64, repeated, tag = "1")]
+    location_ids: Vec<u64>,
+    /// In a CPU profile the number of samples, then their nanoseconds.
+    #[prost(int64, repeated, tag = "2")]
+    values: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct PprofLocation {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    /// What was inlined into the last line's function stands before it.
+    #[prost(message, repeated, tag = "4")]
+    lines: Vec<PprofLine>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct PprofLine {
+    #[prost(uint64, tag = "1")]
+    function_id: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct PprofFunction {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    /// Index of its name.
+    #[prost(int64, tag = "2")]
+    name: i64,
+}
+
+/// Reads a gzipped CPU profile. The share is that of the functions whose name, without the path of its package,
+/// contains one of `words`; letters count as they are written.
+///
+/// # Errors
+/// When the bytes are no such profile, or one of more than 8 MiB.
+pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, ProfileError> {
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(gzipped).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(ProfileError::TooLarge);
+    }
+    Ok(summarise(&PprofProfile::decode(bytes.as_slice())?, words))
+}
+
+fn summarise(profile: &PprofProfile, words: &[String]) -> Profile {
+    let counts = flat_counts(profile);
+    let samples = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let share = |count: u64| count as f64 / samples as f64;
+    let named = counts.iter().filter(|(name, _)| words.iter().any(|word| short_name(name).contains(word.as_str())));
+    let in_named = named.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+    let mut functions: Vec<(&str, u64)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+    functions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    functions.truncate(KEPT_FUNCTIONS);
+    Profile {
+        samples,
+        share: (samples > 0 && !words.is_empty()).then(|| share(in_named)),
+        functions: functions
+            .into_iter()
+            .map(|(name, count)| ProfiledFunction { name: name.to_owned(), flat_share: share(count) })
+            .collect(),
+    }
+}
+
+/// The samples of each function in which a stack ends, by name.
+fn flat_counts(profile: &PprofProfile) -> BTreeMap<&str, u64> {
+    let name_of = |function: &PprofFunction| profile.strings.get(usize::try_from(function.name).ok()?);
+    let names: HashMap<u64, &str> =
+        profile.functions.iter().filter_map(|function| Some((function.id, name_of(function)?.as_str()))).collect();
+    let leaf_of = |location: &PprofLocation| names.get(&location.lines.first()?.function_id).copied();
+    let leaves: HashMap<u64, &str> =
+        profile.locations.iter().filter_map(|location| Some((location.id, leaf_of(location)?))).collect();
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for sample in &profile.samples {
+        let count = sample.values.first().and_then(|count| u64::try_from(*count).ok()).unwrap_or(0);
+        let leaf = sample.location_ids.first().and_then(|id| leaves.get(id)).copied().unwrap_or(UNKNOWN);
+        if count > 0 {
+            let sum = counts.entry(leaf).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::read::GzEncoder;
+    use proptest::prelude::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        GzEncoder::new(bytes, Compression::fast()).read_to_end(&mut packed).unwrap();
+        packed
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    /// Three functions: `a` was inlined into `b`; each sample is a stack of location ids, and a count.
+    fn profile(samples: &[(&[u64], i64)]) -> PprofProfile {
+        let line = |function_id| PprofLine { function_id };
+        PprofProfile {
+            samples: samples
+                .iter()
+                .map(|(stack, count)| PprofSample { location_ids: stack.to_vec(), values: vec![*count, 10_000_000] })
+                .collect(),
+            locations: vec![
+                PprofLocation { id: 7, lines: vec![line(1), line(2)] },
+                PprofLocation { id: 8, lines: vec![line(3)] },
+            ],
+            functions: (1..=3).map(|id| PprofFunction { id, name: id as i64 }).collect(),
+            strings: words(&["", "runtime.futex", "net/http.(*conn).serve", "example.com/futex/app.Handle[a/futex.T]"]),
+        }
+    }
+
+    #[test]
+    fn a_sample_counts_for_the_innermost_function_alone() {
+        let seen = summarise(&profile(&[(&[7, 8], 3), (&[8], 1)]), &words(&["futex", "nothing"]));
+        assert_eq!((seen.samples, seen.functions.len()), (4, 2));
+        assert_eq!(seen.functions[0], ProfiledFunction { name: "runtime.futex".into(), flat_share: 0.75 });
+        assert_eq!(seen.functions[1].flat_share, 0.25);
+        assert_eq!(summarise(&profile(&[(&[8], 1)]), &words(&["Futex"])).share, Some(0.0), "letters count");
+    }
+
+    #[test]
+    fn a_word_is_looked_for_behind_the_path() {
+        let share = |word: &str| summarise(&profile(&[(&[7], 1), (&[8], 1)]), &words(&[word])).share;
+        assert_eq!(share("app.Handle"), Some(0.5));
+        assert_eq!(share("example.com"), Some(0.0));
+    }
+
+    #[test]
+    fn what_points_nowhere_is_unknown_and_no_count_is_below_nothing() {
+        let mut odd =
+            profile(&[(&[99], 2), (&[], 1), (&[7], -5), (&[8], i64::MAX), (&[8], i64::MAX), (&[8], i64::MAX)]);
+        odd.functions[2].name = -1;
+        let seen = summarise(&odd, &words(&["futex"]));
+        assert_eq!((seen.samples, seen.share), (u64::MAX, Some(0.0)));
+        assert_eq!(seen.functions, [ProfiledFunction { name: UNKNOWN.into(), flat_share: 1.0 }]);
+        let empty = summarise(&PprofProfile::default(), &words(&["futex"]));
+        assert_eq!(empty, Profile::default(), "no sample, no share");
+        assert_eq!(summarise(&profile(&[(&[7], 1)]), &[]).share, None, "no words, no share");
+    }
+
+    /// Taken from targets/go/net-http (Go 1.26) under `bourdon load`; its figures are those of `go tool pprof -top
+    /// -sample_index=samples`, see tests/profiles/README.md.
+    #[test]
+    fn a_profile_of_a_go_server_says_what_gos_own_tool_says() {
+        let seen = read_profile(include_bytes!("../tests/profiles/go-net-http.pb.gz"), &words(&["futex", "unlock2"]));
+        let seen = seen.unwrap();
+        assert_eq!((seen.samples, seen.share, seen.functions.len()), (116, Some((2.0 + 5.0) / 116.0), 10));
+        let counted: Vec<(&str, f64)> =
+            seen.functions[..3].iter().map(|function| (function.name.as_str(), function.flat_share * 116.0)).collect();
+        let linux = "internal/runtime/syscall/linux.Syscall6";
+        assert_eq!(counted, [(linux, 53.0), ("runtime.unlock2", 5.0), ("runtime.nanotime", 4.0)]);
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        let bomb = gzip(&vec![0; MOST_BYTES as usize + 1]);
+        assert!(bomb.len() < 100_000);
+        assert!(matches!(read_profile(&bomb, &[]), Err(ProfileError::TooLarge)));
+        assert!(matches!(read_profile(b"<html>", &[]), Err(ProfileError::Gzip(_))));
+        assert!(matches!(read_profile(&gzip(b"<html>"), &[]), Err(ProfileError::Format(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = read_profile(&bytes, &words(&["a"]));
+            if let Ok(seen) = read_profile(&gzip(&bytes), &words(&["a"])) {
+                prop_assert!(seen.functions.len() <= KEPT_FUNCTIONS);
+                prop_assert!(seen.share.is_none_or(|share| (0.0..=1.0).contains(&share)));
+            }
+        }
+
+        #[test]
+        fn a_damaged_profile_never_panics(at in 0_usize..200, byte in any::<u8>()) {
+            let mut bytes = profile(&[(&[7, 8], 3), (&[8], 1)]).encode_to_vec();
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            if let Ok(seen) = read_profile(&gzip(&bytes), &words(&["futex"])) {
+                let sum: f64 = seen.functions.iter().map(|function| function.flat_share).sum();
+                prop_assert!(sum < 1.0 + 1e-9, "{seen:?}");
+            }
+        }
+    }
+}
