@@ -327,6 +327,32 @@ fn nothing_of_a_target_survives_whatever_it_does() {
     }
 }
 
+/// The same server near and far.
+const FAR: &str = r#"
+question = "What does a round trip cost?"
+load = { path = "/rest/hello", expect_body = "Hello world" }
+trials = { warm_up = "10ms", window = "50ms", blocks = 1 }
+
+[vary]
+target = "specimen:clean"
+network_delay = ["0ms", "20ms"]
+connections = 4
+"#;
+
+#[test]
+fn a_network_delay_is_the_least_that_a_reply_takes() {
+    let lab = Lab::new().experiment(FAR);
+    lab.run(&[]).exits(0).shows(&["no network delay", "20 ms of network"]);
+    lab.nothing_is_left();
+    for trial in lab.record().trials() {
+        let (measured, far) = (&trial["measurement"], trial["where"]["network_delay"] == "20ms");
+        let least_us = measured["latency_us"]["service"]["min"].as_f64().unwrap();
+        assert!(!far || least_us > 19_900.0, "histograms have three digits: {least_us}");
+        assert_eq!(measured["generator"]["network_delay"].is_object(), far);
+        assert_eq!(measured["accounting"]["sent"], measured["accounting"]["ok"]);
+    }
+}
+
 /// An experiment on a target for which the compiler is missing.
 const MISSING: &str = r#"
 question = "What remains without a compiler?"
