@@ -312,7 +312,7 @@ pub(crate) struct ReaperArgs {
     #[arg(long, value_delimiter = ',', value_parser = cpu)]
     pub(crate) cpus: Vec<Option<u32>>,
 
-    /// Folder that is removed once nothing of the command is left
+    /// Folder that is made before the command starts and removed once nothing of it is left
     #[arg(long)]
     pub(crate) scratch: Option<PathBuf>,
 

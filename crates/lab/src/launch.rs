@@ -103,12 +103,9 @@ impl Launcher for ProcessLauncher {
 impl ProcessLauncher {
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
         let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
-        let scratch = tempfile::Builder::new().prefix("bourdon-").tempdir();
-        // The reaper removes it, for it outlives even a bourdon that is killed.
-        let scratch = scratch.map_err(|error| format!("no folder for its files: {error}"))?.keep();
+        // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
+        let scratch = std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)));
         let variables = self.variables(spec, port, admin_port, &scratch);
-        let data_file = scratch.join("data");
-        std::fs::write(&data_file, contract::data()).map_err(|error| format!("{}: {error}", data_file.display()))?;
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
         let guarded = Guarded::start(&self.executable, &words, spec.cpus, Some(&scratch), output, |command| {
@@ -116,7 +113,7 @@ impl ProcessLauncher {
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-            command.env("SCRATCH", &scratch).env("DATA_FILE", &data_file);
+            command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(contract::DATA_FILE));
         })
         .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));

@@ -2,8 +2,10 @@
 //! bourdon closes, for whatever reason, it ends all of it: even kill -9 on bourdon leaves nothing running.
 
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,6 +17,8 @@ use model::Clock;
 use observe::ProcSource;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, wait};
 use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::contract;
 
 /// How long a target may take to end after TERM before it is killed.
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -33,14 +37,19 @@ enum Happening {
 }
 
 /// Runs `command` on `cpus` until stdin ends, then ends everything it started. Says `pid N` and, should the target
-/// end by itself, `exit TEXT` on stdout, a line each; what the target prints goes to stderr. `scratch` is removed last.
+/// end by itself, `exit TEXT` on stdout, a line each; what the target prints goes to stderr. The folder `scratch` is made first, with the
+/// file that `/hash` reads, and removed last.
 ///
 /// # Errors
 /// When the command cannot be started.
 pub fn run(command: &[OsString], cpus: &[u32], scratch: Option<&Path>) -> std::io::Result<()> {
-    let ended = guard(command, cpus);
+    let Some(scratch) = scratch else { return guard(command, cpus) };
+    // Nobody else may enter, unless the target lets them.
+    DirBuilder::new().mode(0o700).create(scratch)?;
+    let furnished = std::fs::write(scratch.join(contract::DATA_FILE), contract::data());
+    let ended = furnished.and_then(|()| guard(command, cpus));
     // What remains where this fails is a folder under /tmp, and nobody is left to be told.
-    let _ = scratch.map(std::fs::remove_dir_all);
+    let _ = std::fs::remove_dir_all(scratch);
     ended
 }
 

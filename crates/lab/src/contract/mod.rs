@@ -77,6 +77,9 @@ pub fn check_contract(
     Ok(checks)
 }
 
+/// The file that `/hash` reads, in the folder that each launch has to itself.
+pub(crate) const DATA_FILE: &str = "data";
+
 /// The bytes of the file that `/hash` reads, which no compression or guess gives: a chain of digests.
 pub(crate) fn data() -> Vec<u8> {
     let mut data = Vec::with_capacity(DATA_BYTES);
