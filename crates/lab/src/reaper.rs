@@ -44,8 +44,8 @@ enum Happening {
 /// When the command cannot be started.
 pub fn run(command: &[OsString], cpus: &[u32], scratch: Option<&Path>) -> std::io::Result<()> {
     let Some(scratch) = scratch else { return guard(command, cpus) };
-    // Nobody else may enter, unless the target lets them.
-    DirBuilder::new().mode(0o700).create(scratch)?;
+    // Others may read in it: a server's workers may run as another user.
+    DirBuilder::new().mode(0o755).create(scratch)?;
     let furnished = std::fs::write(scratch.join(contract::DATA_FILE), contract::data());
     let ended = furnished.and_then(|()| guard(command, cpus));
     // What remains where this fails is a folder under /tmp, and nobody is left to be told.
