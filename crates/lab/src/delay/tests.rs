@@ -162,7 +162,8 @@ fn a_connection_that_the_target_refuses_is_reset() {
 
 #[test]
 fn many_connections_are_kept_apart() {
-    const CONNECTIONS: usize = 300;
+    // Below the 128 that std's listener lets wait: beyond it the kernel turns connections away, and rightly.
+    const CONNECTIONS: usize = 100;
     let (address, served) = target(CONNECTIONS, |stream| std::thread::spawn(|| echo(stream)));
     let proxy = delayed(address, 2 * MS);
     let streams: Vec<TcpStream> = (0..CONNECTIONS).map(|_| connect(&proxy)).collect();
