@@ -55,6 +55,7 @@ impl RunProgress {
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Built { .. } => {}
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
+            Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
             Event::TrialStarted { spec, label, done, expected } => {
                 self.begin_block(spec.block);
                 self.label = (*label).to_owned();

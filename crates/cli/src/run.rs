@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use judge::BlockPlanner;
-use lab::{Builder, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools};
+use lab::{Builder, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
 use model::{AbsentTarget, Analysis, CellPlan, ClaimVerdict, Environment, Level, Plan, TrialRecord, TrialStage};
 use observe::ProcSource;
 use specimens::Kind;
@@ -110,7 +110,7 @@ pub(crate) fn begin(
         plan = on_specimens(asked, plan.absent, &found.folder);
         prepared = build(&mut plan, stop, progress)?;
     }
-    record(plan, prepared, &args.runs)
+    record(plan, prepared, &args.runs, stop, progress)
 }
 
 /// Makes a run of a plan, all of whose targets must build.
@@ -124,12 +124,19 @@ pub(crate) fn begin_whole(
     let prepared = build(&mut plan, stop, progress)?;
     match prepared.failed.first().or(plan.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
-        None => record(plan, prepared, runs),
+        None => record(plan, prepared, runs, stop, progress),
     }
 }
 
-/// Opens the folder in which a plan's run is recorded.
-fn record(mut plan: Plan, prepared: Prepared, runs: &Path) -> Result<Trial, Failure> {
+/// Settles what is known only by trying, and opens the folder in which a plan's run is recorded.
+fn record(
+    mut plan: Plan,
+    prepared: Prepared,
+    runs: &Path,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Trial, Failure> {
+    settle_rates(&mut plan, &prepared, stop, progress)?;
     plan.generator.limits = calibrate::stored_limits();
     plan.twin = judge::cell_for_twin(&plan);
     let environment = environment(&plan);
@@ -138,6 +145,27 @@ fn record(mut plan: Plan, prepared: Prepared, runs: &Path) -> Result<Trial, Fail
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
     Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
+}
+
+/// Measures what the rates that are shares of capacity come to.
+fn settle_rates(
+    plan: &mut Plan,
+    prepared: &Prepared,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<(), Failure> {
+    if plan.cells.iter().all(|cell| cell.rate_share.is_none()) {
+        return Ok(());
+    }
+    let output = std::env::temp_dir().join(format!("bourdon-rates-{}.log", std::process::id()));
+    let launcher = ProcessLauncher { executable: home::executable()? };
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared };
+    let settled = lab::settle_rates(plan, tools, &output, stop, &mut |event| progress.show(&event));
+    let _ = std::fs::remove_file(&output);
+    settled.map_err(|error| match error {
+        RateError::Interrupted => Failure::interrupted(error),
+        RateError::NothingServed(_) => Failure::unreachable(error),
+    })
 }
 
 /// Whether a cell asks for the routes of a mix.

@@ -65,7 +65,7 @@ fn next_intended_time(bencher: Bencher<'_, '_>, arrivals: Arrivals) {
 }
 
 /// 100 ms of virtual time on 50 connections.
-fn load(bencher: Bencher<'_, '_>, model: LoadModel) {
+fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u32) {
     let spec = LoadSpec {
         address: "127.0.0.1:1".parse().unwrap(),
         mix: Mix::one(
@@ -81,7 +81,7 @@ fn load(bencher: Bencher<'_, '_>, model: LoadModel) {
         ),
         model,
         connections: 50,
-        pipeline: 1,
+        pipeline,
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
@@ -92,20 +92,26 @@ fn load(bencher: Bencher<'_, '_>, model: LoadModel) {
         sources: vec![],
         spin: false,
     };
-    bencher.counter(ItemsCount::new(REQUESTS)).bench(|| {
+    let requests = REQUESTS * u64::from(pipeline);
+    bencher.counter(ItemsCount::new(requests)).bench(|| {
         let server = SimulatedServer::new(MS, "Hello world");
         let books = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement.accounting;
-        assert_eq!((books.scheduled, books.ok), (REQUESTS, REQUESTS));
+        assert_eq!((books.scheduled, books.ok), (requests, requests));
         books
     });
 }
 
 #[divan::bench]
 fn closed_load(bencher: Bencher<'_, '_>) {
-    load(bencher, LoadModel::Closed);
+    load(bencher, LoadModel::Closed, 1);
+}
+
+#[divan::bench]
+fn pipelined_load(bencher: Bencher<'_, '_>) {
+    load(bencher, LoadModel::Closed, 16);
 }
 
 #[divan::bench]
 fn open_load(bencher: Bencher<'_, '_>) {
-    load(bencher, LoadModel::Open { rate_per_s: 50_000.0, arrivals: Arrivals::Constant });
+    load(bencher, LoadModel::Open { rate_per_s: 50_000.0, arrivals: Arrivals::Constant }, 1);
 }

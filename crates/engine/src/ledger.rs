@@ -27,7 +27,11 @@ pub(crate) fn histogram() -> Histogram<u64> {
 }
 
 pub(crate) fn record(histogram: &mut Histogram<u64>, ns: u64) {
-    histogram.saturating_record(ns.div_ceil(TICK_NS).clamp(1, MAX_TICKS));
+    histogram.saturating_record(ticks(ns));
+}
+
+fn ticks(ns: u64) -> u64 {
+    ns.div_ceil(TICK_NS).clamp(1, MAX_TICKS)
 }
 
 /// The distributions that are filled in the hot path. In the closed model nothing is intended, so response time
@@ -127,12 +131,30 @@ pub(crate) struct Moments {
     pub(crate) place: u32,
 }
 
+/// How long one request took, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Times {
+    service_ns: u64,
+    first_byte_ns: u64,
+    /// That of the open model; in the closed one nothing is recorded of it.
+    response_ns: u64,
+}
+
+/// Replies that took the same times: those of a pipeline that came with one receive are recorded together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Alike {
+    times: Times,
+    count: u64,
+}
+
 /// One thread's books.
 pub(crate) struct Ledger {
     open: bool,
     window: Window,
     second: Box<Second>,
     second_end_ns: u64,
+    /// Replies of this second that are not in its distributions yet.
+    alike: Alike,
     /// None once the books are closed: the collector waits until every port is gone.
     port: Option<SecondPort>,
     pub(crate) books: Accounting,
@@ -162,6 +184,7 @@ impl Ledger {
             window,
             second: Box::new(Second::new(port.thread, open)),
             second_end_ns: 0,
+            alike: Alike::default(),
             port: Some(port),
             books: Accounting::default(),
             failures: BTreeMap::new(),
@@ -194,6 +217,7 @@ impl Ledger {
     }
 
     fn hand_over(&mut self) {
+        self.record_alike();
         let Some(port) = &self.port else { return };
         let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(port.thread, self.open)));
         let full = std::mem::replace(&mut self.second, empty);
@@ -285,11 +309,28 @@ impl Ledger {
     }
 
     fn record_reply(&mut self, moments: Moments, now_ns: u64) {
+        let times = Times {
+            service_ns: now_ns - moments.sent_ns,
+            first_byte_ns: moments.first_byte_ns.saturating_sub(moments.sent_ns),
+            response_ns: now_ns - moments.intended_ns.min(now_ns),
+        };
+        if self.alike.times != times {
+            self.record_alike();
+            self.alike.times = times;
+        }
+        self.alike.count += 1;
+    }
+
+    fn record_alike(&mut self) {
+        let Alike { times, count } = std::mem::take(&mut self.alike);
+        if count == 0 {
+            return;
+        }
         let distributions = &mut self.second.distributions;
-        record(&mut distributions.service, now_ns - moments.sent_ns);
-        record(&mut distributions.first_byte, moments.first_byte_ns.saturating_sub(moments.sent_ns));
+        distributions.service.saturating_record_n(ticks(times.service_ns), count);
+        distributions.first_byte.saturating_record_n(ticks(times.first_byte_ns), count);
         if let Some(open) = &mut distributions.open {
-            record(&mut open.response, now_ns - moments.intended_ns.min(now_ns));
+            open.response.saturating_record_n(ticks(times.response_ns), count);
         }
     }
 

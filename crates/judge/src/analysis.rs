@@ -27,6 +27,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         elapsed_s: None,
         environment: environment.clone(),
         absent: plan.absent.clone(),
+        relative_rates: plan.relative_rates.clone(),
         reconstructions: reconstructions(plan),
         cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
         groups: ranked(comparisons::group(&records, &comparisons), blocks >= BLOCKS_FOR_A_VERDICT),

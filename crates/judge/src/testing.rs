@@ -170,6 +170,7 @@ impl Session {
             targets: names.into_iter().map(target).collect(),
             absent: self.absent.clone(),
             cells: self.cells.iter().map(|(cell, _)| cell.clone()).collect(),
+            relative_rates: Vec::new(),
             claims: self.claims.clone(),
         }
     }
@@ -250,6 +251,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         runtime: String::new(),
         handler_delay_ns: delay_ms * 1_000_000,
         target_cpus: Vec::new(),
+        rate_share: None,
         profile: false,
     }
 }

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledFunction, Reason};
+use crate::{
+    AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledFunction, Reason, RelativeRate,
+};
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
 pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
@@ -56,6 +58,9 @@ pub struct Analysis {
     pub environment: Environment,
     /// Targets that could not take part.
     pub absent: Vec<AbsentTarget>,
+    /// What the rates that are shares of capacity came to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relative_rates: Vec<RelativeRate>,
     /// Targets that are bourdon's reconstruction of something, with the sentence that says so.
     pub reconstructions: Vec<Reconstruction>,
     /// One entry a cell.

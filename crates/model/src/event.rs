@@ -23,6 +23,11 @@ pub enum Event<'a> {
         /// What is missing and how to get it.
         reason: &'a str,
     },
+    /// A target is loaded before the run, for its rate is a share of what it serves.
+    SettlingRate {
+        /// Its name.
+        target: &'a str,
+    },
     /// A trial begins.
     TrialStarted {
         /// What is launched.

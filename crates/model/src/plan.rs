@@ -59,6 +59,9 @@ pub struct Plan {
     pub absent: Vec<AbsentTarget>,
     /// One trial of each is a block.
     pub cells: Vec<CellPlan>,
+    /// What the rates that are shares of capacity come to; none where all rates are figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relative_rates: Vec<RelativeRate>,
     /// Statements to be tried.
     #[serde(default)]
     pub claims: Vec<Claim>,
@@ -101,6 +104,18 @@ pub struct Blocks {
     pub min: u32,
     /// At most so often.
     pub max: u32,
+}
+
+/// A rate that is a share of what the targets under the same conditions serve in a closed load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RelativeRate {
+    /// The conditions, the share as their level of `rate`.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// What it comes to: that share of the least.
+    pub rate_per_s: f64,
+    /// What each target served in a closed load before the run, in requests a second.
+    pub closed_per_s: BTreeMap<String, f64>,
 }
 
 /// The generator's share of the machine.
@@ -221,6 +236,10 @@ pub struct CellPlan {
     pub handler_delay_ns: u64,
     /// CPUs of the target; empty leaves it to the kernel.
     pub target_cpus: Vec<u32>,
+    /// The share of what the slowest of the compared targets serves in a closed load, where the rate is that; the rate
+    /// in `load` is 0 until this was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_share: Option<f64>,
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,

@@ -14,6 +14,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
             .flatten()
             .map(|text| escape(&text)),
     );
+    parts.push(bullets(words::relative_rates(analysis).iter().map(|text| escape(text))));
     parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));
     tables(&mut parts, analysis);
     let reconstructions = analysis.reconstructions.iter();

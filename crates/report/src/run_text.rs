@@ -37,6 +37,9 @@ fn header(page: &mut Page, analysis: &Analysis) {
     {
         page.paragraph(0, Tint::Dim, &text);
     }
+    for text in words::relative_rates(analysis) {
+        page.paragraph(0, Tint::Dim, &text);
+    }
     for mark in words::session_marks(analysis) {
         page.paragraph(0, Tint::Unsure, &mark);
     }

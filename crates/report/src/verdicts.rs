@@ -81,6 +81,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
+    parts.push(bullets(words::relative_rates(analysis).iter().map(|text| escape(text))));
     let absent = words::absent(analysis).into_iter();
     parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
     parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));

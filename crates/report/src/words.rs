@@ -2,10 +2,10 @@
 
 use model::{
     Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote,
-    Metric, VoidTrial, parse_duration, short_name,
+    Metric, RelativeRate, VoidTrial, parse_duration, short_name,
 };
 
-use crate::format::{counted, duration_us, elapsed, measured, percent, quantity, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, thousands};
 use crate::page::unbroken;
 
 /// A kebab-case id in words.
@@ -55,6 +55,9 @@ fn condition(factor: &str, level: &Level) -> String {
             Err(_) => format!("{factor} = {text}"),
         },
         ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
+        ("rate", Level::Text(text)) if text.ends_with("% of closed") => {
+            format!("{} load's rate asked", text.replace("% of closed", " % of a closed"))
+        }
         ("network_delay", Level::Text(text)) => match parse_duration(text) {
             Ok(0) => "no network delay".to_owned(),
             Ok(ns) => format!("{} of network", short_duration(ns)),
@@ -160,6 +163,21 @@ pub(crate) fn certainty(finding: &Finding) -> String {
             "consistent with it by its signature; no experiment here has tried to tell it from a look-alike".to_owned()
         }
     }
+}
+
+/// What the rates that are shares of capacity came to, a sentence each.
+pub(crate) fn relative_rates(analysis: &Analysis) -> Vec<String> {
+    let sentence = |rate: &RelativeRate| {
+        let served: Vec<String> =
+            rate.closed_per_s.iter().map(|(target, served)| format!("{} from {target}", number(*served))).collect();
+        format!(
+            "{}: {} requests/s; before the run a closed load got, a second, {}",
+            conditions(&rate.conditions),
+            number(rate.rate_per_s),
+            served.join(", ")
+        )
+    };
+    analysis.relative_rates.iter().map(sentence).collect()
 }
 
 /// The absent targets by reason, in order of first appearance: one missing toolchain is one thing to get.
@@ -321,6 +339,8 @@ mod tests {
         let open =
             [("rate", Level::Integer(5000)), ("connections", Level::Integer(1)), ("pipeline", Level::Integer(16))];
         assert_eq!(conditions(&cell(&open)), "5,000 requests/s asked, 1 connection, 16 pipelined");
+        let half = [("rate", text("50% of closed")), ("connections", Level::Integer(10))];
+        assert_eq!(conditions(&cell(&half)), "50 % of a closed load's rate asked, 10 connections");
         assert_eq!(conditions(&cell(&[("target", text("a"))])), "");
     }
 

@@ -128,8 +128,18 @@ impl Ground<'_> {
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
+        let rate_share = load.rate_share();
         let load = load.cell((self.trials.warm_up_ns, window_ns), self.seed, routes.as_ref())?;
-        Ok(CellPlan { levels: Cell(levels), load, settings, runtime, handler_delay_ns, target_cpus, profile })
+        Ok(CellPlan {
+            levels: Cell(levels),
+            load,
+            settings,
+            runtime,
+            handler_delay_ns,
+            target_cpus,
+            rate_share,
+            profile,
+        })
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.

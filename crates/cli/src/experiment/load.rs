@@ -67,7 +67,7 @@ impl LoadKey {
             LoadKey::Path => text(path(item)?),
             LoadKey::Method => text(method(item)?),
             LoadKey::Body | LoadKey::ExpectBody => text(item.any_text()?),
-            LoadKey::Rate if item.is_text() => text(item.word(&[CLOSED])?),
+            LoadKey::Rate if item.is_text() => text(&rate_in_words(item)?),
             LoadKey::Rate => Value::Number(rate(item)?),
             LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),
             LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
@@ -121,6 +121,25 @@ fn rate(item: Item) -> Read<f64> {
         .ok_or_else(|| item.fault(message()).help("it is in requests a second over all connections"))
 }
 
+/// `"closed"`, or a share of what a closed load gets.
+fn rate_in_words(item: Item) -> Read<String> {
+    let text = item.text()?;
+    if text == CLOSED {
+        return Ok(text.to_owned());
+    }
+    let percent = percent_of_closed(text).filter(|percent| *percent > 0.0 && *percent <= 100.0);
+    percent.map(|percent| format!("{percent}{OF_CLOSED}")).ok_or_else(|| {
+        item.fault(format!("`{text}` is no rate")).help(format!(
+            "write requests a second, `\"{CLOSED}\"`, or a share of what a closed load gets: `\"50{OF_CLOSED}\"`"
+        ))
+    })
+}
+
+/// The number in `50% of closed`.
+fn percent_of_closed(text: &str) -> Option<f64> {
+    text.strip_suffix(OF_CLOSED)?.trim().parse().ok()
+}
+
 /// Above it, what is held for a busy connection would outgrow every buffer.
 const LONGEST_NETWORK_DELAY_NS: u64 = 10 * NS_PER_S;
 
@@ -156,6 +175,9 @@ fn header(item: &Item) -> Read<(String, String)> {
 
 /// The level of `rate` in cells whose load is closed, where others are open.
 const CLOSED: &str = "closed";
+
+/// The end of a rate that is a share of what the slowest of the compared targets serves in a closed load.
+const OF_CLOSED: &str = "% of closed";
 
 /// Which load models the cells have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -330,11 +352,20 @@ impl Load {
         }
         let poisson = self.text(LoadKey::Arrivals) == Some("poisson");
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
+        if self.rate_share().is_some() {
+            // Settled before the run.
+            return Ok(LoadModel::Open { rate_per_s: 0.0, arrivals });
+        }
         match self.get(LoadKey::Rate) {
             Some(Value::Number(rate)) => Ok(LoadModel::Open { rate_per_s: *rate, arrivals }),
             _ => Err(Fault::new(self.model_span.clone(), "an open load needs a `rate`")
                 .help("write for instance `rate = 1000` (requests a second) in [load] or [vary]")),
         }
+    }
+
+    /// The share of capacity that the rate is, where it is one.
+    pub(super) fn rate_share(&self) -> Option<f64> {
+        self.text(LoadKey::Rate).and_then(percent_of_closed).map(|percent| percent / 100.0)
     }
 
     /// What the network adds to a round trip.

@@ -63,6 +63,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         targets: experiment.targets(),
         absent: Vec::new(),
         cells: experiment.cells(request.quick, seed)?,
+        relative_rates: Vec::new(),
         claims: Vec::new(),
     };
     plan.repeats = experiment.trials.repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
@@ -70,7 +71,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
     let Experiment { vary, roster, .. } = &experiment;
     let court = Court { text: &source.text, full: &plan, vary, roster, machine: request.machine };
     let claims = court.claims(&tables(&file, "claim")?)?;
-    experiment.narrow(&mut plan, claims, request)?;
+    experiment.narrow(&mut plan, &claims, request)?;
     Ok(plan)
 }
 
@@ -143,21 +144,29 @@ impl<'a> Experiment<'a> {
         dropped.then(|| "not part of the quick form".to_owned())
     }
 
-    /// Takes the cells out that this run leaves out. A claim that needs one of them stays, and says why it is not
-    /// testable.
-    fn narrow(&self, plan: &mut Plan, claims: Vec<(Claim, ResolvedClaim)>, request: &Request) -> Read<()> {
+    /// Takes the cells out that this run leaves out, and those that only claims ask for which this machine is too small
+    /// for. A claim that needs one of them stays, and says why it is not testable.
+    fn narrow(&self, plan: &mut Plan, claims: &[(Claim, ResolvedClaim)], request: &Request) -> Read<()> {
         self.check_asked(request)?;
         let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, request)).collect();
         let reason_of = |resolved: &ResolvedClaim| resolved.cells.values().find_map(|cell| reasons[*cell].clone());
         plan.claims = claims
-            .into_iter()
+            .iter()
             .map(|(claim, resolved)| Claim {
-                not_testable: claim.not_testable.or_else(|| reason_of(&resolved)),
-                ..claim
+                not_testable: claim.not_testable.clone().or_else(|| reason_of(resolved)),
+                ..claim.clone()
             })
             .collect();
-        let mut reasons = reasons.iter();
-        plan.cells.retain(|_| reasons.next().is_some_and(Option::is_none));
+        let asks = |testable: bool, cell: usize| {
+            claims.iter().any(|(claim, resolved)| {
+                claim.not_testable.is_none() == testable && resolved.cells.values().any(|asked| *asked == cell)
+            })
+        };
+        let stays: Vec<bool> = (0..plan.cells.len())
+            .map(|cell| reasons[cell].is_none() && (asks(true, cell) || !asks(false, cell)))
+            .collect();
+        let mut stays = stays.iter();
+        plan.cells.retain(|_| stays.next().is_some_and(|stays| *stays));
         let named: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
         plan.targets.retain(|target| named.contains(target.name.as_str()));
         if plan.cells.is_empty() {

@@ -4,7 +4,7 @@ use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
     ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant,
     InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction,
-    RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -265,6 +265,7 @@ fn empty() -> Analysis {
         elapsed_s: Some(221.4),
         environment: environment(),
         absent: Vec::new(),
+        relative_rates: Vec::new(),
         reconstructions: Vec::new(),
         cells: Vec::new(),
         comparisons: Vec::new(),
@@ -321,6 +322,11 @@ pub(crate) fn full() -> Analysis {
             runtime: None,
             name: "java-tomcat".to_owned(),
             reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
+        }],
+        relative_rates: vec![RelativeRate {
+            conditions: Cell(BTreeMap::from([("rate".to_owned(), Level::Text("50% of closed".to_owned()))])),
+            rate_per_s: 4400.0,
+            closed_per_s: BTreeMap::from([("go-gin".to_owned(), 8_812.4), ("go-net-http".to_owned(), 9_104.0)]),
         }],
         reconstructions: vec![Reconstruction {
             target: "go-iris-2016".to_owned(),

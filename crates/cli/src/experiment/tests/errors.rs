@@ -119,6 +119,9 @@ fn impossible_mixes() {
         ("[vary]\ntarget = 'alpha'\n«rate = [10, 20]\n", closed, "leave `rate` out"),
         ("[load]\nmodel = «'open'\n[vary]\ntarget = 'alpha'\n", "an open load needs a `rate`", "rate = 1000"),
         ("[load]\nmodel = 'open'\nrate = «-1\n", "`rate` must be above 0, not -1", "requests a second"),
+        ("[load]\nmodel = 'open'\nrate = «'half'\n", "`half` is no rate", "50% of closed"),
+        ("[load]\nmodel = 'open'\nrate = «'0% of closed'\n", "`0% of closed` is no rate", "50% of closed"),
+        ("[load]\nmodel = 'open'\nrate = «'nan% of closed'\n", "`nan% of closed` is no rate", "50% of closed"),
         ("[load]\nmodel = 'open'\nrate = «0.0\n", "`rate` must be above 0, not 0", "requests a second"),
         ("[load]\nmodel = 'open'\nrate = «inf\n", "`rate` must be a finite number, not a number", "rate = 1000"),
         (

@@ -226,6 +226,36 @@ fn one_file_may_have_closed_and_open_cells() {
 }
 
 #[test]
+fn a_rate_may_be_a_share_of_what_a_closed_load_gets() {
+    let plan = resolved(
+        "question = 'x'\n[load]\nmodel = 'both'\narrivals = 'poisson'\n[vary]\ntarget = 'alpha'\n\
+         rate = ['closed', '50 % of closed', '12.5% of closed', 800]\n",
+    );
+    let rates: Vec<String> = plan.cells.iter().map(|cell| cell.levels.get("rate").unwrap().to_string()).collect();
+    assert_eq!(rates, ["closed", "50% of closed", "12.5% of closed", "800"]);
+    let shares: Vec<Option<f64>> = plan.cells.iter().map(|cell| cell.rate_share).collect();
+    assert_eq!(shares, [None, Some(0.5), Some(0.125), None]);
+    let unsettled = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Poisson };
+    assert_eq!(plan.cells[1].load.load_model, unsettled);
+}
+
+#[test]
+fn cells_for_which_the_machine_is_too_small_are_left_out_unless_others_ask_for_them() {
+    let file = |other: &str| {
+        format!(
+            "question = 'x'\nload.model = 'open'\n[vary]\ntarget = ['alpha', 'beta']\nrate = [10, 1000, 5000]\n\
+             [[claim]]\nname = 'a'\nsays = 's'\nneeds.cores = 8\nwhere.rate = 5000\n\
+             expect = 'p99(alpha) / p99(beta) < 1'\n\
+             [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(alpha, rate = {other}) < 1'\n"
+        )
+    };
+    let cells = |other: &str| levels(&resolved(&file(other))).len();
+    assert_eq!((cells("10"), cells("5000")), (4, 5));
+    let large = with(|request| plan(&source(&file("10")), &Request { machine: Machine { cpus: 8 }, ..*request }));
+    assert_eq!(large.unwrap().cells.len(), 6);
+}
+
+#[test]
 fn a_profile_is_a_factor_and_its_functions_are_the_plans() {
     let plan = resolved(
         "question = 'x'\n[profile]\nfunctions = ['futex', 'addtimer']\n\

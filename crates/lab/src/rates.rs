@@ -1,0 +1,99 @@
+//! Rates that are a share of capacity: what they come to is measured before a run begins.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::{Cell, Event, LoadModel, Plan, RelativeRate, TrialSpec};
+
+use crate::trial::{Told, TrialTools, run_launch};
+
+/// Why a rate could not be settled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RateError {
+    /// It was stopped.
+    #[error("interrupted while rates were settled; nothing was recorded")]
+    Interrupted,
+    /// No target served a closed load.
+    #[error("no rate can be a share of what nobody serves: {0}")]
+    NothingServed(String),
+}
+
+/// Launches each target whose rate is a share of capacity once under a closed load, and gives all cells that differ in
+/// the target alone that share of what the slowest of them served. The plan keeps what was measured. `output` takes
+/// what the targets print.
+///
+/// # Errors
+/// When it is stopped, or none of the targets under some conditions serves anything.
+pub fn settle_rates(
+    plan: &mut Plan,
+    tools: TrialTools<'_>,
+    output: &Path,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<(), RateError> {
+    let mut groups: BTreeMap<Cell, Vec<usize>> = BTreeMap::new();
+    for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.rate_share.is_some()) {
+        groups.entry(cell.levels.conditions()).or_default().push(index);
+    }
+    for (conditions, cells) in groups {
+        let mut closed_per_s = BTreeMap::new();
+        let mut failures = Vec::new();
+        for cell in &cells {
+            let target = plan.cells[*cell].levels.target().to_owned();
+            on_event(Event::SettlingRate { target: &target });
+            match closed(plan, *cell, tools, output, stop) {
+                _ if stop.load(Ordering::Relaxed) => return Err(RateError::Interrupted),
+                Ok(served) => drop(closed_per_s.insert(target, served)),
+                Err(why) => failures.push(format!("{target}: {why}")),
+            }
+        }
+        let Some(least) = closed_per_s.values().copied().reduce(f64::min) else {
+            return Err(RateError::NothingServed(failures.join("; ")));
+        };
+        let share = plan.cells[cells[0]].rate_share.unwrap_or(1.0);
+        let settled = round_down(share * least);
+        for cell in cells {
+            if let LoadModel::Open { rate_per_s, .. } = &mut plan.cells[cell].load.load_model {
+                *rate_per_s = settled;
+            }
+        }
+        plan.relative_rates.push(RelativeRate { conditions, rate_per_s: settled, closed_per_s });
+    }
+    Ok(())
+}
+
+/// Requests a second of one launch under a closed load on a cell's connections.
+fn closed(plan: &Plan, cell: usize, tools: TrialTools<'_>, output: &Path, stop: &AtomicBool) -> Result<f64, String> {
+    let mut alone = plan.clone();
+    alone.ladder = None;
+    alone.cells[cell].load.load_model = LoadModel::Closed;
+    alone.cells[cell].profile = false;
+    let spec = TrialSpec { block: 0, position: 1, cell, twin: false };
+    let mut silent = |_: Told<'_>| {};
+    let made = run_launch(&alone, &[spec], tools, output, stop, &mut silent).unwrap_or_default();
+    let record = made.into_iter().next().map(|trial| trial.record).ok_or("it was stopped")?;
+    match (record.failure, record.measurement) {
+        (Some(failure), _) => Err(failure.text),
+        (None, Some(measured)) if measured.requests_per_s() > 0.0 => Ok(measured.requests_per_s()),
+        _ => Err("it served nothing".to_owned()),
+    }
+}
+
+/// Two significant digits, so that a rate can be said and repeated.
+fn round_down(rate_per_s: f64) -> f64 {
+    let step = 10f64.powf(rate_per_s.log10().floor() - 1.0);
+    (rate_per_s / step).floor() * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_two_digits() {
+        for (rate, rounded) in [(5237.4, 5200.0), (10_999.0, 10_000.0), (48.0, 48.0), (99.9, 99.0)] {
+            assert!((round_down(rate) - rounded).abs() < 1e-9, "{rate}");
+        }
+    }
+}
