@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use judge::BlockPlanner;
-use lab::{Builder, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools};
+use lab::{Builder, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools};
 use model::{AbsentTarget, Analysis, CellPlan, ClaimVerdict, Environment, Level, Plan, TrialRecord, TrialStage};
 use observe::ProcSource;
 use specimens::Kind;
@@ -189,7 +189,8 @@ pub(crate) fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress)
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared };
+    let perf = Perf::on_path(home::executable()?);
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let planner = BlockPlanner::new(&trial.plan);
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };
     let ended = session.run(&planner, stop, &mut |event| progress.show(&event));
