@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use judge::BlockPlanner;
-use lab::{Builder, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
+use lab::{Builder, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
 use model::{AbsentTarget, Analysis, CellPlan, ClaimVerdict, Environment, Level, Plan, TrialRecord, TrialStage};
 use observe::ProcSource;
 use specimens::Kind;
@@ -159,7 +159,8 @@ fn settle_rates(
     }
     let output = std::env::temp_dir().join(format!("bourdon-rates-{}.log", std::process::id()));
     let launcher = ProcessLauncher { executable: home::executable()? };
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared };
+    let perf = Perf::on_path(home::executable()?);
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
     let settled = lab::settle_rates(plan, tools, &output, stop, &mut |event| progress.show(&event));
     let _ = std::fs::remove_file(&output);
     settled.map_err(|error| match error {
@@ -217,7 +218,8 @@ pub(crate) fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress)
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared };
+    let perf = Perf::on_path(home::executable()?);
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let planner = BlockPlanner::new(&trial.plan);
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };
     let ended = session.run(&planner, stop, &mut |event| progress.show(&event));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, CellAnalysis, CellCourse, CellLatency, CellProfile, Invariant, InvariantCheck, LatencySummary, Mark,
-    MarkNote, Measured, Measurement, Metric, Observation, Profile, ProfiledFunction,
+    MarkNote, Measured, Measurement, Metric, Observation, Profile, ProfiledBy, ProfiledFunction,
 };
 
 use crate::asked::Asked;
@@ -96,7 +96,14 @@ fn profile(records: &Records, index: usize) -> Option<CellProfile> {
     let mut functions: Vec<ProfiledFunction> = pooled.into_iter().map(share).collect();
     functions.sort_by(|a, b| b.flat_share.total_cmp(&a.flat_share));
     functions.truncate(TOLD_FUNCTIONS);
+    let mut by: Vec<ProfiledBy> = Vec::new();
+    for profile in &profiles {
+        if !by.contains(&profile.by) {
+            by.push(profile.by);
+        }
+    }
     Some(CellProfile {
+        by,
         launches: profiles.len() as u32,
         samples,
         share: measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),

@@ -175,7 +175,7 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
 pub fn toolchain(target: &Target, runtime: &Runtime) -> Result<Option<String>, BuildError> {
     let Some(toolchain) = &target.toolchain else { return Ok(None) };
     let missing = || BuildError::NoToolchain { command: toolchain.command.clone(), get: toolchain.get.clone() };
-    if !is_on_path(&toolchain.command) {
+    if on_path(&toolchain.command).is_none() {
         return Err(missing());
     }
     let mut words = toolchain.version.split_whitespace();
@@ -191,9 +191,13 @@ pub fn toolchain(target: &Target, runtime: &Runtime) -> Result<Option<String>, B
     Err(BuildError::HalfToolchain { target: target.name.clone(), said, get: toolchain.get.clone() })
 }
 
-fn is_on_path(command: &str) -> bool {
+/// Where a command is; one with a slash in it is where it says.
+pub(crate) fn on_path(command: &str) -> Option<PathBuf> {
+    if command.contains('/') {
+        return Some(PathBuf::from(command));
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    command.contains('/') || std::env::split_paths(&path).any(|folder| folder.join(command).is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(command)).find(|file| file.is_file())
 }
 
 /// Hex digest of everything that the result depends on.

@@ -36,6 +36,8 @@ pub struct Kept {
     pub interval_log: Vec<u8>,
     /// Its CPU profile as the target gave it.
     pub profile: Vec<u8>,
+    /// What `perf` told of it instead, gzipped.
+    pub perf: Vec<u8>,
     /// Its samples, as CSV.
     pub samples: String,
 }
@@ -139,6 +141,7 @@ impl RunFolder {
         let files = [
             ("histograms", "hlog", kept.interval_log.as_slice()),
             ("profiles", "pb.gz", &kept.profile),
+            ("profiles", "perf.txt.gz", &kept.perf),
             ("samples", "csv", kept.samples.as_bytes()),
         ];
         for (folder, ending, content) in files.into_iter().filter(|(_, _, content)| !content.is_empty()) {

@@ -104,7 +104,7 @@ impl ProcessLauncher {
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
         let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
         // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
-        let scratch = std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)));
+        let scratch = scratch_folder();
         let variables = self.variables(spec, port, admin_port, &scratch);
         let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
@@ -210,8 +210,17 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
     Err(std::io::ErrorKind::AddrInUse.into())
 }
 
+/// The name of a folder that nothing has yet.
+pub(crate) fn scratch_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)))
+}
+
 /// The last lines of a target's output.
 pub(crate) fn tail(output: &Path) -> String {
-    let bytes = std::fs::read(output).unwrap_or_default();
-    last_lines(&String::from_utf8_lossy(&bytes), SHOWN_LINES)
+    last_lines(&text(output), SHOWN_LINES)
+}
+
+/// A file's text, as far as it is one; empty where there is none.
+pub(crate) fn text(file: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned()
 }

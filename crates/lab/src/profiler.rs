@@ -2,6 +2,11 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use engine::MonotonicClock;
+use model::Clock;
+
+use crate::perf::Perf;
+
 /// Where the admin server of a target gives a CPU profile of so many seconds: what Go's net/http/pprof registers.
 const PATH: &str = "/debug/pprof/profile";
 
@@ -14,52 +19,92 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Largest profile that is taken, packed. Ten seconds of a busy Go server are some 50 KB.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Asks a target for a CPU profile over the window, on a thread of its own.
+/// How what is packed by gzip begins. A profile is; a page that is given whatever is asked for is not.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Whose profile is taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Profiled {
+    /// Where it might give one itself.
+    pub(crate) admin: Option<SocketAddr>,
+    /// Its process.
+    pub(crate) pid: Option<u32>,
+}
+
+/// A CPU profile, gzipped, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// As the target gave it, in the format of pprof.
+    Pprof(Vec<u8>),
+    /// What `perf script` told.
+    Perf(Vec<u8>),
+}
+
+/// Takes a CPU profile of a target over the window, on a thread of its own: asks the target, and where it has none to
+/// give lets `perf` take one.
 pub(crate) struct Profiler {
-    given: Receiver<Result<Vec<u8>, String>>,
-    /// Closing it keeps a profile from being begun.
+    given: Receiver<Result<Taken, String>>,
+    /// Closing it keeps a profile from being begun, and ends `perf`.
     _running: Sender<()>,
 }
 
 impl Profiler {
-    /// Begins once the warm-up has passed, counted from now, and asks `admin` for as many whole seconds as the window
-    /// has, one at least and 60 at most: the runtime takes whole seconds, and a profile that went on after the load
-    /// would hold the load up. `window` is the length of the warm-up and that of the window.
-    pub(crate) fn start(admin: Option<SocketAddr>, window: (Duration, Duration)) -> Self {
+    /// Begins once the warm-up has passed, counted from now. `window` is the length of the warm-up and that of the
+    /// window, of which 60 seconds at most are profiled; `perf` runs on `cpus`.
+    pub(crate) fn start(target: Profiled, window: (Duration, Duration), perf: Perf, cpus: Vec<u32>) -> Self {
         let (tell, given) = mpsc::channel();
         let (running, stopped) = mpsc::channel();
         let (warm_up, window) = window;
-        let seconds = window.min(LONGEST).as_secs().max(1);
         std::thread::spawn(move || {
-            let Some(admin) = admin else {
-                return tell.send(Err("the target has no admin port, which would give a CPU profile".to_owned()));
-            };
             if stopped.recv_timeout(warm_up) == Err(RecvTimeoutError::Timeout) {
-                tell.send(ask(admin, seconds))?;
+                tell.send(take(target, window.min(LONGEST), &perf, &cpus, &stopped))?;
             }
-            Ok(())
+            Ok::<(), mpsc::SendError<_>>(())
         });
         Self { given, _running: running }
     }
 
-    /// The profile, packed as it came, once it is there; or why there is none.
-    pub(crate) fn wait(self) -> Result<Vec<u8>, String> {
+    /// The profile once it is there; or why there is none.
+    pub(crate) fn wait(self) -> Result<Taken, String> {
         self.given.recv().unwrap_or_else(|_| Err("the CPU profile was given up".to_owned()))
     }
+}
+
+fn take(
+    target: Profiled,
+    window: Duration,
+    perf: &Perf,
+    cpus: &[u32],
+    stopped: &Receiver<()>,
+) -> Result<Taken, String> {
+    let start_ns = MonotonicClock.now_ns();
+    // A runtime takes whole seconds, and a profile that went on after the load would hold the load up.
+    let seconds = window.as_secs().max(1);
+    let asked = target.admin.map(|admin| ask(admin, seconds));
+    let asked = asked.unwrap_or_else(|| Err("the target has no admin port, which would give a CPU profile".to_owned()));
+    asked.map(Taken::Pprof).or_else(|why| {
+        let rest = window.saturating_sub(Duration::from_nanos(MonotonicClock.now_ns() - start_ns));
+        let recorded = match target.pid {
+            None => Err("it has no process that `perf` could look at".to_owned()),
+            Some(_) if rest.is_zero() => Err("nothing of the window was left for `perf`".to_owned()),
+            Some(pid) => perf.record(pid, cpus, rest, stopped),
+        };
+        recorded.map(Taken::Perf).map_err(|too| format!("{why}; {too}"))
+    })
 }
 
 fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, String> {
     let patience = Duration::from_secs(seconds) + PATIENCE;
     let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(patience)).build().into();
     let answer = agent.get(format!("http://{admin}{PATH}?seconds={seconds}")).call();
-    answer.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec()).map_err(|error| {
-        match error {
-            ureq::Error::StatusCode(status) => {
-                format!("the target gives no CPU profile: {PATH} on its admin port answers with status {status}")
-            }
-            error => format!("the target gives no CPU profile: {PATH} on its admin port: {error}"),
-        }
-    })
+    let given = answer.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec());
+    let why = match given {
+        Ok(profile) if profile.starts_with(&GZIP) => return Ok(profile),
+        Ok(_) => " answers with something else".to_owned(),
+        Err(ureq::Error::StatusCode(status)) => format!(" answers with status {status}"),
+        Err(error) => format!(": {error}"),
+    };
+    Err(format!("the target gives no CPU profile: {PATH} on its admin port{why}"))
 }
 
 #[cfg(test)]
@@ -69,6 +114,11 @@ mod tests {
     use std::net::TcpListener;
 
     const WINDOW: (Duration, Duration) = (Duration::ZERO, Duration::from_millis(2_700));
+
+    /// The profile of a target without a process, on a machine without perf.
+    fn profile_of(admin: Option<SocketAddr>) -> Result<Taken, String> {
+        Profiler::start(Profiled { admin, pid: None }, WINDOW, Perf::default(), Vec::new()).wait()
+    }
 
     /// Answers one request, and gives what was asked.
     fn answer(text: &'static [u8]) -> (SocketAddr, std::thread::JoinHandle<String>) {
@@ -87,19 +137,34 @@ mod tests {
     #[test]
     fn the_windows_whole_seconds_are_asked_for() {
         let (admin, server) = answer(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08");
-        assert_eq!(Profiler::start(Some(admin), WINDOW).wait(), Ok(vec![0x1f, 0x8b, 0x08]));
+        assert_eq!(profile_of(Some(admin)), Ok(Taken::Pprof(vec![0x1f, 0x8b, 0x08])));
         assert!(server.join().unwrap().starts_with("GET /debug/pprof/profile?seconds=2 HTTP/1.1\r\n"));
     }
 
     #[test]
     fn a_target_without_profiles_says_so() {
         let (admin, server) = answer(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-        let why = Profiler::start(Some(admin), WINDOW).wait().unwrap_err();
-        assert!(why.ends_with("/debug/pprof/profile on its admin port answers with status 404"), "{why}");
+        let why = profile_of(Some(admin)).unwrap_err();
+        let no_process = "; it has no process that `perf` could look at";
+        let status = "/debug/pprof/profile on its admin port answers with status 404";
+        assert!(why.ends_with(&format!("{status}{no_process}")), "{why}");
         server.join().unwrap();
-        let why = Profiler::start(Some(admin), WINDOW).wait().unwrap_err();
+        let why = profile_of(Some(admin)).unwrap_err();
         assert!(why.contains("on its admin port: "), "nobody listens any more: {why}");
-        assert!(Profiler::start(None, WINDOW).wait().unwrap_err().contains("no admin port"));
+        assert!(profile_of(None).unwrap_err().contains("no admin port"));
+        let (admin, server) = answer(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>");
+        assert!(profile_of(Some(admin)).unwrap_err().contains("on its admin port answers with something else"));
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn perf_is_not_begun_without_a_rest_of_the_window_or_a_perf() {
+        let own = Profiled { admin: None, pid: Some(std::process::id()) };
+        let (_running, stopped) = mpsc::channel();
+        let why = take(own, Duration::ZERO, &Perf::default(), &[], &stopped).unwrap_err();
+        assert!(why.ends_with("; nothing of the window was left for `perf`"), "{why}");
+        let why = take(own, WINDOW.1, &Perf::default(), &[], &stopped).unwrap_err();
+        assert!(why.contains("; `perf` is not on PATH: install linux-perf"), "{why}");
     }
 
     #[test]

@@ -134,6 +134,7 @@ fn wait_for_stop(happenings: &Receiver<Happening>) {
 }
 
 fn end_all(happenings: &Receiver<Happening>) {
+    let signal_all = |signal| signal_descendants(getpid().as_raw_nonzero().get() as u32, signal);
     signal_all(Signal::TERM);
     let mut deadline_ns = MonotonicClock.now_ns() + GRACE.as_nanos() as u64;
     loop {
@@ -150,9 +151,9 @@ fn end_all(happenings: &Receiver<Happening>) {
     }
 }
 
-fn signal_all(signal: Signal) {
-    let own = getpid().as_raw_nonzero().get() as u32;
-    for pid in observe::descendants(own, &ProcSource::default()) {
+/// Signals everything that a process started, and not the process itself.
+pub(crate) fn signal_descendants(root_pid: u32, signal: Signal) {
+    for pid in observe::descendants(root_pid, &ProcSource::default()) {
         if let Some(pid) = Pid::from_raw(pid as i32) {
             let _ = kill_process(pid, signal);
         }

@@ -15,8 +15,9 @@ use crate::census::{self, WHOAMI};
 use crate::delay::DelayProxy;
 use crate::folder::Kept;
 use crate::launch::{LaunchSpec, Launcher, Running};
+use crate::perf::Perf;
 use crate::prepare::Prepared;
-use crate::profiler::Profiler;
+use crate::profiler::{Profiled, Profiler, Taken};
 use crate::scrape::Scraper;
 
 /// How often a target is looked at.
@@ -35,6 +36,8 @@ pub struct TrialTools<'a> {
     pub load: Load<'a>,
     /// The built targets.
     pub prepared: &'a Prepared,
+    /// Profiles targets that do not profile themselves.
+    pub perf: &'a Perf,
 }
 
 /// How long a target is left alone after each rung of a ladder before its memory is read: what it gives back at once
@@ -167,10 +170,7 @@ impl Rungs<'_> {
             }
         };
         let (observer, scraper) = self.watch(cell);
-        let profiler = cell.profile.then(|| {
-            let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
-            Profiler::start(self.running.admin_address(), window)
-        });
+        let profiler = cell.profile.then(|| self.profile(cell));
         let mut load = load_spec(self.plan, cell, self.running.address());
         // The target is still asked under its own name.
         load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
@@ -212,15 +212,29 @@ impl Rungs<'_> {
         (delay_ns > 0).then(|| DelayProxy::start(self.running.address(), delay_ns, cpus)).transpose()
     }
 
-    fn keep_profile(&self, given: Result<Vec<u8>, String>, made: &mut TrialOutput) {
+    /// What perf needs of the CPUs is taken from the generator's.
+    fn profile(&self, cell: &CellPlan) -> Profiler {
+        let target = Profiled { admin: self.running.admin_address(), pid: self.running.pid() };
+        let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
+        Profiler::start(target, window, self.tools.perf.clone(), self.plan.generator.cpus.clone())
+    }
+
+    fn keep_profile(&self, given: Result<Taken, String>, made: &mut TrialOutput) {
         let Some(seen) = made.record.observation.as_mut() else { return };
-        let words = &self.plan.profile_functions;
-        let unreadable = |error| format!("the target's CPU profile is not one: {error}");
-        let profile = given.and_then(|gzipped| {
-            made.kept.profile = gzipped;
-            observe::read_profile(&made.kept.profile, words).map_err(unreadable)
+        let (words, kept) = (&self.plan.profile_functions, &mut made.kept);
+        let read = given.and_then(|taken| match taken {
+            Taken::Pprof(gzipped) => {
+                kept.profile = gzipped;
+                observe::read_profile(&kept.profile, words)
+                    .map_err(|error| format!("the target's CPU profile is not one: {error}"))
+            }
+            Taken::Perf(gzipped) => {
+                kept.perf = gzipped;
+                observe::read_perf_script(&kept.perf, words)
+                    .map_err(|error| format!("what `perf` tells of the target is no CPU profile: {error}"))
+            }
         });
-        match profile {
+        match read {
             Ok(profile) => seen.profile = Some(profile),
             Err(why) => seen.no_profile = Some(why),
         }

@@ -3,21 +3,24 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fs::Permissions;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
 use lab::{
-    LabError, LaunchSpec, Launcher, Prepared, RateError, RunFolder, RunRecord, Running, Session, SessionEnd,
+    LabError, LaunchSpec, Launcher, Perf, Prepared, RateError, RunFolder, RunRecord, Running, Session, SessionEnd,
     TrialTools, settle_rates,
 };
 use model::{
     Arrivals, Blocks, Cell, CellLoad, CellPlan, Environment, Event, GeneratorPlan, HttpVersion, Interval, LaunchRecipe,
-    Level, LoadModel, LoadSpec, Metric, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+    Level, LoadModel, LoadSpec, Metric, Mix, Plan, ProfiledBy, ReplyExpectation, Request, Target, TrialFailure,
+    TrialStage,
 };
 
 const MS: u64 = 1_000_000;
@@ -29,6 +32,8 @@ struct FakeLauncher {
     never_ready: Option<&'static str>,
     /// The admin port of what is launched; with one, this process is watched in its place.
     admin: Option<SocketAddr>,
+    /// There is none unless a test puts one here.
+    perf: Perf,
 }
 
 struct FakeRunning {
@@ -166,7 +171,7 @@ fn plan(blocks: u32) -> Plan {
 fn conduct(plan: &Plan, folder: &mut RunFolder, launcher: &FakeLauncher, stop_after: Option<usize>) -> SessionEnd {
     let done = RunFolder::read(folder.path()).unwrap().trials;
     let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
-    let tools = TrialTools { launcher, load: &load, prepared: &prepared };
+    let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     Session { plan, folder, done, tools }
         .run(&BlockPlanner::new(plan), &stop, &mut |event| {
             ended += usize::from(matches!(event, Event::TrialEnded { .. }));
@@ -264,7 +269,7 @@ fn at_half() -> Plan {
 
 fn settle(plan: &mut Plan, launcher: &FakeLauncher, stopped: bool) -> Result<(), RateError> {
     let (prepared, stop) = (Prepared::default(), AtomicBool::new(stopped));
-    let tools = TrialTools { launcher, load: &load, prepared: &prepared };
+    let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     settle_rates(plan, tools, Path::new("/dev/null"), &stop, &mut |_| {})
 }
 
@@ -389,13 +394,60 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
     assert_eq!(Metric::ProfileShare.value(first), Some(2.0 / 116.0));
     assert_eq!(std::fs::read(folder.path().join("profiles/b01-c01.pb.gz")).unwrap(), profile);
     let seen = second.observation.as_ref().unwrap();
-    assert!(seen.no_profile.as_ref().unwrap().ends_with("answers with status 404"), "{seen:?}");
+    let why = seen.no_profile.as_ref().unwrap();
+    assert!(why.contains("answers with status 404; `perf` is not on PATH: install "), "{why}");
     assert_eq!(Metric::ProfileShare.value(second), None);
     assert!(!folder.path().join("profiles/b02-c01.pb.gz").exists());
     assert_eq!(
         RunFolder::read(folder.path()).unwrap(),
         RunRecord { plan, environment: Environment::default(), trials: end.trials }
     );
+}
+
+/// Stands in for the executable: what `bourdon reaper --cpus= --scratch FOLDER -- COMMAND` does while all goes well.
+const REAPER: &str = "#!/bin/sh\nfolder=$4; mkdir $folder; shift 5\necho pid $$\n\"$@\" >&2\n\
+                      echo exit exited with status $?\ncat >/dev/null; rm -r $folder\n";
+
+/// Stands in for perf on a target that ends at once: records nothing, and tells of two samples.
+const PERF: &str = "#!/bin/sh\necho $1 >> ${0%/*}/called\n[ $1 = record ] && exit\n\
+                    echo 'cpu-clock: ffffffff81000000 do_futex ([kernel.kallsyms])'\n\
+                    echo 'cpu-clock: 55d0b6f2a1c0 serve (/bin/server)'\n";
+
+/// A file that can be run. No other test here starts a process, which would hold it open meanwhile.
+fn executable(path: &Path, text: &str) -> PathBuf {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    path.to_owned()
+}
+
+#[test]
+fn perf_profiles_what_does_not_profile_itself_and_nothing_else() {
+    let profile = include_bytes!("../../observe/tests/profiles/go-net-http.pb.gz");
+    let ok = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", profile.len());
+    let none = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let runs = tempfile::tempdir().unwrap();
+    let launcher = FakeLauncher {
+        admin: Some(answer(vec![[ok.as_bytes(), profile.as_slice()].concat(), none])),
+        perf: Perf {
+            executable: executable(&runs.path().join("reaper"), REAPER),
+            command: Some(executable(&runs.path().join("perf"), PERF)),
+        },
+        ..FakeLauncher::default()
+    };
+    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
+    plan.cells[0].profile = true;
+    plan.cells[0].load.warm_up_ns = 0;
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, None);
+    let profiles: Vec<_> =
+        end.trials.iter().map(|trial| trial.observation.as_ref().unwrap().profile.clone().unwrap()).collect();
+    assert_eq!(profiles.iter().map(|profile| profile.by).collect::<Vec<_>>(), [ProfiledBy::Pprof, ProfiledBy::Perf]);
+    assert_eq!((profiles[1].samples, profiles[1].share), (2, Some(0.5)));
+    let called = std::fs::read_to_string(runs.path().join("called")).unwrap();
+    assert_eq!(called, "record\nscript\n", "in the second trial alone");
+    let kept = |file: &str| folder.path().join("profiles").join(file).exists();
+    assert_eq!(["b01-c01.perf.txt.gz", "b02-c01.pb.gz"].map(kept), [false; 2]);
+    assert_eq!(["b01-c01.pb.gz", "b02-c01.perf.txt.gz"].map(kept), [true; 2]);
 }
 
 #[test]
@@ -409,7 +461,7 @@ fn a_network_delay_stands_between_load_and_target() {
         load(spec, options, stop, progress)
     };
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
-    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared };
+    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     let mut folder = create(runs.path(), &plan);
     let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools };
     let end = session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();

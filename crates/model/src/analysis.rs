@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledFunction, Reason, RelativeRate,
+    AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledBy, ProfiledFunction, Reason,
+    RelativeRate,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -194,6 +195,9 @@ pub struct CellCourse {
 /// The CPU profiles of a cell's launches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellProfile {
+    /// What took them: more than one where the launches differ, none in analyses from before there was a choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<ProfiledBy>,
     /// Launches that have one.
     pub launches: u32,
     /// Their samples, all together.

@@ -187,6 +187,9 @@ pub struct Observation {
 /// stack alone, and not for those that called it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
+    /// What took it. Records from before there was a choice have it from the runtime.
+    #[serde(default)]
+    pub by: ProfiledBy,
     /// Samples taken.
     pub samples: u64,
     /// Share (0 to 1) of the samples in the functions that the plan names; null without such functions or any sample.
@@ -196,10 +199,24 @@ pub struct Profile {
     pub functions: Vec<ProfiledFunction>,
 }
 
+/// What took a CPU profile, and with it what time inside the kernel counts for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProfiledBy {
+    /// The target's runtime, in the format of pprof: for the function that makes the system call.
+    #[default]
+    Pprof,
+    /// Linux `perf`: for the function of the kernel.
+    Perf,
+    /// Linux `perf` where it may not look into the kernel: for nothing.
+    PerfUser,
+}
+
 /// One function of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfiledFunction {
-    /// Its name as the runtime gives it, with its package: `net/http.(*conn).serve`.
+    /// Its name as the runtime gives it, with its package: `net/http.(*conn).serve`; or as `perf` does, with `[k]`
+    /// before it in the kernel: `[k] tcp_sendmsg`.
     pub name: String,
     /// Share (0 to 1) of all samples whose innermost function it is.
     pub flat_share: f64,
@@ -256,6 +273,13 @@ pub struct HostUse {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_old_profile_is_the_runtimes() {
+        let old: Profile = toml::from_str("samples = 3\nfunctions = []").unwrap();
+        assert_eq!(old, Profile { by: ProfiledBy::Pprof, samples: 3, ..Profile::default() });
+        assert!(toml::to_string(&Profile { by: ProfiledBy::PerfUser, ..old }).unwrap().contains("by = \"perf-user\""));
+    }
 
     #[test]
     fn a_short_name_has_no_path() {

@@ -12,6 +12,7 @@ mod csv;
 pub mod environment;
 mod observer;
 mod parse;
+mod perf;
 mod proc_source;
 mod profile;
 mod runtime;
@@ -22,6 +23,7 @@ mod tree;
 
 pub use csv::write_csv;
 pub use observer::Observer;
+pub use perf::read_perf_script;
 pub use proc_source::ProcSource;
 pub use profile::{ProfileError, read_profile};
 pub use runtime::runtime_sample;

@@ -1,4 +1,5 @@
-//! What a CPU profile in the format of pprof (profile.proto) says: how often the samples found each function running.
+//! What a CPU profile says: how often the samples found each function running. This one is in the format of pprof
+//! (profile.proto); [`crate::perf`] reads what Linux `perf` prints.
 //!
 //! Format: <https://github.com/google/pprof/blob/main/proto/profile.proto>. Only the fields that are used are declared;
 //! a decoder of protocol buffers passes over the others.
@@ -7,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use model::{Profile, ProfiledFunction, short_name};
+use model::{Profile, ProfiledBy, ProfiledFunction, short_name};
 use prost::Message;
 
 /// Largest profile that is taken once it is unpacked. A minute of a busy server is a tenth of this; a few bytes that
@@ -16,6 +17,9 @@ const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Functions that are kept.
 const KEPT_FUNCTIONS: usize = 10;
+
+/// Characters of a function's name that are kept. Names of generic code run to hundreds; the target chooses them.
+const KEPT_CHARS: usize = 300;
 
 /// The name of a sample without a known function.
 const UNKNOWN: &str = "?";
@@ -27,11 +31,14 @@ pub enum ProfileError {
     #[error("it cannot be unpacked: {0}")]
     Gzip(#[from] std::io::Error),
     /// They unpack to more than is taken.
-    #[error("it is larger than {} MiB", MOST_BYTES / 1024 / 1024)]
-    TooLarge,
+    #[error("it is larger than {} MiB", .0 / 1024 / 1024)]
+    TooLarge(u64),
     /// What is inside is no profile.
     #[error("it is not in the format of pprof: {0}")]
     Format(#[from] prost::DecodeError),
+    /// What is inside is not what `perf` prints.
+    #[error("no line of it is a sample as `perf script` prints it")]
+    NoSample,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -86,31 +93,45 @@ struct PprofFunction {
 /// # Errors
 /// When the bytes are no such profile, or one of more than 8 MiB.
 pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, ProfileError> {
-    let mut bytes = Vec::new();
-    MultiGzDecoder::new(gzipped).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(ProfileError::TooLarge);
-    }
+    let bytes = unpack(gzipped, MOST_BYTES)?;
     Ok(summarise(&PprofProfile::decode(bytes.as_slice())?, words))
 }
 
+/// Unpacks no more than so many bytes.
+pub(crate) fn unpack(gzipped: &[u8], most_bytes: u64) -> Result<Vec<u8>, ProfileError> {
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(gzipped).take(most_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most_bytes { Err(ProfileError::TooLarge(most_bytes)) } else { Ok(bytes) }
+}
+
 fn summarise(profile: &PprofProfile, words: &[String]) -> Profile {
-    let counts = flat_counts(profile);
-    let samples = counts.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    shares(ProfiledBy::Pprof, &flat_counts(profile), words)
+}
+
+/// Turns the samples of each function into shares.
+pub(crate) fn shares<N: AsRef<str>>(by: ProfiledBy, counts: &BTreeMap<N, u64>, words: &[String]) -> Profile {
+    let counts = || counts.iter().map(|(name, count)| (name.as_ref(), *count));
+    let samples = counts().fold(0, |sum: u64, (_, count)| sum.saturating_add(count));
     let share = |count: u64| count as f64 / samples as f64;
-    let named = counts.iter().filter(|(name, _)| words.iter().any(|word| short_name(name).contains(word.as_str())));
-    let in_named = named.fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
-    let mut functions: Vec<(&str, u64)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+    let named = counts().filter(|(name, _)| words.iter().any(|word| short_name(name).contains(word.as_str())));
+    let in_named = named.fold(0, |sum: u64, (_, count)| sum.saturating_add(count));
+    let mut functions: Vec<(&str, u64)> = counts().collect();
     functions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     functions.truncate(KEPT_FUNCTIONS);
     Profile {
+        by,
         samples,
         share: (samples > 0 && !words.is_empty()).then(|| share(in_named)),
         functions: functions
             .into_iter()
-            .map(|(name, count)| ProfiledFunction { name: name.to_owned(), flat_share: share(count) })
+            .map(|(name, count)| ProfiledFunction { name: printable(name), flat_share: share(count) })
             .collect(),
     }
+}
+
+/// A name that a terminal can show: no control characters, and not without end.
+fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).take(KEPT_CHARS).collect()
 }
 
 /// The samples of each function in which a stack ends, by name.
@@ -196,6 +217,15 @@ mod tests {
         assert_eq!(summarise(&profile(&[(&[7], 1)]), &[]).share, None, "no words, no share");
     }
 
+    #[test]
+    fn a_name_is_harmless_where_it_is_shown() {
+        let mut odd = profile(&[(&[8], 1)]);
+        odd.strings[3] = format!("\u{1b}[2J{}", "a".repeat(100_000));
+        let seen = summarise(&odd, &words(&["aaa"]));
+        let name = &seen.functions[0].name;
+        assert!(name.starts_with("\u{fffd}[2Ja") && name.chars().count() == KEPT_CHARS, "{name}");
+    }
+
     /// Taken from targets/go/net-http (Go 1.26) under `bourdon load`; its figures are those of `go tool pprof -top
     /// -sample_index=samples`, see tests/profiles/README.md.
     #[test]
@@ -213,7 +243,7 @@ mod tests {
     fn what_unpacks_to_too_much_is_refused() {
         let bomb = gzip(&vec![0; MOST_BYTES as usize + 1]);
         assert!(bomb.len() < 100_000);
-        assert!(matches!(read_profile(&bomb, &[]), Err(ProfileError::TooLarge)));
+        assert!(matches!(read_profile(&bomb, &[]), Err(ProfileError::TooLarge(MOST_BYTES))));
         assert!(matches!(read_profile(b"<html>", &[]), Err(ProfileError::Gzip(_))));
         assert!(matches!(read_profile(&gzip(b"<html>"), &[]), Err(ProfileError::Format(_))));
     }

@@ -2,7 +2,7 @@
 
 use model::{
     Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote,
-    Metric, RelativeRate, VoidTrial, parse_duration, short_name,
+    Metric, ProfiledBy, RelativeRate, VoidTrial, parse_duration, short_name,
 };
 
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, thousands};
@@ -252,8 +252,8 @@ pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
     Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
 }
 
-/// `Profile of go-gin (1,840 samples in 6 launches): linux.Syscall6 46 %, …; the functions asked for 21 % (…)`, or why
-/// there is none.
+/// `Profile of nginx by perf (1,840 samples in 6 launches): [k] tcp_sendmsg 46 %, …; the functions asked for 21 % (…)`,
+/// or why there is none.
 pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
     let profile = cell.profile.as_ref()?;
     let target = cell.levels.target();
@@ -267,7 +267,11 @@ pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
         .map(|function| unbroken(&format!("{} {}", short_name(&function.name), percent(function.flat_share))))
         .collect();
     let samples = counted(profile.samples, "sample", "samples");
-    let mut text = format!("Profile of {target} ({samples} in {launches}): {}", shares.join(", "));
+    let mut text = format!("Profile of {target}{} ({samples} in {launches})", taken_by(&profile.by));
+    // A target that did nothing has no function to name.
+    if !shares.is_empty() {
+        text.push_str(&format!(": {}", shares.join(", ")));
+    }
     if let Some(share) = measured(&profile.share) {
         text.push_str(&format!("; the functions asked for {share}"));
     }
@@ -275,6 +279,19 @@ pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
         text.push_str(&format!("; a launch has none: {why}"));
     }
     Some(text)
+}
+
+/// ` by perf`; nothing where all of a profile is what the target's runtime gave.
+fn taken_by(by: &[ProfiledBy]) -> String {
+    if by.iter().all(|by| *by == ProfiledBy::Pprof) {
+        return String::new();
+    }
+    let name = |by: &ProfiledBy| match by {
+        ProfiledBy::Pprof => "pprof",
+        ProfiledBy::Perf => "perf",
+        ProfiledBy::PerfUser => "perf without the kernel",
+    };
+    format!(" by {}", by.iter().map(name).collect::<Vec<_>>().join(" and "))
 }
 
 /// Said where the windows are too short to tell a warm-up from noise.

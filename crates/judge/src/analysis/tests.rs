@@ -148,9 +148,11 @@ fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
     let session = three();
     let mut records = session.records();
     let of_a = records.iter_mut().filter(|trial| trial.cell == 0);
-    for (trial, (samples, flat_share)) in of_a.zip([(300, 0.5), (100, 0.1)]) {
+    let by = [ProfiledBy::Pprof, ProfiledBy::Perf];
+    for ((trial, (samples, flat_share)), by) in of_a.zip([(300, 0.5), (100, 0.1)]).zip(by) {
         let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
         trial.observation.as_mut().unwrap().profile = Some(Profile {
+            by,
             samples,
             share: Some(flat_share),
             functions: vec![function("futex", flat_share), function("serve", 0.2)],
@@ -161,6 +163,7 @@ fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
     let analysis = session.analyse_these(&records);
     let profile = analysis.cells[0].profile.as_ref().unwrap();
     assert_eq!((profile.launches, profile.samples, profile.missing.as_deref()), (2, 400, Some("no admin port")));
+    assert_eq!(profile.by, by, "the launches differ, and that is told");
     let shares: Vec<(&str, f64)> = profile.functions.iter().map(|f| (f.name.as_str(), f.flat_share)).collect();
     assert_eq!(shares, [("futex", 0.4), ("serve", 0.2)]);
     assert_eq!((profile.share.unit.as_str(), profile.share.estimate.is_some()), ("share", true));

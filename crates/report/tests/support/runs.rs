@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
     ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant,
-    InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction,
-    RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason,
+    Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -63,6 +63,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
 fn profile() -> CellProfile {
     let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
     CellProfile {
+        by: vec![ProfiledBy::Pprof],
         launches: 6,
         samples: 3_118,
         share: measured(0.213, 0.06, "share"),
@@ -90,11 +91,20 @@ fn delayed_cells() -> Vec<CellAnalysis> {
     }
     cells[0].profile = Some(profile());
     cells[1].profile = Some(CellProfile {
+        by: Vec::new(),
         launches: 0,
         samples: 0,
         share: unknown("share"),
         functions: Vec::new(),
         missing: Some("the target gives no CPU profile: /debug/pprof/profile answers with status 404".to_owned()),
+    });
+    cells[2].profile = Some(CellProfile {
+        by: vec![ProfiledBy::Perf, ProfiledBy::PerfUser],
+        launches: 5,
+        samples: 902,
+        share: unknown("share"),
+        functions: vec![ProfiledFunction { name: "[k] tcp_sendmsg".to_owned(), flat_share: 0.12 }],
+        missing: Some("the target has no admin port, which would give a CPU profile; `perf` is not on PATH".to_owned()),
     });
     cells[1].latency_us.censored = true;
     cells[2].course = CellCourse {

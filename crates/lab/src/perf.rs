@@ -1,0 +1,157 @@
+//! Linux `perf`: a CPU profile of any process, where it is installed and the kernel allows it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use engine::MonotonicClock;
+use flate2::Compression;
+use flate2::read::GzEncoder;
+use model::Clock;
+use observe::ProcSource;
+use rustix::process::Signal;
+
+use crate::build::{last_lines, on_path};
+use crate::guarded::Guarded;
+use crate::launch::scratch_folder;
+use crate::reaper;
+
+/// Records into `$data` until it is told to end (a shell calls that status 128 + 15), then tells every sample in
+/// `$text`. `perf script` takes the shell's place, so that ending what the shell started never ends it. No file grows
+/// beyond 64 MiB: a minute of more than a hundred busy CPUs.
+///
+/// `cpu-clock` samples CPU time, as pprof does, on every machine; cycles are hidden in most virtual ones. 199 times a
+/// second, so that it does not march with timers. No build ids: what they would find is what runs here anyway.
+const SCRIPT: &str = r#"perf=$1 pids=$2 data=$3/perf.data text=$3/samples said=$3/said
+ulimit -f 131072
+"$perf" record -e cpu-clock -F 199 --no-buildid -o "$data" -p "$pids" 2>"$said" >&2
+status=$?
+[ $status -eq 0 ] || [ $status -eq 143 ] || exit $status
+exec "$perf" script -i "$data" -F event,ip,sym,dso 2>"$said" >"$text""#;
+
+/// How often a recording is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How long `perf` may take to begin, and how long to name the functions afterwards.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Linux `perf` as it is here.
+#[derive(Debug, Clone, Default)]
+pub struct Perf {
+    /// The running executable, whose hidden subcommand `reaper` is used.
+    pub executable: PathBuf,
+    /// The command; none where it is not installed.
+    pub command: Option<PathBuf>,
+}
+
+impl Perf {
+    /// The `perf` on PATH, if there is one, under the reaper of `executable`.
+    pub fn on_path(executable: PathBuf) -> Self {
+        Self { executable, command: on_path("perf") }
+    }
+
+    /// Samples a process and its descendants for so long, and gives what `perf script` tells of it, gzipped. `perf`
+    /// runs on `cpus` (empty leaves it to the kernel), and ends when `stopped` is closed, or bourdon is gone.
+    ///
+    /// # Errors
+    /// Why there is nothing, with the cure where there is one.
+    pub(crate) fn record(
+        &self,
+        root: u32,
+        cpus: &[u32],
+        length: Duration,
+        stopped: &Receiver<()>,
+    ) -> Result<Vec<u8>, String> {
+        let Some(command) = &self.command else {
+            return Err("`perf` is not on PATH: install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf \
+                        (Fedora)"
+                .to_owned());
+        };
+        let start_ns = MonotonicClock.now_ns();
+        let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
+        // Its reaper makes it and removes it.
+        let scratch = scratch_folder();
+        let mut guarded =
+            self.start(command, root, cpus, &scratch).map_err(|error| format!("`perf` cannot be run: {error}"))?;
+        // Ended before it has made its file, it would leave nothing that can be read.
+        let begun = || scratch.join("perf.data").exists();
+        wait_until(&mut guarded, stopped, |pid| passed() >= length && (pid != 0 && begun() || passed() >= PATIENCE))?;
+        reaper::signal_descendants(guarded.pid(), Signal::TERM);
+        let give_up = passed() + PATIENCE;
+        wait_until(&mut guarded, stopped, |_| passed() >= give_up)?;
+        match guarded.ended() {
+            Some("exited with status 0") => pack(&scratch.join("samples")),
+            Some(status) => Err(why(&crate::launch::text(&scratch.join("said")), status)),
+            None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
+        }
+    }
+
+    fn start(&self, command: &Path, root: u32, cpus: &[u32], scratch: &Path) -> std::io::Result<Guarded> {
+        let mut pids = vec![root];
+        pids.extend(observe::descendants(root, &ProcSource::default()));
+        let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+        let words = ["sh", "-c", SCRIPT, "sh", &command.to_string_lossy(), &pids.join(","), &scratch.to_string_lossy()];
+        let nowhere = File::options().write(true).open("/dev/null")?;
+        Guarded::start(&self.executable, &words.map(str::to_owned), cpus, Some(scratch), nowhere, |command| {
+            // Neither the user's settings for perf nor a server of debug symbols has a say in what is measured.
+            command.env("PERF_CONFIG", "/dev/null").env("DEBUGINFOD_URLS", "");
+        })
+    }
+}
+
+/// Waits until the command has ended, or `over`, which is given its process (0 before that is known), says so.
+fn wait_until(guarded: &mut Guarded, stopped: &Receiver<()>, over: impl Fn(u32) -> bool) -> Result<(), String> {
+    while guarded.ended().is_none() && !over(guarded.pid()) {
+        if stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout) {
+            return Err("the CPU profile was given up".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn pack(text: &Path) -> Result<Vec<u8>, String> {
+    let mut packed = Vec::new();
+    File::open(text)
+        .and_then(|text| GzEncoder::new(text, Compression::default()).read_to_end(&mut packed))
+        .map_err(|error| format!("what `perf` tells cannot be read: {error}"))?;
+    Ok(packed)
+}
+
+/// Why `perf` failed, by what it said.
+fn why(said: &str, status: &str) -> String {
+    if said.contains("perf_event_paranoid") {
+        let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+        let level = level.trim();
+        return format!(
+            "`perf` is not allowed to look at it (kernel.perf_event_paranoid is {level}): run bourdon as root or with \
+             CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`"
+        );
+    }
+    // Its last word may be where to read more.
+    let said: Vec<&str> = said.lines().filter(|line| !line.contains("dmesg")).collect();
+    match last_lines(&said.join("\n"), 1).trim() {
+        "" => format!("`perf` {status}"),
+        line => format!("`perf` {status}: {line}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_by_its_last_line_or_its_cure() {
+        let paranoid = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
+                        perf_event_paranoid setting is 4:\n  -1: Allow use of (almost) all events by all users\n";
+        let told = why(paranoid, "exited with status 255");
+        assert!(told.starts_with("`perf` is not allowed to look at it (kernel.perf_event_paranoid is "), "{told}");
+        assert!(told.ends_with("`sysctl kernel.perf_event_paranoid=1`"), "{told}");
+        let missing = "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented).\n\
+                       /bin/dmesg | grep -i perf may provide additional information.\n\n";
+        let last = "The sys_perf_event_open() syscall returned with 38 (Function not implemented).";
+        assert_eq!(why(missing, "exited with status 255"), format!("`perf` exited with status 255: {last}"));
+        assert_eq!(why("\n", "was ended by signal 9"), "`perf` was ended by signal 9");
+    }
+}
