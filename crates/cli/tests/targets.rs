@@ -122,6 +122,28 @@ fn passes_that_are_skipped_are_counted() {
 }
 
 #[test]
+fn a_reply_of_another_type_is_told_wherever_the_contract_names_one() {
+    let breaches = breaches::<16>("wrong-type");
+    let ending = |end: &str| breaches.iter().filter(|breach| breach.contains(end)).count();
+    assert_eq!(ending(": Content-Type is \"text/html\", not text/plain; charset=utf-8"), 13, "{breaches:#?}");
+    assert_eq!(ending(": Content-Type is \"text/html\", not application/json"), 3, "{breaches:#?}");
+    for (point, times) in [
+        ("GET / gives ", 1),
+        ("GET /rest/hello gives ", 1),
+        ("GET /index gives ", 1),
+        ("GET /hello/bourdon gives ", 1),
+        ("GET /user/42 gives ", 1),
+        ("GET /ping gives ", 1),
+        ("GET /whoami gives ", 1),
+        ("POST /submit echoes its JSON", 1),
+        ("POST /submit gives status 400", 1),
+        ("GET /hash?n=", 7),
+    ] {
+        assert_eq!(ending(point), times, "{point}: {breaches:#?}");
+    }
+}
+
+#[test]
 fn the_seed_of_a_check_is_another_each_time_and_can_be_given() {
     let lab = Lab::new().file("targets/dishonest/target.toml", DISHONEST);
     let hash = |args: &[&str]| {

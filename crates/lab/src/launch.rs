@@ -12,7 +12,7 @@ use crate::build::last_lines;
 use crate::contract;
 use crate::expand::{Variables, expand};
 use crate::guarded::Guarded;
-use crate::probe::{self, Probe};
+use crate::probe::{self, Answer, Probe};
 
 /// How often readiness is asked for.
 const READY_EVERY: Duration = Duration::from_millis(2);
@@ -156,11 +156,11 @@ impl Process {
             }
             let question = Probe { path, ..Probe::default() };
             match probe::send(self.address, &question, READY_TIMEOUT) {
-                Ok(reply) if (200..400).contains(&reply.status) && self.pid != 0 => {
+                Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && self.pid != 0 => {
                     self.time_to_ready_ms = passed().as_secs_f64() * 1e3;
                     return Ok(());
                 }
-                Ok(reply) => last = format!("{path} answers with status {}", reply.status),
+                Ok(Answer { reply, .. }) => last = format!("{path} answers with status {}", reply.status),
                 Err(error) => last = format!("{path}: {error}"),
             }
             std::thread::sleep(READY_EVERY);

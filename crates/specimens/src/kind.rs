@@ -45,11 +45,13 @@ pub enum Kind {
     SkippedDelay,
     /// The contract, but for `/hash`: the file is hashed once, however often was asked.
     SkippedPasses,
+    /// The contract, but for the Content-Type: everything is called HTML.
+    WrongType,
 }
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -69,6 +71,7 @@ impl Kind {
         Kind::CachedReply,
         Kind::SkippedDelay,
         Kind::SkippedPasses,
+        Kind::WrongType,
     ];
 
     /// The kebab-case name, as a user writes it.
@@ -93,6 +96,7 @@ impl Kind {
             Kind::CachedReply => "cached-reply",
             Kind::SkippedDelay => "skipped-delay",
             Kind::SkippedPasses => "skipped-passes",
+            Kind::WrongType => "wrong-type",
         }
     }
 
@@ -123,19 +127,22 @@ impl Kind {
             Kind::CachedReply => "keeps the contract but for /hash: the first digest for each n serves all nonces",
             Kind::SkippedDelay => "keeps the contract, but waits only for a request that is alone",
             Kind::SkippedPasses => "keeps the contract but for /hash: one pass over the file, whatever n says",
+            Kind::WrongType => "keeps the contract, but calls every reply text/html",
         }
     }
 
     /// Whether it has the endpoints of targets/CONTRACT.md, with their own delays.
     pub fn has_contract(self) -> bool {
-        matches!(self, Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses)
+        matches!(self, Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses | Kind::WrongType)
     }
 
     /// What every n-th request meets; `None` where the defect is not one of single requests.
     pub(crate) fn defect(self) -> Option<Action> {
         Some(match self {
             Kind::Clean | Kind::Serialised | Kind::Pool | Kind::Stall | Kind::Mixed => return None,
-            Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses => return None,
+            Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses | Kind::WrongType => {
+                return None;
+            }
             Kind::WrongBody => Action::WrongBody,
             Kind::ResetBeforeReply => Action::ResetBeforeReply,
             Kind::CloseBeforeReply => Action::CloseBeforeReply,

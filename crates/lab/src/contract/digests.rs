@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fastrand::Rng;
 use sha2::{Digest, Sha256};
 
-use super::{Check, ask, expecting, word};
+use super::{Check, TEXT, ask, expecting, word};
 use crate::probe::Probe;
 
 /// How often the file is hashed at most: enough that a pass left out is no accident.
@@ -28,11 +28,13 @@ pub(super) fn digests(address: SocketAddr, data: &[u8], seed: u64) -> Vec<Check>
     let point = |(index, (passes, nonce)): (usize, &(u32, &str))| {
         let expected = digest(data, *passes, nonce);
         let path = format!("/hash?n={passes}&nonce={nonce}");
-        let answers = |digest: &str| {
-            ask(address, &Probe { path: &path, expect: expecting(200, Some(digest)), ..Probe::default() })
+        let breach_of = |digest: &str, content_type| {
+            let expect = expecting(200, Some(digest));
+            ask(address, &Probe { path: &path, expect, ..Probe::default() }, content_type)
         };
-        let breach = answers(&expected).map(|seen| {
-            let explained = explain(data, (*passes, nonce), &questions[..index], |digest| answers(digest).is_none());
+        let breach = breach_of(&expected, Some(TEXT)).map(|seen| {
+            let answers = |digest: &str| breach_of(digest, None).is_none();
+            let explained = explain(data, (*passes, nonce), &questions[..index], answers);
             format!("{} (seed {seed})", explained.unwrap_or(seen))
         });
         Check { endpoint: "/hash", name: format!("GET {path} gives {expected:?}"), breach }

@@ -1,6 +1,7 @@
 //! Proves that a target honours the contract (targets/CONTRACT.md), so that equal work is compared.
 
 mod digests;
+mod media_type;
 mod under_load;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure};
 use sha2::{Digest, Sha256};
 
 use crate::launch::{LaunchSpec, Launcher, Running};
-use crate::probe::{self, Probe};
+use crate::probe::{self, Answer, Probe};
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
 const DELAY: Duration = Duration::from_millis(100);
@@ -27,6 +28,12 @@ const EARLY: Duration = Duration::from_millis(1);
 const TRIES: u32 = 5;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The Content-Type of the contract's texts.
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// And of its JSON.
+const JSON: &str = "application/json";
 
 /// Bytes of the file that `/hash` reads.
 const DATA_BYTES: usize = 64 * 1024;
@@ -100,57 +107,91 @@ fn expecting(status: u16, body: Option<&str>) -> ReplyExpectation {
     ReplyExpectation { status: Some(status), body: body.map(|text| text.as_bytes().to_vec()) }
 }
 
-/// Sends one request; gives what is wrong with its reply.
-fn ask(address: SocketAddr, probe: &Probe<'_>) -> Option<String> {
-    match probe::send(address, probe, TIMEOUT) {
-        Err(error) => Some(error.to_string()),
-        Ok(reply) if !reply.status_ok => Some(format!("status {}", reply.status)),
-        Ok(reply) if !reply.body_ok => Some("another body".to_owned()),
-        Ok(_) => None,
+/// What the contract says of a reply; none where the contract leaves it free.
+#[derive(Debug, Clone, Copy)]
+struct Wanted<'a> {
+    status: u16,
+    content_type: Option<&'a str>,
+    body: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn text(body: &'a str) -> Self {
+        Wanted { status: 200, content_type: Some(TEXT), body: Some(body) }
+    }
+
+    fn json(body: &'a str) -> Self {
+        Wanted { status: 200, content_type: Some(JSON), body: Some(body) }
+    }
+
+    /// A handler's refusal: a text that is its own.
+    fn refusal(status: u16) -> Self {
+        Wanted { status, content_type: Some(TEXT), body: None }
+    }
+
+    fn status(status: u16) -> Self {
+        Wanted { status, content_type: None, body: None }
+    }
+
+    fn expectation(&self) -> ReplyExpectation {
+        expecting(self.status, self.body)
     }
 }
 
-fn reply(address: SocketAddr, endpoint: &'static str, path: &str, status: u16, body: Option<&str>) -> Check {
-    let wanted = body.map_or(format!("status {status}"), |body| format!("{body:?}"));
-    let breach = ask(address, &Probe { path, expect: expecting(status, body), ..Probe::default() });
-    Check { endpoint, name: format!("GET {path} gives {wanted}"), breach }
+/// Sends one request; gives what is wrong with its reply, whose Content-Type may be any where none is named.
+fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Option<String> {
+    match probe::send(address, probe, TIMEOUT) {
+        Err(error) => Some(error.to_string()),
+        Ok(Answer { reply, .. }) if !reply.status_ok => Some(format!("status {}", reply.status)),
+        Ok(Answer { reply, .. }) if !reply.body_ok => Some("another body".to_owned()),
+        Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?),
+    }
 }
 
-fn submit(address: SocketAddr, sent: &str, status: u16, body: Option<&str>) -> Check {
-    let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: expecting(status, body) };
-    let wanted =
-        if body.is_some() { "echoes its JSON".to_owned() } else { format!("gives status {status} for {sent:?}") };
-    Check { endpoint: "/submit", name: format!("POST /submit {wanted}"), breach: ask(address, &probe) }
+fn reply(address: SocketAddr, endpoint: &'static str, path: &str, wanted: Wanted<'_>) -> Check {
+    let probe = Probe { path, expect: wanted.expectation(), ..Probe::default() };
+    let gives = wanted.body.map_or(format!("status {}", wanted.status), |body| format!("{body:?}"));
+    Check { endpoint, name: format!("GET {path} gives {gives}"), breach: ask(address, &probe, wanted.content_type) }
+}
+
+fn submit(address: SocketAddr, sent: &str, wanted: Wanted<'_>) -> Check {
+    let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: wanted.expectation() };
+    let does = match wanted.body {
+        Some(_) => "echoes its JSON".to_owned(),
+        None => format!("gives status {} for {sent:?}", wanted.status),
+    };
+    let breach = ask(address, &probe, wanted.content_type);
+    Check { endpoint: "/submit", name: format!("POST /submit {does}"), breach }
 }
 
 fn bodies(address: SocketAddr) -> Vec<Check> {
     let json = r#"{"name":"bourdon","numbers":[1,2.50,-3e4],"text":"\u00e9 \"q\""}"#;
     vec![
-        reply(address, "/", "/", 200, Some("Welcome!\n")),
-        reply(address, "/rest/hello", "/rest/hello", 200, Some("Hello world")),
-        reply(address, "/index", "/index", 200, Some("index\n")),
-        reply(address, "/hello/:name", "/hello/bourdon", 200, Some("hello, bourdon!\n")),
-        reply(address, "/user/:id", "/user/42", 200, Some(r#"{"id":"42","name":"User"}"#)),
-        reply(address, "/ping", "/ping", 200, Some(r#"{"message":"pong"}"#)),
-        reply(address, "/whoami", "/whoami", 200, None),
-        submit(address, json, 200, Some(json)),
+        reply(address, "/", "/", Wanted::text("Welcome!\n")),
+        reply(address, "/rest/hello", "/rest/hello", Wanted::text("Hello world")),
+        reply(address, "/index", "/index", Wanted::text("index\n")),
+        reply(address, "/hello/:name", "/hello/bourdon", Wanted::text("hello, bourdon!\n")),
+        reply(address, "/user/:id", "/user/42", Wanted::json(r#"{"id":"42","name":"User"}"#)),
+        reply(address, "/ping", "/ping", Wanted::json(r#"{"message":"pong"}"#)),
+        reply(address, "/whoami", "/whoami", Wanted { status: 200, content_type: Some(TEXT), body: None }),
+        submit(address, json, Wanted::json(json)),
     ]
 }
 
 fn refusals(address: SocketAddr) -> Vec<Check> {
     vec![
-        reply(address, "/", "/nothing/here", 404, None),
-        reply(address, "/rest/hello", "/rest", 404, None),
-        reply(address, "/user/:id", "/user", 404, None),
-        reply(address, "/hash", "/hash?n=0", 400, None),
-        reply(address, "/hash", "/hash?n=many", 400, None),
-        submit(address, "{broken", 400, None),
+        reply(address, "/", "/nothing/here", Wanted::status(404)),
+        reply(address, "/rest/hello", "/rest", Wanted::status(404)),
+        reply(address, "/user/:id", "/user", Wanted::status(404)),
+        reply(address, "/hash", "/hash?n=0", Wanted::refusal(400)),
+        reply(address, "/hash", "/hash?n=many", Wanted::refusal(400)),
+        submit(address, "{broken", Wanted::refusal(400)),
     ]
 }
 
 fn timed(address: SocketAddr, path: &str) -> Duration {
     let start_ns = MonotonicClock.now_ns();
-    let _ = ask(address, &Probe { path, ..Probe::default() });
+    let _ = ask(address, &Probe { path, ..Probe::default() }, None);
     Duration::from_nanos(MonotonicClock.now_ns() - start_ns)
 }
 
@@ -172,6 +213,7 @@ fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
 
 fn metrics(running: &dyn Running) -> Option<Check> {
     let address = running.admin_address()?;
-    let breach = ask(address, &Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() });
-    Some(Check { endpoint: "/metrics", name: "ADMIN_PORT /metrics answers".to_owned(), breach })
+    let probe = Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() };
+    let (name, breach) = ("ADMIN_PORT /metrics answers".to_owned(), ask(address, &probe, None));
+    Some(Check { endpoint: "/metrics", name, breach })
 }

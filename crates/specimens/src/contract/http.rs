@@ -117,6 +117,11 @@ impl Answer {
         Answer { status, content_type: TEXT, body: reason(status).into() }
     }
 
+    /// The same under another Content-Type.
+    pub(super) fn called(self, content_type: &'static str) -> Self {
+        Answer { content_type, ..self }
+    }
+
     pub(super) fn bytes(&self, close: bool) -> Vec<u8> {
         let Answer { status, content_type, body } = self;
         let connection = if close { "Connection: close\r\n" } else { "" };

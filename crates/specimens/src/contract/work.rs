@@ -1,4 +1,4 @@
-//! What the endpoints do, and the three ways of not doing it.
+//! What the endpoints do, and the four ways of not doing it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ impl Work {
         let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
         let answer = self.route(request, thread, others);
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
-        answer
+        if self.kind == Kind::WrongType { answer.called("text/html") } else { answer }
     }
 
     fn route(&self, request: &Request, thread: u64, others: usize) -> Answer {
