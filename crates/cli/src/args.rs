@@ -391,8 +391,8 @@ pub(crate) struct LoadArgs {
     pub(crate) arrivals: ArrivalsArg,
 
     /// Requests in flight on one connection
-    #[arg(long, value_name = "DEPTH", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) pipeline: u32,
+    #[arg(long, value_name = "DEPTH", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) pipeline: u16,
 
     /// Method
     #[arg(short = 'X', long, default_value = "GET", value_parser = token)]

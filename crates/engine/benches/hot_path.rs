@@ -65,7 +65,7 @@ fn next_intended_time(bencher: Bencher<'_, '_>, arrivals: Arrivals) {
 }
 
 /// 100 ms of virtual time on 50 connections.
-fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u32) {
+fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u16) {
     let spec = LoadSpec {
         address: "127.0.0.1:1".parse().unwrap(),
         mix: Mix::one(

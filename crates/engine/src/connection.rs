@@ -1,4 +1,5 @@
-use std::collections::VecDeque;
+use std::hint::black_box;
+use std::ops::{Index, IndexMut};
 
 use model::NS_PER_S;
 
@@ -9,6 +10,9 @@ use crate::reply::ReplyReader;
 const BACKOFF_MIN_NS: u64 = 10_000_000;
 const BACKOFF_MAX_NS: u64 = NS_PER_S;
 
+/// Openings after which the pause doubles no more: it is at its longest.
+const MAX_FRUITLESS: u8 = 8;
+
 /// Where a connection slot stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
@@ -16,8 +20,8 @@ pub(crate) enum State {
     Closed,
     /// Will connect again at the time the reconnect queue holds.
     Waiting,
-    /// Connecting since then.
-    Connecting { since_ns: u64 },
+    /// Connecting since [`Connection::connecting_since_ns`].
+    Connecting,
     /// Connected.
     Open,
 }
@@ -30,70 +34,166 @@ pub(crate) struct Reserved {
     pub(crate) blocked: bool,
 }
 
-/// One connection slot: its state, what is in flight on it, and the reader of its replies.
+/// One connection slot: its state, and the reader of its replies. One cache line: of thousands of connections each has
+/// gone cold when its next reply comes.
+#[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Connection {
-    pub(crate) state: State,
-    pub(crate) generation: u32,
-    pub(crate) in_flight: VecDeque<Moments>,
+    pub(crate) reader: ReplyReader,
     pub(crate) reserved: Option<Reserved>,
+    pub(crate) connecting_since_ns: u64,
+    /// Completions inside the window.
+    pub(crate) completed: u64,
+    pub(crate) generation: u32,
     /// Bytes of the last request that the kernel has not yet taken.
     pub(crate) unsent: usize,
     /// Its place in the mix; it may be out of flight already, for a server may answer what it has not yet read.
     pub(crate) unsent_of: u32,
-    pub(crate) reader: ReplyReader,
+    /// Requests in flight.
+    in_flight: u16,
+    /// Where the oldest of them stands in the slot's ring.
+    oldest: u16,
+    pub(crate) state: State,
     /// Whether it stands in the queue of connections free for the next due request.
     pub(crate) queued: bool,
     /// Whether more is to be received than its last turn allowed.
     pub(crate) unfinished: bool,
-    /// Whether this opening of it has completed a reply.
-    pub(crate) proven: bool,
-    backoff_ns: u64,
-    /// Completions inside the window.
-    pub(crate) completed: u64,
+    /// Openings in a row without a reply, this one included; 0 once it has brought one.
+    fruitless: u8,
 }
 
+const _: () = assert!(size_of::<Connection>() == 64);
+
 impl Connection {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
-            state: State::Closed,
-            generation: 0,
-            in_flight: VecDeque::new(),
+            reader: ReplyReader::default(),
             reserved: None,
+            connecting_since_ns: 0,
+            completed: 0,
+            generation: 0,
             unsent: 0,
             unsent_of: 0,
-            reader: ReplyReader::default(),
+            in_flight: 0,
+            oldest: 0,
+            state: State::Closed,
             queued: false,
             unfinished: false,
-            proven: false,
-            backoff_ns: 0,
-            completed: 0,
+            fruitless: 1,
         }
+    }
+
+    /// Requests in flight on it.
+    pub(crate) fn in_flight(&self) -> usize {
+        usize::from(self.in_flight)
     }
 
     /// Begins a new opening of the slot; gives its generation.
     pub(crate) fn begin_connecting(&mut self, now_ns: u64) -> u32 {
-        self.state = State::Connecting { since_ns: now_ns };
+        self.state = State::Connecting;
+        self.connecting_since_ns = now_ns;
         self.generation = self.generation.wrapping_add(1);
         self.reader.reset();
         self.unsent = 0;
-        self.proven = false;
+        self.fruitless = self.fruitless.max(1);
         self.generation
     }
 
     /// Notes a complete reply: the next loss of the connection is no reason to wait.
     pub(crate) fn prove(&mut self) {
-        self.proven = true;
-        self.backoff_ns = 0;
+        self.fruitless = 0;
     }
 
     /// How long to wait before the next opening.
     pub(crate) fn pause_ns(&mut self) -> u64 {
-        if self.proven {
-            return 0;
+        let Some(doublings) = self.fruitless.checked_sub(1) else { return 0 };
+        self.fruitless = (self.fruitless + 1).min(MAX_FRUITLESS);
+        (BACKOFF_MIN_NS << doublings).min(BACKOFF_MAX_NS)
+    }
+}
+
+/// The connections of one thread, by slot, and the requests in flight on them, each slot's in a ring as deep as the
+/// pipeline.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    slots: Vec<Connection>,
+    rings: Vec<Moments>,
+    depth: usize,
+}
+
+impl Connections {
+    /// So many closed slots, for at most `pipeline` requests in flight on each.
+    pub(crate) fn new(slots: u32, pipeline: u16) -> Self {
+        let depth = usize::from(pipeline);
+        Self {
+            slots: (0..slots).map(|_| Connection::new()).collect(),
+            rings: vec![Moments::default(); slots as usize * depth],
+            depth,
         }
-        let pause = self.backoff_ns.max(BACKOFF_MIN_NS);
-        self.backoff_ns = (pause * 2).min(BACKOFF_MAX_NS);
-        pause
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Connection> {
+        self.slots.iter()
+    }
+
+    /// Fetches into the cache what the next event of each of these slots needs: the misses of many overlap, while those
+    /// of one after the other would each be waited for.
+    pub(crate) fn warm(&self, slots: impl Iterator<Item = u32>) {
+        black_box(slots.fold(0, |sum, slot| {
+            let slot = slot as usize;
+            sum ^ u64::from(self.slots[slot].generation) ^ self.rings[slot * self.depth].sent_ns
+        }));
+    }
+
+    /// The oldest request in flight on a slot.
+    pub(crate) fn oldest_mut(&mut self, slot: u32) -> Option<&mut Moments> {
+        let connection = &self.slots[slot as usize];
+        (connection.in_flight > 0).then(|| &mut self.rings[slot as usize * self.depth + usize::from(connection.oldest)])
+    }
+
+    /// Takes the oldest request in flight off a slot.
+    pub(crate) fn pop_oldest(&mut self, slot: u32) -> Option<Moments> {
+        let oldest = self.oldest_mut(slot).copied()?;
+        let connection = &mut self.slots[slot as usize];
+        connection.in_flight -= 1;
+        connection.oldest += 1;
+        if usize::from(connection.oldest) == self.depth {
+            connection.oldest = 0;
+        }
+        Some(oldest)
+    }
+
+    /// Puts a request in flight on a slot.
+    ///
+    /// # Panics
+    /// When the slot's ring is full: whoever sends keeps to the pipeline's depth.
+    pub(crate) fn push(&mut self, slot: u32, moments: Moments) {
+        let connection = &mut self.slots[slot as usize];
+        assert!(connection.in_flight() < self.depth, "more requests in flight than the pipeline is deep");
+        let mut at = usize::from(connection.oldest) + connection.in_flight();
+        if at >= self.depth {
+            at -= self.depth;
+        }
+        connection.in_flight += 1;
+        self.rings[slot as usize * self.depth + at] = moments;
+    }
+}
+
+impl Index<u32> for Connections {
+    type Output = Connection;
+
+    fn index(&self, slot: u32) -> &Connection {
+        &self.slots[slot as usize]
+    }
+}
+
+impl IndexMut<u32> for Connections {
+    fn index_mut(&mut self, slot: u32) -> &mut Connection {
+        &mut self.slots[slot as usize]
     }
 }
 

@@ -119,8 +119,9 @@ pub(crate) struct SecondPort {
     pub(crate) empty: Receiver<Box<Second>>,
 }
 
-/// Which request it was, and its moments in nanoseconds on the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which request it was, and its moments in nanoseconds on the clock. Aligned so that it lies in one cache line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(align(32))]
 pub(crate) struct Moments {
     /// Open model: when it was due. Closed: when it was sent.
     pub(crate) intended_ns: u64,

@@ -170,7 +170,7 @@ mod tests {
         String::from_utf8(encode(request, keep_alive)).unwrap()
     }
 
-    fn mixed(weights: &[f64], pipeline: u32, seed: u64) -> LoadSpec {
+    fn mixed(weights: &[f64], pipeline: u16, seed: u64) -> LoadSpec {
         let one = |(index, weight): (usize, &f64)| WeightedRequest {
             request: Request { path: format!("/{}", "x".repeat(index)), ..request("GET", HttpVersion::Http11) },
             expect: ReplyExpectation::default(),

@@ -118,7 +118,7 @@ proptest! {
         script in scripts(),
         rate in prop::option::of(1.0f64..2000.0),
         connections in 1u32..5,
-        pipeline in 1u32..5,
+        pipeline in 1u16..5,
         keep_alive: bool,
         timeout_ms in prop::option::of(1u64..60),
         count in prop::option::of(1u64..100),

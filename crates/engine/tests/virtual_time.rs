@@ -238,7 +238,7 @@ proptest! {
     fn the_books_balance_for_any_load(
         rate in prop::option::of(1.0f64..3000.0),
         connections in 1u32..40,
-        pipeline in 1u32..5,
+        pipeline in 1u16..5,
         service_us in 1u64..400_000,
         workers in 1usize..50,
         timeout_ms in prop::option::of(1u64..500),

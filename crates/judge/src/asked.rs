@@ -20,7 +20,7 @@ pub(crate) struct Asked {
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
     /// Requests in flight on one connection at most.
-    pipeline: u32,
+    pipeline: u16,
     /// What one generator thread can do here, where it was calibrated.
     limits: Option<GeneratorLimits>,
     /// Whether a number of requests was asked for, so that connections fall idle before the end.
@@ -123,7 +123,7 @@ fn rate(model: LoadModel) -> Option<f64> {
     }
 }
 
-fn slots(connections: u32, pipeline: u32) -> f64 {
+fn slots(connections: u32, pipeline: u16) -> f64 {
     f64::from(connections) * f64::from(pipeline.max(1))
 }
 

@@ -24,7 +24,7 @@ const CLOCK_READINGS: u64 = 1_000_000;
 const SLEEPS: [(u64, u64); 3] = [(50_000, 4_000), (1_000_000, 600), (10_000_000, 60)];
 
 /// Shapes of the closed loads: (connections, requests in flight on each).
-const SHAPES: [(u32, u32); 3] = [(100, 1), (1_000, 1), (100, 16)];
+const SHAPES: [(u32, u16); 3] = [(100, 1), (1_000, 1), (100, 16)];
 
 /// Connections of the open loads.
 const RATE_CONNECTIONS: u32 = 100;
@@ -46,7 +46,7 @@ pub enum CalibrationStage {
         /// Connections.
         connections: u32,
         /// Requests in flight on each.
-        pipeline: u32,
+        pipeline: u16,
     },
     /// An open load.
     Rate {
@@ -163,7 +163,7 @@ impl Calibrator<'_> {
         address: SocketAddr,
         model: LoadModel,
         connections: u32,
-        pipeline: u32,
+        pipeline: u16,
         stop: &AtomicBool,
     ) -> Result<Measurement, LoadError> {
         let spec = LoadSpec {
@@ -196,7 +196,7 @@ impl Calibrator<'_> {
     }
 }
 
-fn ceiling(connections: u32, pipeline: u32, measured: &Measurement) -> Ceiling {
+fn ceiling(connections: u32, pipeline: u16, measured: &Measurement) -> Ceiling {
     Ceiling {
         connections,
         pipeline,

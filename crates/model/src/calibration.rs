@@ -79,7 +79,7 @@ pub struct Ceiling {
     /// Connections.
     pub connections: u32,
     /// Requests in flight on each.
-    pub pipeline: u32,
+    pub pipeline: u16,
     /// Replies a second, every one checked.
     pub requests_per_s: f64,
     /// CPU of the generator for each reply, in microseconds; none without a reply.

@@ -94,7 +94,7 @@ pub struct LoadSpec {
     /// Connections over all threads, at least 1 and at least `threads`.
     pub connections: u32,
     /// Requests in flight on one connection at most; 1 is no pipelining.
-    pub pipeline: u32,
+    pub pipeline: u16,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,
     /// Time without a complete reply after which a request is given up; none unless asked for.

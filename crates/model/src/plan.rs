@@ -256,7 +256,7 @@ pub struct CellLoad {
     /// Connections.
     pub connections: u32,
     /// Requests in flight on a connection.
-    pub pipeline: u32,
+    pub pipeline: u16,
     /// Whether connections serve more than one request.
     pub keep_alive: bool,
     /// Time-out of a request, if asked for.

@@ -38,7 +38,7 @@ struct Load<'a> {
     path: &'a str,
     body_bytes: usize,
     connections: u32,
-    pipeline: u32,
+    pipeline: u16,
     keep_alive: bool,
     timeout_s: Option<f64>,
     warm_up_s: f64,

@@ -272,6 +272,11 @@ impl Load {
         }
     }
 
+    /// A value whose range was looked at when it was read; 1 where none is given.
+    fn small<N: TryFrom<u64> + From<u8>>(&self, key: LoadKey) -> N {
+        self.whole(key).and_then(|value| N::try_from(value).ok()).unwrap_or_else(|| N::from(1))
+    }
+
     fn whole(&self, key: LoadKey) -> Option<u64> {
         match self.get(key) {
             Some(Value::Whole(value)) => Some(*value),
@@ -301,8 +306,8 @@ impl Load {
         seed: u64,
         routes: Option<&Placed>,
     ) -> Read<CellLoad> {
-        let small = |key| self.whole(key).and_then(|value| u32::try_from(value).ok()).unwrap_or(1);
-        let (pipeline, keep_alive) = (small(LoadKey::Pipeline), self.flag(LoadKey::KeepAlive));
+        let pipeline = self.small(LoadKey::Pipeline);
+        let keep_alive = self.flag(LoadKey::KeepAlive);
         if pipeline > 1 && !keep_alive {
             let span = self.values.get(&LoadKey::Pipeline).map_or(0..0, |placed| placed.span.clone());
             return Err(Fault::new(span, "nothing can be pipelined without keep-alive")
@@ -311,7 +316,7 @@ impl Load {
         Ok(CellLoad {
             mix: self.mix(seed, routes)?,
             load_model: self.load_model()?,
-            connections: small(LoadKey::Connections),
+            connections: self.small(LoadKey::Connections),
             pipeline,
             keep_alive,
             timeout_ns: self.duration_ns(LoadKey::Timeout),

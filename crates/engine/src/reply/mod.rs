@@ -58,6 +58,33 @@ struct Head {
     keep_alive: bool,
 }
 
+impl Head {
+    /// Whether the reply has no body, whatever its framing says (RFC 9112 §6.3).
+    fn is_bodiless(self, head_only: bool) -> bool {
+        head_only || matches!(self.status, 101 | 204 | 304)
+    }
+
+    /// Takes a reply whose head is the first `start` bytes of `input`, if all of it is there and says how long it is.
+    fn whole_reply(self, start: usize, input: &mut &[u8], expect: &ReplyExpectation, head_only: bool) -> Option<Reply> {
+        let length = match self.framing {
+            _ if self.status < 200 => return None,
+            _ if self.is_bodiless(head_only) => 0,
+            Framing::Length(length) => usize::try_from(length).ok()?,
+            Framing::Chunked | Framing::UntilClose => return None,
+        };
+        let end = start.checked_add(length)?;
+        let body = input.get(start..end)?;
+        let body_ok = expect.body.as_ref().is_none_or(|wanted| wanted == body);
+        *input = &input[end..];
+        Some(self.reply(expect, body_ok, end as u64))
+    }
+
+    fn reply(self, expect: &ReplyExpectation, body_ok: bool, bytes: u64) -> Reply {
+        let status_ok = expect.status.map_or((200..400).contains(&self.status), |wanted| self.status == wanted);
+        Reply { status: self.status, status_ok, body_ok, keep_alive: self.keep_alive, bytes }
+    }
+}
+
 /// The last head seen on any connection of a thread, by its exact bytes: servers repeat themselves, and comparing
 /// is cheaper than parsing.
 #[derive(Debug, Default)]
@@ -77,9 +104,17 @@ enum Phase {
     UntilClose,
 }
 
-/// Reads the replies of one connection, one after the other.
-#[derive(Debug)]
+/// Reads the replies of one connection, one after the other. It is small, and a reply that comes whole with the head of
+/// the last one leaves it alone: of thousands of connections each is out of the cache when its reply comes.
+#[derive(Debug, Default)]
 pub struct ReplyReader {
+    /// Made for the first reply that did not come like that.
+    part: Option<Box<Part>>,
+}
+
+/// A reply of which a part has been read; between replies, none of the next.
+#[derive(Debug)]
+struct Part {
     phase: Phase,
     torn: Vec<u8>,
     head: Head,
@@ -88,7 +123,7 @@ pub struct ReplyReader {
     body_matches: bool,
 }
 
-impl Default for ReplyReader {
+impl Default for Part {
     fn default() -> Self {
         let head = Head { status: 0, framing: Framing::Length(0), keep_alive: true };
         Self { phase: Phase::Head, torn: Vec::new(), head, bytes: 0, body_length: 0, body_matches: true }
@@ -98,12 +133,12 @@ impl Default for ReplyReader {
 impl ReplyReader {
     /// Whether some bytes of a reply have come and not all.
     pub fn begun(&self) -> bool {
-        self.bytes > 0
+        self.part.as_ref().is_some_and(|part| part.begun())
     }
 
     /// Bytes that wait here for the rest of a torn head or line; bounded, whatever comes.
     pub fn held_bytes(&self) -> usize {
-        self.torn.len()
+        self.part.as_ref().map_or(0, |part| part.torn.len())
     }
 
     /// Forgets everything, for a new connection.
@@ -114,6 +149,34 @@ impl ReplyReader {
     /// Takes bytes from `input` until one reply is complete or none are left. `head_only` says that the request
     /// was HEAD, whose reply has no body whatever its head says.
     pub fn advance(
+        &mut self,
+        input: &mut &[u8],
+        expect: &ReplyExpectation,
+        head_only: bool,
+        cache: &mut HeadCache,
+    ) -> Advance {
+        if !self.begun()
+            && let Parsed::Head(head, length) = cache.read(input)
+            && let Some(reply) = head.whole_reply(length, input, expect, head_only)
+        {
+            return Advance::Complete(reply);
+        }
+        self.part.get_or_insert_default().advance(input, expect, head_only, cache)
+    }
+
+    /// The connection has ended: completes the reply that ends with it, wants more of one that does not, or finds that
+    /// what has come so far is no HTTP reply.
+    pub fn end(&mut self, expect: &ReplyExpectation) -> Advance {
+        self.part.as_mut().map_or(Advance::NeedMore, |part| part.end(expect))
+    }
+}
+
+impl Part {
+    fn begun(&self) -> bool {
+        self.bytes > 0
+    }
+
+    fn advance(
         &mut self,
         input: &mut &[u8],
         expect: &ReplyExpectation,
@@ -142,9 +205,7 @@ impl ReplyReader {
         }
     }
 
-    /// The connection has ended: completes the reply that ends with it, wants more of one that does not, or finds that
-    /// what has come so far is no HTTP reply.
-    pub fn end(&mut self, expect: &ReplyExpectation) -> Advance {
+    fn end(&mut self, expect: &ReplyExpectation) -> Advance {
         match self.phase {
             Phase::UntilClose => Advance::Complete(self.complete(expect)),
             Phase::Head if matches!(parse_head(&self.torn), Parsed::Bad) => Advance::Malformed,
@@ -153,32 +214,19 @@ impl ReplyReader {
     }
 
     fn complete(&mut self, expect: &ReplyExpectation) -> Reply {
-        let status = self.head.status;
         let body_ok =
             expect.body.as_ref().is_none_or(|body| self.body_matches && self.body_length == body.len() as u64);
-        let reply = Reply {
-            status,
-            status_ok: expect.status.map_or((200..400).contains(&status), |wanted| status == wanted),
-            body_ok,
-            keep_alive: self.head.keep_alive,
-            bytes: self.bytes,
-        };
+        let reply = self.head.reply(expect, body_ok, self.bytes);
         (self.phase, self.bytes, self.body_length, self.body_matches) = (Phase::Head, 0, 0, true);
         reply
     }
 
     fn read_head(&mut self, input: &mut &[u8], head_only: bool, cache: &mut HeadCache) -> StepResult {
         let (head, used) = if self.torn.is_empty() {
-            match cache.lookup(input) {
-                Some(hit) => hit,
-                None => match parse_head(input) {
-                    Parsed::Head(head, length) => {
-                        cache.store(&input[..length], head);
-                        (head, length)
-                    }
-                    Parsed::Partial => return self.tear(input, MAX_HEAD_BYTES),
-                    Parsed::Bad => return Ok(Some(Step::Bad)),
-                },
+            match cache.read(input) {
+                Parsed::Head(head, length) => (head, length),
+                Parsed::Partial => return self.tear(input, MAX_HEAD_BYTES),
+                Parsed::Bad => return Ok(Some(Step::Bad)),
             }
         } else {
             let before = self.torn.len();
@@ -210,12 +258,11 @@ impl ReplyReader {
             return Step::Continue;
         }
         self.head = head;
-        let bodiless = head_only || matches!(head.status, 101 | 204 | 304);
         if head.status == 101 {
             self.head.keep_alive = false;
         }
         match head.framing {
-            _ if bodiless => return Step::End,
+            _ if head.is_bodiless(head_only) => return Step::End,
             Framing::Length(0) => return Step::End,
             Framing::Length(left) => self.phase = Phase::Fixed { left },
             Framing::Chunked => self.phase = Phase::ChunkSize,
@@ -315,15 +362,20 @@ struct TooLong;
 type StepResult = Result<Option<Step>, TooLong>;
 
 impl HeadCache {
-    fn lookup(&self, input: &[u8]) -> Option<(Head, usize)> {
-        let head = self.head?;
-        input.starts_with(&self.bytes).then_some((head, self.bytes.len()))
-    }
-
-    fn store(&mut self, bytes: &[u8], head: Head) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
-        self.head = Some(head);
+    /// The head with which `input` begins.
+    fn read(&mut self, input: &[u8]) -> Parsed {
+        if let Some(head) = self.head
+            && input.starts_with(&self.bytes)
+        {
+            return Parsed::Head(head, self.bytes.len());
+        }
+        let parsed = parse_head(input);
+        if let Parsed::Head(head, length) = parsed {
+            self.bytes.clear();
+            self.bytes.extend_from_slice(&input[..length]);
+            self.head = Some(head);
+        }
+        parsed
     }
 }
 

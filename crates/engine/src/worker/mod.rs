@@ -10,6 +10,7 @@ mod sending;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Clock, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse};
@@ -17,7 +18,7 @@ use rustix::io::Errno;
 
 use busy::BusyMeter;
 
-use crate::connection::{Connection, State};
+use crate::connection::{Connections, State};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::ledger::Ledger;
 use crate::reply::HeadCache;
@@ -44,6 +45,9 @@ const RECEIVES_IN_A_ROW: usize = 4;
 /// How often the age of requests is looked at, as parts of the time-out: a time-out is noticed at most 1/32 late.
 const LOOKS_PER_TIMEOUT: u64 = 32;
 
+/// Connections whose state is fetched into the cache at once, before their events are handled.
+const SLOTS_WARMED: usize = 16;
+
 /// Slots looked at in a row for time-outs: some microseconds of work.
 const SLOTS_PER_LOOK: usize = 1024;
 
@@ -59,7 +63,7 @@ pub(crate) struct Worker<'a, W, C> {
     pipeline: usize,
     demand: Demand,
     ledger: Ledger,
-    connections: Vec<Connection>,
+    connections: Connections,
     /// Slots that can take the next due request (open model).
     free: VecDeque<u32>,
     /// Since when `free` has not been empty.
@@ -109,14 +113,15 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     pub(crate) fn new(spec: &'a LoadSpec, thread: u32, slots: u32, wire: W, clock: C, stop: &'a AtomicBool) -> Self {
         let now_ns = clock.now_ns();
         let (demand, ledger) = opening_books(spec, now_ns);
+        let pipeline = spec.pipeline.max(1);
         Self {
             spec,
             wire,
             requests: Requests::new(spec, thread),
-            pipeline: spec.pipeline.max(1) as usize,
+            pipeline: usize::from(pipeline),
             demand,
             ledger,
-            connections: (0..slots).map(|_| Connection::new()).collect(),
+            connections: Connections::new(slots, pipeline),
             free: VecDeque::with_capacity(slots as usize),
             free_since_ns: now_ns,
             reconnects: BinaryHeap::new(),
@@ -210,11 +215,15 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     fn handle(&mut self, edges: usize) {
         for ready in std::mem::take(&mut self.unfinished) {
-            self.connections[ready.slot as usize].unfinished = false;
+            self.connections[ready.slot].unfinished = false;
             self.on_ready(ready);
             self.dispatch();
         }
         for index in 0..edges {
+            if index % SLOTS_WARMED == 0 {
+                let next = index..edges.min(index + SLOTS_WARMED);
+                self.connections.warm(next.map(|index| self.wire.ready(index).slot));
+            }
             let ready = self.wire.ready(index);
             self.on_ready(ready);
             if self.demand.is_open() {
@@ -225,16 +234,20 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     /// A connection that stays open from one load phase to the next begins with what the load model wants of it.
     fn start_slots(&mut self) {
-        for slot in 0..self.connections.len() as u32 {
+        for slot in self.slots() {
             // Each first send has its own stamp: a thousand of them take milliseconds.
             let now_ns = self.clock.now_ns();
-            match self.connections[slot as usize].state {
+            match self.connections[slot].state {
                 State::Open => self.offer(slot, now_ns),
                 State::Closed if !self.spec.keep_alive => self.offer(slot, now_ns),
                 State::Closed if slot < self.unopened => self.reopen(slot, now_ns),
                 _ => {}
             }
         }
+    }
+
+    fn slots(&self) -> Range<u32> {
+        0..self.connections.len() as u32
     }
 
     fn stopped(&self) -> bool {
@@ -309,8 +322,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             self.ledger.move_end(self.demand.window);
         }
         self.charge_unsent(now_ns);
-        for connection in &mut self.connections {
-            for moments in connection.in_flight.drain(..) {
+        for slot in self.slots() {
+            while let Some(moments) = self.connections.pop_oldest(slot) {
                 self.ledger.unfinished(moments, now_ns);
             }
         }
@@ -327,8 +340,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     /// Requests that came due and never left: those held by a connection, and those the schedule still owes.
     fn charge_unsent(&mut self, now_ns: u64) {
-        for connection in &mut self.connections {
-            if let Some(reserved) = connection.reserved.take() {
+        for slot in self.slots() {
+            if let Some(reserved) = self.connections[slot].reserved.take() {
                 self.ledger.not_sent(reserved.intended_ns, NotSent::WaitingAtEnd, 0, now_ns);
             }
         }

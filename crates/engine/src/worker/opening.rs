@@ -21,7 +21,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Opens a slot again after a loss or a pause: under the closed model that is the attempt at a request.
     pub(super) fn reopen(&mut self, slot: u32, now_ns: u64) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         connection.state = State::Closed;
         if connection.reserved.is_none() && !self.demand.is_open() {
             if self.demand.closed_now(1, now_ns) == 0 {
@@ -33,7 +33,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         } else if now_ns >= self.demand.window.end_ns {
             return;
         }
-        if self.connections[slot as usize].reserved.is_some() || self.spec.keep_alive {
+        if self.connections[slot].reserved.is_some() || self.spec.keep_alive {
             self.connect(slot, now_ns);
         } else {
             self.offer(slot, now_ns);
@@ -41,7 +41,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     pub(super) fn connect(&mut self, slot: u32, now_ns: u64) {
-        let generation = self.connections[slot as usize].begin_connecting(now_ns);
+        let generation = self.connections[slot].begin_connecting(now_ns);
         self.connecting += 1;
         if let Err(errno) = self.wire.connect(slot, generation) {
             self.connect_failed(slot, errno, now_ns);
@@ -52,7 +52,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.counts.connect_failed += 1;
         self.connecting -= 1;
         self.last_ended_ns = now_ns;
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         let reserved = connection.reserved.take().map(|reserved| reserved.intended_ns);
         // Under the open model it is the request that has waited longest whose user is turned away.
         let charged = reserved.or_else(|| self.take_due(now_ns));
@@ -66,7 +66,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.counts.opened += 1;
         self.connecting -= 1;
         crate::ledger::record(&mut self.ledger.connect, now_ns - since_ns);
-        self.connections[slot as usize].state = State::Open;
+        self.connections[slot].state = State::Open;
         self.offer(slot, now_ns);
     }
 
@@ -74,7 +74,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// no demand, and the slot stays closed until the load starts.
     pub(super) fn close(&mut self, slot: u32, now_ns: u64) {
         self.wire.close(slot);
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         let pause_ns = connection.pause_ns();
         if pause_ns == 0 {
             self.reopen(slot, now_ns);
@@ -86,14 +86,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// The connection is lost, and with it every request in flight on it.
     pub(super) fn lose(&mut self, slot: u32, loss: Loss, now_ns: u64) {
-        let connection = &mut self.connections[slot as usize];
-        self.counts.closed_idle += u64::from(connection.in_flight.is_empty());
+        let connection = &mut self.connections[slot];
+        self.counts.closed_idle += u64::from(connection.in_flight() == 0);
         self.last_ended_ns = now_ns;
-        self.in_flight -= connection.in_flight.len();
-        let begun = connection.reader.begun();
-        for (index, moments) in connection.in_flight.drain(..).enumerate() {
+        self.in_flight -= connection.in_flight();
+        let mut begun = connection.reader.begun();
+        while let Some(moments) = self.connections.pop_oldest(slot) {
             // Whatever ended the connection ended every request on it; only the first one's reply may have begun.
-            self.ledger.failed(moments, loss, index == 0 && begun, now_ns);
+            self.ledger.failed(moments, loss, std::mem::take(&mut begun), now_ns);
         }
         self.close(slot, now_ns);
     }

@@ -11,12 +11,13 @@ use crate::wire::{Ready, Wire};
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_ready(&mut self, ready: Ready) {
-        let connection = &self.connections[ready.slot as usize];
+        let connection = &self.connections[ready.slot];
         if connection.generation != ready.generation {
             return;
         }
         match connection.state {
-            State::Connecting { since_ns } if ready.writable => {
+            State::Connecting if ready.writable => {
+                let since_ns = connection.connecting_since_ns;
                 let now_ns = self.clock.now_ns();
                 match self.wire.connected(ready.slot) {
                     Ok(()) => self.on_connected(ready.slot, since_ns, now_ns),
@@ -43,13 +44,13 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// The kernel takes bytes again: the slot sends what it holds back, if it does.
     fn send_more(&mut self, ready: Ready) {
-        let connection = &self.connections[ready.slot as usize];
+        let connection = &self.connections[ready.slot];
         if connection.generation != ready.generation || connection.state != State::Open {
             return;
         }
         let wants_to_send = connection.unsent > 0
             || connection.reserved.is_some()
-            || (!self.demand.is_open() && connection.in_flight.len() < self.pipeline);
+            || (!self.demand.is_open() && connection.in_flight() < self.pipeline);
         if wants_to_send {
             let now_ns = self.clock.now_ns();
             self.on_writable(ready.slot, now_ns);
@@ -59,7 +60,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// Receives until the kernel has nothing more, the connection is lost, or its turn is over.
     pub(super) fn receive(&mut self, ready: Ready) {
         for _ in 0..RECEIVES_IN_A_ROW {
-            let connection = &self.connections[ready.slot as usize];
+            let connection = &self.connections[ready.slot];
             if connection.generation != ready.generation || connection.state != State::Open {
                 return;
             }
@@ -91,7 +92,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 return;
             }
         }
-        let connection = &mut self.connections[ready.slot as usize];
+        let connection = &mut self.connections[ready.slot];
         if !std::mem::replace(&mut connection.unfinished, true) {
             self.unfinished.push(ready);
         }
@@ -99,8 +100,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     pub(super) fn on_bytes(&mut self, slot: u32, mut input: &[u8], hangup: bool, now_ns: u64) {
         while !input.is_empty() {
-            let connection = &mut self.connections[slot as usize];
-            let Some(moments) = connection.in_flight.front_mut() else {
+            let Some(moments) = self.connections.oldest_mut(slot) else {
                 self.counts.unasked_replies += 1;
                 return self.close(slot, now_ns);
             };
@@ -108,7 +108,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 moments.first_byte_ns = now_ns;
             }
             let asked = self.requests.get(moments.place);
-            match connection.reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
+            let reader = &mut self.connections[slot].reader;
+            match reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
                 Advance::NeedMore => {}
                 Advance::Malformed => return self.lose(slot, Loss::Malformed, now_ns),
                 Advance::Complete(reply) => {
@@ -126,8 +127,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// Books a reply; gives whether its connection lives on.
     pub(super) fn on_reply(&mut self, slot: u32, reply: &Reply, now_ns: u64) -> bool {
         let inside = self.demand.window.contains(now_ns);
-        let connection = &mut self.connections[slot as usize];
-        let Some(moments) = connection.in_flight.pop_front() else { return true };
+        let Some(moments) = self.connections.pop_oldest(slot) else { return true };
+        let connection = &mut self.connections[slot];
         connection.prove();
         connection.completed += u64::from(inside);
         self.in_flight -= 1;
@@ -142,7 +143,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Closes a connection that has served its last request; what is still in flight on it is lost.
     pub(super) fn retire(&mut self, slot: u32, now_ns: u64) {
-        if self.connections[slot as usize].in_flight.is_empty() {
+        if self.connections[slot].in_flight() == 0 {
             self.close(slot, now_ns);
         } else {
             self.lose(slot, Loss::Closed, now_ns);
@@ -150,9 +151,9 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
-        let connection = &mut self.connections[slot as usize];
-        let first = connection.in_flight.front();
-        match first.map(|moments| connection.reader.end(self.requests.get(moments.place).expect)) {
+        let place = self.connections.oldest_mut(slot).map(|moments| moments.place);
+        let reader = &mut self.connections[slot].reader;
+        match place.map(|place| reader.end(self.requests.get(place).expect)) {
             Some(Advance::Complete(reply)) => {
                 self.on_reply(slot, &reply, now_ns);
             }
@@ -173,7 +174,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         for _ in 0..slots.min(SLOTS_PER_LOOK) {
             let slot = self.next_timeout_slot;
             self.next_timeout_slot = (slot + 1) % slots as u32;
-            let oldest = self.connections[slot as usize].in_flight.front();
+            let oldest = self.connections.oldest_mut(slot);
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);
             }

@@ -12,12 +12,12 @@ use crate::wire::{Ready, Wire};
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// The slot can take a request: under the closed model it gets one, under the open one it queues for the next.
     pub(super) fn offer(&mut self, slot: u32, now_ns: u64) {
-        if !self.demand.is_open() || self.connections[slot as usize].reserved.is_some() {
+        if !self.demand.is_open() || self.connections[slot].reserved.is_some() {
             self.fill(slot, now_ns);
         }
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         let able = match connection.state {
-            State::Open => connection.unsent == 0 && connection.in_flight.len() < self.pipeline,
+            State::Open => connection.unsent == 0 && connection.in_flight() < self.pipeline,
             State::Closed => !self.spec.keep_alive,
             _ => false,
         };
@@ -46,7 +46,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 return;
             }
             let Some(slot) = self.free.pop_front() else { return };
-            let connection = &mut self.connections[slot as usize];
+            let connection = &mut self.connections[slot];
             connection.queued = false;
             let able = connection.state == State::Open || !self.spec.keep_alive;
             if !able {
@@ -56,7 +56,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             connection.reserved = Some(Reserved { intended_ns: due_ns, blocked });
             self.demand.take_due(due_ns);
             self.ledger.scheduled(due_ns, 1);
-            match self.connections[slot as usize].state {
+            match self.connections[slot].state {
                 State::Open => self.offer(slot, now_ns),
                 _ => self.connect(slot, now_ns),
             }
@@ -68,7 +68,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if !self.demand.may_send(now_ns) {
             return;
         }
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         if connection.state != State::Open {
             if connection.state == State::Closed {
                 self.reopen(slot, now_ns);
@@ -78,17 +78,16 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if connection.unsent > 0 {
             return;
         }
-        let held = usize::from(connection.reserved.is_some());
-        let room =
-            if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight.len() + held);
-        let count = held + self.demand.closed_now(room, now_ns);
+        let room = if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight());
+        let held = usize::from(connection.reserved.is_some()).min(room);
+        let count = held + self.demand.closed_now(room - held, now_ns);
         if count == 0 {
             return;
         }
         match self.wire.send(slot, self.requests.next(count)) {
             Ok(bytes) => self.on_sent(slot, bytes, now_ns),
             Err(Errno::AGAIN) => {
-                if let Some(reserved) = &mut self.connections[slot as usize].reserved {
+                if let Some(reserved) = &mut self.connections[slot].reserved {
                     reserved.blocked = true;
                 }
             }
@@ -98,24 +97,24 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// A send failed: what the peer said before it went is read first, for it may be a whole reply.
     fn lose_unread(&mut self, slot: u32, errno: Errno, now_ns: u64) {
-        let connection = &self.connections[slot as usize];
-        let (generation, awaits_reply) = (connection.generation, !connection.in_flight.is_empty());
+        let connection = &self.connections[slot];
+        let (generation, awaits_reply) = (connection.generation, connection.in_flight() > 0);
         if awaits_reply {
             // A send may fail in the midst of receiving, when the buffer is lent out.
             self.buffer.resize(BUFFER_BYTES, 0);
             self.receive(Ready { slot, generation, readable: true, writable: false, hangup: true });
         }
-        let connection = &self.connections[slot as usize];
+        let connection = &self.connections[slot];
         if connection.generation == generation && connection.state == State::Open {
             self.lose(slot, Loss::Errno(errno), now_ns);
         }
     }
 
     pub(super) fn on_sent(&mut self, slot: u32, bytes: usize, now_ns: u64) {
-        let connection = &mut self.connections[slot as usize];
         let (mut left, mut fresh) = (bytes, 0);
         while left > 0 {
             let (place, length) = self.requests.take();
+            let connection = &mut self.connections[slot];
             connection.unsent = length.saturating_sub(left);
             connection.unsent_of = place;
             left = left.saturating_sub(length);
@@ -129,7 +128,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     (now_ns, false)
                 }
             };
-            connection.in_flight.push_back(Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0, place });
+            self.connections.push(slot, Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0, place });
             if !self.demand.is_open() && fresh > 0 {
                 self.ledger.scheduled(now_ns, 1);
             }
@@ -140,7 +139,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// The kernel takes bytes again.
     pub(super) fn on_writable(&mut self, slot: u32, now_ns: u64) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.connections[slot];
         if connection.unsent > 0 {
             match self.wire.send(slot, self.requests.tail(connection.unsent_of, connection.unsent)) {
                 Ok(bytes) => connection.unsent -= bytes,
@@ -148,7 +147,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 Err(errno) => return self.lose_unread(slot, errno, now_ns),
             }
         }
-        if self.connections[slot as usize].unsent == 0 {
+        if self.connections[slot].unsent == 0 {
             self.offer(slot, now_ns);
         }
     }
