@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::report::{Verdicts, verdicts_json, verdicts_markdown};
+use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
 use lab::RunFolder;
-use model::{Analysis, ClaimVerdict};
+use model::Analysis;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
@@ -150,11 +150,6 @@ impl Ended {
     /// One line for stderr.
     fn in_short(&self) -> String {
         let Ok(analysis) = &self.outcome else { return format!("{}: not run", self.name) };
-        let count = |verdict: &ClaimVerdict| {
-            let number = analysis.claims.iter().filter(|claim| claim.verdict == *verdict).count();
-            (number > 0).then(|| format!("{number} {}", verdict.words()))
-        };
-        let counts: Vec<String> = ClaimVerdict::ALL.iter().filter_map(count).collect();
-        format!("{}: {}", self.name, counts.join(", "))
+        format!("{}: {}", self.name, verdict_counts(analysis))
     }
 }

@@ -135,6 +135,50 @@ fn a_contradicted_claim_fails_only_the_gate() {
     assert_eq!(record.text("trials.jsonl"), trials, "nothing was left to launch");
 }
 
+/// Says how many cores the machine of a recorded run had.
+fn recorded_cores(record: &Record, cores: u32) {
+    let mut environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
+    environment["cpus"] = cores.into();
+    std::fs::write(record.path().join("environment.json"), environment.to_string()).unwrap();
+}
+
+#[test]
+fn a_claim_about_many_cores_is_not_seen_on_few_and_contradicted_on_enough() {
+    let claim = claiming("throughput(specimen:serialised) / throughput(specimen:clean) > 0.9");
+    let lab = Lab::new().experiment(format!("{claim}cores = 8\n"));
+    // The verdict for machines does not depend on the cores here.
+    lab.run(&["--gate"]).exits(1);
+    let record = lab.record();
+    let report = |format| lab.bourdon(&["report", record.name(), "--format", format]).exits(0);
+    let shown = |cores: u32| {
+        recorded_cores(&record, cores);
+        let claim = report("json").json()["claims"][0].clone();
+        assert_eq!(claim["verdict"], "contradicted", "on {cores} cores");
+        (report("text").stdout, report("markdown").stdout, claim["not_seen_on_cores"].clone())
+    };
+    for cores in [2, 7] {
+        let (text, markdown, unseen) = shown(cores);
+        let words = format!("not seen on {cores} cores");
+        assert!(text.contains(&format!("\n {words}  It serves one at a time.\n")), "{text}");
+        assert!(markdown.contains(&format!("| **{words}** | `one-at-a-time` |")), "{markdown}");
+        assert!(!text.contains("contradicted") && !markdown.contains("contradicted"), "{text}\n{markdown}");
+        assert_eq!(unseen, cores);
+    }
+    for cores in [8, 16] {
+        let (text, markdown, unseen) = shown(cores);
+        assert!(text.contains("\n contradicted  It serves one at a time.\n"), "{text}");
+        assert!(markdown.contains("| **contradicted** | `one-at-a-time` |"), "{markdown}");
+        assert!(!text.contains("not seen") && !markdown.contains("not seen") && unseen.is_null(), "{text}\n{markdown}");
+    }
+
+    // A plan of before the key was known.
+    let plan = record.text("plan.toml");
+    let older = plan.replace("cores = 8\n", "");
+    assert_ne!(older, plan);
+    std::fs::write(record.path().join("plan.toml"), older).unwrap();
+    assert!(shown(2).0.contains("\n contradicted  It serves one at a time.\n"));
+}
+
 #[test]
 fn wrong_replies_void_their_trials_alone() {
     let lab = Lab::new().experiment(SHORT.replace("specimen:stall", "specimen:wrong-body"));

@@ -32,7 +32,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
         groups: ranked(comparisons::group(&records, &comparisons), blocks >= BLOCKS_FOR_A_VERDICT),
         comparisons,
-        claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim)).collect(),
+        claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim, environment.cpus)).collect(),
         findings: findings::find(&records),
         session: session::analyse(&records),
         trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },

@@ -137,6 +137,7 @@ impl Session {
             published: BTreeMap::new(),
             published_value: Some(0.5),
             expect: expect.to_owned(),
+            cores: None,
             not_testable: None,
         });
         self

@@ -335,6 +335,10 @@ pub struct ClaimAnalysis {
     pub blocks: u32,
     /// The verdict.
     pub verdict: ClaimVerdict,
+    /// The cores of the run's machine, where the claim is contradicted on fewer than it is about: people are then told
+    /// that it was not seen on so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_seen_on_cores: Option<u32>,
     /// Why it is inconclusive or not testable; cautions about a verdict.
     pub notes: Vec<String>,
     /// About how many blocks would settle it, where that can be said.

@@ -33,7 +33,7 @@ pub use load_text::load_text;
 pub use page::Style;
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
-pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdicts_json, verdicts_markdown};
+pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 
 /// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.
 pub fn run_json(analysis: &model::Analysis) -> String {

@@ -105,7 +105,7 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
 
 fn claim_line(claim: &ClaimAnalysis) -> String {
     let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
-    let verdict = format!("**{}**", claim.verdict.words());
+    let verdict = format!("**{}**", words::verdict(claim));
     let seen = measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
     line(&[&verdict, &code(&claim.name), &escape(&claim.says), &seen, &published, &code(&claim.expect)])
 }

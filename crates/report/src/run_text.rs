@@ -148,7 +148,7 @@ fn claims(page: &mut Page, analysis: &Analysis) {
     }
     page.gap();
     page.paragraph(0, Tint::Bold, &words::claims_title(analysis));
-    let labels = analysis.claims.iter().map(|claim| claim.verdict.words().len()).max().unwrap_or(0);
+    let labels = analysis.claims.iter().map(|claim| length(&words::verdict(claim))).max().unwrap_or(0);
     for claim in &analysis.claims {
         claim_entry(page, claim, labels);
     }
@@ -157,11 +157,12 @@ fn claims(page: &mut Page, analysis: &Analysis) {
 fn claim_entry(page: &mut Page, claim: &ClaimAnalysis, labels: usize) {
     let tint = match claim.verdict {
         ClaimVerdict::Supported => Tint::Good,
+        ClaimVerdict::Contradicted if claim.not_seen_on_cores.is_some() => Tint::Unsure,
         ClaimVerdict::Contradicted => Tint::Bad,
         ClaimVerdict::Inconclusive => Tint::Unsure,
         ClaimVerdict::NotTestable => Tint::Dim,
     };
-    page.entry(1, (tint, claim.verdict.words()), labels, &claim.says);
+    page.entry(1, (tint, &words::verdict(claim)), labels, &claim.says);
     let column = labels + 3;
     let mut below = join(&words::claim_figures(claim), "; ", page.width() - column);
     below.extend(claim.notes.iter().cloned());

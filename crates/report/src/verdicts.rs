@@ -1,5 +1,7 @@
 //! One page over several experiments: what was claimed, what was measured, what holds.
 
+use std::collections::BTreeSet;
+
 use model::{Analysis, ClaimAnalysis, ClaimVerdict};
 
 use crate::format::quantity;
@@ -44,10 +46,37 @@ pub fn verdicts_json(series: &[Verdicts<'_>]) -> String {
     crate::to_json(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
 }
 
+/// How many claims of a run got which verdict, in one line: `2 supported, 3 not seen on 2 cores`.
+pub fn verdict_counts(analysis: &Analysis) -> String {
+    let counted = |shown: String| match count(analysis, &shown) {
+        0 => None,
+        number => Some(format!("{number} {shown}")),
+    };
+    shown_verdicts(&analysis.claims).into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
+}
+
+/// The words that claims are counted under: every verdict, and each "not seen on … cores" that one of them got.
+fn shown_verdicts<'a>(claims: impl IntoIterator<Item = &'a ClaimAnalysis>) -> Vec<String> {
+    let fewer: BTreeSet<u32> = claims.into_iter().filter_map(|claim| claim.not_seen_on_cores).collect();
+    let mut shown = Vec::new();
+    for verdict in ClaimVerdict::ALL {
+        shown.push(verdict.words().to_owned());
+        if verdict == ClaimVerdict::Contradicted {
+            shown.extend(fewer.iter().copied().map(words::not_seen));
+        }
+    }
+    shown
+}
+
+fn count(analysis: &Analysis, shown: &str) -> usize {
+    analysis.claims.iter().filter(|claim| words::verdict(claim) == shown).count()
+}
+
 /// How many claims got which verdict, by experiment.
 fn summary(series: &[Verdicts<'_>]) -> String {
+    let shown = shown_verdicts(series.iter().filter_map(|one| one.outcome.ok()).flat_map(|run| &run.claims));
     let mut header = vec!["experiment"];
-    header.extend(ClaimVerdict::ALL.map(ClaimVerdict::words));
+    header.extend(shown.iter().map(String::as_str));
     header.push("trials void");
     let mut rule = vec!["---"];
     rule.resize(header.len(), "---:");
@@ -57,9 +86,8 @@ fn summary(series: &[Verdicts<'_>]) -> String {
             lines.push(line(&[&escape(one.name), "not run"]));
             continue;
         };
-        let count = |verdict| analysis.claims.iter().filter(|claim| claim.verdict == verdict).count().to_string();
         let mut cells = vec![escape(one.name)];
-        cells.extend(ClaimVerdict::ALL.map(count));
+        cells.extend(shown.iter().map(|shown| count(analysis, shown).to_string()));
         cells.push(format!("{} of {}", analysis.trials.void, analysis.trials.total));
         lines.push(line(&cells.iter().map(String::as_str).collect::<Vec<_>>()));
     }
@@ -90,6 +118,6 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
 fn claim(claim: &ClaimAnalysis) -> String {
     let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
     let seen = crate::format::measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
-    let verdict = format!("**{}**", claim.verdict.words());
+    let verdict = format!("**{}**", words::verdict(claim));
     line(&[&verdict, &escape(&claim.says), &published, &seen, &code(&claim.expect)])
 }

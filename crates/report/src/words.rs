@@ -118,6 +118,16 @@ pub(crate) fn claims_title(analysis: &Analysis) -> String {
     analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
 }
 
+/// `supported`, or `not seen on 2 cores` where a claim about more is contradicted.
+pub(crate) fn verdict(claim: &ClaimAnalysis) -> String {
+    claim.not_seen_on_cores.map_or_else(|| claim.verdict.words().to_owned(), not_seen)
+}
+
+/// `not seen on 2 cores`.
+pub(crate) fn not_seen(cores: u32) -> String {
+    format!("not seen on {}", counted(cores.into(), "core", "cores"))
+}
+
 /// `measured 0.01066 (0.01060 to 0.01072)`, `published 0.0104`, `asked: …`.
 pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
     let seen = measured(&claim.measured).map_or("not measured".to_owned(), |seen| format!("measured {seen}"));

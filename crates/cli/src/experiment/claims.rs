@@ -12,7 +12,7 @@ use super::roster::Roster;
 use super::section::{Item, Section};
 use super::vary::Vary;
 
-const KEYS: [&str; 7] = ["name", "says", "where", "published", "published_value", "expect", "needs"];
+const KEYS: [&str; 8] = ["name", "says", "where", "published", "published_value", "expect", "needs", "cores"];
 
 /// What claims are read against: the plan with every cell of the file.
 #[derive(Debug)]
@@ -46,6 +46,7 @@ impl Court<'_> {
         let expect = section.require("expect", "write the test: `expect = \"throughput(a) / throughput(b) < 0.5\"`")?;
         let conditions = section.read("where", |item| item.section("`where`"))?;
         let conditions_of = |section: &Section| self.conditions(section);
+        let needed = section.read("needs", needed_cores)?.unwrap_or(1);
         let mut claim = Claim {
             name,
             says,
@@ -53,7 +54,8 @@ impl Court<'_> {
             published: section.read("published", published)?.unwrap_or_default(),
             published_value: section.read("published_value", |item| item.number())?,
             expect: expect.text()?.to_owned(),
-            not_testable: section.read("needs", |item| self.unmet(item))?.flatten(),
+            cores: section.read("cores", |item| cores(item, needed))?,
+            not_testable: self.unmet(needed),
         };
         let resolved =
             resolve_claim(self.full, &claim).map_err(|error| self.fault(&error, expect, conditions.as_ref()))?;
@@ -108,12 +110,9 @@ impl Court<'_> {
     }
 
     /// Why the machine is too small, when it is.
-    fn unmet(&self, item: Item) -> Read<Option<String>> {
-        let section = item.section("`needs`")?;
-        section.only(&["cores"])?;
-        let cores = section.read("cores", |item| item.small(1, "8"))?.unwrap_or(1);
+    fn unmet(&self, needed: u32) -> Option<String> {
         let here = self.machine.cpus;
-        Ok((cores > here).then(|| format!("needs {cores} cores; this machine has {here}")))
+        (needed > here).then(|| format!("needs {needed} cores; this machine has {here}"))
     }
 
     fn fault(&self, error: &ClaimError, expect: Item, conditions: Option<&Section>) -> Fault {
@@ -141,6 +140,23 @@ impl Court<'_> {
             _ => fault.nearest(&word, error.candidates()),
         }
     }
+}
+
+/// Reads `needs`: the cores without which a claim is not tested.
+fn needed_cores(item: Item) -> Read<u32> {
+    let section = item.section("`needs`")?;
+    section.only(&["cores"])?;
+    Ok(section.read("cores", |item| item.small(1, "8"))?.unwrap_or(1))
+}
+
+/// Reads `cores`: how many the statement is about. Of a claim that is not tested on fewer it would say nothing.
+fn cores(item: Item, needed: u32) -> Read<u32> {
+    let cores = item.small(1, "8")?;
+    if needed > 1 && cores <= needed {
+        let fault = item.fault(format!("`cores` has no effect: with fewer than {needed} the claim is not tested"));
+        return Err(fault.help("leave out `cores`, or `needs`"));
+    }
+    Ok(cores)
 }
 
 /// The published figures by target or label.

@@ -11,13 +11,14 @@ use crate::statistics::{
 };
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 
-/// Evaluates a claim over the blocks of a run. A claim that cannot be tried says why in its notes.
-pub(crate) fn evaluate(records: &Records, claim: &Claim) -> ClaimAnalysis {
+/// Evaluates a claim over the blocks of a run on a machine with so many cores (0: not known). A claim that cannot be
+/// tried says why in its notes.
+pub(crate) fn evaluate(records: &Records, claim: &Claim, cores: u32) -> ClaimAnalysis {
     if let Some(reason) = &claim.not_testable {
         return not_testable(claim, reason.clone());
     }
     match resolve_claim(records.plan, claim) {
-        Ok(resolved) => Trial { records, claim, resolved }.analysis(),
+        Ok(resolved) => Trial { records, claim, resolved, cores }.analysis(),
         Err(error @ ClaimError::AbsentTarget { .. }) => not_testable(claim, error.to_string()),
         Err(error) => not_testable(claim, format!("the claim does not fit the plan: {error}")),
     }
@@ -32,6 +33,7 @@ fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
         measured: Measured { estimate: None, low: None, high: None, unit: String::new() },
         blocks: 0,
         verdict: ClaimVerdict::NotTestable,
+        not_seen_on_cores: None,
         notes: vec![reason],
         needs_blocks: None,
     }
@@ -42,6 +44,7 @@ struct Trial<'a> {
     records: &'a Records<'a>,
     claim: &'a Claim,
     resolved: ResolvedClaim,
+    cores: u32,
 }
 
 /// The block values on the scale on which they vary evenly.
@@ -91,6 +94,7 @@ impl Trial<'_> {
             },
             blocks: values.len() as u32,
             verdict: found,
+            not_seen_on_cores: self.too_few_cores(found).map(|_| self.cores),
             notes: self.notes(&values, &scaled, found),
             needs_blocks: interval
                 .filter(|_| found == ClaimVerdict::Inconclusive)
@@ -130,6 +134,7 @@ impl Trial<'_> {
             notes.push(format!("{} of {all} blocks are not used: {why}", all - used));
         }
         notes.extend(self.generator_notes());
+        notes.extend(self.cores_note(found));
         notes.extend(self.reconstruction_notes(found));
         notes.extend(caution(scaled));
         notes
@@ -156,6 +161,18 @@ impl Trial<'_> {
         cells.into_iter().filter(flagged).map(words).collect()
     }
 
+    /// How many cores a contradicted claim is about, where the machine has fewer: what does not show on few may show on
+    /// many.
+    fn too_few_cores(&self, found: ClaimVerdict) -> Option<u32> {
+        let known_to_be_fewer = |about: &u32| self.cores > 0 && self.cores < *about;
+        self.claim.cores.filter(known_to_be_fewer).filter(|_| found == ClaimVerdict::Contradicted)
+    }
+
+    fn cores_note(&self, found: ClaimVerdict) -> Option<String> {
+        let about = self.too_few_cores(found)?;
+        Some(format!("the claim is about {about} cores; the machine of this run has {}", self.cores))
+    }
+
     fn reconstruction_notes(&self, found: ClaimVerdict) -> Vec<String> {
         let calls = self.resolved.expectation.expression.calls();
         let names: BTreeSet<&str> = calls.into_iter().map(|call| call.target.as_str()).collect();
@@ -163,7 +180,7 @@ impl Trial<'_> {
             |name: &&str| self.records.plan.target(name).is_some_and(|target| target.reconstruction.is_some());
         let words = |name: &str| match found {
             ClaimVerdict::Supported => format!("shown for the reconstruction {name}, not for the original code"),
-            ClaimVerdict::Contradicted => {
+            ClaimVerdict::Contradicted if self.too_few_cores(found).is_none() => {
                 format!("contradicted by the reconstruction {name}, not by the original code")
             }
             _ => format!("{name} is a reconstruction, not the original code"),

@@ -93,6 +93,46 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     assert!(claim.notes[0].starts_with("the value drifts over the session, by 1"), "{claim:?}");
 }
 
+/// A claim about so many cores, judged on a machine with so many.
+fn on_cores(session: &Session, about: u32, cpus: u32) -> ClaimAnalysis {
+    let mut plan = session.plan();
+    plan.claims[0].cores = Some(about);
+    crate::analyse(&plan, &Environment { cpus, ..Environment::default() }, &session.records()).claims.remove(0)
+}
+
+#[test]
+fn few_cores_do_not_see_what_is_claimed_of_many() {
+    let session = two().claim("throughput(a) / throughput(b) > 0.6");
+    for (cpus, unseen) in [(1, Some(1)), (2, Some(2)), (7, Some(7)), (8, None), (16, None), (0, None)] {
+        let claim = on_cores(&session, 8, cpus);
+        assert_eq!((claim.verdict, claim.not_seen_on_cores), (ClaimVerdict::Contradicted, unseen), "{cpus} cores");
+    }
+    assert_eq!(on_cores(&session, 8, 2).notes, ["the claim is about 8 cores; the machine of this run has 2"]);
+    assert_eq!(on_cores(&session, 8, 8), judged(&session), "with enough cores as if it said nothing");
+}
+
+#[test]
+fn of_few_cores_nothing_is_said_where_a_claim_is_not_contradicted() {
+    for (session, verdict) in [
+        (two().claim("throughput(a) / throughput(b) < 0.6"), ClaimVerdict::Supported),
+        (two().blocks(3).claim("throughput(a) / throughput(b) > 0.6"), ClaimVerdict::Inconclusive),
+        (two().absent("c", "no `go`").claim("throughput(a) / throughput(c) > 1"), ClaimVerdict::NotTestable),
+    ] {
+        assert_eq!(on_cores(&session, 8, 2), judged(&session));
+        assert_eq!(judged(&session).verdict, verdict);
+    }
+}
+
+#[test]
+fn a_reconstruction_on_few_cores_contradicts_nothing_in_words() {
+    let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);
+    let session = model.claim("throughput(old-model) / throughput(b) > 0.6");
+    let last = |cpus| on_cores(&session, 8, cpus).notes.pop();
+    assert_eq!(last(2).as_deref(), Some("old-model is a reconstruction, not the original code"));
+    let plainly = "contradicted by the reconstruction old-model, not by the original code";
+    assert_eq!(last(16).as_deref(), Some(plainly));
+}
+
 #[test]
 fn what_cannot_be_tried_says_why() {
     let mut plan = two().claim("throughput(a) > 1").plan();

@@ -161,6 +161,7 @@ fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: 
         measured,
         blocks: 6,
         verdict,
+        not_seen_on_cores: None,
         notes: Vec::new(),
         needs_blocks: None,
     }
@@ -198,6 +199,22 @@ fn bare_claims() -> [ClaimAnalysis; 4] {
     [supported, contradicted, inconclusive, not_testable]
 }
 
+/// A claim about more cores than the machine has.
+fn not_seen() -> ClaimAnalysis {
+    let contradicted = claim(
+        "timeouts-cost-throughput",
+        "With timeouts a server on many cores loses half of its throughput to a lock.",
+        "throughput(go-gin, timeouts = on) / throughput(go-gin, timeouts = off) < 0.6",
+        ClaimVerdict::Contradicted,
+        measured(0.981, 0.012, "ratio"),
+    );
+    ClaimAnalysis {
+        not_seen_on_cores: Some(2),
+        notes: vec!["the claim is about 8 cores; the machine of this run has 2".to_owned()],
+        ..contradicted
+    }
+}
+
 fn claims() -> Vec<ClaimAnalysis> {
     let [supported, contradicted, inconclusive, not_testable] = bare_claims();
     vec![
@@ -215,6 +232,7 @@ fn claims() -> Vec<ClaimAnalysis> {
             ..inconclusive
         },
         ClaimAnalysis { notes: vec!["it needs 8 cores, this machine has 2".to_owned()], blocks: 0, ..not_testable },
+        not_seen(),
     ]
 }
 

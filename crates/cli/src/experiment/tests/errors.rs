@@ -314,6 +314,15 @@ fn the_other_keys_of_a_claim() {
         ("where = { «target = 'alpha' }\nexpect = 'p99(alpha) < 1'\n", "`where` fixes no target", "throughput(target)"),
         ("published = { alpha = «'9' }\nexpect = 'p99(alpha) < 1'\n", "`alpha` must be a number, not text", ""),
         ("needs = { «core = 8 }\nexpect = 'p99(alpha) < 1'\n", "unknown key `core` in `needs`", "`cores`?"),
+        ("cores = «0\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number from 1 up, not 0", "`cores = 8`"),
+        ("cores = «-8\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number from 1 up, not -8", "`cores = 8`"),
+        ("cores = «'8'\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number, not text", "`cores = 8`"),
+        ("cores = «2.5\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number, not a number", "`cores = 8`"),
+        (
+            "needs.cores = 8\ncores = «8\nexpect = 'p99(alpha) < 1'\n",
+            "`cores` has no effect: with fewer than 8 the claim is not tested",
+            "leave out `cores`",
+        ),
     ]);
 }
 

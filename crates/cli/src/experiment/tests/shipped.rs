@@ -117,8 +117,19 @@ fn business_latency_in_the_quick_form() {
 }
 
 #[test]
+fn what_is_said_of_many_cores_is_tested_on_two() {
+    for quick in [false, true] {
+        let claims = shipped("timeouts", quick).claims;
+        assert!(claims.iter().all(|claim| claim.not_testable.is_none()));
+        let cores: Vec<Option<u32>> = claims.iter().map(|claim| claim.cores).collect();
+        assert_eq!(cores, [Some(8), Some(8), Some(8), Some(8), None, None], "the article's, not our own");
+    }
+}
+
+#[test]
 fn a_plan_survives_its_file() {
-    let plan = business_latency(false);
-    let text = toml::to_string(&plan).unwrap();
-    assert_eq!(toml::from_str::<Plan>(&text).unwrap(), plan);
+    for plan in [business_latency(false), shipped("timeouts", false)] {
+        let text = toml::to_string(&plan).unwrap();
+        assert_eq!(toml::from_str::<Plan>(&text).unwrap(), plan);
+    }
 }
