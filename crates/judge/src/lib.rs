@@ -21,6 +21,7 @@ mod limit;
 mod load;
 mod marks;
 mod planner;
+mod rates;
 mod records;
 mod session;
 #[cfg(test)]
@@ -39,4 +40,5 @@ pub use compare::{CompareError, Run, compare_runs, compare_targets};
 pub use course::Went;
 pub use load::{judge_load, nothing_completed, replies_wrong};
 pub use planner::{BlockPlanner, cell_for_twin};
+pub use rates::settled_rate;
 pub use trial::{TrialJudgement, check_trial};
