@@ -3,6 +3,7 @@
 # would cut off requests in flight at once, so it is asked to end gracefully instead.
 set -u
 here=$(dirname "$0")
+. "$here/../serve.sh"
 PATH=$PATH:/usr/sbin
 
 fail() { # STATUS TEXT
@@ -33,17 +34,7 @@ user=
 if [ "$(id -u)" -eq 0 ]; then
     user='user www-data;' # as Debian has it
 fi
-told=
-trap 'told=yes; kill -QUIT "$nginx" 2>/dev/null' TERM INT
-nginx -p "$SCRATCH" -c nginx.conf -g "$user" 2>"$SCRATCH/stderr" &
-nginx=$!
-wait "$nginx"
-status=$?
-# A signal ends the wait, not nginx.
-while kill -0 "$nginx" 2>/dev/null; do
-    wait "$nginx"
-    status=$?
-done
+serve QUIT nginx -p "$SCRATCH" -c nginx.conf -g "$user"
 [ -z "$told" ] || exit 0
 
 if grep -q 'Address already in use' "$SCRATCH/stderr"; then

@@ -20,18 +20,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 /// Judges a record: the same record gives the same analysis to the bit.
 pub(crate) fn analyse(record: &RunRecord) -> Analysis {
     let mut analysis = judge::analyse(&record.plan, &record.environment, &record.trials);
-    analysis.elapsed_s = elapsed_s(&record.trials);
+    let began_s = |trial: &TrialRecord| Some(trial.started_at.parse::<Timestamp>().ok()?.as_duration().as_secs_f64());
+    analysis.elapsed_s = judge::time_at_work_s(&record.plan, &record.trials, &began_s);
     analysis
-}
-
-/// From the first trial's start to the last one's end, as far as the record tells.
-fn elapsed_s(trials: &[TrialRecord]) -> Option<f64> {
-    let start = |trial: &TrialRecord| trial.started_at.parse::<Timestamp>().ok();
-    let first = trials.iter().filter_map(start).min()?;
-    let last = trials.iter().max_by_key(|trial| start(trial))?;
-    let ready_s = last.time_to_ready_ms.unwrap_or(0.0) / 1e3;
-    let window_s = last.measurement.as_ref().map_or(0.0, |measured| measured.window_s);
-    Some(first.duration_until(start(last)?).as_secs_f64() + ready_s + window_s)
 }
 
 /// Puts the analysis beside the record.

@@ -161,7 +161,8 @@ fn settle_rates(
     let launcher = ProcessLauncher { executable: home::executable()? };
     let perf = Perf::on_path(home::executable()?);
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
-    let settled = lab::settle_rates(plan, tools, &output, stop, &mut |event| progress.show(&event));
+    let settled =
+        lab::settle_rates(plan, tools, &output, &judge::settled_rate, stop, &mut |event| progress.show(&event));
     let _ = std::fs::remove_file(&output);
     settled.map_err(|error| match error {
         RateError::Interrupted => Failure::interrupted(error),

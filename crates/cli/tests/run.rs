@@ -3,8 +3,6 @@
 
 mod run_support;
 
-use std::collections::BTreeSet;
-
 use run_support::{CLEAN_AND_SERIALISED, FILE, Json, Lab, Record, beside_a_specimen, is_here, repository};
 
 /// A specimen beside another: short trials, as many blocks as a test asks for.
@@ -28,13 +26,6 @@ fn claiming(expect: &str) -> String {
 
 fn names(list: &Json, key: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
-}
-
-/// Whether each trial of a target came to its figures.
-fn all_measured(record: &Record, target: &str, trials: usize) {
-    let failures = record.failures_of(target);
-    assert_eq!(failures.len(), trials, "{target}");
-    assert!(failures.iter().all(Json::is_null), "{target}: {failures:?}");
 }
 
 #[test]
@@ -274,27 +265,6 @@ fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
 }
 
 #[test]
-fn a_build_ends_with_bourdon_however_that_ends() {
-    let build = "build = \"sh -c 'sleep 600 & echo begun > begun; exec sleep 600'\"\nrun = 'true'";
-    let begin = || {
-        let lab = Lab::new().experiment(beside_a_specimen(build));
-        let mut running = lab.start(&["run", FILE, "--target", "odd"]);
-        running.until("the build", || lab.path().join("begun").exists().then_some(()));
-        (lab, running)
-    };
-    let (lab, mut interrupted) = begin();
-    interrupted.interrupt();
-    interrupted.end().exits(130).says(&["interrupted while building; nothing was recorded"]);
-    lab.nothing_is_left();
-    assert!(lab.records().is_empty());
-    // A test holds the machine through its lab: the first must go before the second comes.
-    drop(lab);
-    let (lab, killed) = begin();
-    killed.kill();
-    lab.nothing_is_left();
-}
-
-#[test]
 fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
     // What the file says of the target; the stage of its failure; what is said.
     let cases: [(&str, &str, &[&str]); 3] = [
@@ -315,7 +285,7 @@ fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
         lab.run(&[]).exits(4).says(said);
         lab.nothing_is_left();
         let record = lab.record();
-        all_measured(&record, "specimen:clean", 2);
+        record.all_measured("specimen:clean", 2);
         let odd = record.launches().into_iter().filter(|trial| trial["where"]["target"] == "odd");
         let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
         assert_eq!(failures[0]["stage"], stage);
@@ -329,101 +299,11 @@ fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     let lab = Lab::new().experiment(beside_a_specimen(build));
     let said = ["building odd failed (exited with status 3)", "no such header"];
     lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
-    all_measured(&lab.record(), "specimen:clean", 2);
+    lab.record().all_measured("specimen:clean", 2);
     assert!(lab.record().failures_of("odd").is_empty(), "what is not built is not launched");
 
     lab.run(&["--target", "odd", "--runs", "alone"]).exits(4).says(&said);
     assert!(lab.records_in("alone").is_empty(), "there is nothing to record");
-}
-
-/// Ends with the first request that is not the question whether it is ready, while that still waits for its reply: so the
-/// load cannot be over before.
-const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $BOURDON specimen never-answers & \
-                     read line < log; exit 7";
-
-#[test]
-fn a_target_that_dies_under_load_voids_its_trials_alone() {
-    let server = DYING.replace("exit", "echo out of memory >&2; exit");
-    let lab = Lab::new().experiment(beside_a_specimen(&format!("ready = '/ping'\nrun = \"sh -c '{server}'\"")));
-    lab.run(&[]).exits(3).says(&["it exited with status 7 under load", "out of memory"]);
-    lab.nothing_is_left();
-    let record = lab.record();
-    all_measured(&record, "specimen:clean", 2);
-    for void in record.analysis()["void_trials"].as_array().unwrap() {
-        assert_eq!([&void["reason"]["code"], &void["where"]["target"]], ["died", "odd"]);
-    }
-    assert_eq!(record.analysis()["trials"]["void"], 4, "in two blocks, each time beside its twin");
-}
-
-#[test]
-fn nothing_of_a_target_survives_whatever_it_does() {
-    let server = "exec $BOURDON specimen clean";
-    let ignores_term = format!("trap \\\"\\\" TERM; {server}");
-    let leaves_a_grandchild = format!(
-        "(trap \\\"\\\" TERM; exec setsid sh -c \\\": > there; exec sleep 600\\\") & \
-         until [ -e there ]; do :; done; {server}"
-    );
-    // Without its environment the lab's name is only among its arguments.
-    let forgets_everything = format!(
-        "setsid env -i sh -c \\\"trap : TERM; : > there; while :; do sleep 600; done\\\" $PWD & \
-         until [ -e there ]; do :; done; {server}"
-    );
-    for server in [ignores_term, leaves_a_grandchild, forgets_everything] {
-        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
-        lab.run(&["--target", "odd", "--blocks", "1"]).exits(0);
-        assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
-        all_measured(&lab.record(), "odd", 1);
-    }
-}
-
-/// Ports of this machine on which a process listens, of both families (proc(5); state 0A is LISTEN).
-fn listening() -> BTreeSet<u16> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
-    let port = |line: &str| {
-        let mut words = line.split_whitespace().skip(1);
-        let (local, state) = (words.next()?, words.nth(1)?);
-        (state == "0A").then(|| u16::from_str_radix(local.rsplit(':').next()?, 16).ok())?
-    };
-    tables.iter().flat_map(|table| table.lines().filter_map(port)).collect()
-}
-
-#[test]
-fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
-    // Each writes down its port; what the leaking one starts listens on one of its own, in a session of its own.
-    let leaking = "(PORT=0 setsid $BOURDON specimen clean 2>> leaked) & exec $BOURDON specimen clean";
-    let wrong = "exec $BOURDON specimen wrong-body";
-    let target = |(name, server): (&str, &str)| {
-        format!("[[target]]\nname = '{name}'\nready = '/ping'\nrun = \"sh -c 'echo $PORT >> ports; {server}'\"\n")
-    };
-    let targets: String = [("dying", DYING), ("leaking", leaking), ("wrong", wrong)].into_iter().map(target).collect();
-    let lab = Lab::new().experiment(format!(
-        "question = 'What is left of them?'\n\
-         load = {{ path = '/rest/hello', expect_body = 'Hello world', connections = 4 }}\n\
-         trials = {{ warm_up = '10ms', window = '50ms', blocks = 2, repeats = 0 }}\n\
-         vary.target = ['dying', 'leaking', 'wrong', 'specimen:clean']\n{targets}"
-    ));
-    lab.run(&[]).exits(1).says(&["it exited with status 7 under load"]).shows(&["replies are wrong"]);
-    assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
-    let numbers = |file: &str| -> Vec<u16> {
-        let text = std::fs::read_to_string(lab.path().join(file)).unwrap();
-        text.lines().filter_map(|line| line.rsplit([':', ' ']).next()?.parse().ok()).collect()
-    };
-    let (given, leaked) = (numbers("ports"), numbers("leaked"));
-    assert!(given.len() >= 6 && leaked.len() >= 2, "each was launched: {given:?} {leaked:?}");
-    let left: Vec<u16> = given.into_iter().chain(leaked).filter(|port| listening().contains(port)).collect();
-    assert_eq!(left, [] as [u16; 0], "somebody still listens there");
-    let record = lab.record();
-    all_measured(&record, "specimen:clean", 2);
-    all_measured(&record, "leaking", 2);
-    let void = record.analysis()["void_trials"].as_array().unwrap().clone();
-    for (name, code) in [("dying", "died"), ("wrong", "correctness")] {
-        let codes: Vec<&Json> = void
-            .iter()
-            .filter(|trial| trial["where"]["target"] == name)
-            .map(|trial| &trial["reason"]["code"])
-            .collect();
-        assert!(codes.len() >= 2 && codes.iter().all(|seen| *seen == code), "{name}: {codes:?}");
-    }
 }
 
 /// The same server near and far.
@@ -491,7 +371,7 @@ fn without_any_toolchain_specimens_stand_in() {
     record.is_whole(1, 4);
     assert_eq!(names(&analysis["absent"], "name"), ["go-net-http"]);
     assert_eq!(analysis["claims"][0]["verdict"], "not-testable");
-    ["specimen:clean", "specimen:serialised"].iter().for_each(|target| all_measured(&record, target, 2));
+    ["specimen:clean", "specimen:serialised"].iter().for_each(|target| record.all_measured(target, 2));
 }
 
 #[test]
@@ -526,7 +406,7 @@ fn the_example_of_a_server_of_ones_own_works() {
     lab.nothing_is_left();
     let record = lab.record();
     let trials = record.trials().len() / 2;
-    ["mine", "mine-tuned"].iter().for_each(|target| all_measured(&record, target, trials));
+    ["mine", "mine-tuned"].iter().for_each(|target| record.all_measured(target, trials));
     assert_eq!(record.analysis()["trials"]["void"], 0);
 }
 

@@ -8,7 +8,7 @@ use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
 ///
-/// `elapsed_s` is left to the caller, who knows the times.
+/// `elapsed_s` is left to the caller, who can read the times; see [`crate::time_at_work_s`].
 pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {
     let records = Records::new(plan, trials);
     let blocks = records.complete_blocks();

@@ -126,6 +126,11 @@ pub const MEMORY_CHANGE: f64 = 0.25;
 /// last quarter of the iterations to be without a change.
 pub const SETTLED_SHARE: f64 = 0.25;
 
+/// Seconds that a trial may take beside time to ready, warm-up and window: opening connections, the replies that are
+/// still to come, the census, a profile, and the end of the target. Up to 9 s were seen (PHP in Apache, io-models,
+/// 2026-11-21, 2 cores). When more has passed before the next trial, the run was interrupted in between.
+pub const BESIDE_A_TRIAL_S: f64 = 30.0;
+
 /// Most blocks a claim is said to need; beyond, the claim cannot reasonably be settled.
 pub const NEEDS_BLOCKS_CAP: u32 = 1_000;
 

@@ -29,6 +29,6 @@ pub use folder::{Kept, RunFolder, RunRecord};
 pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
-pub use rates::{RateError, settle_rates};
+pub use rates::{RateError, RateRule, settle_rates};
 pub use session::{Session, SessionEnd};
 pub use trial::{Load, TrialTools};

@@ -19,16 +19,21 @@ pub enum RateError {
     NothingServed(String),
 }
 
+/// Says what a rate comes to that is this share of the rates that targets served in closed loads, by target; none when
+/// no rate follows.
+pub type RateRule<'a> = &'a dyn Fn(f64, &BTreeMap<String, f64>) -> Option<f64>;
+
 /// Launches each target whose rate is a share of capacity once under a closed load, and gives all cells that differ in
-/// the target alone that share of what the slowest of them served. The plan keeps what was measured. `output` takes
-/// what the targets print.
+/// the target alone the rate that `rule` makes of their share and of what was served. The plan keeps both. `output`
+/// takes what the targets print.
 ///
 /// # Errors
-/// When it is stopped, or none of the targets under some conditions serves anything.
+/// When it is stopped, or no rate follows from what the targets under some conditions served.
 pub fn settle_rates(
     plan: &mut Plan,
     tools: TrialTools<'_>,
     output: &Path,
+    rule: RateRule<'_>,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), RateError> {
@@ -48,11 +53,10 @@ pub fn settle_rates(
                 Err(why) => failures.push(format!("{target}: {why}")),
             }
         }
-        let Some(least) = closed_per_s.values().copied().reduce(f64::min) else {
+        let share = plan.cells[cells[0]].rate_share.unwrap_or(1.0);
+        let Some(settled) = rule(share, &closed_per_s) else {
             return Err(RateError::NothingServed(failures.join("; ")));
         };
-        let share = plan.cells[cells[0]].rate_share.unwrap_or(1.0);
-        let settled = round_down(share * least);
         for cell in cells {
             if let LoadModel::Open { rate_per_s, .. } = &mut plan.cells[cell].load.load_model {
                 *rate_per_s = settled;
@@ -77,23 +81,5 @@ fn closed(plan: &Plan, cell: usize, tools: TrialTools<'_>, output: &Path, stop: 
         (Some(failure), _) => Err(failure.text),
         (None, Some(measured)) if measured.requests_per_s() > 0.0 => Ok(measured.requests_per_s()),
         _ => Err("it served nothing".to_owned()),
-    }
-}
-
-/// Two significant digits, so that a rate can be said and repeated.
-fn round_down(rate_per_s: f64) -> f64 {
-    let step = 10f64.powf(rate_per_s.log10().floor() - 1.0);
-    (rate_per_s / step).floor() * step
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_have_two_digits() {
-        for (rate, rounded) in [(5237.4, 5200.0), (10_999.0, 10_000.0), (48.0, 48.0), (99.9, 99.0)] {
-            assert!((round_down(rate) - rounded).abs() < 1e-9, "{rate}");
-        }
     }
 }

@@ -270,7 +270,7 @@ fn at_half() -> Plan {
 fn settle(plan: &mut Plan, launcher: &FakeLauncher, stopped: bool) -> Result<(), RateError> {
     let (prepared, stop) = (Prepared::default(), AtomicBool::new(stopped));
     let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    settle_rates(plan, tools, Path::new("/dev/null"), &stop, &mut |_| {})
+    settle_rates(plan, tools, Path::new("/dev/null"), &judge::settled_rate, &stop, &mut |_| {})
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub struct Analysis {
     pub seed: u64,
     /// Half width of "the same".
     pub margin: f64,
-    /// Wall time from the first trial's start to the last one's, in seconds, when known.
+    /// Wall time during which the run was at work, interruptions left out, in seconds, when known.
     pub elapsed_s: Option<f64>,
     /// The machine.
     pub environment: Environment,

@@ -38,7 +38,7 @@ pub struct CompareAnalysis {
     pub trials: TrialCount,
     /// The void launches.
     pub void_trials: Vec<VoidTrial>,
-    /// How long it took.
+    /// Wall time during which the run was at work, in seconds, when known.
     pub elapsed_s: Option<f64>,
 }
 

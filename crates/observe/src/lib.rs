@@ -19,6 +19,8 @@ mod runtime;
 mod sampler;
 mod sockets;
 mod summary;
+#[cfg(test)]
+mod testing;
 mod tree;
 
 pub use csv::write_csv;

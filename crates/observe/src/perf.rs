@@ -80,16 +80,8 @@ fn leaves_the_kernel_out(event: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
-    use flate2::read::GzEncoder;
+    use crate::testing::gzip;
     use proptest::prelude::*;
-    use std::io::Read;
-
-    fn gzip(text: &[u8]) -> Vec<u8> {
-        let mut packed = Vec::new();
-        GzEncoder::new(text, Compression::fast()).read_to_end(&mut packed).unwrap();
-        packed
-    }
 
     fn read(text: &str, words: &[&str]) -> Result<Profile, ProfileError> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();

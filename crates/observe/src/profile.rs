@@ -157,15 +157,8 @@ fn flat_counts(profile: &PprofProfile) -> BTreeMap<&str, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::Compression;
-    use flate2::read::GzEncoder;
+    use crate::testing::gzip;
     use proptest::prelude::*;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut packed = Vec::new();
-        GzEncoder::new(bytes, Compression::fast()).read_to_end(&mut packed).unwrap();
-        packed
-    }
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

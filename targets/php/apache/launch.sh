@@ -3,6 +3,7 @@
 # requests in flight at once, so it is asked to end gracefully instead. All files are in $SCRATCH.
 set -u
 here=$(dirname "$0")
+. "$here/../../serve.sh"
 PATH=$PATH:/usr/sbin
 
 fail() { # STATUS TEXT
@@ -77,21 +78,11 @@ mkdir "$SCRATCH/www" && cp -R "$here/public" "$here/admin" "$here/../work" "$SCR
 [ -z "$ADMIN_PORT" ] || options="$options -DADMIN"
 export PORT ADMIN_PORT SCRATCH MAX_REQUEST_WORKERS MAX_KEEP_ALIVE_REQUESTS SERVER_LIMIT KEEP_ALIVE_TIMEOUT
 export HEADER_TIMEOUT HANDLER_DELAY_US DATA_FILE
-told=
-trap 'told=yes; kill -WINCH "$apache" 2>/dev/null' TERM INT
 # In a session of its own: when Apache ends, it sends TERM to its whole process group.
 # shellcheck disable=SC2086 # the options are words
-setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.conf" 2>"$SCRATCH/stderr" &
-apache=$!
-wait "$apache"
-status=$?
-# A signal ends the wait, not Apache.
-while kill -0 "$apache" 2>/dev/null; do
-    wait "$apache"
-    status=$?
-done
+serve WINCH setsid apache2 -D FOREGROUND $options -f "$(realpath "$here")/httpd.conf"
 # A worker with a connection that is kept open may be left over.
-kill -s KILL -- "-$apache" 2>/dev/null
+kill -s KILL -- "-$server" 2>/dev/null
 [ -z "$told" ] || exit 0
 
 taken=$(sed -n 's/.*Address already in use.*address 127.0.0.1:\([0-9]*\).*/\1/p' "$SCRATCH/stderr" | head -n 1)

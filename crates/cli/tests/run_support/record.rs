@@ -73,4 +73,12 @@ impl Record {
         let of_target = |trial: &Json| trial["where"]["target"] == target;
         self.trials().into_iter().filter(of_target).map(|trial| trial["failure"].clone()).collect()
     }
+
+    /// Asserts that each trial of a target came to its figures.
+    #[track_caller]
+    pub(crate) fn all_measured(&self, target: &str, trials: usize) {
+        let failures = self.failures_of(target);
+        assert_eq!(failures.len(), trials, "{target}");
+        assert!(failures.iter().all(Json::is_null), "{target}: {failures:?}");
+    }
 }

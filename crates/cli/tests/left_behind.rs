@@ -1,0 +1,120 @@
+//! What servers leave behind, whatever they do: no process, no port, and no trial of another one spoilt. From the
+//! outside: the real binary, real servers, real signals.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use std::collections::BTreeSet;
+
+use run_support::{FILE, Json, Lab, beside_a_specimen};
+
+#[test]
+fn a_build_ends_with_bourdon_however_that_ends() {
+    let build = "build = \"sh -c 'sleep 600 & echo begun > begun; exec sleep 600'\"\nrun = 'true'";
+    let begin = || {
+        let lab = Lab::new().experiment(beside_a_specimen(build));
+        let mut running = lab.start(&["run", FILE, "--target", "odd"]);
+        running.until("the build", || lab.path().join("begun").exists().then_some(()));
+        (lab, running)
+    };
+    let (lab, mut interrupted) = begin();
+    interrupted.interrupt();
+    interrupted.end().exits(130).says(&["interrupted while building; nothing was recorded"]);
+    lab.nothing_is_left();
+    assert!(lab.records().is_empty());
+    // A test holds the machine through its lab: the first must go before the second comes.
+    drop(lab);
+    let (lab, killed) = begin();
+    killed.kill();
+    lab.nothing_is_left();
+}
+
+/// Ends with the first request that is not the question whether it is ready, while that still waits for its reply: so the
+/// load cannot be over before.
+const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $BOURDON specimen never-answers & \
+                     read line < log; exit 7";
+
+#[test]
+fn a_target_that_dies_under_load_voids_its_trials_alone() {
+    let server = DYING.replace("exit", "echo out of memory >&2; exit");
+    let lab = Lab::new().experiment(beside_a_specimen(&format!("ready = '/ping'\nrun = \"sh -c '{server}'\"")));
+    lab.run(&[]).exits(3).says(&["it exited with status 7 under load", "out of memory"]);
+    lab.nothing_is_left();
+    let record = lab.record();
+    record.all_measured("specimen:clean", 2);
+    for void in record.analysis()["void_trials"].as_array().unwrap() {
+        assert_eq!([&void["reason"]["code"], &void["where"]["target"]], ["died", "odd"]);
+    }
+    assert_eq!(record.analysis()["trials"]["void"], 4, "in two blocks, each time beside its twin");
+}
+
+#[test]
+fn nothing_of_a_target_survives_whatever_it_does() {
+    let server = "exec $BOURDON specimen clean";
+    let ignores_term = format!("trap \\\"\\\" TERM; {server}");
+    let leaves_a_grandchild = format!(
+        "(trap \\\"\\\" TERM; exec setsid sh -c \\\": > there; exec sleep 600\\\") & \
+         until [ -e there ]; do :; done; {server}"
+    );
+    // Without its environment the lab's name is only among its arguments.
+    let forgets_everything = format!(
+        "setsid env -i sh -c \\\"trap : TERM; : > there; while :; do sleep 600; done\\\" $PWD & \
+         until [ -e there ]; do :; done; {server}"
+    );
+    for server in [ignores_term, leaves_a_grandchild, forgets_everything] {
+        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
+        lab.run(&["--target", "odd", "--blocks", "1"]).exits(0);
+        assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
+        lab.record().all_measured("odd", 1);
+    }
+}
+
+/// Ports of this machine on which a process listens, of both families (proc(5); state 0A is LISTEN).
+fn listening() -> BTreeSet<u16> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let port = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, state) = (words.next()?, words.nth(1)?);
+        (state == "0A").then(|| u16::from_str_radix(local.rsplit(':').next()?, 16).ok())?
+    };
+    tables.iter().flat_map(|table| table.lines().filter_map(port)).collect()
+}
+
+#[test]
+fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
+    // Each writes down its port; what the leaking one starts listens on one of its own, in a session of its own.
+    let leaking = "(PORT=0 setsid $BOURDON specimen clean 2>> leaked) & exec $BOURDON specimen clean";
+    let wrong = "exec $BOURDON specimen wrong-body";
+    let target = |(name, server): (&str, &str)| {
+        format!("[[target]]\nname = '{name}'\nready = '/ping'\nrun = \"sh -c 'echo $PORT >> ports; {server}'\"\n")
+    };
+    let targets: String = [("dying", DYING), ("leaking", leaking), ("wrong", wrong)].into_iter().map(target).collect();
+    let lab = Lab::new().experiment(format!(
+        "question = 'What is left of them?'\n\
+         load = {{ path = '/rest/hello', expect_body = 'Hello world', connections = 4 }}\n\
+         trials = {{ warm_up = '10ms', window = '50ms', blocks = 2, repeats = 0 }}\n\
+         vary.target = ['dying', 'leaking', 'wrong', 'specimen:clean']\n{targets}"
+    ));
+    lab.run(&[]).exits(1).says(&["it exited with status 7 under load"]).shows(&["replies are wrong"]);
+    assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
+    let numbers = |file: &str| -> Vec<u16> {
+        let text = std::fs::read_to_string(lab.path().join(file)).unwrap();
+        text.lines().filter_map(|line| line.rsplit([':', ' ']).next()?.parse().ok()).collect()
+    };
+    let (given, leaked) = (numbers("ports"), numbers("leaked"));
+    assert!(given.len() >= 6 && leaked.len() >= 2, "each was launched: {given:?} {leaked:?}");
+    let left: Vec<u16> = given.into_iter().chain(leaked).filter(|port| listening().contains(port)).collect();
+    assert_eq!(left, [] as [u16; 0], "somebody still listens there");
+    let record = lab.record();
+    record.all_measured("specimen:clean", 2);
+    record.all_measured("leaking", 2);
+    let void = record.analysis()["void_trials"].as_array().unwrap().clone();
+    for (name, code) in [("dying", "died"), ("wrong", "correctness")] {
+        let codes: Vec<&Json> = void
+            .iter()
+            .filter(|trial| trial["where"]["target"] == name)
+            .map(|trial| &trial["reason"]["code"])
+            .collect();
+        assert!(codes.len() >= 2 && codes.iter().all(|seen| *seen == code), "{name}: {codes:?}");
+    }
+}
