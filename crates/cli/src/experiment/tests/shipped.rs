@@ -104,6 +104,12 @@ fn each_quick_form_takes_five_minutes_at_most() {
 }
 
 #[test]
+fn all_full_forms_together_take_five_hours_at_most() {
+    let seconds: f64 = crate::home::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
+    assert!(seconds <= 5.0 * 3600.0, "{:.0} min", seconds / 60.0);
+}
+
+#[test]
 fn the_targets_are_read() {
     let names: Vec<String> = shipped_zoo().into_iter().map(|target| target.name).collect();
     for name in ["go-fasthttp", "go-gin", "go-httprouter", "go-iris", "go-iris-2016", "go-net-http"] {
@@ -116,7 +122,7 @@ fn business_latency_in_full() {
     let plan = business_latency(false);
     assert_eq!((plan.name.as_str(), plan.cells.len(), plan.claims.len()), ("business-latency", 18, 7));
     assert_eq!(plan.factors, ["target", "handler_delay", "connections"]);
-    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 12, 0.03, 0.05));
+    assert_eq!((plan.blocks.min, plan.blocks.max, plan.precision, plan.margin), (6, 8, 0.03, 0.05));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()));
     assert_eq!(plan.cells[0].load.mix.first().expect.body.as_deref(), Some(b"Hello world".as_slice()));
     let published: Vec<Option<f64>> =
