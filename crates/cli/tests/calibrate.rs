@@ -46,11 +46,12 @@ fn what_is_measured_is_printed_and_kept() {
     let sleeps: Vec<f64> =
         document["sleep"].as_array().unwrap().iter().map(|s| s["asked_us"].as_f64().unwrap()).collect();
     assert_eq!(sleeps, [50.0, 1_000.0, 10_000.0]);
+    // A machine that is too busy may serve nothing in so short a time, but hardly three times.
     let ceilings = document["ceilings"].as_array().unwrap();
-    assert!(
-        ceilings.len() == 3 && ceilings.iter().all(|it| it["requests_per_s"].as_f64().unwrap() > 0.0),
-        "{document}"
-    );
+    let shapes: Vec<(u64, u64)> =
+        ceilings.iter().map(|it| (it["connections"].as_u64().unwrap(), it["pipeline"].as_u64().unwrap())).collect();
+    assert_eq!(shapes, [(100, 1), (1_000, 1), (100, 16)]);
+    assert!(ceilings.iter().any(|it| it["requests_per_s"].as_f64().unwrap() > 0.0), "{document}");
     let rates = document["rates"].as_array().unwrap();
     assert!(rates.len() >= 2 && rates[0]["rate_per_s"] == 1_000.0, "{document}");
 }
