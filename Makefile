@@ -1,5 +1,5 @@
 # run    build bourdon and the targets it finds, then the first experiment in its quick form
-# setup  what the targets need from Debian's packages, and a word about each toolchain that is missing
+# setup  what bourdon and the targets need from Debian's packages, and a word about each toolchain that is missing
 # test   everything: formatting, lints, unit tests, end-to-end tests, the tests of the targets
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed

@@ -2,7 +2,7 @@
 # Builds a target with the Go that GO_RUNTIME names, such as 1.9.7; without it
 # with the Go on PATH.
 #
-#   sh build.sh version         what the chosen Go says of its version
+#   sh build.sh version         what the chosen Go says of its version, or why the Go on PATH cannot be used
 #   sh build.sh build DIR BIN   builds the target in DIR, beside this script, to BIN
 #
 # An old Go comes as a module from the Go proxy, where the Go on PATH fetches
@@ -77,12 +77,24 @@ old_build() {
 	old_go build -o "$2" "./$1"
 }
 
+# usable fails with a line why the Go on PATH cannot build here. A Go before 1.21 cannot read our go.mod; a newer one
+# fetches the Go named there, or says that it may not.
+usable() {
+	said=$(cd "$here" && go list -m 2>&1) && return
+	case $said in
+	*'invalid go version'*) said="$(go version) is too old; Go 1.26 or newer is needed" ;;
+	esac
+	echo "$said"
+	return 1
+}
+
 command=${1:-}
 goroot=$toolchains/go${GO_RUNTIME:-}
 gopath=/nowhere
 case $command:$# in
 version:1)
-	if [ -z "${GO_RUNTIME:-}" ]; then exec go version; fi
+	usable || exit
+	if [ -z "${GO_RUNTIME:-}" ]; then cd "$here" && exec go version; fi
 	fetch
 	old_go version
 	;;
