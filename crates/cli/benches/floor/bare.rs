@@ -28,12 +28,13 @@ struct Bare {
 }
 
 impl Bare {
-    fn open(port: u16, connections: usize) -> Self {
+    fn open(port: u16, source: Ipv4Addr, connections: usize) -> Self {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let connect = |index: usize| {
             let (family, flags) = (AddressFamily::INET, SocketFlags::CLOEXEC);
             let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP)).unwrap();
+            rustix::net::bind(&socket, &SocketAddr::from((source, 0))).unwrap();
             rustix::net::connect(&socket, &address).unwrap();
             sockopt::set_tcp_nodelay(&socket, true).unwrap();
             epoll::add(&poll, &socket, EventData::new_u64(index as u64), EventFlags::IN).unwrap();
@@ -72,8 +73,8 @@ impl Bare {
 }
 
 /// Each connection sends a batch when the last one was answered; gives the number of replies.
-pub(crate) fn closed(port: u16, connections: usize, pipeline: usize, ms: u64) -> u64 {
-    let mut bare = Bare::open(port, connections);
+pub(crate) fn closed(port: u16, source: Ipv4Addr, connections: usize, pipeline: usize, ms: u64) -> u64 {
+    let mut bare = Bare::open(port, source, connections);
     let batch = bare.request.repeat(pipeline);
     (0..connections).for_each(|index| bare.send(index, &batch));
     let end_ns = MonotonicClock.now_ns() + ms * NS_PER_S / 1000;
@@ -90,9 +91,9 @@ pub(crate) fn closed(port: u16, connections: usize, pipeline: usize, ms: u64) ->
 }
 
 /// Sends at due times without spinning; gives the number of sends, and p50 and p99 of their lateness in nanoseconds.
-pub(crate) fn open(port: u16, connections: usize, rate_per_s: u64, ms: u64) -> (u64, u64, u64) {
+pub(crate) fn open(port: u16, source: Ipv4Addr, connections: usize, rate_per_s: u64, ms: u64) -> (u64, u64, u64) {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).unwrap();
-    let mut bare = Bare::open(port, connections);
+    let mut bare = Bare::open(port, source, connections);
     let request = bare.request.clone();
     let mut free: VecDeque<usize> = (0..connections).collect();
     let mut late_ns = Histogram::<u64>::new_with_bounds(1, 60 * NS_PER_S, 3).unwrap();

@@ -8,7 +8,9 @@
 
 mod bare;
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader};
+use std::net::Ipv4Addr;
 use std::process::{Child, Command, Stdio};
 
 const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
@@ -23,12 +25,14 @@ const RATE_CONNECTIONS: u64 = 100;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let number = |at: usize| arguments[at].parse::<u64>().unwrap();
+    let source = || arguments[2].parse::<Ipv4Addr>().unwrap();
     match arguments.first().map(String::as_str) {
         Some("closed") => {
-            println!("{}", bare::closed(number(1) as u16, number(2) as usize, number(3) as usize, number(4)));
+            println!("{}", bare::closed(number(1) as u16, source(), number(3) as usize, number(4) as usize, number(5)));
         }
         Some("open") => {
-            let (sent, p50_ns, p99_ns) = bare::open(number(1) as u16, number(2) as usize, number(3), number(4));
+            let (sent, p50_ns, p99_ns) =
+                bare::open(number(1) as u16, source(), number(3) as usize, number(4), number(5));
             println!("{sent} {p50_ns} {p99_ns}");
         }
         _ if std::env::args().any(|argument| argument == "--bench") => {
@@ -42,7 +46,7 @@ fn main() {
 fn measure(rounds: u64, ms: u64, shapes: &[(u64, u64)], rates: &[u64]) {
     let cpu = std::thread::available_parallelism().unwrap().get() - 1;
     let (mut server, port) = serve();
-    let bench = Bench { port, ms, cpu };
+    let bench = Bench { port, ms, cpu, runs: Cell::new(0) };
     for (connections, pipeline) in shapes {
         let ratios = (0..rounds).map(|_| [bench.closed(*connections, *pipeline)]).collect();
         println!("{connections} connections, {pipeline} in flight on each: CPU {}", spread(ratios)[0]);
@@ -87,6 +91,8 @@ struct Bench {
     ms: u64,
     /// The generators' CPU.
     cpu: usize,
+    /// Runs so far.
+    runs: Cell<u8>,
 }
 
 impl Bench {
@@ -115,18 +121,32 @@ impl Bench {
 
     /// The floor's figures, and the CPU seconds it used.
     fn bare(&self, model: &str, first: u64, second: u64) -> (Vec<f64>, f64) {
-        let numbers = [u64::from(self.port), first, second, self.ms].map(|number| number.to_string());
-        let (text, cpu_s) = cost(self.pinned(std::env::current_exe().unwrap()).arg(model).args(numbers));
+        let (port, source) = (self.port.to_string(), self.next_source().to_string());
+        let numbers = [first, second, self.ms].map(|number| number.to_string());
+        let (text, cpu_s) =
+            cost(self.pinned(std::env::current_exe().unwrap()).args([model, &port, &source]).args(numbers));
         (text.split_whitespace().map(|word| word.parse().unwrap()).collect(), cpu_s)
     }
 
     /// The document of a load that checks every reply, and the CPU seconds it used.
     fn bourdon(&self, shape: &str) -> (serde_json::Value, f64) {
         let url = format!("http://127.0.0.1:{}/rest/hello", self.port);
-        let load = format!("load -d{}ms --warm-up 0s --expect-status 200 --format json {shape} {url}", self.ms);
+        let source = self.next_source();
+        let load = format!(
+            "load -d{}ms --warm-up 0s --expect-status 200 --format json --source {source} {shape} {url}",
+            self.ms
+        );
         let arguments = load.split(' ').chain(["--expect-body", "Hello world"]);
         let (text, cpu_s) = cost(self.pinned(BOURDON.into()).args(arguments));
         (serde_json::from_str(&text).unwrap(), cpu_s)
+    }
+
+    /// A local address of its own for each run: thousands of ports that wait out an earlier run are in nobody's way.
+    fn next_source(&self) -> Ipv4Addr {
+        let [.., high, low] = std::process::id().to_be_bytes();
+        let run = self.runs.get().wrapping_add(1);
+        self.runs.set(run);
+        Ipv4Addr::new(127, high | 128, low, run)
     }
 
     fn pinned(&self, program: std::path::PathBuf) -> Command {
