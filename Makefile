@@ -9,7 +9,7 @@
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
 
-BOURDON := target/release/bourdon
+BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 
 .PHONY: setup test-zoo run build test check golden statistics bench-floor fuzz targets-test need-cargo
 

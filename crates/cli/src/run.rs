@@ -233,12 +233,19 @@ pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProg
     Ok(Conducted { path, record, analysis, interrupted: ended.interrupted, prepared: trial.prepared })
 }
 
+/// Says how to go on with what is in a folder, by a command that can be pasted.
+pub(crate) fn say_interrupted(folder: &Path) {
+    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
+    let folder = folder.to_string_lossy();
+    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word));
+    let (called, folder) = (quoted(&called), quoted(&folder));
+    say(format!("interrupted; what was measured is kept. To go on: {called} run --resume {folder}"));
+}
+
 impl Conducted {
     /// Says how to go on with a run that was interrupted.
     fn interruption(&self) -> Exit {
-        let typed = self.path.to_string_lossy();
-        let typed = shlex::try_quote(&typed).unwrap_or(Cow::Borrowed(&typed));
-        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {typed}"));
+        say_interrupted(&self.path);
         Exit::Interrupted
     }
 

@@ -114,7 +114,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
     })?;
     if stop.load(Ordering::Relaxed) {
-        say(format!("interrupted; what was measured is kept. To go on: bourdon run --resume {}", folder.display()));
+        run::say_interrupted(folder);
         return Ok(Exit::Interrupted);
     }
     Ok(ended.iter().map(|one| one.exit).min().unwrap_or(Exit::Good))

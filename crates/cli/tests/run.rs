@@ -246,9 +246,10 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     assert!(record.has("analysis.json"), "what there is has been judged");
     stopped.clone().shows(&["Record: "]);
 
-    let (_, command) = stopped.stderr.trim_end().rsplit_once("To go on: bourdon ").unwrap();
+    let (_, command) = stopped.stderr.trim_end().rsplit_once("To go on: ").unwrap();
     let words = shlex::split(command).unwrap();
-    lab.bourdon(&words.iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["going on with"]);
+    assert_eq!(words[0], env!("CARGO_BIN_EXE_bourdon"), "as it was called");
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["going on with"]);
     assert!(record.text("trials.jsonl").starts_with(&kept));
     record.is_whole(10, 4);
 }

@@ -3,8 +3,10 @@
 use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, figure, kinds, percent};
-use crate::thresholds::{AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, TARGET_BUSY};
+use crate::figures::{count, figure, kinds, micros, percent};
+use crate::thresholds::{
+    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STALLED_LEAST_S, STALLED_SHARE, TARGET_BUSY,
+};
 
 /// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,9 @@ fn no_reply(measured: &Measurement) -> Limit {
 fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
-    if nothing_completed(measured) {
+    if let Some(stall) = stalled(measured) {
+        Limit::new(Verdict::Void, "generator-stalled", stall)
+    } else if nothing_completed(measured) {
         no_reply(measured)
     } else if let Some(most) = ceiling {
         let rate = figure(completions_per_s(measured));
@@ -67,6 +71,18 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
     } else {
         generator_limit(asked, measured).unwrap_or_else(|| server_bound(asked, measured))
     }
+}
+
+/// How long the generator was held up, if that was much of the window: whatever came then, a closed load cannot tell its
+/// own standstill from the server's.
+fn stalled(measured: &Measurement) -> Option<String> {
+    let stalls = measured.generator.threads.iter().map(|thread| thread.longest_stall_us);
+    let longest_us = stalls.fold(0.0, f64::max);
+    let least_s = (STALLED_SHARE * measured.window_s).max(STALLED_LEAST_S);
+    let (stall, window) = (micros(longest_us), micros(measured.window_s * 1e6));
+    (longest_us > least_s * 1e6).then(|| {
+        format!("the generator was held up for {stall} at once, of a window of {window}; give it a CPU of its own")
+    })
 }
 
 fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {

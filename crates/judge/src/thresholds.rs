@@ -37,6 +37,14 @@ pub const TIMER_EARLY_S: f64 = 0.001;
 /// thread that is full for 80 % of the window delays what it does in the rest.
 pub const GENERATOR_BUSY: f64 = 0.80;
 
+/// Share of the window from which one standstill of the generator voids a closed load: what was served is then not known
+/// to within a factor of two.
+pub const STALLED_SHARE: f64 = 0.5;
+
+/// Shortest standstill that voids a closed load, in seconds: windows of an exact number of requests may be shorter than a
+/// thread's turn on a CPU.
+pub const STALLED_LEAST_S: f64 = 0.1;
+
 /// Busy share of the target's CPUs from which the target is the limit.
 pub const TARGET_BUSY: f64 = 0.95;
 

@@ -110,6 +110,8 @@ fn sort(cells: &mut [&CellAnalysis], ranking: Option<&RankGroup>) {
 fn row<'a>(cell: &'a CellAnalysis, ranking: Option<&RankGroup>, all_have_p99: bool) -> Row<'a> {
     let throughput = match cell.throughput.estimate {
         Some(rate) => format!("{}{}", if cell.at_least { "≥ " } else { "" }, number(rate)),
+        // Stopped before its first launch, or in a block that was not completed.
+        None if cell.void == 0 => "not run".to_owned(),
         None => "void".to_owned(),
     };
     Row {

@@ -55,6 +55,16 @@ fn json_full() {
 }
 
 #[test]
+fn what_was_never_launched_is_not_called_void() {
+    let mut stopped = runs::full();
+    let cell = stopped.cells.iter_mut().find(|cell| cell.void > 0).unwrap();
+    assert!(cell.throughput.estimate.is_none() && text(&runs::full()).contains(" void  "));
+    (cell.trials, cell.void) = (0, 0);
+    let shown = text(&stopped);
+    assert!(shown.contains(" not run  ") && !shown.contains(" void  "), "{shown}");
+}
+
+#[test]
 fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
     for width in [82, 90, 120] {
         assert_tidy(&run_text(&runs::full(), Style { colour: false, width }), width);

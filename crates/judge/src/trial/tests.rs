@@ -137,6 +137,38 @@ fn what_delays_the_load_takes_the_generators_cpu() {
 }
 
 #[test]
+fn a_generator_that_stood_still_for_half_of_its_window_vouches_for_nothing() {
+    let stalled = |stall_us: f64, window_s: f64| {
+        let (cell, mut trial) = launch(0, 9_200.0);
+        let measured = measured(&mut trial);
+        (measured.window_s, measured.generator.threads[0].longest_stall_us) = (window_s, stall_us);
+        check_trial(&cell, None, &trial).limit
+    };
+    let limit = stalled(5_200_000.0, 10.0);
+    assert_eq!(limit.code, "generator-stalled");
+    assert_eq!(
+        limit.text,
+        "the generator was held up for 5.20 s at once, of a window of 10.0 s; give it a CPU of its own"
+    );
+    assert_ne!(stalled(4_900_000.0, 10.0).code, "generator-stalled");
+    assert_ne!(stalled(90_000.0, 0.1).code, "generator-stalled", "a thread's turn on a busy machine");
+}
+
+#[test]
+fn a_launch_during_which_the_generator_stood_still_is_void() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let measured = measured(&mut trial);
+    measured.generator.threads[0].longest_stall_us = 11e6;
+    (measured.accounting, measured.in_window) = Default::default();
+    let judgement = check_trial(&cell, None, &trial);
+    assert_eq!(
+        judgement.void.map(|reason| reason.code),
+        Some("generator-stalled".to_owned()),
+        "not a server of 0 a second"
+    );
+}
+
+#[test]
 fn wrong_replies_void_and_failures_do_not() {
     let (cell, mut trial) = launch(10, 9_200.0);
     wrong_replies(&mut trial, 12);
