@@ -310,6 +310,24 @@ fn a_server_that_vanishes_holds_no_run_up() {
     assert!(refused > 0, "{document:?}");
 }
 
+// Being held up.
+
+#[test]
+fn a_generator_that_is_held_up_does_not_blame_the_server() {
+    for connections in ["1", "100"] {
+        let specimen = Specimen::of(Kind::Clean);
+        let run =
+            spawn(&["load", &specimen.url(), "--format", "json", "-c", connections, "-d", "2s", "--warm-up", "0s"]);
+        specimen.log_of(200);
+        run.signal(Signal::STOP);
+        // The stall itself, of which the instrument must tell.
+        std::thread::sleep(Duration::from_millis(1300));
+        run.signal(Signal::CONT);
+        let document = run.end().document_with(3);
+        assert!(document.codes().contains(&"generator-stalled"), "{document:?}");
+    }
+}
+
 // Being stopped.
 
 #[test]

@@ -183,8 +183,14 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         let mut busy = BusyMeter::new(thread_cpu_ns);
         self.await_start()?;
         self.start_slots();
+        let mut due_back_ns = u64::MAX;
         loop {
             let now_ns = self.clock.now_ns();
+            // It may have been held up in its sleep as well.
+            let overslept_ns = now_ns.saturating_sub(due_back_ns);
+            if overslept_ns > LONGEST_WAIT_NS {
+                self.longest_stall_ns = self.longest_stall_ns.max(overslept_ns);
+            }
             busy.look(now_ns, self.demand.window);
             if self.stopped() {
                 self.end_window(now_ns);
@@ -195,6 +201,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
                 return Ok(self.finish(now_ns, busy));
             }
             let timeout_ns = self.time_to_next(if self.demand.is_open() { self.clock.now_ns() } else { now_ns });
+            due_back_ns = now_ns + timeout_ns;
             let edges = self.wire.wait(timeout_ns)?;
             self.last_look_ns = None;
             self.handle(edges);
