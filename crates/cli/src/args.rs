@@ -2,9 +2,11 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use model::{DurationError, Gate, parse_duration, parse_gates};
+use specimens::Kind;
 
 /// The gauge for HTTP servers: puts them under controlled load, watches them, and says what holds, how surely, and why.
 #[derive(Debug, Parser)]
@@ -45,8 +47,7 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Run a small server with one known defect, or none, on $PORT
-    #[command(hide = true)]
+    /// Run a small server with one known defect, or none, to try a tool on
     Specimen(SpecimenArgs),
     /// Run a command until stdin ends, then end everything it started
     #[command(hide = true)]
@@ -325,10 +326,23 @@ fn cpu(text: &str) -> Result<Option<u32>, String> {
     if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is no CPU")) }
 }
 
+const SPECIMEN_SETTINGS: &str = "\
+Environment: PORT (8080; 0 takes a free one and says which), and the settings that a line names,
+such as HANDLER_DELAY=10ms or EVERY=100. WORK=20000 makes it compute for each request; LOG_FILE
+takes a line for each.
+
+Example: bourdon specimen stall & bourdon load -R 1000 -d 5s http://127.0.0.1:8080/; kill %1";
+
 #[derive(Debug, Args)]
+#[command(after_help = SPECIMEN_SETTINGS)]
 pub(crate) struct SpecimenArgs {
-    /// Its name
+    /// What it does
+    #[arg(value_name = "NAME", value_parser = specimen_names())]
     pub(crate) name: String,
+}
+
+fn specimen_names() -> PossibleValuesParser {
+    Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.about())).into()
 }
 
 /// What is printed on stdout.

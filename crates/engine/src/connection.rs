@@ -136,6 +136,11 @@ impl Connections {
         self.slots.len()
     }
 
+    /// Requests that one slot can have in flight.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Connection> {
         self.slots.iter()
     }

@@ -127,6 +127,19 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
 }
 
 #[test]
+fn only_what_held_the_generator_up_within_the_window_counts_as_its_stall() {
+    // Held up from and for so many milliseconds; the window lasts from 1000 to 3000.
+    for (from, length, inside) in [(250, 500, 0), (500, 1000, 500), (1500, 1000, 1000), (2800, 1000, 200)] {
+        let server = SimulatedServer { overslept: Some((from * MS, length * MS)), ..hello(MS / 10) };
+        let spec = LoadSpec { warm_up_ns: NS_PER_S, ..spec(LoadModel::Closed, 1, 2 * NS_PER_S) };
+        let stall_ms = measure(&spec, server).generator.threads[0].longest_stall_us / 1e3;
+        // A sleep of 50 ms may have been meant.
+        let (least, most) = ((inside as f64 - 50.0).max(0.0), inside as f64);
+        assert!((least..=most).contains(&stall_ms), "{stall_ms} ms, of {length} ms from {from} ms on");
+    }
+}
+
+#[test]
 fn service_time_shows_the_naive_figure_beside_it() {
     let measured = stalled(50).0.measurement;
     let service = measured.latency_us.service.unwrap();

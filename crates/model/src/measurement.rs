@@ -157,8 +157,8 @@ pub struct ThreadUse {
     pub cpu_s: f64,
     /// Seconds of wall time over which `cpu_s` was counted.
     pub wall_s: f64,
-    /// Longest time between two looks at the clock while there was work, or beyond a sleep that was asked for, in
-    /// microseconds.
+    /// Longest time in the window between two looks at the clock while there was work, or beyond a sleep that was asked
+    /// for, in microseconds.
     pub longest_stall_us: f64,
 }
 

@@ -14,7 +14,6 @@ const LABELS: usize = 11;
 pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
     let mut page = Page::new(style);
     headline(&mut page, validity, measured);
-    errors(&mut page, measured);
     let mut asked = vec![format!("{} {url}", spec.mix.first().request.method)];
     asked.extend(shape(spec));
     for line in join(&asked, " · ", page.width()) {
@@ -30,7 +29,7 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     page.finish()
 }
 
-/// What went wrong, where the reader cannot miss it. Where nothing came back the reason above has said so.
+/// What went wrong, where the reader cannot miss it. Where nothing came back the reasons say so.
 fn errors(page: &mut Page, measured: &Measurement) {
     let books = &measured.accounting;
     if books.error_share() == 0.0 || books.completed == 0 {
@@ -39,7 +38,8 @@ fn errors(page: &mut Page, measured: &Measurement) {
     // What still waited at the end is the rate's doing: the share does not count it either.
     let waiting = books.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
     let parts: Vec<String> = [
-        ("with a wrong reply", books.bad_status + books.bad_body),
+        ("with a wrong status", books.bad_status),
+        ("with a wrong body", books.bad_body),
         ("failed", books.failed_total()),
         ("never sent", books.not_sent_total() - waiting),
     ]
@@ -67,9 +67,10 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
             page.line(Tint::Bad, "Void: bourdon does not vouch for these figures. Do not use them.");
             reasons(page, validity);
             page.line(Tint::Plain, &format!("{rate}, {flow}"));
-            return;
+            return errors(page, measured);
         }
     }
+    errors(page, measured);
     reasons(page, validity);
 }
 
@@ -251,7 +252,8 @@ fn connections(measured: &Measurement) -> String {
     let counts = &measured.connections;
     let mut text = format!("opened {}", thousands(counts.opened));
     for (name, count) in [
-        ("failed to open", counts.connect_failed),
+        // Those of the opening before the load are in no book of requests, which the reader may compare.
+        ("failed to open (also before the load)", counts.connect_failed),
         ("closed while idle", counts.closed_idle),
         ("closed for replies that nobody asked for", counts.unasked_replies),
     ] {

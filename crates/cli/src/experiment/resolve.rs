@@ -66,7 +66,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         relative_rates: Vec::new(),
         claims: Vec::new(),
     };
-    plan.repeats = experiment.trials.repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
+    plan.repeats = experiment.form(request.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
     let court = Court { text: &source.text, full: &plan, vary, roster, machine: request.machine };

@@ -40,18 +40,17 @@ impl Trials {
         let Some(section) = section else { return Ok(defaults) };
         section.only(&["warm_up", "window", "blocks", "precision", "repeats", "ladder"])?;
         let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
-        let repeats = section.read("repeats", |item| item.small(0, "1"))?;
-        Ok(Trials { precision, repeats, ..defaults.overridden(section)? })
+        Ok(Trials { precision, ..defaults.overridden(section)? })
     }
 
-    /// The same, but for what a section says of warm-up, window and blocks.
+    /// The same, but for what a section says of warm-up, window, blocks and repeats.
     fn overridden(self, section: &Section) -> Read<Trials> {
         Ok(Trials {
             warm_up_ns: section.read("warm_up", |item| item.duration())?.unwrap_or(self.warm_up_ns),
             window_ns: section.read("window", |item| item.positive_duration())?.unwrap_or(self.window_ns),
             blocks: section.read("blocks", blocks)?.unwrap_or(self.blocks),
             precision: self.precision,
-            repeats: self.repeats,
+            repeats: section.read("repeats", |item| item.small(0, "1"))?.or(self.repeats),
         })
     }
 }
@@ -116,7 +115,7 @@ impl Quick {
         quick.trials = trials.overridden(section)?;
         for item in section.items() {
             match item.name() {
-                "window" | "warm_up" | "blocks" => {}
+                "window" | "warm_up" | "blocks" | "repeats" => {}
                 TARGET => quick.targets = Some(targets(*item, vary, roster)?),
                 name => match vary.kind(name) {
                     Some(kind) => quick.keeps.push(Factor::read(kind, *item)?),
@@ -171,7 +170,7 @@ fn targets(item: Item, vary: &Vary, roster: &Roster) -> Read<Vec<String>> {
 }
 
 fn unknown(section: &Section, item: &Item, vary: &Vary) -> Fault {
-    let own = ["window", "warm_up", "blocks", TARGET].map(str::to_owned);
+    let own = ["window", "warm_up", "blocks", "repeats", TARGET].map(str::to_owned);
     let keys: Vec<String> = own.into_iter().chain(vary.names().into_iter().filter(|name| name != TARGET)).collect();
     section.unknown(item, &keys)
 }

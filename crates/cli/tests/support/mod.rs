@@ -1,4 +1,5 @@
 //! What the end-to-end tests of `bourdon load` share: the program, its JSON document, specimens and a recording server.
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of the vocabulary")]
 
 mod document;
 pub(crate) mod interval_log;

@@ -49,6 +49,8 @@ pub struct SimulatedServer {
     pub workers: usize,
     /// From when, since the load's start, and for how long the server answers nothing.
     pub stall: Option<(u64, u64)>,
+    /// From when, since the load's start, and for how long its machine lets the generator sleep on.
+    pub overslept: Option<(u64, u64)>,
     /// The reply to each request of the mix, in its order.
     pub replies: Vec<Vec<u8>>,
     /// Bytes that one send takes at most.
@@ -66,7 +68,7 @@ impl SimulatedServer {
         let reply =
             |body: &&str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
         let replies = bodies.iter().map(reply).collect();
-        Self { service_ns, workers: usize::MAX, stall: None, replies, takes: usize::MAX }
+        Self { service_ns, workers: usize::MAX, stall: None, overslept: None, replies, takes: usize::MAX }
     }
 }
 
@@ -192,6 +194,11 @@ impl Wire for SimulatedWire {
             let until_ns = self.clock.now_ns() + timeout_ns;
             let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
             self.clock.advance_to(next_ns.min(until_ns));
+            if let Some((from_ns, for_ns)) = self.server.overslept
+                && self.clock.now_ns() >= from_ns
+            {
+                self.clock.advance_to(from_ns + for_ns);
+            }
             while let Some(Reverse((at_ns, job))) = self.due.peek().copied()
                 && at_ns <= self.clock.now_ns()
             {

@@ -60,7 +60,6 @@ pub(crate) struct Worker<'a, W, C> {
     wire: W,
     clock: C,
     requests: Requests<'a>,
-    pipeline: usize,
     demand: Demand,
     ledger: Ledger,
     connections: Connections,
@@ -83,6 +82,7 @@ pub(crate) struct Worker<'a, W, C> {
     cache: HeadCache,
     stop: &'a AtomicBool,
     counts: Counts,
+    /// Within the window.
     longest_stall_ns: u64,
     /// Last reading of the clock since the thread woke up.
     last_look_ns: Option<u64>,
@@ -113,15 +113,13 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     pub(crate) fn new(spec: &'a LoadSpec, thread: u32, slots: u32, wire: W, clock: C, stop: &'a AtomicBool) -> Self {
         let now_ns = clock.now_ns();
         let (demand, ledger) = opening_books(spec, now_ns);
-        let pipeline = spec.pipeline.max(1);
         Self {
             spec,
             wire,
             requests: Requests::new(spec, thread),
-            pipeline: usize::from(pipeline),
             demand,
             ledger,
-            connections: Connections::new(slots, pipeline),
+            connections: Connections::new(slots, spec.pipeline.max(1)),
             free: VecDeque::with_capacity(slots as usize),
             free_since_ns: now_ns,
             reconnects: BinaryHeap::new(),
@@ -187,9 +185,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         loop {
             let now_ns = self.clock.now_ns();
             // It may have been held up in its sleep as well.
-            let overslept_ns = now_ns.saturating_sub(due_back_ns);
-            if overslept_ns > LONGEST_WAIT_NS {
-                self.longest_stall_ns = self.longest_stall_ns.max(overslept_ns);
+            if now_ns.saturating_sub(due_back_ns) > LONGEST_WAIT_NS {
+                self.note_stall(due_back_ns, now_ns);
             }
             busy.look(now_ns, self.demand.window);
             if self.stopped() {
@@ -259,6 +256,13 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The thread was held up from one moment to another; what of it lies outside the window disturbed nothing.
+    fn note_stall(&mut self, from_ns: u64, until_ns: u64) {
+        let window = self.demand.window;
+        let stall_ns = until_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns));
+        self.longest_stall_ns = self.longest_stall_ns.max(stall_ns);
     }
 
     fn end_window(&mut self, now_ns: u64) {

@@ -50,7 +50,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         }
         let wants_to_send = connection.unsent > 0
             || connection.reserved.is_some()
-            || (!self.demand.is_open() && connection.in_flight() < self.pipeline);
+            || (!self.demand.is_open() && connection.in_flight() < self.connections.depth());
         if wants_to_send {
             let now_ns = self.clock.now_ns();
             self.on_writable(ready.slot, now_ns);
@@ -68,7 +68,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let received = self.wire.receive(ready.slot, &mut buffer);
             let now_ns = self.clock.now_ns();
             if let Some(last_ns) = self.last_look_ns.replace(now_ns) {
-                self.longest_stall_ns = self.longest_stall_ns.max(now_ns.saturating_sub(last_ns));
+                self.note_stall(last_ns, now_ns);
             }
             let more = match received {
                 Ok(0) => {

@@ -15,9 +15,10 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if !self.demand.is_open() || self.connections[slot].reserved.is_some() {
             self.fill(slot, now_ns);
         }
+        let depth = self.connections.depth();
         let connection = &mut self.connections[slot];
         let able = match connection.state {
-            State::Open => connection.unsent == 0 && connection.in_flight() < self.pipeline,
+            State::Open => connection.unsent == 0 && connection.in_flight() < depth,
             State::Closed => !self.spec.keep_alive,
             _ => false,
         };
@@ -68,7 +69,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if !self.demand.may_send(now_ns) {
             return;
         }
-        let connection = &mut self.connections[slot];
+        let connection = &self.connections[slot];
         if connection.state != State::Open {
             if connection.state == State::Closed {
                 self.reopen(slot, now_ns);
@@ -78,7 +79,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if connection.unsent > 0 {
             return;
         }
-        let room = if self.spec.keep_alive { self.pipeline } else { 1 }.saturating_sub(connection.in_flight());
+        let room =
+            if self.spec.keep_alive { self.connections.depth() } else { 1 }.saturating_sub(connection.in_flight());
         let held = usize::from(connection.reserved.is_some()).min(room);
         let count = held + self.demand.closed_now(room - held, now_ns);
         if count == 0 {

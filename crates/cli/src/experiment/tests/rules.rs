@@ -111,6 +111,8 @@ fn one_block_in_six_may_be_repeated_unless_the_file_says_otherwise() {
     assert_eq!(resolved(&file("trials.blocks = 3")).repeats, 0);
     let none = file("trials.repeats = 0");
     assert_eq!((resolved(&none).repeats, quick(&none).repeats), (0, 0));
+    let none_quick = file("quick.repeats = 0");
+    assert_eq!((resolved(&none_quick).repeats, quick(&none_quick).repeats), (2, 0));
 }
 
 #[test]
