@@ -2,8 +2,9 @@
 
 use model::{Cell, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Measured, Metric};
 
+use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
-use crate::words::{conditions, is_not_tried, machine, mark_meaning, not_tried, void_trial, words};
+use crate::words::{is_not_tried, machine, mark_meaning, not_tried, void_trial, words};
 
 /// One metric of both servers.
 pub(crate) struct Line {
@@ -226,7 +227,7 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
         said.push(format!("{} of {} launches void:", count.void, count.total));
     }
     let (told, repeated): (Vec<_>, Vec<_>) = analysis.void_trials.iter().partition(|trial| !is_not_tried(trial));
-    said.extend(told.into_iter().map(void_trial));
+    said.extend(told.into_iter().map(|trial| void_trial(trial, &conditions(&trial.levels))));
     said.extend(not_tried(repeated.len()));
     said
 }

@@ -9,6 +9,7 @@ mod calibration_text;
 mod compare_markdown;
 mod compare_text;
 mod compare_words;
+mod conditions;
 /// Figures as people read them.
 pub mod format;
 mod load_csv;

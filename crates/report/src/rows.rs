@@ -2,13 +2,17 @@
 
 use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, Rank, RankGroup};
 
+use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, duration_us, number, percent, plus_minus};
-use crate::words::{conditions, latency};
+use crate::words::{latency, profile};
 
-/// The targets under one set of conditions, best first.
+/// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
+/// in the order of the plan.
 pub(crate) struct Group<'a> {
-    /// The conditions in words; empty when only the target varies.
+    /// The conditions in words; empty when only the target varies, or where the conditions are the rows.
     pub(crate) title: String,
+    /// What names a row: `target`, or the factors in which the cells differ.
+    pub(crate) name_header: Vec<String>,
     /// `service p99`, or `service time` where rows name quantiles of their own.
     pub(crate) latency_header: String,
     pub(crate) rows: Vec<Row<'a>>,
@@ -16,6 +20,10 @@ pub(crate) struct Group<'a> {
 
 pub(crate) struct Row<'a> {
     pub(crate) cell: &'a CellAnalysis,
+    /// A text for each part of the group's `name_header`.
+    pub(crate) name: Vec<String>,
+    /// The conditions, where the group's title does not say them.
+    conditions: Cell,
     /// `1=`, `3`, `–` when not ranked, empty when the group has no ranks.
     pub(crate) rank: String,
     /// `9,214`, `≥ 45,678`.
@@ -42,18 +50,28 @@ impl Group<'_> {
         self.rows.iter().any(|row| row.of_ceiling.is_some())
     }
 
-    /// The marks in it, each with the targets that carry it and, where one figure says it, that figure.
+    /// The marks in it, each with the rows that carry it and, where one figure says it, that figure.
     pub(crate) fn marks(&self) -> Vec<(Mark, String)> {
         let of = |mark: &Mark| {
             let marked = self.rows.iter().filter(|row| row.cell.marks.iter().any(|note| note.mark == *mark));
-            let targets: Vec<String> = marked.map(|row| marked_target(*mark, row.cell)).collect();
-            (!targets.is_empty()).then(|| (*mark, targets.join(", ")))
+            let rows: Vec<String> = marked.map(|row| marked_row(*mark, row)).collect();
+            (!rows.is_empty()).then(|| (*mark, rows.join(if self.is_by_target() { ", " } else { "; " })))
         };
         Mark::ALL.iter().filter_map(of).collect()
     }
+
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = String> {
+        // That it is a profile goes without saying.
+        self.rows.iter().filter_map(|row| profile(row.cell, &conditions(&without(&row.conditions, &["profile"]))))
+    }
+
+    fn is_by_target(&self) -> bool {
+        self.rows.iter().all(|row| row.conditions.0.is_empty())
+    }
 }
 
-fn marked_target(mark: Mark, cell: &CellAnalysis) -> String {
+fn marked_row(mark: Mark, row: &Row<'_>) -> String {
+    let cell = row.cell;
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
         // "… (in 1 of 6 launches)": how many were disturbed.
@@ -68,32 +86,84 @@ fn marked_target(mark: Mark, cell: &CellAnalysis) -> String {
         Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
         _ => None,
     };
-    let name = cell.levels.target();
-    figure.map_or_else(|| name.to_owned(), |figure| format!("{name} ({figure})"))
+    let name = match conditions(&row.conditions) {
+        said if said.is_empty() => cell.levels.target().to_owned(),
+        said => said,
+    };
+    figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
 }
 
-/// The cells by their conditions, in order of first appearance.
-pub(crate) fn groups(analysis: &Analysis) -> Vec<Group<'_>> {
+/// The cells as tables: one for each set of conditions that several targets share; where none is shared, one for all.
+pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec<Group<'a>> {
+    if let Some(factors) = conditions.row_factors() {
+        return by_conditions(analysis, factors, conditions);
+    }
     let mut all: Vec<Cell> = Vec::new();
     for cell in &analysis.cells {
-        let conditions = cell.levels.conditions();
-        if !all.contains(&conditions) {
-            all.push(conditions);
+        let at = cell.levels.conditions();
+        if !all.contains(&at) {
+            all.push(at);
         }
     }
-    all.iter().map(|conditions| group(analysis, conditions)).collect()
+    all.iter().map(|at| by_target(analysis, at, conditions)).collect()
 }
 
-fn group<'a>(analysis: &'a Analysis, at: &Cell) -> Group<'a> {
+fn by_target<'a>(analysis: &'a Analysis, at: &Cell, conditions: &Conditions) -> Group<'a> {
     let mut cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|cell| cell.levels.conditions() == *at).collect();
     let ranking = analysis.groups.iter().find(|group| group.metric == Metric::Throughput && group.conditions == *at);
     sort(&mut cells, ranking);
-    let all_have_p99 = cells.iter().filter(|cell| cell.trials > 0).all(|cell| cell.latency_us.p99.estimate.is_some());
-    let population = cells.first().map_or("", |cell| cell.latency_us.population.as_str());
+    let quantiles = Quantiles::of(&cells);
+    let row = |cell: &&'a CellAnalysis| Row {
+        rank: ranking.map_or(String::new(), |group| rank(group, cell.levels.target())),
+        ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
+    };
     Group {
-        title: conditions(at),
-        latency_header: format!("{population} {}", if all_have_p99 { "p99" } else { "time" }),
-        rows: cells.iter().map(|cell| row(cell, ranking, all_have_p99)).collect(),
+        title: conditions.title(at),
+        name_header: vec!["target".to_owned()],
+        rows: cells.iter().map(row).collect(),
+        latency_header: quantiles.header,
+    }
+}
+
+/// A table for each population of latencies, which are not to be compared with each other.
+fn by_conditions<'a>(analysis: &'a Analysis, factors: &[String], conditions: &Conditions) -> Vec<Group<'a>> {
+    let mut populations: Vec<&str> = Vec::new();
+    for cell in &analysis.cells {
+        if !populations.contains(&cell.latency_us.population.as_str()) {
+            populations.push(&cell.latency_us.population);
+        }
+    }
+    let name = |cell: &CellAnalysis| {
+        let level = |factor: &String| cell.levels.get(factor).map_or("–".to_owned(), ToString::to_string);
+        factors.iter().map(level).collect()
+    };
+    let group = |population: &str| {
+        let of_population = |cell: &&CellAnalysis| cell.latency_us.population == population;
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(of_population).collect();
+        let quantiles = Quantiles::of(&cells);
+        let row = |cell: &&'a CellAnalysis| row(cell, name(cell), conditions.said(&cell.levels), &quantiles);
+        Group {
+            title: String::new(),
+            name_header: factors.to_vec(),
+            rows: cells.iter().map(row).collect(),
+            latency_header: quantiles.header,
+        }
+    };
+    populations.into_iter().map(group).collect()
+}
+
+/// Which latencies the rows of a table show.
+struct Quantiles {
+    all_have_p99: bool,
+    header: String,
+}
+
+impl Quantiles {
+    fn of(cells: &[&CellAnalysis]) -> Self {
+        let mut measured = cells.iter().filter(|cell| cell.trials > 0);
+        let all_have_p99 = measured.all(|cell| cell.latency_us.p99.estimate.is_some());
+        let population = cells.first().map_or("", |cell| cell.latency_us.population.as_str());
+        Self { all_have_p99, header: format!("{population} {}", if all_have_p99 { "p99" } else { "time" }) }
     }
 }
 
@@ -107,7 +177,8 @@ fn sort(cells: &mut [&CellAnalysis], ranking: Option<&RankGroup>) {
     cells.sort_by(|a, b| place(a).cmp(&place(b)).then(rate(b).total_cmp(&rate(a))));
 }
 
-fn row<'a>(cell: &'a CellAnalysis, ranking: Option<&RankGroup>, all_have_p99: bool) -> Row<'a> {
+/// A row without a rank.
+fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantiles: &Quantiles) -> Row<'a> {
     let throughput = match cell.throughput.estimate {
         Some(rate) => format!("{}{}", if cell.at_least { "≥ " } else { "" }, number(rate)),
         // Stopped before its first launch, or in a block that was not completed.
@@ -116,11 +187,13 @@ fn row<'a>(cell: &'a CellAnalysis, ranking: Option<&RankGroup>, all_have_p99: bo
     };
     Row {
         cell,
-        rank: ranking.map_or(String::new(), |group| rank(group, cell.levels.target())),
+        name,
+        conditions,
+        rank: String::new(),
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
         of_ceiling: cell.of_ceiling.map(percent),
-        latency: quantile(&cell.latency_us, all_have_p99),
+        latency: quantile(&cell.latency_us, quantiles.all_have_p99),
         cpu: estimate(&cell.cpu_us_per_request, duration_us),
         memory: estimate(&cell.peak_memory_bytes, bytes),
     }

@@ -1,22 +1,18 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
+use crate::conditions::Conditions;
 use crate::format::{measured, quantity};
 use crate::rows::{Group, groups};
 use crate::words;
 
 /// A run as GitHub Markdown, fit for a pull request.
 pub fn run_markdown(analysis: &Analysis) -> String {
+    let conditions = Conditions::of(analysis);
     let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
-    parts.extend(
-        [words::noise(analysis), words::repeated(analysis), words::unclassified(analysis)]
-            .into_iter()
-            .flatten()
-            .map(|text| escape(&text)),
-    );
-    parts.push(bullets(words::relative_rates(analysis).iter().map(|text| escape(text))));
+    parts.push(bullets(words::notes(analysis, &conditions).iter().map(|text| escape(text))));
     parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));
-    tables(&mut parts, analysis);
+    tables(&mut parts, analysis, &conditions);
     let reconstructions = analysis.reconstructions.iter();
     parts.extend(reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text))));
     claims(&mut parts, analysis);
@@ -27,51 +23,57 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     }));
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
-        parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));
+        parts.push(bullets(
+            analysis
+                .void_trials
+                .iter()
+                .map(|trial| escape(&words::void_trial(trial, &conditions.title(&trial.levels)))),
+        ));
     }
     parts.retain(|part| !part.is_empty());
     format!("{}\n", parts.join("\n\n"))
 }
 
-fn tables(parts: &mut Vec<String>, analysis: &Analysis) {
+fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) {
     let mut explained: Vec<Mark> = Vec::new();
-    for group in groups(analysis) {
+    for group in groups(analysis, conditions) {
         if !group.title.is_empty() {
             parts.push(format!("### {}", escape(&group.title)));
         }
         parts.push(table(&group));
         let mut notes = Vec::new();
-        for (mark, targets) in group.marks() {
+        for (mark, rows) in group.marks() {
             let known = explained.contains(&mark);
             explained.push(mark);
             let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
-            notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&targets)));
+            notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
-        notes.extend(group.rows.iter().filter_map(|row| words::profile(row.cell)).map(|text| escape(&text)));
+        notes.extend(group.profiles().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
     parts.extend(words::ties(analysis).map(|legend| escape(&legend)));
 }
 
 fn table(group: &Group<'_>) -> String {
-    let mut header = vec!["target", "requests/s", "±"];
+    let mut header: Vec<&str> = group.name_header.iter().map(String::as_str).collect();
     if group.is_ranked() {
         header.insert(0, "rank");
     }
+    let left = header.len();
+    header.extend(["requests/s", "±"]);
     if group.has_ceiling() {
         header.push("of ceiling");
     }
     header.extend([group.latency_header.as_str(), "CPU/request", "memory"]);
-    let left = usize::from(group.is_ranked()) + 1;
     let rule: Vec<&str> = (0..header.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
     let mut lines = vec![line(&header), line(&rule)];
     for row in &group.rows {
-        let name = code(row.cell.levels.target());
-        let spread = if row.spread.is_empty() { "–" } else { row.spread.as_str() };
-        let mut cells = vec![name.as_str(), &row.throughput, spread];
+        let name: Vec<String> = row.name.iter().map(|part| code(part)).collect();
+        let mut cells: Vec<&str> = name.iter().map(String::as_str).collect();
         if group.is_ranked() {
             cells.insert(0, &row.rank);
         }
+        cells.extend([row.throughput.as_str(), if row.spread.is_empty() { "–" } else { &row.spread }]);
         if group.has_ceiling() {
             cells.push(row.of_ceiling.as_deref().unwrap_or("–"));
         }

@@ -1,5 +1,6 @@
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding, Mark};
 
+use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Row, groups};
 use crate::table;
@@ -9,23 +10,26 @@ use crate::words;
 const BAR_CELLS: usize = 20;
 /// A bar narrower than this says nothing.
 const LEAST_BAR_CELLS: usize = 4;
+/// Between the parts of a row's name.
+const NAME_SEPARATOR: &str = " · ";
 
 /// What a person sees after a run.
 pub fn run_text(analysis: &Analysis, style: Style) -> String {
     let mut page = Page::new(style);
-    header(&mut page, analysis);
-    tables(&mut page, analysis);
+    let conditions = Conditions::of(analysis);
+    header(&mut page, analysis, &conditions);
+    tables(&mut page, analysis, &conditions);
     reconstructions(&mut page, analysis);
     claims(&mut page, analysis);
     for finding in &analysis.findings {
         finding_entry(&mut page, finding);
     }
     absent(&mut page, analysis);
-    void_trials(&mut page, analysis);
+    void_trials(&mut page, analysis, &conditions);
     page.finish()
 }
 
-fn header(page: &mut Page, analysis: &Analysis) {
+fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     page.paragraph(0, Tint::Bold, &analysis.question);
     for line in join(&words::header(analysis), " · ", page.width()) {
         page.line(Tint::Dim, &line);
@@ -33,11 +37,7 @@ fn header(page: &mut Page, analysis: &Analysis) {
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
     }
-    for text in [words::noise(analysis), words::repeated(analysis), words::unclassified(analysis)].into_iter().flatten()
-    {
-        page.paragraph(0, Tint::Dim, &text);
-    }
-    for text in words::relative_rates(analysis) {
+    for text in words::notes(analysis, conditions) {
         page.paragraph(0, Tint::Dim, &text);
     }
     for mark in words::session_marks(analysis) {
@@ -45,21 +45,21 @@ fn header(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-fn tables(page: &mut Page, analysis: &Analysis) {
+fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     let mut explained: Vec<Mark> = Vec::new();
-    for group in groups(analysis) {
+    for group in groups(analysis, conditions) {
         page.gap();
         page.table(&table_lines(&group, page.width()));
-        for (mark, targets) in group.marks() {
+        for (mark, rows) in group.marks() {
             let meaning = if explained.contains(&mark) {
                 String::new()
             } else {
                 explained.push(mark);
                 format!(" ({})", words::mark_meaning(mark))
             };
-            page.paragraph(2, Tint::Unsure, &format!("{}{meaning}: {targets}", words::words(mark.id())));
+            page.paragraph(2, Tint::Unsure, &format!("{}{meaning}: {rows}", words::words(mark.id())));
         }
-        for text in group.rows.iter().filter_map(|row| words::profile(row.cell)) {
+        for text in group.profiles() {
             page.paragraph(2, Tint::Dim, &text);
         }
     }
@@ -71,7 +71,7 @@ fn tables(page: &mut Page, analysis: &Analysis) {
 
 /// The table with the longest bars that fit. Where even the title does not fit beside the figures, it stands above.
 fn table_lines(group: &Group<'_>, width: usize) -> Vec<String> {
-    let title = if group.title.is_empty() { "target" } else { &group.title };
+    let title = if group.title.is_empty() { &group.name_header.join(NAME_SEPARATOR) } else { &group.title };
     let bare = lines_with_bar(group, "", 0);
     let taken = bare.iter().map(|line| length(line)).max().unwrap_or(0);
     let names = name_column(group, 0).iter().map(|name| length(name)).max().unwrap_or(0);
@@ -105,14 +105,19 @@ fn lines_with_bar(group: &Group<'_>, title: &str, bar_cells: usize) -> Vec<Strin
 
 /// Rank, name and bar in one column, so that the title of the conditions can stand above all three.
 fn name_column(group: &Group<'_>, bar_cells: usize) -> Vec<String> {
-    let longest = group.rows.iter().map(|row| length(row.cell.levels.target())).max().unwrap_or(0);
     let best = group.best();
     let bar_of = |row: &Row<'_>| match row.cell.throughput.estimate {
         Some(rate) if bar_cells > 0 && best > 0.0 => format!("  {}", bar(rate / best, bar_cells)),
         _ => String::new(),
     };
-    let line = |row: &Row<'_>| format!("{}{:<longest$}{}", rank(group, row), row.cell.levels.target(), bar_of(row));
-    group.rows.iter().map(line).collect()
+    let longest = |part: usize| group.rows.iter().map(|row| length(&row.name[part])).max().unwrap_or(0);
+    let longest: Vec<usize> = (0..group.name_header.len()).map(longest).collect();
+    let name = |row: &Row<'_>| {
+        let parts: Vec<String> =
+            row.name.iter().zip(&longest).map(|(part, longest)| format!("{part:<longest$}")).collect();
+        parts.join(NAME_SEPARATOR)
+    };
+    group.rows.iter().map(|row| format!("{}{}{}", rank(group, row), name(row), bar_of(row))).collect()
 }
 
 /// Room for two digits, and a place of its own for the sign of a tie.
@@ -195,16 +200,20 @@ fn absent(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-fn void_trials(page: &mut Page, analysis: &Analysis) {
+fn void_trials(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     let Some(title) = words::void_title(analysis) else { return };
     page.gap();
     let (told, repeated): (Vec<_>, Vec<_>) = analysis.void_trials.iter().partition(|trial| !words::is_not_tried(trial));
     match (told.as_slice(), repeated.len()) {
-        ([only], 0) => page.paragraph(0, Tint::Bad, &format!("{title}: {}", words::void_trial(only))),
+        ([only], 0) => page.paragraph(
+            0,
+            Tint::Bad,
+            &format!("{title}: {}", words::void_trial(only, &conditions.title(&only.levels))),
+        ),
         (told, repeated) => {
             page.line(Tint::Bad, &title);
             for trial in told {
-                page.paragraph(2, Tint::Plain, &words::void_trial(trial));
+                page.paragraph(2, Tint::Plain, &words::void_trial(trial, &conditions.title(&trial.levels)));
             }
             if let Some(text) = words::not_tried(repeated) {
                 page.paragraph(2, Tint::Plain, &text);

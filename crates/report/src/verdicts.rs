@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimVerdict};
 
+use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::run_markdown::{bullets, code, escape, line};
 use crate::words;
@@ -95,6 +96,7 @@ fn summary(series: &[Verdicts<'_>]) -> String {
 }
 
 fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
+    let conditions = Conditions::of(analysis);
     parts.push(format!("**{}**", escape(&analysis.question)));
     parts.push(escape(&words::header(analysis).join(" · ")));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
@@ -109,10 +111,12 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
-    parts.push(bullets(words::relative_rates(analysis).iter().map(|text| escape(text))));
+    parts.push(bullets(words::relative_rates(analysis, &conditions).iter().map(|text| escape(text))));
     let absent = words::absent(analysis).into_iter();
     parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
-    parts.push(bullets(analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial)))));
+    parts.push(bullets(
+        analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial, &conditions.title(&trial.levels)))),
+    ));
 }
 
 fn claim(claim: &ClaimAnalysis) -> String {

@@ -1,10 +1,11 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Level, Mark, MarkNote,
-    Metric, ProfiledBy, RelativeRate, VoidTrial, parse_duration, short_name,
+    Analysis, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Mark, MarkNote, Metric,
+    ProfiledBy, RelativeRate, VoidTrial, short_name,
 };
 
+use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, thousands};
 use crate::page::unbroken;
 
@@ -34,52 +35,6 @@ pub(crate) fn errno(number: i32) -> String {
     format!("{name} ({number})")
 }
 
-/// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
-pub(crate) fn conditions(cell: &Cell) -> String {
-    const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
-    let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
-    // What a reply must be follows from what is asked.
-    const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
-    let said = |factor: &str| !FIRST.contains(&factor) && !UNSAID.contains(&factor);
-    let rest = cell.0.iter().filter(|(factor, _)| said(factor));
-    let parts: Vec<String> =
-        first.chain(rest.map(|(factor, level)| (factor.as_str(), level))).map(|(f, l)| condition(f, l)).collect();
-    parts.join(", ")
-}
-
-fn condition(factor: &str, level: &Level) -> String {
-    match (factor, level) {
-        ("handler_delay", Level::Text(text)) => match parse_duration(text) {
-            Ok(0) => "no added work".to_owned(),
-            Ok(ns) => format!("{} of work", short_duration(ns)),
-            Err(_) => format!("{factor} = {text}"),
-        },
-        ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
-        ("rate", Level::Text(text)) if text.ends_with("% of closed") => {
-            format!("{} load's rate asked", text.replace("% of closed", " % of a closed"))
-        }
-        ("network_delay", Level::Text(text)) => match parse_duration(text) {
-            Ok(0) => "no network delay".to_owned(),
-            Ok(ns) => format!("{} of network", short_duration(ns)),
-            Err(_) => format!("{factor} = {text}"),
-        },
-        ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
-        ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
-        ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
-        ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
-        ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
-        ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
-        ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
-        ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
-        (factor, level) => format!("{factor} = {level}"),
-    }
-}
-
-/// A duration that was typed, without digits that were not: `10 ms`, `1.5 s`.
-fn short_duration(ns: u64) -> String {
-    crate::format::seconds(ns as f64 / 1e9)
-}
-
 /// What a run is, in parts: the experiment, how often, on what, when, how long.
 pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     let quick = if analysis.quick { " --quick" } else { "" };
@@ -104,6 +59,13 @@ pub(crate) fn machine(environment: &Environment) -> String {
     }
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
+}
+
+/// What to know before the tables, a sentence each.
+pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
+    let once = [noise(analysis, conditions), repeated(analysis), unclassified(analysis)];
+    let notes = conditions.notes().iter().cloned().chain(once.into_iter().flatten());
+    notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
 /// Said at the top when there are too few blocks.
@@ -176,13 +138,13 @@ pub(crate) fn certainty(finding: &Finding) -> String {
 }
 
 /// What the rates that are shares of capacity came to, a sentence each.
-pub(crate) fn relative_rates(analysis: &Analysis) -> Vec<String> {
+pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let sentence = |rate: &RelativeRate| {
         let served: Vec<String> =
             rate.closed_per_s.iter().map(|(target, served)| format!("{} from {target}", number(*served))).collect();
         format!(
             "{}: {} requests/s; before the run a closed load got, a second, {}",
-            conditions(&rate.conditions),
+            conditions.title(&rate.conditions),
             number(rate.rate_per_s),
             served.join(", ")
         )
@@ -220,9 +182,8 @@ pub(crate) fn not_tried(count: usize) -> Option<String> {
 }
 
 /// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.
-pub(crate) fn void_trial(trial: &VoidTrial) -> String {
-    let conditions = conditions(&trial.levels);
-    let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+pub(crate) fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
+    let place = bracketed(conditions);
     format!(
         "block {}, {}{place}: {}: {}",
         trial.block,
@@ -253,20 +214,19 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 }
 
 /// `Noise, go-gin against itself (no added work): throughput 1.004 (0.981 to 1.028), p99 …`.
-pub(crate) fn noise(analysis: &Analysis) -> Option<String> {
+fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     let first = analysis.session.itself.first()?;
     let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));
     let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
-    let conditions = conditions(&first.conditions);
-    let place = if conditions.is_empty() { String::new() } else { format!(" ({conditions})") };
+    let place = bracketed(&conditions.title(&first.conditions));
     Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
 }
 
 /// `Profile of nginx by perf (1,840 samples in 6 launches): [k] tcp_sendmsg 46 %, …; the functions asked for 21 % (…)`,
-/// or why there is none.
-pub(crate) fn profile(cell: &CellAnalysis) -> Option<String> {
+/// or why there is none. `place` are the conditions in words where the table's title does not say them.
+pub(crate) fn profile(cell: &CellAnalysis, place: &str) -> Option<String> {
     let profile = cell.profile.as_ref()?;
-    let target = cell.levels.target();
+    let target = format!("{}{}", cell.levels.target(), bracketed(place));
     if profile.launches == 0 {
         return Some(format!("No profile of {target}: {}", profile.missing.as_deref()?));
     }
@@ -304,15 +264,20 @@ fn taken_by(by: &[ProfiledBy]) -> String {
     format!(" by {}", by.iter().map(name).collect::<Vec<_>>().join(" and "))
 }
 
+/// ` (text)`, or nothing.
+fn bracketed(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" ({text})") }
+}
+
 /// Said where the windows are too short to tell a warm-up from noise.
-pub(crate) fn unclassified(analysis: &Analysis) -> Option<String> {
+fn unclassified(analysis: &Analysis) -> Option<String> {
     let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
     let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
     none.then(|| "Steadiness within a launch is not classified: window too short (10 s at least)".to_owned())
 }
 
 /// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.
-pub(crate) fn repeated(analysis: &Analysis) -> Option<String> {
+fn repeated(analysis: &Analysis) -> Option<String> {
     let blocks = &analysis.session.repeated;
     let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
     let number = counted(blocks.len() as u64, "block", "blocks");
@@ -348,28 +313,6 @@ pub(crate) fn latency(us: f64, bound: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn conditions_in_words() {
-        let cell = |levels: &[(&str, Level)]| {
-            Cell(levels.iter().map(|(factor, level)| ((*factor).to_owned(), level.clone())).collect())
-        };
-        let text = |text: &str| Level::Text(text.to_owned());
-        let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
-        assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
-        let far = [("handler_delay", text("0ms")), ("network_delay", text("20ms")), ("profile", text("true"))];
-        assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
-        let near = [("network_delay", text("0ms")), ("profile", text("false"))];
-        assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
-        let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
-        assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
-        let open =
-            [("rate", Level::Integer(5000)), ("connections", Level::Integer(1)), ("pipeline", Level::Integer(16))];
-        assert_eq!(conditions(&cell(&open)), "5,000 requests/s asked, 1 connection, 16 pipelined");
-        let half = [("rate", text("50% of closed")), ("connections", Level::Integer(10))];
-        assert_eq!(conditions(&cell(&half)), "50 % of a closed load's rate asked, 10 connections");
-        assert_eq!(conditions(&cell(&[("target", text("a"))])), "");
-    }
 
     #[test]
     fn error_numbers_have_names() {

@@ -35,6 +35,12 @@ fn open_rate_with_one_table() {
 }
 
 #[test]
+fn one_target_under_many_conditions_is_one_table() {
+    insta::assert_snapshot!(text(&runs::one_target()));
+    insta::assert_snapshot!("one_target_markdown", run_markdown(&runs::one_target()));
+}
+
+#[test]
 fn markdown_full() {
     let markdown = run_markdown(&runs::full());
     assert_tidy(&markdown, usize::MAX);

@@ -432,3 +432,47 @@ pub(crate) fn open_rate() -> Analysis {
         ..empty()
     }
 }
+
+/// One target under conditions of which no two cells share any: settings that change together, one that never does.
+pub(crate) fn one_target() -> Analysis {
+    let text = |text: &str| Level::Text(text.to_owned());
+    let levels = |runtime: &str, [read, write]: [&str; 2], profile: bool| {
+        let settings = [("target", "go-httprouter"), ("runtime", runtime), ("read_timeout", read)];
+        let others =
+            [("write_timeout", write), ("target_cpus", "all"), ("profile", if profile { "true" } else { "false" })];
+        let levels = settings.into_iter().chain(others);
+        Cell(levels.map(|(factor, level)| (factor.to_owned(), text(level))).collect())
+    };
+    let (with, without) = (["5s", "10s"], ["0ms", "0ms"]);
+    let mut cells = vec![
+        cell(levels("1.9", with, false), 91_439.0, 0.019, 3_250.0, 13.1),
+        cell(levels("current", with, false), 92_705.0, 0.077, 5_250.0, 12.5),
+        cell(levels("1.9", without, false), 96_115.0, 0.048, 3_680.0, 12.2),
+        cell(levels("current", without, false), 104_200.0, 0.021, 3_550.0, 11.2),
+        cell(levels("1.9", with, true), 89_100.0, 0.022, 3_400.0, 13.4),
+    ];
+    cells[4].profile = Some(profile());
+    for (cell, launches) in [(0, 1), (2, 2)] {
+        let text = format!("other processes used 3.1 % of the CPU time (in {launches} of 6 launches)");
+        cells[cell].marks.push(MarkNote { mark: Mark::Noisy, text });
+    }
+    let claim = claim(
+        "timeouts-cost-throughput-on-1.9",
+        "With all timeouts, a server built with Go 1.9 loses much of its throughput.",
+        "throughput(go-httprouter, read_timeout = 5s) / throughput(go-httprouter, read_timeout = 0ms) < 0.9",
+        ClaimVerdict::Contradicted,
+        measured(0.951, 0.03, "ratio"),
+    );
+    let died = "exited with status 2 after 1.2 s";
+    Analysis {
+        name: "timeouts".to_owned(),
+        question: "What do timeouts cost?".to_owned(),
+        source: None,
+        quick: false,
+        void_trials: vec![void("b01-c02", 1, levels("current", with, false), "died", died)],
+        cells,
+        claims: vec![claim],
+        trials: TrialCount { total: 31, void: 1 },
+        ..empty()
+    }
+}

@@ -1,0 +1,201 @@
+//! Conditions in words, and which of them a run's titles must say.
+
+use std::collections::BTreeSet;
+
+use model::{Analysis, Cell, Level, parse_duration};
+
+use crate::format::{counted, seconds, thousands};
+
+/// Factors with words of their own, in the order in which a title says them.
+const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
+/// What a reply must be follows from what is asked; the target is no condition.
+const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
+
+/// The conditions of a run: which factors tell its cells apart, and which go without saying.
+pub(crate) struct Conditions {
+    /// The factors that no title says.
+    unsaid: Vec<String>,
+    /// The factors that name a row, the one that changes least often from row to row first, where no two cells share
+    /// their conditions; else a row is a target.
+    row_factors: Option<Vec<String>>,
+    /// What is to be known for all titles and rows, a sentence each.
+    notes: Vec<String>,
+}
+
+impl Conditions {
+    pub(crate) fn of(analysis: &Analysis) -> Self {
+        let cells: Vec<&Cell> = analysis.cells.iter().map(|cell| &cell.levels).collect();
+        let all: BTreeSet<&str> = cells.iter().flat_map(|cell| cell.factors()).collect();
+        let all: Vec<&str> = all.into_iter().filter(|factor| !UNSAID.contains(factor)).collect();
+        if all.iter().all(|factor| changes(&cells, factor) == 0) {
+            return Self { unsaid: Vec::new(), row_factors: None, notes: Vec::new() };
+        }
+        let by_row = no_two_alike(&cells);
+        // A title has room for what has words of its own.
+        let is_said = |factor: &str| changes(&cells, factor) > 0 || (!by_row && FIRST.contains(&factor));
+        let (said, constant): (Vec<&str>, Vec<&str>) = all.iter().partition(|factor| is_said(factor));
+        let sets = sets(&cells, said, analysis);
+        let mut everywhere = cells.first().map_or(String::new(), |cell| conditions(&only(cell, &constant)));
+        let several_targets = changes(&cells, "target") > 0;
+        if by_row && !several_targets {
+            let target = cells.first().map_or("", |cell| cell.target());
+            everywhere = if everywhere.is_empty() { target.to_owned() } else { format!("{target}, {everywhere}") };
+        }
+        let named = several_targets.then_some("target").into_iter().chain(sets.iter().map(|set| set[0]));
+        let row_factors = by_row.then(|| named.map(str::to_owned).collect());
+        let everywhere = (!everywhere.is_empty()).then(|| format!("In every cell: {everywhere}"));
+        let together = sets.iter().filter_map(|set| said_together(&cells, set));
+        let notes = everywhere.into_iter().chain(together).collect();
+        let implied = sets.iter().flat_map(|set| &set[1..]);
+        let unsaid = constant.iter().chain(implied).map(|factor| (*factor).to_owned()).collect();
+        Self { unsaid, row_factors, notes }
+    }
+
+    /// What a cell's title says of its conditions; empty when only the target varies.
+    pub(crate) fn title(&self, cell: &Cell) -> String {
+        conditions(&self.said(cell))
+    }
+
+    /// The levels that a cell's title says.
+    pub(crate) fn said(&self, cell: &Cell) -> Cell {
+        without(&cell.conditions(), &self.unsaid)
+    }
+
+    /// The factors that name a row, where no two cells share their conditions; else a row is a target.
+    pub(crate) fn row_factors(&self) -> Option<&[String]> {
+        self.row_factors.as_deref()
+    }
+
+    /// What is to be known for all titles and rows, a sentence each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// The factors in sets that change together, each set led by the one that the claims speak of; the set that changes
+/// least often from cell to cell first.
+fn sets<'a>(cells: &[&Cell], mut factors: Vec<&'a str>, analysis: &Analysis) -> Vec<Vec<&'a str>> {
+    let is_claimed = |factor: &str| analysis.claims.iter().any(|claim| claim.expect.contains(&format!("{factor} =")));
+    factors.sort_by_key(|factor| !is_claimed(factor));
+    let mut sets: Vec<Vec<&str>> = Vec::new();
+    for factor in factors {
+        match sets.iter_mut().find(|set| change_together(cells, set[0], factor)) {
+            Some(set) => set.push(factor),
+            None => sets.push(vec![factor]),
+        }
+    }
+    sets.sort_by_key(|set| changes(cells, set[0]));
+    sets
+}
+
+fn no_two_alike(cells: &[&Cell]) -> bool {
+    cells.iter().map(|cell| cell.conditions()).collect::<BTreeSet<_>>().len() == cells.len()
+}
+
+/// How often the level of a factor changes from one cell to the next.
+fn changes(cells: &[&Cell], factor: &str) -> usize {
+    cells.windows(2).filter(|pair| pair[0].get(factor) != pair[1].get(factor)).count()
+}
+
+/// Whether the level of each of two settings tells that of the other. What has words of its own is always said.
+fn change_together(cells: &[&Cell], a: &str, b: &str) -> bool {
+    let levels = |factor| cells.iter().map(|cell| cell.get(factor)).collect::<BTreeSet<_>>().len();
+    let pairs = cells.iter().map(|cell| (cell.get(a), cell.get(b))).collect::<BTreeSet<_>>().len();
+    ![a, b].iter().any(|factor| FIRST.contains(factor)) && levels(a) == pairs && levels(b) == pairs
+}
+
+/// `Together: a = 1 with b = 2; a = 3 with b = 4`.
+fn said_together(cells: &[&Cell], set: &[&str]) -> Option<String> {
+    let (_, others) = set.split_first().filter(|(_, others)| !others.is_empty())?;
+    let mut parts: Vec<String> = Vec::new();
+    for cell in cells {
+        let (first, others) = (conditions(&only(cell, &set[..1])), conditions(&only(cell, others)));
+        let part = format!("{first} with {others}");
+        // Where one of them is not set, neither is.
+        if !first.is_empty() && !others.is_empty() && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    Some(format!("Together: {}", parts.join("; ")))
+}
+
+/// The cell without these factors.
+pub(crate) fn without(cell: &Cell, factors: &[impl AsRef<str>]) -> Cell {
+    let stays = |factor: &str| !factors.iter().any(|left| left.as_ref() == factor);
+    Cell(cell.0.iter().filter(|(factor, _)| stays(factor)).map(|(f, l)| (f.clone(), l.clone())).collect())
+}
+
+fn only(cell: &Cell, factors: &[&str]) -> Cell {
+    let level = |factor: &&str| Some(((*factor).to_owned(), cell.get(factor)?.clone()));
+    Cell(factors.iter().filter_map(level).collect())
+}
+
+/// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
+pub(crate) fn conditions(cell: &Cell) -> String {
+    let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
+    let said = |factor: &str| !FIRST.contains(&factor) && !UNSAID.contains(&factor);
+    let rest = cell.0.iter().filter(|(factor, _)| said(factor));
+    let parts: Vec<String> =
+        first.chain(rest.map(|(factor, level)| (factor.as_str(), level))).map(|(f, l)| condition(f, l)).collect();
+    parts.join(", ")
+}
+
+fn condition(factor: &str, level: &Level) -> String {
+    match (factor, level) {
+        ("handler_delay", Level::Text(text)) => match parse_duration(text) {
+            Ok(0) => "no added work".to_owned(),
+            Ok(ns) => format!("{} of work", short_duration(ns)),
+            Err(_) => format!("{factor} = {text}"),
+        },
+        ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
+        ("rate", Level::Text(text)) if text.ends_with("% of closed") => {
+            format!("{} load's rate asked", text.replace("% of closed", " % of a closed"))
+        }
+        ("network_delay", Level::Text(text)) => match parse_duration(text) {
+            Ok(0) => "no network delay".to_owned(),
+            Ok(ns) => format!("{} of network", short_duration(ns)),
+            Err(_) => format!("{factor} = {text}"),
+        },
+        ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
+        ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
+        ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
+        ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
+        ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
+        ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
+        ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
+        ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
+        (factor, level) => format!("{factor} = {level}"),
+    }
+}
+
+/// A duration that was typed, without digits that were not: `10 ms`, `1.5 s`.
+fn short_duration(ns: u64) -> String {
+    seconds(ns as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_in_words() {
+        let cell = |levels: &[(&str, Level)]| {
+            Cell(levels.iter().map(|(factor, level)| ((*factor).to_owned(), level.clone())).collect())
+        };
+        let text = |text: &str| Level::Text(text.to_owned());
+        let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
+        assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
+        let far = [("handler_delay", text("0ms")), ("network_delay", text("20ms")), ("profile", text("true"))];
+        assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
+        let near = [("network_delay", text("0ms")), ("profile", text("false"))];
+        assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
+        let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
+        assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
+        let open =
+            [("rate", Level::Integer(5000)), ("connections", Level::Integer(1)), ("pipeline", Level::Integer(16))];
+        assert_eq!(conditions(&cell(&open)), "5,000 requests/s asked, 1 connection, 16 pipelined");
+        let half = [("rate", text("50% of closed")), ("connections", Level::Integer(10))];
+        assert_eq!(conditions(&cell(&half)), "50 % of a closed load's rate asked, 10 connections");
+        assert_eq!(conditions(&cell(&[("target", text("a"))])), "");
+    }
+}
