@@ -1,4 +1,5 @@
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// How long after its end a busy target may take to put a profile together.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often a wait looks whether it is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Largest profile that is taken, packed. Ten seconds of a busy Go server are some 50 KB.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
@@ -64,9 +68,15 @@ impl Profiler {
         Self { given, _running: running }
     }
 
-    /// The profile once it is there; or why there is none.
-    pub(crate) fn wait(self) -> Result<Taken, String> {
-        self.given.recv().unwrap_or_else(|_| Err("the CPU profile was given up".to_owned()))
+    /// The profile once it is there; or why there is none. Not waited for any longer once it is to stop.
+    pub(crate) fn wait(self, stop: &AtomicBool) -> Result<Taken, String> {
+        loop {
+            match self.given.recv_timeout(LOOK_EVERY) {
+                Ok(given) => return given,
+                Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
+                Err(_) => return Err("the CPU profile was given up".to_owned()),
+            }
+        }
     }
 }
 
@@ -113,11 +123,12 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
 
+    static GO_ON: AtomicBool = AtomicBool::new(false);
     const WINDOW: (Duration, Duration) = (Duration::ZERO, Duration::from_millis(2_700));
 
     /// The profile of a target without a process, on a machine without perf.
     fn profile_of(admin: Option<SocketAddr>) -> Result<Taken, String> {
-        Profiler::start(Profiled { admin, pid: None }, WINDOW, Perf::default(), Vec::new()).wait()
+        Profiler::start(Profiled { admin, pid: None }, WINDOW, Perf::default(), Vec::new()).wait(&GO_ON)
     }
 
     /// Answers one request, and gives what was asked.
@@ -155,6 +166,15 @@ mod tests {
         let (admin, server) = answer(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>");
         assert!(profile_of(Some(admin)).unwrap_err().contains("on its admin port answers with something else"));
         server.join().unwrap();
+    }
+
+    #[test]
+    fn a_profile_is_not_waited_for_once_it_is_to_stop() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = Profiled { admin: Some(silent.local_addr().unwrap()), pid: None };
+        let profiler = Profiler::start(target, WINDOW, Perf::default(), Vec::new());
+        let (_asking, _) = silent.accept().unwrap();
+        assert_eq!(profiler.wait(&AtomicBool::new(true)), Err("the CPU profile was given up".to_owned()));
     }
 
     #[test]

@@ -194,9 +194,8 @@ impl Rungs<'_> {
                 made.kept.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
                 made.kept.interval_log = log;
-                // A profile of a load that was stopped would be waited for in vain, and not kept.
-                if let Some(profiler) = profiler.filter(|_| !stop.load(Ordering::Relaxed)) {
-                    self.keep_profile(profiler.wait(), made);
+                if let Some(profiler) = profiler {
+                    self.keep_profile(profiler.wait(stop), made);
                 }
             }
             Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),

@@ -3,9 +3,9 @@
 //! Everything is read from `/proc` and `/sys`, or from a captured folder in their place. What is seen is kept as
 //! [`model::Sample`]s and reduced to one [`model::Observation`]; what it means is decided elsewhere.
 //!
-//! Cost, measured on 2026-11-20 (AMD EPYC, 2 cores, both busy with other work, Linux 6.18, release build) by
-//! `tests/cost.rs` against a process with 16 threads at ten looks a second: 190 to 270 µs of CPU a look, 0.20 to
-//! 0.28 % of a core. Targets of hundreds of processes or threads are looked at less often, so that it stays below 1 %.
+//! Cost, measured on 2026-11-21 (AMD EPYC, 2 cores, Linux 6.18, release build) by `tests/cost.rs` against a process with
+//! 16 threads at ten looks a second: 217 µs of CPU a look, 0.22 % of a core. Targets of hundreds of processes or threads
+//! are looked at less often, so that it stays below 2 %.
 
 mod csv;
 /// The machine, read once a run.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use model::Sample;
 
-use crate::sampler::{REST_AFTER_LOOK, thread_cpu_ns};
 use crate::{ProcSource, Sampler, SharedClock};
 
 /// Takes samples of a process tree on a thread of its own until it is stopped.
@@ -25,7 +24,8 @@ struct State {
 }
 
 impl Observer {
-    /// Begins to watch `root_pid` and its descendants, and the sockets of `port`: one full sample before this returns, then one every `period`.
+    /// Begins to watch `root_pid` and its descendants, and the sockets of `port`: one full sample before this returns,
+    /// then one every `period`.
     ///
     /// # Panics
     /// When the system cannot start a thread, as `std::thread::spawn` does.
@@ -42,16 +42,12 @@ impl Observer {
         Observer { shared, thread: Some(thread) }
     }
 
-    /// Takes a full sample now: at the start and the end of a window.
-    pub fn mark(&self) -> Sample {
-        self.shared.lock().mark()
-    }
-
-    /// Takes a last sample and returns all of them in the order of time. Does not wait for the period to pass.
+    /// Takes a last full sample and returns all of them in the order of time. Does not wait for the period to pass.
     pub fn stop(mut self) -> Vec<Sample> {
         self.end_thread();
         let mut state = self.shared.lock();
-        state.mark();
+        let last = state.sampler.sample_now();
+        state.samples.push(last);
         std::mem::take(&mut state.samples)
     }
 
@@ -87,24 +83,11 @@ impl Shared {
                 state = self.stopped.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
-            let before_ns = thread_cpu_ns();
-            state.pass();
-            let rest_ns = REST_AFTER_LOOK * thread_cpu_ns().saturating_sub(before_ns);
+            let sample = state.sampler.sample();
+            state.samples.push(sample);
+            let rest_ns = state.sampler.rest_ns();
             // Looks that were missed are not made up for.
             due_ns = due_ns.saturating_add(period_ns).max(now_ns.saturating_add(rest_ns));
         }
-    }
-}
-
-impl State {
-    fn pass(&mut self) {
-        let sample = self.sampler.sample();
-        self.samples.push(sample);
-    }
-
-    fn mark(&mut self) -> Sample {
-        let sample = self.sampler.sample_now();
-        self.samples.push(sample);
-        sample
     }
 }

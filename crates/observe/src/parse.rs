@@ -50,6 +50,11 @@ pub(crate) fn host_ticks(stat: &[u8]) -> Option<HostTicks> {
     Some(HostTicks { busy: user + nice + system + interrupt + soft_interrupt, steal: next().unwrap_or(0) })
 }
 
+/// How many processes and threads the machine has started since boot, from `/proc/stat`.
+pub(crate) fn processes_started(stat: &[u8]) -> Option<u64> {
+    labelled(stat, b"processes ")
+}
+
 /// Resident pages from `/proc/PID/statm`.
 pub(crate) fn resident_pages(statm: &[u8]) -> Option<u64> {
     number(words(statm).nth(1)?)
@@ -119,6 +124,7 @@ mod tests {
 
     #[test]
     fn small_formats() {
+        assert_eq!(processes_started(b"cpu  1 1\nbtime 9\nprocesses 812\nprocs_running 2\n"), Some(812));
         assert_eq!(resident_pages(b"765 411 382 5 0 123 0\n"), Some(411));
         assert_eq!(switches(b"voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some((12, 3)));
         assert_eq!(labelled(b"MemTotal:       8000 kB\n", b"MemTotal:"), Some(8000));

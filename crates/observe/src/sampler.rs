@@ -5,7 +5,9 @@ use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
-use crate::parse::{HostTicks, ProcessStat, host_ticks, labelled, process_stat, resident_pages, switches};
+use crate::parse::{
+    HostTicks, ProcessStat, host_ticks, labelled, process_stat, processes_started, resident_pages, switches,
+};
 use crate::proc_source::Reader;
 use crate::sockets;
 use crate::tree::Tree;
@@ -13,15 +15,13 @@ use crate::tree::Tree;
 /// The engine's clock, shared with the observer.
 pub type SharedClock = Arc<dyn Clock + Send + Sync>;
 
-/// A full look costs a few microseconds for every thread, so it is taken once a second, and at the marks.
-const FULL_LOOK_PERIOD_NS: u64 = NS_PER_S;
-/// New processes are looked for at every look up to so many threads, beyond it at full looks.
-const DISCOVER_ALWAYS_UP_TO_THREADS: u32 = 8;
-/// Watching takes at most a 100th of a core: a look that used t of CPU is followed by at least 100 t of rest. It
-/// matters for targets of hundreds of processes or threads.
-pub(crate) const REST_AFTER_LOOK: u64 = 100;
-/// Full looks keep to half of that, so that there is time for the others between them.
-const REST_AFTER_FULL_LOOK: u64 = 2 * REST_AFTER_LOOK;
+/// Watching rests a hundred times as long as it worked, so that it takes a 100th of a core at most. It matters for
+/// targets of hundreds of processes or threads.
+const REST_AFTER_LOOK: u64 = 100;
+/// What costs a few microseconds for every thread, or for every socket of the host, is done once a second and in full
+/// looks, and keeps to half of that.
+const EXTRA_PERIOD_NS: u64 = NS_PER_S;
+const REST_AFTER_EXTRA: u64 = 2 * REST_AFTER_LOOK;
 
 /// Takes samples of one process tree and the host.
 ///
@@ -37,10 +37,29 @@ pub struct Sampler {
     port: Option<u16>,
     tick_s: f64,
     page_bytes: u64,
-    threads: u32,
+    /// Processes and threads the host had started, when new ones of the tree were last looked for.
+    started: Option<u64>,
     cpu_user_ticks: u64,
     cpu_system_ticks: u64,
-    full_look_due_ns: u64,
+    rest_ns: u64,
+    switches: Extra,
+    sockets: Extra,
+}
+
+/// A part of a look that waits for its turn. Each has its own, so that a dear one does not delay the others.
+#[derive(Default)]
+struct Extra {
+    due_ns: u64,
+}
+
+impl Extra {
+    fn is_due(&self, now_ns: u64) -> bool {
+        now_ns >= self.due_ns
+    }
+
+    fn done(&mut self, at_ns: u64, cost_ns: u64) {
+        self.due_ns = at_ns.saturating_add(EXTRA_PERIOD_NS.max(REST_AFTER_EXTRA * cost_ns));
+    }
 }
 
 impl Sampler {
@@ -54,46 +73,65 @@ impl Sampler {
             port,
             tick_s: 1.0 / clock_ticks_per_second() as f64,
             page_bytes: page_size() as u64,
-            threads: 0,
+            started: None,
             cpu_user_ticks: 0,
             cpu_system_ticks: 0,
-            full_look_due_ns: 0,
+            rest_ns: 0,
+            switches: Extra::default(),
+            sockets: Extra::default(),
         }
     }
 
-    /// A full look, now: context switches, sockets and new processes included, and proportional memory, which the
-    /// kernel must walk the page tables for.
+    /// A full look, now: context switches, sockets, and proportional memory, which the kernel must walk the page tables
+    /// for.
     pub fn sample_now(&mut self) -> Sample {
         let mut sample = self.look(true);
         self.fill_pss(&mut sample);
         sample
     }
 
-    /// A look in passing: context switches and sockets only once a second.
-    pub(crate) fn sample(&mut self) -> Sample {
-        let due = self.clock.now_ns() >= self.full_look_due_ns;
-        self.look(due)
+    /// A look in passing: context switches and sockets only when their turn has come.
+    pub fn sample(&mut self) -> Sample {
+        self.look(false)
+    }
+
+    /// How long to rest after the last look.
+    pub(crate) fn rest_ns(&self) -> u64 {
+        self.rest_ns
     }
 
     fn look(&mut self, full: bool) -> Sample {
-        let cpu_before_ns = thread_cpu_ns();
-        if full || self.threads <= DISCOVER_ALWAYS_UP_TO_THREADS {
-            self.tree.discover(&mut self.reader);
+        let mut sample = Sample::default();
+        self.rest_ns = REST_AFTER_LOOK * cpu_of(|| self.fill_basics(&mut sample));
+        if full || self.switches.is_due(sample.at_ns) {
+            let cost_ns = cpu_of(|| self.fill_switches(&mut sample));
+            self.switches.done(sample.at_ns, cost_ns);
         }
-        // The stamp stands next to the CPU times, whose differences are divided by differences of it.
-        let at_ns = self.clock.now_ns();
-        let mut sample = Sample { at_ns, ..Sample::default() };
-        let stats = self.tree.stats(&mut self.reader);
-        self.fill_host(&mut sample);
-        self.fill_processes(&mut sample, &stats);
-        self.fill_memory_and_files(&mut sample);
-        if full {
-            self.fill_switches(&mut sample);
-            sample.sockets = self.port.and_then(|port| sockets::look(&mut self.reader, self.root_pid, port));
-            let cost_ns = thread_cpu_ns().saturating_sub(cpu_before_ns);
-            self.full_look_due_ns = at_ns.saturating_add(FULL_LOOK_PERIOD_NS.max(REST_AFTER_FULL_LOOK * cost_ns));
+        if full || self.sockets.is_due(sample.at_ns) {
+            let cost_ns = cpu_of(|| self.fill_sockets(&mut sample));
+            self.sockets.done(sample.at_ns, cost_ns);
         }
         sample
+    }
+
+    fn fill_basics(&mut self, sample: &mut Sample) {
+        self.find_new_processes();
+        // The stamp stands next to the CPU times, whose differences are divided by differences of it.
+        sample.at_ns = self.clock.now_ns();
+        let stats = self.tree.stats(&mut self.reader);
+        self.fill_host(sample);
+        self.fill_processes(sample, &stats);
+        self.fill_memory_and_files(sample);
+    }
+
+    /// At every look: the CPU time of a process that is not known yet would count as that of others. Where the kernel
+    /// has started nothing since the last time, there is nothing to look for.
+    fn find_new_processes(&mut self) {
+        let started = self.reader.read(format_args!("stat")).and_then(processes_started);
+        if started.is_none() || started != self.started {
+            self.tree.discover(&mut self.reader);
+            self.started = started;
+        }
     }
 
     fn fill_host(&mut self, sample: &mut Sample) {
@@ -116,7 +154,6 @@ impl Sampler {
             sample.processes += 1;
             sample.threads += stat.threads;
         }
-        self.threads = sample.threads;
     }
 
     fn fill_memory_and_files(&mut self, sample: &mut Sample) {
@@ -138,6 +175,10 @@ impl Sampler {
         }
     }
 
+    fn fill_sockets(&mut self, sample: &mut Sample) {
+        sample.sockets = self.port.and_then(|port| sockets::look(&mut self.reader, self.root_pid, port));
+    }
+
     fn fill_switches(&mut self, sample: &mut Sample) {
         let mut threads = Vec::new();
         for pid in self.tree.pids() {
@@ -153,8 +194,14 @@ impl Sampler {
     }
 }
 
-/// CPU time of the calling thread: what looking costs, whatever else the machine is doing meanwhile.
-pub(crate) fn thread_cpu_ns() -> u64 {
+/// What it costs the calling thread, in nanoseconds of CPU time, whatever else the machine is doing meanwhile.
+fn cpu_of(work: impl FnOnce()) -> u64 {
+    let before_ns = thread_cpu_ns();
+    work();
+    thread_cpu_ns().saturating_sub(before_ns)
+}
+
+fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     u64::try_from(used.tv_sec).unwrap_or(0) * NS_PER_S + u64::try_from(used.tv_nsec).unwrap_or(0)
 }

@@ -8,7 +8,8 @@ use model::{
 /// edge itself decides alone); where there is none on one side, the nearest sample takes its place and the window
 /// seen is shorter. Taking the next sample inside instead would lose up to one period at each edge, a tenth of the
 /// CPU of a window of one second. Peaks are over every sample from the window's start on, memory at rest is the first
-/// sample's, memory after the load the last one's. `told` is what the runtime said of itself. `others_share` is never below 0: the kernel counts the three figures behind it in ticks of their own.
+/// sample's, memory after the load the last one's. `told` is what the runtime said of itself. `others_share` is never
+/// below 0: the kernel counts the three figures behind it in ticks of their own.
 pub fn summarise(
     samples: &[Sample],
     window_start_ns: u64,

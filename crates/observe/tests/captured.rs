@@ -17,7 +17,7 @@ fn sampler(root: &Path) -> (Sampler, Arc<Stopped>) {
 }
 
 fn family(root: &Path, with_children: bool) {
-    write_host(root);
+    write_host(root, 400);
     let parent = Process { user: 200, system: 50, threads: 3, children: "200 ", ..Process::new(100, 1) };
     parent.write(root, with_children);
     Process { user: 100, files: 4, children: "300", ..Process::new(200, 100) }.write(root, with_children);
@@ -40,6 +40,22 @@ fn a_family_is_summed_whether_or_not_the_kernel_lists_children() {
         assert_eq!((seen.voluntary_switches, seen.involuntary_switches), (Some(50), Some(10)));
         assert_eq!((seen.host_busy_s, seen.host_steal_s, seen.own_cpu_s), (15.5, 0.3, 0.6));
     }
+}
+
+/// A pool that grows under load: what its new processes use is the target's from the first look on.
+#[test]
+fn a_new_process_is_known_at_the_next_look_in_passing_however_many_threads_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    family(folder.path(), true);
+    Process { user: 200, threads: 40, children: "200 ", ..Process::new(100, 1) }.write(folder.path(), true);
+    let (mut sampler, _) = sampler(folder.path());
+    assert_eq!(sampler.sample_now().processes, 3);
+    Process { user: 25, children: "500", ..Process::new(300, 200) }.write(folder.path(), true);
+    Process { user: 700, ..Process::new(500, 300) }.write(folder.path(), true);
+    write_host(folder.path(), 401);
+    let seen = sampler.sample();
+    assert_eq!((seen.processes, seen.cpu_user_s), (4, 10.25));
+    assert_eq!(seen.voluntary_switches, None, "their turn comes once a second");
 }
 
 #[test]
@@ -79,7 +95,7 @@ fn another_process_with_a_known_number_is_not_ours() {
 #[test]
 fn a_target_that_was_never_there_leaves_the_host() {
     let folder = tempfile::tempdir().unwrap();
-    write_host(folder.path());
+    write_host(folder.path(), 400);
     let (mut sampler, _) = sampler(folder.path());
     let seen = sampler.sample_now();
     assert_eq!((seen.processes, seen.rss_bytes, seen.open_files, seen.voluntary_switches), (0, 0, None, None));

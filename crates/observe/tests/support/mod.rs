@@ -91,8 +91,10 @@ impl Process {
     }
 }
 
-pub(crate) fn write_host(root: &Path) {
-    fs::write(root.join("stat"), "cpu  1000 0 500 9000 5 0 50 30 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n").unwrap();
+/// The host's figures, with so many processes and threads started since boot.
+pub(crate) fn write_host(root: &Path, started: u64) {
+    let stat = format!("cpu  1000 0 500 9000 5 0 50 30 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nprocesses {started}\n");
+    fs::write(root.join("stat"), stat).unwrap();
     fs::create_dir_all(root.join("self")).unwrap();
     fs::write(root.join("self/stat"), "9 (bourdon) S 1 1 1 0 -1 0 0 0 0 0 40 20 0 0 20 0 4 0 1 1 1\n").unwrap();
 }
