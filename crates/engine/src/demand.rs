@@ -110,6 +110,20 @@ impl Demand {
         self.consume(1, due_ns);
     }
 
+    /// Open model: from the window's start on, what was due before it and has not left never will.
+    pub(crate) fn forget_backlog(&mut self) {
+        if let Source::Open(schedule) = &mut self.source {
+            while self.start_ns + schedule.next_ns() < self.window.start_ns {
+                schedule.advance();
+            }
+        }
+    }
+
+    /// Whether this due time belongs to the warm-up, of which `now_ns` sees the end.
+    pub(crate) fn is_backlog(&self, due_ns: u64, now_ns: u64) -> bool {
+        due_ns < self.window.start_ns && now_ns >= self.window.start_ns
+    }
+
     /// Ends the load now, whatever was still wanted.
     pub(crate) fn stop(&mut self, now_ns: u64) {
         self.window.end_ns = self.window.end_ns.min(now_ns);

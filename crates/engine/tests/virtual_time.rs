@@ -220,6 +220,17 @@ fn warm_up_is_in_no_book_and_no_histogram() {
 }
 
 #[test]
+fn the_window_does_not_begin_with_the_backlog_of_the_warm_up() {
+    // The server is nine tenths busy: it would need the whole window for the backlog of this stall.
+    let with = LoadSpec { warm_up_ns: 2 * NS_PER_S, ..spec(open(900.0), 1, 3 * NS_PER_S) };
+    let measured = measure(&with, SimulatedServer { stall: Some((NS_PER_S / 2, 1400 * MS)), ..hello(MS) });
+    assert_eq!((measured.accounting.scheduled, measured.accounting.ok), (2700, 2700));
+    assert!(measured.requests_per_s() < 901.0, "no faster than it was asked: {}", measured.requests_per_s());
+    let response = measured.latency_us.response.unwrap();
+    assert!(response.max.unwrap() < 5000.0, "{response:?}");
+}
+
+#[test]
 fn pipelined_requests_are_measured_one_by_one() {
     let server = SimulatedServer { workers: 1, ..hello(MS) };
     let measured = measure(&LoadSpec { pipeline: 16, ..spec(LoadModel::Closed, 1, NS_PER_S) }, server);

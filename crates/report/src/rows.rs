@@ -6,6 +6,9 @@ use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, duration_us, number, percent, plus_minus};
 use crate::words::{latency, profile};
 
+/// The population of the latencies of an open load.
+const RESPONSE: &str = "response";
+
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.
 pub(crate) struct Group<'a> {
@@ -40,6 +43,12 @@ impl Group<'_> {
     /// The largest throughput, to which bars are scaled.
     pub(crate) fn best(&self) -> f64 {
         self.rows.iter().filter_map(|row| row.cell.throughput.estimate).fold(0.0, f64::max)
+    }
+
+    /// Said where the ranks are not those of the throughput.
+    pub(crate) fn rank_note(&self) -> Option<&'static str> {
+        let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == RESPONSE);
+        (is_open && self.is_ranked()).then_some("ranked by the response p99, for the rate is given")
     }
 
     pub(crate) fn is_ranked(&self) -> bool {
@@ -93,6 +102,12 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
 }
 
+/// What a shared rank means, where there is one.
+pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
+    let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
+    tied.then_some("= tied: these launches do not tell them apart")
+}
+
 /// The cells as tables: one for each set of conditions that several targets share; where none is shared, one for all.
 pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec<Group<'a>> {
     if let Some(factors) = conditions.row_factors() {
@@ -110,7 +125,8 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
 
 fn by_target<'a>(analysis: &'a Analysis, at: &Cell, conditions: &Conditions) -> Group<'a> {
     let mut cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|cell| cell.levels.conditions() == *at).collect();
-    let ranking = analysis.groups.iter().find(|group| group.metric == Metric::Throughput && group.conditions == *at);
+    let metric = ranked_by(&cells);
+    let ranking = analysis.groups.iter().find(|group| Some(group.metric) == metric && group.conditions == *at);
     sort(&mut cells, ranking);
     let quantiles = Quantiles::of(&cells);
     let row = |cell: &&'a CellAnalysis| Row {
@@ -164,6 +180,18 @@ impl Quantiles {
         let all_have_p99 = measured.all(|cell| cell.latency_us.p99.estimate.is_some());
         let population = cells.first().map_or("", |cell| cell.latency_us.population.as_str());
         Self { all_have_p99, header: format!("{population} {}", if all_have_p99 { "p99" } else { "time" }) }
+    }
+}
+
+/// What the targets of a table are ranked by. In an open load all of them get the rate that was asked, unless they fall
+/// behind, and what tells them apart is how long the replies take; unless that is as much the generator's doing.
+fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
+    let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == RESPONSE);
+    let is_late = |cell: &&CellAnalysis| cell.marks.iter().any(|note| note.mark == Mark::Lateness);
+    match (is_open, cells.iter().any(is_late)) {
+        (false, _) => Some(Metric::Throughput),
+        (true, false) => Some(Metric::P99),
+        (true, true) => None,
     }
 }
 

@@ -2,7 +2,7 @@ use model::{Analysis, ClaimAnalysis, Mark};
 
 use crate::conditions::Conditions;
 use crate::format::{measured, quantity};
-use crate::rows::{Group, groups};
+use crate::rows::{Group, groups, ties};
 use crate::words;
 
 /// A run as GitHub Markdown, fit for a pull request.
@@ -36,12 +36,13 @@ pub fn run_markdown(analysis: &Analysis) -> String {
 
 fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) {
     let mut explained: Vec<Mark> = Vec::new();
-    for group in groups(analysis, conditions) {
+    let groups = groups(analysis, conditions);
+    for group in &groups {
         if !group.title.is_empty() {
             parts.push(format!("### {}", escape(&group.title)));
         }
-        parts.push(table(&group));
-        let mut notes = Vec::new();
+        parts.push(table(group));
+        let mut notes: Vec<String> = group.rank_note().map(str::to_owned).into_iter().collect();
         for (mark, rows) in group.marks() {
             let known = explained.contains(&mark);
             explained.push(mark);
@@ -51,7 +52,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions)
         notes.extend(group.profiles().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
-    parts.extend(words::ties(analysis).map(|legend| escape(&legend)));
+    parts.extend(ties(&groups).map(str::to_owned));
 }
 
 fn table(group: &Group<'_>) -> String {

@@ -2,7 +2,7 @@ use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding, Mark};
 
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
-use crate::rows::{Group, Row, groups};
+use crate::rows::{Group, Row, groups, ties};
 use crate::table;
 use crate::words;
 
@@ -47,9 +47,13 @@ fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
 
 fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     let mut explained: Vec<Mark> = Vec::new();
-    for group in groups(analysis, conditions) {
+    let groups = groups(analysis, conditions);
+    for group in &groups {
         page.gap();
-        page.table(&table_lines(&group, page.width()));
+        page.table(&table_lines(group, page.width()));
+        if let Some(note) = group.rank_note() {
+            page.paragraph(2, Tint::Dim, note);
+        }
         for (mark, rows) in group.marks() {
             let meaning = if explained.contains(&mark) {
                 String::new()
@@ -63,9 +67,9 @@ fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
             page.paragraph(2, Tint::Dim, &text);
         }
     }
-    if let Some(legend) = words::ties(analysis) {
+    if let Some(legend) = ties(&groups) {
         page.gap();
-        page.paragraph(0, Tint::Dim, &legend);
+        page.paragraph(0, Tint::Dim, legend);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sentences about a run that the terminal and Markdown share.
 
 use model::{
-    Analysis, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Mark, MarkNote, Metric,
-    ProfiledBy, RelativeRate, VoidTrial, short_name,
+    Analysis, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Mark, MarkNote, ProfiledBy,
+    RelativeRate, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -296,13 +296,6 @@ pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
         format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note.text)
     };
     analysis.session.marks.iter().map(line).collect()
-}
-
-/// What a shared rank means, where there is one.
-pub(crate) fn ties(analysis: &Analysis) -> Option<String> {
-    let shown = analysis.groups.iter().filter(|group| group.metric == Metric::Throughput);
-    let tied = shown.flat_map(|group| &group.ranks).any(|rank| rank.tied);
-    tied.then(|| "= tied: these launches do not tell them apart".to_owned())
 }
 
 /// A latency, `≥` before it when it is only a lower bound.

@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::Analysis;
+use model::{Analysis, Mark, MarkNote};
 use report::{Style, run_json, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
@@ -32,6 +32,16 @@ fn preliminary() {
 #[test]
 fn open_rate_with_one_table() {
     insta::assert_snapshot!(text(&runs::open_rate()));
+}
+
+#[test]
+fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
+    let mut open = runs::open_rate();
+    assert!(text(&open).contains(" 2  the-other-one"));
+    let note = MarkNote { mark: Mark::Lateness, text: "the lateness p99 is 1.2 ms".to_owned() };
+    open.cells[0].marks.push(note);
+    let shown = text(&open);
+    assert!(shown.contains("\n  the-other-one") && !shown.contains("ranked by"), "{shown}");
 }
 
 #[test]

@@ -46,6 +46,10 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             if due_ns > now_ns || !self.demand.may_send(now_ns) {
                 return;
             }
+            if self.demand.is_backlog(due_ns, now_ns) {
+                self.demand.forget_backlog();
+                continue;
+            }
             let Some(slot) = self.free.pop_front() else { return };
             let connection = &mut self.connections[slot];
             connection.queued = false;

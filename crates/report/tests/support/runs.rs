@@ -143,13 +143,13 @@ fn bare_cells() -> Vec<CellAnalysis> {
     cells
 }
 
-fn ranks(conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) -> RankGroup {
+fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) -> RankGroup {
     let rank = |(rank, tied, target): &(Option<u32>, bool, &str)| Rank {
         rank: *rank,
         tied: *tied,
         target: (*target).to_owned(),
     };
-    RankGroup { metric: Metric::Throughput, conditions, ranks: ranks.iter().map(rank).collect() }
+    RankGroup { metric, conditions, ranks: ranks.iter().map(rank).collect() }
 }
 
 fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: Measured) -> ClaimAnalysis {
@@ -372,7 +372,7 @@ pub(crate) fn full() -> Analysis {
             p_adjusted: Some(0.74),
             verdict: ComparisonVerdict::Same,
         }],
-        groups: vec![ranks(at("10ms"), &delayed), ranks(at("0ms"), &bare)],
+        groups: vec![ranks(Metric::Throughput, at("10ms"), &delayed), ranks(Metric::Throughput, at("0ms"), &bare)],
         claims: claims(),
         findings: findings(),
         session: session(),
@@ -424,10 +424,18 @@ pub(crate) fn open_rate() -> Analysis {
         source: None,
         quick: false,
         cells,
-        groups: vec![ranks(
-            Cell::default(),
-            &[(Some(1), true, "mine"), (Some(1), true, "the-other-one-with-a-long-name")],
-        )],
+        groups: vec![
+            ranks(
+                Metric::Throughput,
+                Cell::default(),
+                &[(Some(1), true, "mine"), (Some(1), true, "the-other-one-with-a-long-name")],
+            ),
+            ranks(
+                Metric::P99,
+                Cell::default(),
+                &[(Some(1), false, "mine"), (Some(2), false, "the-other-one-with-a-long-name")],
+            ),
+        ],
         trials: TrialCount { total: 12, void: 0 },
         ..empty()
     }
