@@ -18,7 +18,8 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     /// Starts `words` on `cpus` (empty leaves them to the kernel) through the hidden subcommand `reaper` of
-    /// `executable`, which removes `scratch` once nothing of it is left. What the command prints goes to `output`; `prepare` sets folder and environment.
+    /// `executable`, which removes `scratch` once nothing of it is left. What the command prints goes to `output`;
+    /// `prepare` sets folder and environment.
     pub(crate) fn start(
         executable: &Path,
         words: &[String],

@@ -78,7 +78,10 @@ impl Perf {
         // Ended before it has made its file, it would leave nothing that can be read.
         let begun = || scratch.join("perf.data").exists();
         wait_until(&mut guarded, stopped, |pid| passed() >= length && (pid != 0 && begun() || passed() >= PATIENCE))?;
-        reaper::signal_descendants(guarded.pid(), Signal::TERM);
+        // The process of one that has ended may be another's by now.
+        if guarded.ended().is_none() {
+            reaper::signal_descendants(guarded.pid(), Signal::TERM);
+        }
         let give_up = passed() + PATIENCE;
         wait_until(&mut guarded, stopped, |_| passed() >= give_up)?;
         match guarded.ended() {
