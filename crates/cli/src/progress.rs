@@ -53,7 +53,6 @@ impl RunProgress {
     pub(crate) fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Building { target } => self.say(&format!("building {target}")),
-            Event::Built { .. } => {}
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
             Event::TrialStarted { spec, label, done, expected } => {

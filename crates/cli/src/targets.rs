@@ -53,10 +53,6 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let mut lines = Vec::new();
     for (target, runtime) in chosen.iter().flat_map(|target| runtimes(target, args.action)) {
-        if args.action != TargetsAction::List {
-            let doing = if args.action == TargetsAction::Build { "building" } else { "checking" };
-            say(format!("{doing} {}", with_runtime(&target.name, runtime)));
-        }
         lines.push(look(target, runtime, (args.action, seed), &builder, &stop)?);
         if stop.load(Ordering::Relaxed) {
             return Err(Failure::interrupted("interrupted"));
@@ -137,12 +133,15 @@ fn look(
         }
         return Ok(line);
     }
-    match builder.build(target, &runtime, stop) {
+    match builder.build(target, &runtime, stop, &mut || say(format!("building {}", line.name))) {
         Err(error) => (line.state, line.ok, line.absent) = (error.to_string(), false, error.is_absence()),
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();
         }
-        Ok(built) => check(target, &runtime, built.binary.as_deref(), seed, stop, &mut line)?,
+        Ok(built) => {
+            say(format!("checking {}", line.name));
+            check(target, &runtime, built.binary.as_deref(), seed, stop, &mut line)?;
+        }
     }
     Ok(line)
 }

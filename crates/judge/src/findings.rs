@@ -1,8 +1,6 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use std::collections::BTreeSet;
-
 use model::{Cell, Certainty, Finding, Metric, Observation};
 
 use crate::asked::Asked;
@@ -11,8 +9,8 @@ use crate::figures::{count, figure, micros, percent};
 use crate::records::Records;
 use crate::statistics::{geometric_mean, mean};
 use crate::thresholds::{
-    FINDING_CONNECTIONS, FINDING_CPU_IDLE, FINDING_DELAY_S, GENERATOR_BUSY, POOL_AT_LEAST, POOL_SHARE_OF_CONNECTIONS,
-    POOL_SPREAD, SERIAL_AT_LEAST, SERIAL_AT_MOST,
+    FINDING_CONNECTIONS, FINDING_CPUS_USED, FINDING_DELAY_S, GENERATOR_BUSY, POOL_AT_LEAST, POOL_CHANGE,
+    POOL_SHARE_OF_CONNECTIONS, POOL_SPREAD, SERIAL_AT_LEAST, SERIAL_AT_MOST,
 };
 
 /// Factors by which N and S vary; cells that differ in anything else are looked at apart.
@@ -24,7 +22,7 @@ struct Plateau {
     slots: f64,
     delay_s: f64,
     at_once: f64,
-    target_busy: Option<f64>,
+    target_cpus_used: Option<f64>,
     generator_busy: f64,
 }
 
@@ -66,7 +64,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
         return None;
     }
     let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
-    let busy = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::busy);
+    let used = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::cpus_used);
     let generator =
         records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.busiest_thread());
     Some(Plateau {
@@ -74,7 +72,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
         slots: asked.slots,
         delay_s: asked.handler_delay_s,
         at_once: throughput * asked.handler_delay_s,
-        target_busy: mean(&busy.collect::<Vec<f64>>()),
+        target_cpus_used: mean(&used.collect::<Vec<f64>>()),
         generator_busy: mean(&generator.collect::<Vec<f64>>())?,
     })
 }
@@ -83,7 +81,7 @@ impl Plateau {
     /// Whether neither the target's CPUs nor the generator explain the throughput. A target that was not watched
     /// leaves its CPUs as an explanation.
     fn is_idle(&self) -> bool {
-        self.target_busy.is_some_and(|busy| busy < FINDING_CPU_IDLE) && self.generator_busy < GENERATOR_BUSY
+        self.target_cpus_used.is_some_and(|used| used < FINDING_CPUS_USED) && self.generator_busy < GENERATOR_BUSY
     }
 
     fn sentence(&self) -> String {
@@ -115,8 +113,11 @@ fn pool(records: &Records, group: &Group) -> Option<Finding> {
     let telling: Vec<&Plateau> = group.plateaus.iter().filter(beyond).collect();
     let least = telling.iter().map(|p| p.at_once).reduce(f64::min)?;
     let most = group.plateaus.iter().map(|p| p.at_once).reduce(f64::max)?;
-    let distinct = |key: fn(&Plateau) -> u64| telling.iter().map(|p| key(p)).collect::<BTreeSet<u64>>().len();
-    let moved = distinct(|p| p.slots.to_bits()) >= 2 || distinct(|p| p.delay_s.to_bits()) >= 2;
+    let change = |of: fn(&Plateau) -> f64| {
+        let (low, high) = telling.iter().map(|p| of(p)).fold((f64::MAX, 0.0), |(l, h), v| (v.min(l), v.max(h)));
+        high / low
+    };
+    let moved = change(|p| p.slots) >= POOL_CHANGE || change(|p| p.delay_s) >= POOL_CHANGE;
     // A cell with more at once than the pool would hold, telling or not, speaks against a pool.
     let equal = most <= least * (1.0 + POOL_SPREAD);
     if !moved || !equal || !telling.iter().all(|p| p.is_idle()) {
@@ -154,11 +155,11 @@ fn requests_at_once(records: &Records, telling: &[&Plateau]) -> Vec<f64> {
 
 fn ruled_out(telling: &[&Plateau]) -> Vec<String> {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let target = largest(&mut telling.iter().filter_map(|p| p.target_busy));
+    let target = largest(&mut telling.iter().filter_map(|p| p.target_cpus_used));
     let generator = largest(&mut telling.iter().map(|p| p.generator_busy));
     let ceiling = largest(&mut telling.iter().map(|p| p.at_once / p.slots));
     vec![
-        format!("a CPU limit: the target is idle ({} of its CPUs at most)", percent(target)),
+        format!("a CPU limit, even of one thread: the target used {} of one CPU at most", percent(target)),
         format!("the generator: its busiest thread was {} busy at most", percent(generator)),
         format!("the ceiling N ÷ S: at most {} of it was reached", percent(ceiling)),
     ]
@@ -192,7 +193,7 @@ mod tests {
         assert!(value.low.unwrap() < value.high.unwrap());
         assert_eq!(finding.evidence.len(), 2);
         assert!(finding.evidence[1].contains("at 100 connections and a delay of 10.0 ms"), "{finding:?}");
-        assert_eq!(finding.ruled_out[0], "a CPU limit: the target is idle (3.0 % of its CPUs at most)");
+        assert_eq!(finding.ruled_out[0], "a CPU limit, even of one thread: the target used 3.0 % of one CPU at most");
     }
 
     #[test]
@@ -228,12 +229,20 @@ mod tests {
         assert_eq!(found(&flat).len(), 1);
         let exceeded = flat.delayed("a", 1_000, 10, 60_000.0);
         assert_eq!(found(&exceeded), [], "600 at once are more than a pool of 16 holds");
+        let slowly = Session::new().delayed("a", 100, 10, 7_000.0).delayed("a", 110, 10, 7_700.0).blocks(6);
+        assert_eq!(found(&slowly), [], "a tenth more connections would move it less than the spread");
+    }
+
+    #[test]
+    fn a_pool_of_two_thirds_of_the_connections_shows_when_they_are_doubled() {
+        let tomcat = Session::new().delayed("a", 300, 200, 1_000.0).delayed("a", 600, 200, 1_000.0).blocks(6);
+        assert_eq!(found(&tomcat)[0].pathology, "fixed-worker-pool");
     }
 
     #[test]
     fn a_busy_target_or_generator_is_an_explanation() {
         let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 100, 10, 97.0).blocks(6);
-        assert_eq!(found(&session.clone().target_busy(0.9)), []);
+        assert_eq!(found(&session.clone().target_busy(0.6)), [], "it may have a single thread");
         assert_eq!(found(&session.clone().generator_busy(0.9)), []);
         assert_eq!(found(&session).len(), 1);
     }

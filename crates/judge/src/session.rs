@@ -56,7 +56,10 @@ fn drift(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
 
 fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
     let (r, p) = (found.correlation, found.correlation_p);
-    let text = format!("throughput over {blocks} blocks, lag-1 correlation {r:.2}, p = {p:.3}");
+    // The mean over all orders of the blocks, since values about their mean sum to nothing.
+    let chance = -1.0 / blocks as f64;
+    let text =
+        format!("throughput over {blocks} blocks, lag-1 correlation {r:.2} where chance gives {chance:.2}, p = {p:.3}");
     (p < SIGNIFICANCE).then_some(MarkNote { mark: Mark::Correlated, text })
 }
 

@@ -139,9 +139,6 @@ pub const SETTLED_SHARE: f64 = 0.25;
 /// 2026-11-21, 2 cores). When more has passed before the next trial, the run was interrupted in between.
 pub const BESIDE_A_TRIAL_S: f64 = 30.0;
 
-/// Most blocks a claim is said to need; beyond, the claim cannot reasonably be settled.
-pub const NEEDS_BLOCKS_CAP: u32 = 1_000;
-
 /// Share of the half width below which the distance to a threshold is taken to be none.
 pub const NO_DISTANCE: f64 = 1e-3;
 
@@ -151,8 +148,8 @@ pub const FINDING_DELAY_S: f64 = 0.005;
 /// Connections from which a flat throughput says something about serialisation.
 pub const FINDING_CONNECTIONS: f64 = 10.0;
 
-/// Busy share of the target's CPUs below which CPU is not the limit.
-pub const FINDING_CPU_IDLE: f64 = 0.5;
+/// CPUs' worth of time below which CPU is not the limit, not even that of a server with a single thread.
+pub const FINDING_CPUS_USED: f64 = 0.5;
 
 /// Requests at once (X·S) up to which a server looks serialised: 1 plus the scatter of short windows.
 pub const SERIAL_AT_MOST: f64 = 1.2;
@@ -163,8 +160,12 @@ pub const SERIAL_AT_LEAST: f64 = 0.5;
 /// Requests at once from which a plateau may be a pool of workers.
 pub const POOL_AT_LEAST: f64 = 1.5;
 
-/// A pool shows only when it is smaller than this share of the connections.
-pub const POOL_SHARE_OF_CONNECTIONS: f64 = 0.5;
+/// A pool shows only when it is smaller than this share of the connections: nearer to them, the ceiling may be the limit.
+pub const POOL_SHARE_OF_CONNECTIONS: f64 = 0.8;
+
+/// Least factor between the connections, or the delays, of plateaus that a pool shows in: with a smaller one, what grows
+/// with them would seem to stay the same.
+pub const POOL_CHANGE: f64 = 2.0;
 
 /// Spread (largest ÷ smallest − 1) of X·S within which plateaus are equal.
 pub const POOL_SPREAD: f64 = 0.15;

@@ -93,11 +93,18 @@ impl Builder {
         Self { cache, executable }
     }
 
-    /// Builds a target with one of its runtimes; setting `stop` ends the build.
+    /// Builds a target with one of its runtimes; setting `stop` ends the build. `on_start` is called when no earlier
+    /// build serves.
     ///
     /// # Errors
     /// When its toolchain is missing, the build fails or is stopped; nothing half-built is left behind or running.
-    pub fn build(&self, target: &Target, runtime: &Runtime, stop: &AtomicBool) -> Result<Built, BuildError> {
+    pub fn build(
+        &self,
+        target: &Target,
+        runtime: &Runtime,
+        stop: &AtomicBool,
+        on_start: &mut dyn FnMut(),
+    ) -> Result<Built, BuildError> {
         let toolchain = toolchain(target, runtime)?;
         let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
         let start = |text: String| BuildError::Start { target: target.name.clone(), text };
@@ -108,6 +115,7 @@ impl Builder {
         if binary.exists() && !recipe.inputs.is_empty() {
             return Ok(Built { binary: Some(binary), cached: true, toolchain });
         }
+        on_start();
         std::fs::create_dir_all(&self.cache)
             .map_err(|error| start(format!("cannot make {}: {error}", self.cache.display())))?;
         let unfinished = self.cache.join(format!("{}-{key}.{}", target.name, std::process::id()));
@@ -261,7 +269,12 @@ mod tests {
             std::fs::write(&script, REAPER).unwrap();
             std::fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
         }
-        Builder::new(folder.join("cache"), script).build(target, &Runtime::default(), &AtomicBool::new(false))
+        let (builder, stop) = (Builder::new(folder.join("cache"), script), AtomicBool::new(false));
+        let mut starts = 0;
+        let built = builder.build(target, &Runtime::default(), &stop, &mut || starts += 1);
+        let is_run = built.as_ref().map_or_else(|error| !error.is_absence(), |built| !built.cached);
+        assert_eq!(starts, usize::from(is_run), "said when its recipe is run, and only then");
+        built
     }
 
     fn target(folder: &Path, run: &[&str]) -> Target {

@@ -34,12 +34,9 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: 
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
-        if target.build.is_some() {
-            on_event(Event::Building { target: &name });
-        }
-        match builder.build(&target, &target.runtime(&runtime), stop) {
+        let mut on_start = || on_event(Event::Building { target: &with_runtime(&name, &runtime) });
+        match builder.build(&target, &target.runtime(&runtime), stop, &mut on_start) {
             Ok(built) => {
-                on_event(Event::Built { target: &name, cached: built.cached });
                 if let Some(binary) = built.binary {
                     prepared.binaries.insert((name, runtime), binary);
                 }

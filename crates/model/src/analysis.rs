@@ -341,9 +341,12 @@ pub struct ClaimAnalysis {
     pub not_seen_on_cores: Option<u32>,
     /// Why it is inconclusive or not testable; cautions about a verdict.
     pub notes: Vec<String>,
-    /// About how many blocks would settle it, where that can be said.
+    /// About how many blocks would settle it, where that can be said; [`MOST_NEEDED_BLOCKS`] stands for so many or more.
     pub needs_blocks: Option<u32>,
 }
+
+/// Most blocks a claim is said to need; beyond, it cannot reasonably be settled.
+pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
 
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,17 +4,10 @@ use crate::{TrialRecord, TrialSpec};
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "a few events a second")]
 pub enum Event<'a> {
-    /// A target is being built.
+    /// A target is being built, since no earlier build serves.
     Building {
-        /// Its name.
+        /// Its name, with its runtime.
         target: &'a str,
-    },
-    /// A target is built.
-    Built {
-        /// Its name.
-        target: &'a str,
-        /// Whether an earlier build served.
-        cached: bool,
     },
     /// A target is left out.
     Absent {

@@ -100,6 +100,11 @@ impl Metric {
         }
     }
 
+    /// Whether it is a time that a client waits for its reply.
+    pub fn is_latency(self) -> bool {
+        matches!(self, Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999)
+    }
+
     /// Whether more of it is better.
     pub fn more_is_better(self) -> bool {
         self == Metric::Throughput

@@ -252,10 +252,14 @@ impl Observation {
         self.cpu_user_s + self.cpu_system_s
     }
 
+    /// How many CPUs' worth of time the target used.
+    pub fn cpus_used(&self) -> f64 {
+        if self.window_s > 0.0 { self.cpu_s() / self.window_s } else { 0.0 }
+    }
+
     /// Busy share (0 to 1) of the CPUs the target was allowed to use.
     pub fn busy(&self) -> f64 {
-        let available = self.window_s * f64::from(self.cpus);
-        if available > 0.0 { self.cpu_s() / available } else { 0.0 }
+        if self.cpus > 0 { self.cpus_used() / f64::from(self.cpus) } else { 0.0 }
     }
 }
 

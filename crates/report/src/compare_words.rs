@@ -4,7 +4,7 @@ use model::{Cell, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, Ga
 
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
-use crate::words::{is_not_tried, machine, mark_meaning, not_tried, void_trial, words};
+use crate::words::{self, machine, mark_meaning, words};
 
 /// One metric of both servers.
 pub(crate) struct Line {
@@ -226,8 +226,6 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
     if count.void > 0 {
         said.push(format!("{} of {} launches void:", count.void, count.total));
     }
-    let (told, repeated): (Vec<_>, Vec<_>) = analysis.void_trials.iter().partition(|trial| !is_not_tried(trial));
-    said.extend(told.into_iter().map(|trial| void_trial(trial, &conditions(&trial.levels))));
-    said.extend(not_tried(repeated.len()));
+    said.extend(words::void_trials(&analysis.void_trials, conditions));
     said
 }

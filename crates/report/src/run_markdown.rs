@@ -23,12 +23,8 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     }));
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
-        parts.push(bullets(
-            analysis
-                .void_trials
-                .iter()
-                .map(|trial| escape(&words::void_trial(trial, &conditions.title(&trial.levels)))),
-        ));
+        let trials = words::void_trials(&analysis.void_trials, |cell| conditions.title(cell));
+        parts.push(bullets(trials.iter().map(|text| escape(text))));
     }
     parts.retain(|part| !part.is_empty());
     format!("{}\n", parts.join("\n\n"))

@@ -207,21 +207,11 @@ fn absent(page: &mut Page, analysis: &Analysis) {
 fn void_trials(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     let Some(title) = words::void_title(analysis) else { return };
     page.gap();
-    let (told, repeated): (Vec<_>, Vec<_>) = analysis.void_trials.iter().partition(|trial| !words::is_not_tried(trial));
-    match (told.as_slice(), repeated.len()) {
-        ([only], 0) => page.paragraph(
-            0,
-            Tint::Bad,
-            &format!("{title}: {}", words::void_trial(only, &conditions.title(&only.levels))),
-        ),
-        (told, repeated) => {
+    match words::void_trials(&analysis.void_trials, |cell| conditions.title(cell)).as_slice() {
+        [only] => page.paragraph(0, Tint::Bad, &format!("{title}: {only}")),
+        several => {
             page.line(Tint::Bad, &title);
-            for trial in told {
-                page.paragraph(2, Tint::Plain, &words::void_trial(trial, &conditions.title(&trial.levels)));
-            }
-            if let Some(text) = words::not_tried(repeated) {
-                page.paragraph(2, Tint::Plain, &text);
-            }
+            several.iter().for_each(|text| page.paragraph(2, Tint::Plain, text));
         }
     }
 }

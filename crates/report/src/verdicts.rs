@@ -99,6 +99,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     let conditions = Conditions::of(analysis);
     parts.push(format!("**{}**", escape(&analysis.question)));
     parts.push(escape(&words::header(analysis).join(" · ")));
+    parts.extend(words::toolchains(&analysis.environment).map(|text| escape(&text)));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
     let mut lines = vec![
         line(&["verdict", "says", "published", "measured", "asked"]),
@@ -111,12 +112,12 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
+    parts.push(bullets(analysis.findings.iter().map(|finding| escape(&words::finding_title(finding)))));
     parts.push(bullets(words::relative_rates(analysis, &conditions).iter().map(|text| escape(text))));
     let absent = words::absent(analysis).into_iter();
     parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
-    parts.push(bullets(
-        analysis.void_trials.iter().map(|trial| escape(&words::void_trial(trial, &conditions.title(&trial.levels)))),
-    ));
+    let void = words::void_trials(&analysis.void_trials, |cell| conditions.title(cell));
+    parts.push(bullets(void.iter().map(|text| escape(text))));
 }
 
 fn claim(claim: &ClaimAnalysis) -> String {

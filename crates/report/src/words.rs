@@ -1,8 +1,10 @@
 //! Sentences about a run that the terminal and Markdown share.
 
+use std::collections::BTreeMap;
+
 use model::{
-    Analysis, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, Mark, MarkNote, ProfiledBy,
-    RelativeRate, VoidTrial, short_name,
+    Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, MOST_NEEDED_BLOCKS, Mark,
+    MarkNote, ProfiledBy, RelativeRate, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -61,10 +63,26 @@ pub(crate) fn machine(environment: &Environment) -> String {
     parts.join(", ")
 }
 
+/// What the targets were built with or run by: `Toolchains: go version go1.26.8 linux/amd64 (go-gin, go-iris); …`.
+pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
+    let mut users: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (target, version) in &environment.toolchains {
+        users.entry(version).or_default().push(target);
+    }
+    let said: Vec<String> =
+        users.iter().map(|(version, targets)| format!("{version} ({})", targets.join(", "))).collect();
+    match users.first_key_value() {
+        None => None,
+        Some((only, _)) if users.len() == 1 => Some(format!("Toolchain: {only}")),
+        Some(_) => Some(format!("Toolchains: {}", said.join("; "))),
+    }
+}
+
 /// What to know before the tables, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let once = [noise(analysis, conditions), repeated(analysis), unclassified(analysis)];
-    let notes = conditions.notes().iter().cloned().chain(once.into_iter().flatten());
+    let toolchains = toolchains(&analysis.environment).into_iter();
+    let notes = toolchains.chain(conditions.notes().iter().cloned()).chain(once.into_iter().flatten());
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
@@ -101,7 +119,12 @@ pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
 
 /// `needs about 9 blocks: --blocks 9`.
 pub(crate) fn needs_blocks(claim: &ClaimAnalysis) -> Option<String> {
-    claim.needs_blocks.map(|blocks| format!("needs about {blocks} blocks: --blocks {blocks}"))
+    claim.needs_blocks.map(|blocks| match blocks {
+        MOST_NEEDED_BLOCKS.. => {
+            format!("too close to the threshold: {} blocks or more would be needed", thousands(blocks.into()))
+        }
+        _ => format!("needs about {blocks} blocks: --blocks {blocks}"),
+    })
 }
 
 /// `Looks serialised: go-iris-2016`, or `Is serialised: …` once it is proven; with the size where there is one.
@@ -171,18 +194,20 @@ pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
         .then(|| format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into())))
 }
 
-/// Whether a trial was not made because its target had not started before: one line tells of all of these.
-pub(crate) fn is_not_tried(trial: &VoidTrial) -> bool {
-    trial.reason.text.starts_with("not tried again")
-}
-
-/// `11 more were not tried`, if there are any.
-pub(crate) fn not_tried(count: usize) -> Option<String> {
-    (count > 0).then(|| format!("{count} more were not tried: their target had not started"))
+/// A line for each void trial, and one for all that were not made because their target had not started before.
+/// `conditions` says those of a cell.
+pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
+    let (not_tried, told): (Vec<_>, Vec<_>) =
+        trials.iter().partition(|trial| trial.reason.text.starts_with("not tried again"));
+    let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
+    if !not_tried.is_empty() {
+        said.push(format!("{} more were not tried: their target had not started", not_tried.len()));
+    }
+    said
 }
 
 /// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.
-pub(crate) fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
+fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
     let place = bracketed(conditions);
     format!(
         "block {}, {}{place}: {}: {}",

@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Analysis, Mark, MarkNote};
+use model::{Analysis, MOST_NEEDED_BLOCKS, Mark, MarkNote};
 use report::{Style, run_json, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
@@ -42,6 +42,15 @@ fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
     open.cells[0].marks.push(note);
     let shown = text(&open);
     assert!(shown.contains("\n  the-other-one") && !shown.contains("ranked by"), "{shown}");
+}
+
+#[test]
+fn nobody_is_asked_for_more_blocks_than_can_be_made() {
+    let mut full = runs::full();
+    full.claims[0].needs_blocks = Some(MOST_NEEDED_BLOCKS);
+    let shown = text(&full);
+    assert!(shown.contains("too close to the threshold: 1,000 blocks or more"), "{shown}");
+    assert!(!shown.contains("--blocks 1"), "{shown}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expression, Measured, Metric};
+use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expression, Mark, Measured, Metric};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{needs_blocks, thresholds, verdict};
@@ -134,6 +134,7 @@ impl Trial<'_> {
             notes.push(format!("{} of {all} blocks are not used: {why}", all - used));
         }
         notes.extend(self.generator_notes());
+        notes.extend(self.lateness_note());
         notes.extend(self.cores_note(found));
         notes.extend(self.reconstruction_notes(found));
         notes.extend(caution(scaled));
@@ -142,23 +143,38 @@ impl Trial<'_> {
 
     /// One note a cell whose throughput is used and may be the generator's.
     fn generator_notes(&self) -> Vec<String> {
-        let calls = self.resolved.expectation.expression.calls();
-        let throughputs = calls.into_iter().filter(|call| call.metric == Metric::Throughput);
-        let cells: BTreeSet<usize> =
-            throughputs.filter_map(|call| self.resolved.cells.get(&call.offset).copied()).collect();
-        let flagged = |cell: &usize| {
-            let launches = || self.records.valid(*cell);
-            launches().filter(|launch| launch.judgement.at_least).count() * 2 >= launches().count().max(1)
-        };
-        let words = |cell: usize| {
-            let levels = &self.records.plan.cells[cell].levels;
-            let text = format!("the generator may have been the limit for {}", levels.target());
-            match levels.conditions() {
-                conditions if conditions.0.is_empty() => format!("{text}: its throughput is at least this"),
-                conditions => format!("{text} ({conditions}): its throughput is at least this"),
-            }
-        };
-        cells.into_iter().filter(flagged).map(words).collect()
+        let cells = self.cells_used_for(|metric| metric == Metric::Throughput).into_iter();
+        let limited = cells.filter(|cell| self.records.at_least(*cell));
+        let words =
+            |place| format!("the generator may have been the limit for {place}: its throughput is at least this");
+        limited.map(|cell| words(self.place(cell))).collect()
+    }
+
+    /// Names the targets whose latency is used and holds much of the generator's lateness.
+    fn lateness_note(&self) -> Option<String> {
+        let cells = self.cells_used_for(Metric::is_latency).into_iter();
+        let late = cells.filter(|cell| self.records.marked(*cell, Mark::Lateness));
+        let targets: BTreeSet<&str> = late.map(|cell| self.records.plan.cells[cell].levels.target()).collect();
+        let names = targets.into_iter().collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("the latency of {names} is the generator's as much as the server's"))
+    }
+
+    /// The cells of which the claim uses such a metric.
+    fn cells_used_for(&self, is_meant: impl Fn(Metric) -> bool) -> BTreeSet<usize> {
+        let calls = self.resolved.expectation.expression.calls().into_iter();
+        calls
+            .filter(|call| is_meant(call.metric))
+            .filter_map(|call| self.resolved.cells.get(&call.offset).copied())
+            .collect()
+    }
+
+    /// `go-gin (connections = 100)`.
+    fn place(&self, cell: usize) -> String {
+        let levels = &self.records.plan.cells[cell].levels;
+        match levels.conditions() {
+            conditions if conditions.0.is_empty() => levels.target().to_owned(),
+            conditions => format!("{} ({conditions})", levels.target()),
+        }
     }
 
     /// How many cores a contradicted claim is about, where the machine has fewer: what does not show on few may show on
@@ -205,18 +221,25 @@ fn caution(scaled: &Scaled) -> Option<String> {
     Some(format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {narrow}"))
 }
 
-/// Unit of an expression: `ratio` for a quotient of like units, nothing for what has no common unit.
+/// Unit of an expression: `ratio` for a quotient of like units, nothing for what has no common unit. A number is in the
+/// unit of what it is added to; what it multiplies or divides has none that is known, for it may be seconds or
+/// connections itself.
 fn unit(expression: &Expression) -> String {
     match expression {
         Expression::Number(_) => String::new(),
         Expression::Metric(call) => call.metric.unit().to_owned(),
+        Expression::Binary('+' | '-', number, other) | Expression::Binary('+' | '-', other, number)
+            if matches!(**number, Expression::Number(_)) =>
+        {
+            unit(other)
+        }
         Expression::Binary(operator, left, right) => {
             let (left, right) = (unit(left), unit(right));
             match operator {
                 '/' if left == right && !left.is_empty() => "ratio".to_owned(),
                 '+' | '-' if left == right => left,
-                _ if right.is_empty() || right == "ratio" => left,
-                '*' if left.is_empty() || left == "ratio" => right,
+                '*' | '/' if right == "ratio" => left,
+                '*' if left == "ratio" => right,
                 _ => String::new(),
             }
         }

@@ -83,6 +83,15 @@ fn differences_are_judged_on_a_linear_scale() {
 }
 
 #[test]
+fn a_number_is_in_the_unit_of_what_it_is_added_to_and_takes_that_of_what_it_scales() {
+    let unit = |expect: &str| judged(&two().claim(expect)).measured.unit;
+    assert_eq!(unit("throughput(a) + 5 > 0"), "requests/s");
+    assert_eq!(unit("throughput(a) * 0.2 > 0"), "");
+    assert_eq!(unit("errors(a) + throughput(b) / 300 < 5"), "");
+    assert_eq!(unit("throughput(a) * (throughput(b) / throughput(a)) > 0"), "requests/s");
+}
+
+#[test]
 fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     let claim = judged(&two().generator_busy(0.9).claim("throughput(a) / throughput(b) < 0.6"));
     assert_eq!(claim.notes[0], "the generator may have been the limit for a: its throughput is at least this");
@@ -91,6 +100,24 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     assert_eq!(claim.notes, ["shown for the reconstruction old-model, not for the original code"]);
     let claim = judged(&two().drift(0.03).claim("throughput(a) / throughput(b) < 0.9"));
     assert!(claim.notes[0].starts_with("the value drifts over the session, by 1"), "{claim:?}");
+}
+
+#[test]
+fn a_latency_that_is_as_much_the_generators_is_said() {
+    let session = two().claim("p99(a) / p99(b) < 1");
+    let (mut plan, mut records) = (session.plan(), session.records());
+    plan.cells[0].load.load_model = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        let latency_us = &mut trial.measurement.as_mut().unwrap().latency_us;
+        latency_us.response = latency_us.service.clone();
+        latency_us.lateness = latency_us.service.clone();
+    }
+    let claim = crate::analyse(&plan, &Environment::default(), &records).claims.remove(0);
+    assert!(
+        claim.notes.contains(&"the latency of a is the generator's as much as the server's".to_owned()),
+        "{claim:?}"
+    );
+    assert!(judged(&session).notes.iter().all(|note| !note.contains("generator")));
 }
 
 /// A claim about so many cores, judged on a machine with so many.

@@ -1,9 +1,9 @@
 //! Where an interval stands to the bound that was fixed beforehand.
 
-use model::{Bound, ClaimVerdict};
+use model::{Bound, ClaimVerdict, MOST_NEEDED_BLOCKS};
 
 use crate::statistics::Interval;
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, NEEDS_BLOCKS_CAP, NO_DISTANCE};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, NO_DISTANCE};
 
 /// Supported when the whole interval is on the claim's side, contradicted when the whole of it is on the other.
 pub(super) fn verdict(interval: &Interval, bound: Bound) -> ClaimVerdict {
@@ -32,7 +32,7 @@ pub(super) fn needs_blocks(blocks: usize, scaled: &Interval, thresholds: &[f64])
     }
     let needed = (blocks as f64 * (half_width / distance).powi(2)).ceil();
     let least = (blocks + 1).max(BLOCKS_FOR_A_VERDICT) as f64;
-    Some(needed.max(least).min(f64::from(NEEDS_BLOCKS_CAP)) as u32)
+    Some(needed.max(least).min(f64::from(MOST_NEEDED_BLOCKS)) as u32)
 }
 
 /// The thresholds of a bound, one or two.
@@ -72,7 +72,7 @@ mod tests {
     fn twice_the_precision_takes_four_times_the_blocks() {
         assert_eq!(needs_blocks(6, &INTERVAL, &[1.04]), Some(38), "37.5, rounded up");
         assert_eq!(needs_blocks(6, &INTERVAL, &[1.0]), None);
-        assert_eq!(needs_blocks(6, &INTERVAL, &[1.001]), Some(1_000));
+        assert_eq!(needs_blocks(6, &INTERVAL, &[1.001]), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needs_blocks(3, &INTERVAL, &[2.0]), Some(6), "six for any verdict");
         assert_eq!(needs_blocks(6, &INTERVAL, &[f64::NEG_INFINITY]), None);
     }

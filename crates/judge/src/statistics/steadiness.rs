@@ -10,7 +10,7 @@ use crate::thresholds::BLOCK_PERMUTATIONS;
 pub struct Steadiness {
     /// p value of "no series has a linear trend over the blocks".
     pub trend_p: f64,
-    /// Mean lag-1 correlation over the series.
+    /// Mean lag-1 correlation over the series; −1 ÷ n is what n blocks that are alike by chance have on average.
     pub correlation: f64,
     /// One-sided p value of "blocks resemble their neighbours no more than others": only positive correlation makes
     /// the t interval too narrow.
@@ -125,6 +125,18 @@ mod tests {
         let series: Vec<Vec<f64>> = SHORT.iter().filter_map(|values| standardise(values)).collect();
         let order = [0, 1, 2, 3, 4, 5];
         assert!((Alike::new(&series, 6).trend(&order) - 0.702_063_867_995_731_8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn by_chance_the_lag_one_correlation_is_below_nothing() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut values = DRIFTING.to_vec();
+        let mut correlation = || {
+            rng.shuffle(&mut values);
+            steadiness(&[values.clone()]).unwrap().correlation
+        };
+        let mean = (0..400).map(|_| correlation()).sum::<f64>() / 400.0;
+        assert!((mean + 1.0 / 8.0).abs() < 0.05, "{mean}");
     }
 
     #[test]

@@ -275,6 +275,9 @@ fn environment() -> Environment {
         kernel: "6.18.44-generic".to_owned(),
         open_files: 1_048_576,
         sysctls: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
+        toolchains: [("go-gin", "go1.26.8"), ("go-net-http", "go1.26.8"), ("go-net-http@1.9", "go1.9.7")]
+            .map(|(target, go)| (target.to_owned(), format!("go version {go} linux/amd64")))
+            .into(),
         ..Environment::default()
     }
 }
