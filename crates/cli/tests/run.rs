@@ -290,6 +290,7 @@ fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
         let odd = record.launches().into_iter().filter(|trial| trial["where"]["target"] == "odd");
         let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
         assert_eq!(failures[0]["stage"], stage);
+        assert_eq!(failures[1]["stage"], "not-tried");
         assert!(failures[1]["text"].as_str().unwrap().starts_with("not tried again: "), "{failures:?}");
     }
 }

@@ -101,6 +101,7 @@ fn failed(failure: &TrialFailure) -> Reason {
     let code = match failure.stage {
         TrialStage::Launch => "launch",
         TrialStage::Ready => "ready",
+        TrialStage::NotTried => "not-tried",
         TrialStage::Load => "load",
         TrialStage::Died => "died",
     };

@@ -128,7 +128,7 @@ fn broken_targets(done: &[TrialRecord]) -> BTreeMap<String, String> {
 }
 
 fn given_up(mut record: TrialRecord, why: &str) -> TrialRecord {
-    let text = if why.starts_with("not tried again") { why.to_owned() } else { format!("not tried again: {why}") };
-    record.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new() });
+    let text = format!("not tried again: {why}");
+    record.failure = Some(TrialFailure { stage: TrialStage::NotTried, text, output: String::new() });
     record
 }

@@ -64,6 +64,8 @@ pub enum TrialStage {
     Launch,
     /// It exited, or did not answer in time.
     Ready,
+    /// It was not launched, because its target had not started before.
+    NotTried,
     /// The load could not be made.
     Load,
     /// The target died while it was under load.

@@ -197,8 +197,7 @@ pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
 /// A line for each void trial, and one for all that were not made because their target had not started before.
 /// `conditions` says those of a cell.
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
-    let (not_tried, told): (Vec<_>, Vec<_>) =
-        trials.iter().partition(|trial| trial.reason.text.starts_with("not tried again"));
+    let (not_tried, told): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.reason.code == "not-tried");
     let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
     if !not_tried.is_empty() {
         said.push(format!("{} more were not tried: their target had not started", not_tried.len()));
@@ -223,7 +222,9 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     match mark {
         Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
         Mark::Lateness => "the latency is the generator's as much as the server's",
-        Mark::Unserved => "some connections completed nothing, or requests waited beyond the window",
+        Mark::Unserved => {
+            "some connections completed nothing, or over 10 % of their time went into requests that outlasted the window, or connecting"
+        }
         Mark::Thin => "fewer than 30 completions per connection slot",
         Mark::AtCeiling => {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
