@@ -15,6 +15,10 @@ impl Window {
         (self.start_ns..self.end_ns).contains(&at_ns)
     }
 
+    pub(crate) fn middle_ns(&self) -> u64 {
+        self.start_ns.midpoint(self.end_ns)
+    }
+
     pub(crate) fn clamp(&self, at_ns: u64) -> u64 {
         at_ns.clamp(self.start_ns, self.end_ns)
     }

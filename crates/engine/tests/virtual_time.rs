@@ -111,6 +111,20 @@ fn a_stall_is_felt_by_everyone_who_was_due_whatever_the_number_of_connections() 
     }
 }
 
+#[test]
+fn the_halves_of_the_window_are_told_apart() {
+    let server = || SimulatedServer { stall: Some((NS_PER_S, NS_PER_S)), ..hello(MS) };
+    let measured = measure(&spec(LoadModel::Closed, 10, 4 * NS_PER_S), server());
+    let second = measured.in_window.completed_in_second_half;
+    // Ten connections, a millisecond each: a second of the first half stood still.
+    assert!((19_980..=20_020).contains(&second), "{second}");
+    assert!((9_960..=10_040).contains(&(measured.in_window.completed - second)), "{:?}", measured.in_window);
+    let counted =
+        LoadSpec { extent: Extent::Requests { count: 1_000, within_ns: None }, ..spec(LoadModel::Closed, 10, 0) };
+    let measured = measure(&counted, server());
+    assert_eq!((measured.in_window.completed, measured.in_window.completed_in_second_half), (1_000, 0));
+}
+
 /// All seconds of one distribution, read back from the interval log as another tool would.
 fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
     let mut whole = Histogram::new_with_bounds(1, 36_000_000_000, 3).unwrap();

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, CellAnalysis, CellCourse, CellLatency, CellProfile, Invariant, InvariantCheck, LatencySummary, Mark,
-    MarkNote, Measured, Measurement, Metric, Observation, Profile, ProfiledBy, ProfiledFunction,
+    MarkNote, Measured, Measurement, Metric, NS_PER_S, Observation, Profile, ProfiledBy, ProfiledFunction,
 };
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
+use crate::figures::percent;
 use crate::records::{Launch, Records};
 use crate::statistics::{geometric_interval, geometric_mean, mean, t_interval};
+use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
 /// is zero. The bounds are null under two launches, everything without one.
@@ -36,6 +38,8 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
+        warm_up_s: seconds(cell.load.warm_up_ns),
+        window_s: seconds(cell.load.window_ns),
         at_least: records.at_least(index),
         course: course(records, index),
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
@@ -71,6 +75,28 @@ fn course(records: &Records, index: usize) -> CellCourse {
         found.cut = Some(cut);
     }
     found
+}
+
+/// Whether the servers were still getting faster when windows ended that are too short to classify: by the replies in
+/// their second halves ÷ those in their first, over the launches. It must grow by what matters, and by more than one
+/// round of requests more or less in a half, for connections that begin together may be answered together.
+pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
+    if records.valid(index).any(|launch| launch.judgement.went.is_some()) {
+        return None;
+    }
+    let (mut growths, mut round) = (Vec::new(), 0.0_f64);
+    for measured in records.valid(index).filter_map(measurement) {
+        let second = measured.in_window.completed_in_second_half;
+        let first = measured.in_window.completed.saturating_sub(second);
+        growths.push(second as f64 / first as f64);
+        let half_us = measured.window_s * 1e6 / 2.0;
+        round = round.max(measured.latency_us.service.as_ref()?.p50? / half_us);
+    }
+    let growth = geometric_interval(&growths).filter(|growth| growth.low > 1.0 + round.max(THROUGHPUT_CHANGE))?;
+    let more = growth.map(|growth| growth - 1.0);
+    let [more, low, high] = [more.estimate, more.low, more.high].map(percent);
+    let text = format!("{more} more replies in the second half of the window than in the first ({low} to {high})");
+    Some(MarkNote { mark: Mark::Cold, text })
 }
 
 /// Functions of a cell's profile that are told.
@@ -110,6 +136,10 @@ fn profile(records: &Records, index: usize) -> Option<CellProfile> {
         functions,
         missing,
     })
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / NS_PER_S as f64
 }
 
 fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {
@@ -178,8 +208,11 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
 }
 
 /// A mark that at least half of the valid launches have, in the words of the first of them. One disturbed launch is
-/// enough to widen an interval, so `noisy` is said for each.
+/// enough to widen an interval, so `noisy` is said for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
+    if mark == Mark::Cold {
+        return cold(records, index);
+    }
     if mark != Mark::Noisy && !records.marked(index, mark) {
         return None;
     }

@@ -307,7 +307,12 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
             ok: completed,
             ..Default::default()
         },
-        in_window: WindowCount { completed, ok: completed, ok_bytes: completed * 100 },
+        in_window: WindowCount {
+            completed,
+            completed_in_second_half: completed / 2,
+            ok: completed,
+            ok_bytes: completed * 100,
+        },
         latency_us: Latencies { service: Some(summary(service_us, completed)), ..Default::default() },
         residence: Residence {
             in_flight_s: connections * WINDOW_S,

@@ -147,6 +147,12 @@ pub struct CellAnalysis {
     pub trials: u32,
     /// Launches that are void or failed.
     pub void: u32,
+    /// Load before each window, not measured, in seconds.
+    #[serde(default)]
+    pub warm_up_s: f64,
+    /// Length of the windows as planned, in seconds.
+    #[serde(default)]
+    pub window_s: f64,
     /// Ok replies a second.
     pub throughput: Measured,
     /// Whether the throughput is only a lower bound because the generator may have been the limit.

@@ -67,6 +67,9 @@ pub struct RequestCount {
 pub struct WindowCount {
     /// Complete replies of any kind.
     pub completed: u64,
+    /// Those of them that came in the window's second half; 0 where its end was not known beforehand.
+    #[serde(default)]
+    pub completed_in_second_half: u64,
     /// Those that were as expected.
     pub ok: u64,
     /// Bytes of those, heads included.

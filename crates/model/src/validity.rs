@@ -81,6 +81,8 @@ kinds! {
         AtCeiling = "at-ceiling",
         /// The machine was disturbed.
         Noisy = "noisy",
+        /// It was still getting faster at the end of a window too short to tell its course.
+        Cold = "cold",
         /// It became faster inside the window, and stayed so.
         WarmUp = "warm-up",
         /// It became slower inside the window, and stayed so.

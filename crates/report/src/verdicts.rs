@@ -99,6 +99,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     let conditions = Conditions::of(analysis);
     parts.push(format!("**{}**", escape(&analysis.question)));
     parts.push(escape(&words::header(analysis).join(" · ")));
+    parts.extend(words::windows(analysis).map(|text| escape(&text)));
     parts.extend(words::toolchains(&analysis.environment).map(|text| escape(&text)));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
     let mut lines = vec![

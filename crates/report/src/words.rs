@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::conditions::Conditions;
-use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, seconds, thousands};
 use crate::page::unbroken;
 
 /// A kebab-case id in words.
@@ -80,9 +80,9 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
 
 /// What to know before the tables, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
-    let once = [noise(analysis, conditions), repeated(analysis), unclassified(analysis)];
-    let toolchains = toolchains(&analysis.environment).into_iter();
-    let notes = toolchains.chain(conditions.notes().iter().cloned()).chain(once.into_iter().flatten());
+    let once = [noise(analysis, conditions), repeated(analysis)];
+    let first = [windows(analysis), toolchains(&analysis.environment)];
+    let notes = first.into_iter().flatten().chain(conditions.notes().iter().cloned()).chain(once.into_iter().flatten());
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
@@ -230,6 +230,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "the machine was disturbed by others",
+        Mark::Cold => "still getting faster when the window ended: a longer warm-up gives other figures",
         Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
         Mark::SlowDown => "it became slower inside the window: there is no steady figure",
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
@@ -295,11 +296,20 @@ fn bracketed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
-/// Said where the windows are too short to tell a warm-up from noise.
-fn unclassified(analysis: &Analysis) -> Option<String> {
+/// How long each launch was loaded, and that this is too short to tell a warm-up from noise, where it is:
+/// `Each launch: 300 ms of warm-up, then 1 s to 5 s measured, too short to say how steady it was (10 s at least)`.
+pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
+    let range = |length: fn(&CellAnalysis) -> f64| {
+        let lengths = || analysis.cells.iter().map(length);
+        let (least, most) = (lengths().reduce(f64::min)?, lengths().reduce(f64::max)?);
+        let (least, most) = (seconds(least), seconds(most));
+        Some(if least == most { least } else { format!("{least} to {most}") })
+    };
     let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
     let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
-    none.then(|| "Steadiness within a launch is not classified: window too short (10 s at least)".to_owned())
+    let unclassified = if none { ", too short to say how steady it was (10 s at least)" } else { "" };
+    let (warm_up, window) = (range(|cell| cell.warm_up_s)?, range(|cell| cell.window_s)?);
+    Some(format!("Each launch: {warm_up} of warm-up, then {window} measured{unclassified}"))
 }
 
 /// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.

@@ -4,6 +4,7 @@ use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expression, Mark, Measured
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{needs_blocks, thresholds, verdict};
+use crate::cells;
 use crate::figures::percent;
 use crate::records::Records;
 use crate::statistics::{
@@ -135,6 +136,7 @@ impl Trial<'_> {
         }
         notes.extend(self.generator_notes());
         notes.extend(self.lateness_note());
+        notes.extend(self.cold_note());
         notes.extend(self.cores_note(found));
         notes.extend(self.reconstruction_notes(found));
         notes.extend(caution(scaled));
@@ -152,11 +154,25 @@ impl Trial<'_> {
 
     /// Names the targets whose latency is used and holds much of the generator's lateness.
     fn lateness_note(&self) -> Option<String> {
-        let cells = self.cells_used_for(Metric::is_latency).into_iter();
-        let late = cells.filter(|cell| self.records.marked(*cell, Mark::Lateness));
-        let targets: BTreeSet<&str> = late.map(|cell| self.records.plan.cells[cell].levels.target()).collect();
-        let names = targets.into_iter().collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("the latency of {names} is the generator's as much as the server's"))
+        let late = |cell| self.records.marked(cell, Mark::Lateness);
+        let names = self.targets_used_for(Metric::is_latency, late)?;
+        Some(format!("the latency of {names} is the generator's as much as the server's"))
+    }
+
+    /// Names the targets whose figures under load are those of a server that was still getting faster.
+    fn cold_note(&self) -> Option<String> {
+        let cold = |cell| cells::cold(self.records, cell).is_some();
+        let names = self.targets_used_for(|metric| metric != Metric::TimeToReady, cold)?;
+        Some(format!(
+            "cold: still getting faster when the window ended, so a longer warm-up gives other figures: {names}"
+        ))
+    }
+
+    /// The targets of which the claim uses such a metric in such a cell; none where there are none.
+    fn targets_used_for(&self, is_meant: impl Fn(Metric) -> bool, is_such: impl Fn(usize) -> bool) -> Option<String> {
+        let marked = self.cells_used_for(is_meant).into_iter().filter(|cell| is_such(*cell));
+        let targets: BTreeSet<&str> = marked.map(|cell| self.records.plan.cells[cell].levels.target()).collect();
+        (!targets.is_empty()).then(|| targets.into_iter().collect::<Vec<_>>().join(", "))
     }
 
     /// The cells of which the claim uses such a metric.

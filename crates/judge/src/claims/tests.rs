@@ -120,6 +120,27 @@ fn a_latency_that_is_as_much_the_generators_is_said() {
     assert!(judged(&session).notes.iter().all(|note| !note.contains("generator")));
 }
 
+#[test]
+fn a_server_that_was_still_getting_faster_is_said() {
+    let cold = "cold: still getting faster when the window ended, so a longer warm-up gives other figures: a";
+    for (expect, said) in [
+        ("throughput(a) / throughput(b) < 0.6", true),
+        ("p99(b) / peak_memory(a) > 0", true),
+        ("throughput(b) > 0", false),
+        ("time_to_ready(a) / time_to_ready(b) < 2", false),
+    ] {
+        let session = two().claim(expect);
+        let mut records = session.records();
+        for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+            let count = &mut trial.measurement.as_mut().unwrap().in_window;
+            count.completed_in_second_half = count.completed * 2 / 3;
+        }
+        let claim = crate::analyse(&session.plan(), &Environment::default(), &records).claims.remove(0);
+        assert_eq!(claim.notes.iter().any(|note| note == cold), said, "{expect}: {claim:?}");
+        assert!(judged(&session).notes.iter().all(|note| !note.starts_with("cold")));
+    }
+}
+
 /// A claim about so many cores, judged on a machine with so many.
 fn on_cores(session: &Session, about: u32, cpus: u32) -> ClaimAnalysis {
     let mut plan = session.plan();
