@@ -283,7 +283,9 @@ impl Ledger {
         if self.window.contains(now_ns) {
             self.completed_ns += u128::from(inside);
             self.in_window.completed += 1;
-            self.in_window.completed_in_second_half += u64::from(now_ns >= self.window.middle_ns());
+            let half = &mut self.in_window.halves[usize::from(now_ns >= self.window.middle_ns())];
+            half.completed += 1;
+            half.service_ns += now_ns.saturating_sub(moments.sent_ns);
             if ok {
                 self.in_window.ok += 1;
                 self.in_window.ok_bytes += reply.bytes;

@@ -306,9 +306,12 @@ fn add_by_request(into: &mut Vec<RequestCount>, from: &[RequestCount]) {
 
 fn add_window(into: &mut WindowCount, from: &WindowCount) {
     into.completed += from.completed;
-    into.completed_in_second_half += from.completed_in_second_half;
     into.ok += from.ok;
     into.ok_bytes += from.ok_bytes;
+    for (into, from) in into.halves.iter_mut().zip(from.halves) {
+        into.completed += from.completed;
+        into.service_ns += from.service_ns;
+    }
 }
 
 fn add_residence(into: &mut Residence, from: &Residence) {

@@ -113,16 +113,18 @@ fn a_stall_is_felt_by_everyone_who_was_due_whatever_the_number_of_connections() 
 
 #[test]
 fn the_halves_of_the_window_are_told_apart() {
-    let server = || SimulatedServer { stall: Some((NS_PER_S, NS_PER_S)), ..hello(MS) };
-    let measured = measure(&spec(LoadModel::Closed, 10, 4 * NS_PER_S), server());
-    let second = measured.in_window.completed_in_second_half;
-    // Ten connections, a millisecond each: a second of the first half stood still.
-    assert!((19_980..=20_020).contains(&second), "{second}");
-    assert!((9_960..=10_040).contains(&(measured.in_window.completed - second)), "{:?}", measured.in_window);
+    let server = || SimulatedServer { stall: Some((NS_PER_S, NS_PER_S / 2)), ..hello(MS) };
+    let [first, second] = measure(&spec(LoadModel::Closed, 10, 4 * NS_PER_S), server()).in_window.halves;
+    // Ten connections, a millisecond each: half a second of the first half stood still.
+    assert!((14_960..=15_040).contains(&first.completed), "{first:?}");
+    assert!((19_980..=20_020).contains(&second.completed), "{second:?}");
+    let mean_us = first.mean_service_us().unwrap();
+    assert!((mean_us - 1_333.0).abs() < 10.0, "ten of 15,000 took half a second more: {mean_us}");
+    assert_eq!(second.mean_service_us(), Some(1_000.0));
     let counted =
         LoadSpec { extent: Extent::Requests { count: 1_000, within_ns: None }, ..spec(LoadModel::Closed, 10, 0) };
     let measured = measure(&counted, server());
-    assert_eq!((measured.in_window.completed, measured.in_window.completed_in_second_half), (1_000, 0));
+    assert_eq!(measured.in_window.halves.map(|half| half.completed), [1_000, 0]);
 }
 
 /// All seconds of one distribution, read back from the interval log as another tool would.

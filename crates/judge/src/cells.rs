@@ -77,25 +77,22 @@ fn course(records: &Records, index: usize) -> CellCourse {
     found
 }
 
-/// Whether the servers were still getting faster when windows ended that are too short to classify: by the replies in
-/// their second halves ÷ those in their first, over the launches. It must grow by what matters, and by more than one
-/// round of requests more or less in a half, for connections that begin together may be answered together.
+/// Whether the servers were still getting faster when windows ended that are too short to classify: by the mean service
+/// time in their first halves ÷ that in their second, over the launches. Service times, for the number of replies also
+/// depends on where bursts of them fall.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
     if records.valid(index).any(|launch| launch.judgement.went.is_some()) {
         return None;
     }
-    let (mut growths, mut round) = (Vec::new(), 0.0_f64);
-    for measured in records.valid(index).filter_map(measurement) {
-        let second = measured.in_window.completed_in_second_half;
-        let first = measured.in_window.completed.saturating_sub(second);
-        growths.push(second as f64 / first as f64);
-        let half_us = measured.window_s * 1e6 / 2.0;
-        round = round.max(measured.latency_us.service.as_ref()?.p50? / half_us);
-    }
-    let growth = geometric_interval(&growths).filter(|growth| growth.low > 1.0 + round.max(THROUGHPUT_CHANGE))?;
-    let more = growth.map(|growth| growth - 1.0);
-    let [more, low, high] = [more.estimate, more.low, more.high].map(percent);
-    let text = format!("{more} more replies in the second half of the window than in the first ({low} to {high})");
+    let gain = |measured: &Measurement| {
+        let [first, second] = measured.in_window.halves;
+        Some(first.mean_service_us()? / second.mean_service_us()?)
+    };
+    let gains: Option<Vec<f64>> = records.valid(index).filter_map(measurement).map(gain).collect();
+    let gain = geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)?;
+    let gain = gain.map(|gain| gain - 1.0);
+    let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
+    let text = format!("{faster} faster in the second half of the window than in the first ({low} to {high})");
     Some(MarkNote { mark: Mark::Cold, text })
 }
 

@@ -309,9 +309,10 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
         },
         in_window: WindowCount {
             completed,
-            completed_in_second_half: completed / 2,
             ok: completed,
             ok_bytes: completed * 100,
+            halves: [HalfCount { completed: completed / 2, service_ns: (service_us * 1e3) as u64 * (completed / 2) };
+                2],
         },
         latency_us: Latencies { service: Some(summary(service_us, completed)), ..Default::default() },
         residence: Residence {

@@ -67,13 +67,29 @@ pub struct RequestCount {
 pub struct WindowCount {
     /// Complete replies of any kind.
     pub completed: u64,
-    /// Those of them that came in the window's second half; 0 where its end was not known beforehand.
-    #[serde(default)]
-    pub completed_in_second_half: u64,
     /// Those that were as expected.
     pub ok: u64,
     /// Bytes of those, heads included.
     pub ok_bytes: u64,
+    /// Those of any kind in either half of the window; all in the first where its end was not known beforehand.
+    #[serde(default)]
+    pub halves: [HalfCount; 2],
+}
+
+/// Replies that completed inside one half of the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HalfCount {
+    /// Complete replies of any kind.
+    pub completed: u64,
+    /// Sum of their service times, in nanoseconds.
+    pub service_ns: u64,
+}
+
+impl HalfCount {
+    /// Mean service time in microseconds; none without a reply.
+    pub fn mean_service_us(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.service_ns as f64 / 1e3 / self.completed as f64)
+    }
 }
 
 /// A kind of failure and how often it happened.

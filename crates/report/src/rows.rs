@@ -92,12 +92,12 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
             let (rate, cut) = (steady.estimate?, cell.course.cut?);
             Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
         }),
-        // "45 % more replies in …".
+        // "45 % faster in …".
         Mark::Cold => cell
             .marks
             .iter()
             .find(|note| note.mark == mark)
-            .and_then(|note| note.text.split_once(" more ").map(|(gain, _)| format!("+{gain}"))),
+            .and_then(|note| note.text.split_once(" in ").map(|(faster, _)| faster.to_owned())),
         Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
         _ => None,
     };

@@ -26,12 +26,13 @@ fn a_difference_is_found_and_a_tie_stays_a_tie() {
     assert_eq!(analysis.elapsed_s, None);
 }
 
-/// The cold mark of a cell whose launches have these second halves for each 1,000 replies of the first.
-fn cold(session: &Session, seconds: [u64; 6]) -> Option<MarkNote> {
+/// The cold mark of a cell whose launches needed so many percent of their second halves' service time in their first.
+fn cold(percents: [u64; 6]) -> Option<MarkNote> {
+    let session = Session::new().cell("a", 10_000.0).noise(0.0).blocks(6);
     let mut records = session.records();
-    for (trial, second) in records.iter_mut().zip(seconds) {
-        let count = &mut trial.measurement.as_mut().unwrap().in_window;
-        count.completed_in_second_half = count.completed * second / (1_000 + second);
+    for (trial, percent) in records.iter_mut().zip(percents) {
+        let first = &mut trial.measurement.as_mut().unwrap().in_window.halves[0];
+        first.service_ns = first.service_ns / 100 * percent;
     }
     let mut cell = crate::analyse(&session.plan(), &Environment::default(), &records).cells.remove(0);
     let place = cell.marks.iter().position(|note| note.mark == Mark::Cold)?;
@@ -40,19 +41,12 @@ fn cold(session: &Session, seconds: [u64; 6]) -> Option<MarkNote> {
 
 #[test]
 fn a_server_that_is_still_getting_faster_is_cold() {
-    let session = Session::new().cell("a", 10_000.0).noise(0.0).blocks(6);
-    let text = "20 % more replies in the second half of the window than in the first (16 % to 24 %)";
-    assert_eq!(cold(&session, [1_180, 1_200, 1_220, 1_250, 1_200, 1_150]).unwrap().text, text);
-    assert_eq!(cold(&session, [1_040, 1_045, 1_050, 1_040, 1_045, 1_050]), None, "less than matters");
-    assert_eq!(cold(&session, [1_180, 1_200, 1_220, 1_250, 900, 800]), None, "not in all");
-    assert_eq!(cold(&session, [800, 810, 790, 800, 805, 795]), None, "slower");
-    assert_eq!(cold(&session, [0; 6]), None, "a record without halves");
-    // 100 connections and 100 replies a second: a reply takes a second, so that half a window of 10 s has some five rounds.
-    let slow = Session::new().delayed("a", 100, 0, 100.0).noise(0.0).blocks(6);
-    let some_more = [1_090, 1_100, 1_120, 1_130, 1_100, 1_110];
-    assert!(cold(&session, some_more).is_some());
-    assert_eq!(cold(&slow, some_more), None, "less than one round more");
-    assert!(cold(&slow, [1_380, 1_400, 1_420, 1_450, 1_400, 1_350]).is_some());
+    let text = "20 % faster in the second half of the window than in the first (16 % to 24 %)";
+    assert_eq!(cold([118, 120, 122, 125, 120, 115]).unwrap().text, text);
+    assert_eq!(cold([104, 105, 105, 104, 105, 105]), None, "no more than matters");
+    assert_eq!(cold([118, 120, 122, 125, 90, 80]), None, "not in all");
+    assert_eq!(cold([80, 81, 79, 80, 81, 79]), None, "slower");
+    assert_eq!(cold([0; 6]), None, "a record without halves");
 }
 
 #[test]

@@ -132,8 +132,7 @@ fn a_server_that_was_still_getting_faster_is_said() {
         let session = two().claim(expect);
         let mut records = session.records();
         for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
-            let count = &mut trial.measurement.as_mut().unwrap().in_window;
-            count.completed_in_second_half = count.completed * 2 / 3;
+            trial.measurement.as_mut().unwrap().in_window.halves[0].service_ns *= 2;
         }
         let claim = crate::analyse(&session.plan(), &Environment::default(), &records).claims.remove(0);
         assert_eq!(claim.notes.iter().any(|note| note == cold), said, "{expect}: {claim:?}");

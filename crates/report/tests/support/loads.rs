@@ -122,12 +122,7 @@ pub(crate) fn closed() -> Load {
         bad_statuses: Default::default(),
         failures: Vec::new(),
         by_request: Vec::new(),
-        in_window: WindowCount {
-            completed: 452_130,
-            completed_in_second_half: 226_101,
-            ok: 452_130,
-            ok_bytes: 64_202_460,
-        },
+        in_window: WindowCount { completed: 452_130, halves: Default::default(), ok: 452_130, ok_bytes: 64_202_460 },
         latency_us: latencies(452_230),
         residence: Residence { in_flight_s: 999.1, requests_s: 999.4, completed_s: 998.2 },
         generator: threads(0.43),
@@ -202,7 +197,7 @@ pub(crate) fn open_with_stall() -> Load {
     };
     load.measured.failures = vec![failure(FailureKind::Failed(Failure::TimedOut), 0, 98)];
     load.measured.in_window =
-        WindowCount { completed: 9_898, completed_in_second_half: 4_950, ok: 9_898, ok_bytes: 1_405_516 };
+        WindowCount { completed: 9_898, halves: Default::default(), ok: 9_898, ok_bytes: 1_405_516 };
     load.measured.generator = threads(0.09);
     load.measured.connections = ConnectionCounts {
         opened: 198,
@@ -244,7 +239,7 @@ pub(crate) fn with_failures() -> Load {
     };
     load.measured.bad_statuses = [(404, 2), (503, 1_078)].into();
     load.measured.in_window =
-        WindowCount { completed: 452_091, completed_in_second_half: 226_090, ok: 451_000, ok_bytes: 64_042_000 };
+        WindowCount { completed: 452_091, halves: Default::default(), ok: 451_000, ok_bytes: 64_042_000 };
     load.measured.connections = ConnectionCounts {
         opened: 139,
         connect_failed: 1_216,

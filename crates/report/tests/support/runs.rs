@@ -142,7 +142,7 @@ fn bare_cells() -> Vec<CellAnalysis> {
     mark(&mut cells[3], Mark::Errors, "0.13 % of 274,068 requests went wrong: reset-before-reply 356");
     cells[3].latency_us.p99 = unknown("us");
     mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
-    let text = "19 % more replies in the second half of the window than in the first (13 % to 25 %)".to_owned();
+    let text = "19 % faster in the second half of the window than in the first (13 % to 25 %)".to_owned();
     cells[3].marks.push(MarkNote { mark: Mark::Cold, text });
     cells
 }
