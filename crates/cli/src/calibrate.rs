@@ -8,11 +8,12 @@ use observe::ProcSource;
 use specimens::Kind;
 
 use crate::args::{CalibrateArgs, CalibrateFormat};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::experiment;
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
-use crate::load::{reserve_files, style, write_out};
+use crate::load::reserve_files;
+use crate::output::{say, style, write_out};
 use crate::progress::Steps;
 
 /// Most connections of a calibration's loads.

@@ -1,8 +1,8 @@
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::experiment::Diagnostic;
+use crate::output::{colour_on_stderr, say_coloured, stderr_text};
 
 /// How a command ended, as its exit status says it. The first that applies is the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,18 +45,17 @@ pub(crate) struct Failure {
 impl Failure {
     /// The arguments or a file are wrong.
     pub(crate) fn usage(text: impl Display) -> Self {
-        Self { exit: Exit::Usage, text: format!("error: {text}") }
+        Self::of(Exit::Usage, &format!("error: {text}"))
     }
 
     /// Somebody stopped it before there was anything to keep.
     pub(crate) fn interrupted(text: impl Display) -> Self {
-        Self { exit: Exit::Interrupted, text: text.to_string() }
+        Self::of(Exit::Interrupted, &text.to_string())
     }
 
     /// A file is wrong at one place, which is shown.
     pub(crate) fn diagnostic(diagnostic: Diagnostic) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { exit: Exit::Usage, text: diagnostic.render(std::io::stderr().is_terminal() && !plain) }
+        Self { exit: Exit::Usage, text: diagnostic.render(colour_on_stderr()) }
     }
 
     /// The status that follows from it.
@@ -66,7 +65,11 @@ impl Failure {
 
     /// A target could not be built, launched or reached.
     pub(crate) fn unreachable(text: impl Display) -> Self {
-        Self { exit: Exit::Unreachable, text: format!("error: {text}") }
+        Self::of(Exit::Unreachable, &format!("error: {text}"))
+    }
+
+    fn of(exit: Exit, text: &str) -> Self {
+        Self { exit, text: stderr_text(text) }
     }
 }
 
@@ -76,15 +79,10 @@ impl Display for Failure {
     }
 }
 
-/// Writes a line to stderr. A reader that has gone (`2>&1 | head`) is no reason to stop.
-pub(crate) fn say(line: impl Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
 /// Says what went wrong on stderr and gives the exit status.
 pub(crate) fn conclude(done: Result<Exit, Failure>) -> ExitCode {
     let exit = done.unwrap_or_else(|failure| {
-        say(failure.text.trim_end());
+        say_coloured(failure.text.trim_end());
         failure.exit
     });
     ExitCode::from(exit.status())

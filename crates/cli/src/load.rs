@@ -1,4 +1,4 @@
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use model::{
     Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
     Request, Validity, Verdict,
 };
-use report::Style;
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
+use crate::output::{style, write_out};
 use crate::url::Url;
 
 /// Length of the window when none is asked for.
@@ -166,22 +166,6 @@ fn print(args: &LoadArgs, spec: &LoadSpec, validity: &Validity, measured: &Measu
         LoadFormat::Text => report::load_text(spec, validity, measured, &args.url, style()),
     };
     write_out(&text)
-}
-
-/// Writes to stdout. A reader that has gone (a closed pipe) is no error.
-pub(crate) fn write_out(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::usage(format!("cannot write to stdout: {error}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Colour only on a terminal, and not where NO_COLOR asks for none.
-pub(crate) fn style() -> Style {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    Style { colour: std::io::stdout().is_terminal() && !plain, width: 100 }
 }
 
 fn exit(validity: &Validity, measured: &Measurement) -> Exit {

@@ -9,6 +9,7 @@ mod experiment;
 mod home;
 mod interrupt;
 mod load;
+mod output;
 mod progress;
 mod report;
 mod run;
@@ -25,13 +26,16 @@ use args::{Cli, Command};
 use exit::{Exit, Failure};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::say_of_arguments(&error),
+    };
     let done = match cli.command {
         Command::Load(args) => load::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "bourdon", &mut script);
-            load::write_out(&String::from_utf8_lossy(&script)).map(|()| Exit::Good)
+            output::write_out(&String::from_utf8_lossy(&script)).map(|()| Exit::Good)
         }
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),

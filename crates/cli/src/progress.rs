@@ -3,7 +3,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Event, TrialRecord};
 
-use crate::exit::say;
+use crate::output::{say, stderr_text};
 
 /// Shows on stderr which step of a work of unknown length is under way: in one line on a terminal, else a line each.
 pub(crate) struct Steps(ProgressBar);
@@ -22,7 +22,7 @@ impl Steps {
         if self.0.is_hidden() {
             say(step);
         } else {
-            self.0.set_message(step.to_owned());
+            self.0.set_message(stderr_text(step));
             self.0.tick();
         }
     }
@@ -57,11 +57,11 @@ impl RunProgress {
             Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
             Event::TrialStarted { spec, label, done, expected } => {
                 self.begin_block(spec.block);
-                self.label = (*label).to_owned();
+                self.label = stderr_text(label).replace('\n', " ");
                 self.bar.enable_steady_tick(Duration::from_millis(200));
                 self.bar.set_length(*expected as u64);
                 self.bar.set_position(*done as u64);
-                self.bar.set_message(format!("block {}: {label}", spec.block));
+                self.bar.set_message(format!("block {}: {}", spec.block, self.label));
             }
             Event::Second { interval } => {
                 let rate = interval.completed as f64 / interval.length_s.max(0.001);
@@ -108,7 +108,7 @@ impl RunProgress {
     }
 
     fn say(&self, line: &str) {
-        if self.bar.is_hidden() { say(line) } else { self.bar.println(line) }
+        if self.bar.is_hidden() { say(line) } else { self.bar.println(stderr_text(line)) }
     }
 }
 

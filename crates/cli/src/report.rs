@@ -6,7 +6,7 @@ use model::{Analysis, TrialRecord};
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
-use crate::load::{style, write_out};
+use crate::output::{style, write_out};
 
 /// `bourdon report RUN`.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {

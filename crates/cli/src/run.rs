@@ -12,11 +12,12 @@ use specimens::Kind;
 
 use crate::args::{ReportFormat, RunArgs};
 use crate::calibrate;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, Request};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::load::reserve_files;
+use crate::output::{say, write_out};
 use crate::progress::RunProgress;
 use crate::report;
 use crate::series;
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let ended = conduct(trial, &stop, progress)?;
     report::print(&ended.analysis, args.format)?;
     if args.format == ReportFormat::Text {
-        crate::load::write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
+        write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
     }
     if ended.interrupted {
         return Ok(ended.interruption());

@@ -10,9 +10,9 @@ use model::Analysis;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::load::write_out;
+use crate::output::{say, write_out};
 use crate::progress::RunProgress;
 use crate::run::{self, Conducted};
 

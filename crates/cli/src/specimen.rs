@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use specimens::{Kind, LogSink, Settings};
 
 use crate::args::SpecimenArgs;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
+use crate::output::say;
 
 /// The port when the environment names none.
 const DEFAULT_PORT: &str = "8080";

@@ -7,10 +7,10 @@ use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
 use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
-use crate::load::write_out;
+use crate::output::{say, write_out};
 
 /// What is known of one target.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 use model::{CompareAnalysis, ComparisonVerdict};
 
 use crate::compare_words::{self as say, Line};
-use crate::run_markdown::{bullets, code, escape, line};
+use crate::markdown::{bullets, code, escape, line};
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {

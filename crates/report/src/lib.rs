@@ -15,7 +15,9 @@ pub mod format;
 mod load_csv;
 mod load_document;
 mod load_text;
+mod markdown;
 mod page;
+mod plain;
 mod rows;
 mod run_markdown;
 mod run_text;
@@ -32,6 +34,7 @@ pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, load_json};
 pub use load_text::load_text;
 pub use page::Style;
+pub use plain::{plain, shortened};
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
@@ -51,5 +54,27 @@ fn to_json(document: &impl serde::Serialize) -> String {
     let mut text =
         serde_json::to_string_pretty(document).expect("our types have text keys, and writing to memory works");
     text.push('\n');
-    text
+    escaped(text)
+}
+
+/// JSON may hold any character above ASCII as it is; those that act on a terminal are written as `\u202e` is.
+fn escaped(text: String) -> String {
+    let acts = |c: char| c == '\u{7f}' || plain::acts(c);
+    if !text.contains(acts) {
+        return text;
+    }
+    let unit = |unit: &mut u16| format!("\\u{unit:04x}");
+    let escape = |c: char| c.encode_utf16(&mut [0; 2]).iter_mut().map(unit).collect::<String>();
+    text.chars().map(|c| if acts(c) { escape(c) } else { c.to_string() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn json_is_the_same_text_without_what_acts_on_a_terminal() {
+        let text = "a\u{1b}\u{7f}\u{9b}b\u{202e}c\u{2028}\u{e0041}Zürich";
+        let json = super::to_json(&text);
+        assert_eq!(json, "\"a\\u001b\\u007f\\u009bb\\u202ec\\u2028\\udb40\\udc41Zürich\"\n");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 }

@@ -1,3 +1,5 @@
+use crate::plain;
+
 /// How a text is laid out for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -36,7 +38,8 @@ const BAR: &str = "\u{1b}[36m";
 /// A text is not squeezed below this, however narrow the terminal says it is.
 const LEAST_WIDTH: usize = 40;
 
-/// Lines of text under a style. Colour is added after wrapping, so that it never moves anything.
+/// Lines of text under a style. Colour is added after wrapping, so that it never moves anything, and after everything
+/// that others wrote was made plain, so that it is the only thing that acts on a terminal.
 pub(crate) struct Page {
     style: Style,
     text: String,
@@ -64,14 +67,18 @@ impl Page {
 
     /// One line as it is.
     pub(crate) fn line(&mut self, tint: Tint, text: &str) {
-        let painted = self.paint(tint, text.trim_end());
-        self.text.push_str(&painted);
+        let painted = self.paint(tint, plain::words(text).trim_end());
+        self.raw(&painted);
+    }
+
+    fn raw(&mut self, line: &str) {
+        self.text.push_str(line);
         self.text.push('\n');
     }
 
     /// A text wrapped to the width, each line after `indent` blanks.
     pub(crate) fn paragraph(&mut self, indent: usize, tint: Tint, text: &str) {
-        for line in wrap(text, self.style.width.saturating_sub(indent)) {
+        for line in wrap(&plain::words(text), self.style.width.saturating_sub(indent)) {
             self.line(tint, &format!("{:indent$}{line}", ""));
         }
     }
@@ -79,8 +86,9 @@ impl Page {
     /// A label in its own column, and a text wrapped in the column after it.
     pub(crate) fn entry(&mut self, indent: usize, label: (Tint, &str), label_width: usize, text: &str) {
         let (tint, word) = label;
+        let (word, text) = (&*plain::cell(word), plain::words(text));
         let column = indent + label_width.max(length(word)) + 2;
-        let mut lines = wrap(text, self.style.width.saturating_sub(column)).into_iter();
+        let mut lines = wrap(&text, self.style.width.saturating_sub(column)).into_iter();
         let first = lines.next().unwrap_or_default();
         let gap = if first.is_empty() { 0 } else { column - indent - length(word) };
         let painted = self.paint(tint, word);
@@ -96,8 +104,9 @@ impl Page {
             if index == 0 {
                 self.line(Tint::Bold, line);
             } else {
-                let coloured = if self.style.colour { colour_bar(line) } else { line.clone() };
-                self.line(Tint::Plain, &coloured);
+                let line = plain::plain(line);
+                let coloured = if self.style.colour { colour_bar(&line) } else { line.into_owned() };
+                self.raw(coloured.trim_end());
             }
         }
     }

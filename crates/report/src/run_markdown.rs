@@ -2,6 +2,7 @@ use model::{Analysis, ClaimAnalysis, Mark};
 
 use crate::conditions::Conditions;
 use crate::format::{measured, quantity};
+use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, groups, ties};
 use crate::words;
 
@@ -80,10 +81,6 @@ fn table(group: &Group<'_>) -> String {
     lines.join("\n")
 }
 
-pub(crate) fn line(cells: &[&str]) -> String {
-    format!("| {} |", cells.join(" | "))
-}
-
 fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
     if analysis.claims.is_empty() {
         return;
@@ -120,31 +117,5 @@ fn findings(parts: &mut Vec<String>, analysis: &Analysis) {
         ];
         let said = entries.into_iter().filter(|(_, text)| !text.is_empty());
         parts.push(bullets(said.map(|(label, text)| format!("{label}: {}", escape(&text)))));
-    }
-}
-
-pub(crate) fn bullets(items: impl Iterator<Item = String>) -> String {
-    items.map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
-}
-
-/// Keeps what is meant as text from being read as a table's rule, as emphasis, as HTML, or as a line's end.
-pub(crate) fn escape(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Text shown letter by letter. Even there a rule would part the cells of a table.
-pub(crate) fn code(text: &str) -> String {
-    format!("`{}`", text.replace('|', "\\|"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_stays_text_inside_a_table() {
-        assert_eq!(escape("a | b\n<c> * d"), "a \\| b &lt;c> \\* d");
-        assert_eq!(line(&["x", &code("y|z * < 1")]), "| x | `y\\|z * < 1` |");
     }
 }

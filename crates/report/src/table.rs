@@ -1,16 +1,18 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
+use crate::plain;
+
 /// Lines of a table without rules: the first `left` columns to the left, the others to the right, two blanks between
 /// columns, none at the end of a line.
 pub(crate) fn lines(header: Option<&[String]>, rows: &[Vec<String>], left: usize) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(NOTHING);
     if let Some(header) = header {
-        table.set_header(header.to_vec());
+        table.set_header(fit(header));
     }
     for row in rows {
-        table.add_row(row.clone());
+        table.add_row(fit(row));
     }
     for (index, column) in table.column_iter_mut().enumerate() {
         let alignment = if index < left { CellAlignment::Left } else { CellAlignment::Right };
@@ -18,6 +20,10 @@ pub(crate) fn lines(header: Option<&[String]>, rows: &[Vec<String>], left: usize
         column.set_padding((if index == 0 { 0 } else { 2 }, 0));
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+fn fit(row: &[String]) -> Vec<String> {
+    row.iter().map(|text| plain::cell(text)).collect()
 }
 
 /// Texts padded on the left to the length of the longest.

@@ -6,7 +6,7 @@ use model::{Analysis, ClaimAnalysis, ClaimVerdict};
 
 use crate::conditions::Conditions;
 use crate::format::quantity;
-use crate::run_markdown::{bullets, code, escape, line};
+use crate::markdown::{bullets, code, escape, line};
 use crate::words;
 
 /// What came of one experiment of a series.

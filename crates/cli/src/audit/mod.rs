@@ -20,7 +20,7 @@ use std::path::Path;
 use model::{AuditModel, AuditSource, NS_PER_S, Printed, Published};
 
 use crate::exit::{Exit, Failure};
-use crate::load::{style, write_out};
+use crate::output::{style, write_out};
 
 pub(crate) use args::{AuditArgs, AuditFormat};
 

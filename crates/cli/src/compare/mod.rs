@@ -11,11 +11,11 @@ use lab::{RunFolder, RunRecord};
 use model::{CompareAnalysis, Gate, GateVerdict, Metric, Plan};
 
 use crate::args::{CompareArgs, ReportFormat};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, Request, Source};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
-use crate::load::{style, write_out};
+use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
 use crate::run::{self, Conducted};
 use question::Arms;

@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::exit::{Failure, say};
+use crate::exit::Failure;
 use crate::home;
+use crate::output::say;
 
 /// Stands for the working directory as it is, uncommitted changes included.
 pub(crate) const WORKING_TREE: &str = ".";

@@ -59,7 +59,10 @@ impl Fault {
             Some(typed) => ("command line".to_owned(), typed),
             None => (name.to_owned(), text.to_owned()),
         };
-        Diagnostic(Box::new(Inner { name, text, span: self.span, message: self.message, helps: self.helps }))
+        // The renderer makes the lines of the file plain itself, and the lengths of those must not change here.
+        let (name, message) = (report::plain(&name).into_owned(), report::plain(&self.message).into_owned());
+        let helps = self.helps.iter().map(|help| report::plain(help).into_owned()).collect();
+        Diagnostic(Box::new(Inner { name, text, span: self.span, message, helps }))
     }
 }
 
