@@ -1,0 +1,105 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use model::{Gate, parse_gates};
+
+use super::ReportFormat;
+use super::values::{length_of_time, path, positive_rate};
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  bourdon compare --build 'make' --run './server --port $PORT' --rev main --rev HEAD
+  bourdon compare --run './server --port $PORT' --rev HEAD --rev . -c 100 --path /api
+  bourdon compare --run './old --port $PORT' --run './new --port $PORT' -R 2000
+  bourdon compare runs/2026-11-20-mine runs/2026-11-21-mine --gate 'p99<+10%'
+
+The old one comes first. Servers are launched in turn, block by block, so that a slow minute of the
+machine is shared by both; ratios are new ÷ old with 95 % intervals. A revision is checked out beside
+your working directory, which is left as it is; `.` is the working directory itself.
+
+A gate is broken, and the exit status 1, when the whole interval lies on its wrong side. What the
+figures leave open is said and breaks nothing.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// Two recorded runs, or an experiment file with two targets
+    #[arg(value_name = "RUN|EXPERIMENT", num_args = 0..=2)]
+    pub(crate) recorded: Vec<PathBuf>,
+
+    /// The command that launches the server, without a shell; twice for two servers
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) run: Vec<String>,
+
+    /// The command that builds it; twice for two servers
+    #[arg(long, value_name = "COMMAND", requires = "run")]
+    pub(crate) build: Vec<String>,
+
+    /// A revision of the git repository here, or `.` for the working directory; given twice
+    #[arg(long, value_name = "REVISION", requires = "run")]
+    pub(crate) rev: Vec<String>,
+
+    /// What is asked for
+    #[arg(long, value_name = "PATH", default_value = "/", value_parser = path)]
+    pub(crate) path: String,
+
+    /// What answers once the server is ready [default: the path]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) ready: Option<String>,
+
+    /// Connections
+    #[arg(short, long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) connections: u32,
+
+    /// Requests a second over all connections (open model); without it each connection sends when its last reply came
+    #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
+    pub(crate) rate: Option<f64>,
+
+    /// Window of each launch [default: 3s]
+    #[arg(short, long, value_name = "TIME", value_parser = length_of_time)]
+    pub(crate) duration: Option<String>,
+
+    /// Load before the window, not measured [default: 1s]
+    #[arg(long, value_name = "TIME", value_parser = length_of_time)]
+    pub(crate) warm_up: Option<String>,
+
+    /// Exactly so many blocks [default: 6 to 12, until the ratios are known to ± 2 %]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Ratios within this margin of 1 are the same
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) margin: String,
+
+    /// How much worse it may become, for instance 'cpu_per_request<+3%, p99<+10%'
+    #[arg(long, value_name = "GATES", value_parser = gates)]
+    pub(crate) gate: Option<Gates>,
+
+    /// The status a good reply has [default: any 2xx or 3xx]
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) expect_status: Option<u16>,
+
+    /// The exact body a good reply has; every reply is compared
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) expect_body: Option<String>,
+
+    /// Compare two runs although more differs than the server; it is said
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Where the launches are recorded
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+/// What `--gate` asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Gates(pub(crate) Vec<Gate>);
+
+fn gates(text: &str) -> Result<Gates, String> {
+    parse_gates(text).map(Gates)
+}

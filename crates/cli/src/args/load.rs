@@ -1,0 +1,126 @@
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::values::{duration, header, positive_duration, positive_rate, token};
+
+/// What is printed on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LoadFormat {
+    /// For people
+    Text,
+    /// One document, schema bourdon.load/1
+    Json,
+    /// A line a second
+    Csv,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalsArg {
+    /// At equal distances
+    Constant,
+    /// At independent exponential distances
+    Poisson,
+}
+
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  bourdon load http://127.0.0.1:8080/                     50 connections, 10 s, closed model
+  bourdon load -c 200 -R 5000 http://127.0.0.1:8080/api   5,000 a second, whatever the server does
+  bourdon load -n 1000 --expect-body 'Hello world' http://127.0.0.1:8080/rest/hello
+
+Without --rate each connection sends when its last reply came (closed model). With --rate requests
+are due at fixed times and response time counts from then, so a server that stalls cannot hide it
+(open model).";
+
+#[derive(Debug, Args)]
+#[command(after_help = LOAD_EXAMPLES)]
+pub(crate) struct LoadArgs {
+    /// What to load: http://host[:port][/path]
+    pub(crate) url: String,
+
+    /// Connections, kept open over all threads
+    #[arg(short, long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) connections: u32,
+
+    /// Length of the measured window [default: 10s]; with --requests, the longest it may take
+    #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
+    pub(crate) duration: Option<u64>,
+
+    /// Exactly so many requests instead of a window
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) requests: Option<u64>,
+
+    /// Generator threads
+    #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) threads: u32,
+
+    /// Requests a second over all connections (open model)
+    #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
+    pub(crate) rate: Option<f64>,
+
+    /// How requests are spaced in the open model
+    #[arg(long, default_value = "constant", requires = "rate")]
+    pub(crate) arrivals: ArrivalsArg,
+
+    /// Requests in flight on one connection
+    #[arg(long, value_name = "DEPTH", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) pipeline: u16,
+
+    /// Method
+    #[arg(short = 'X', long, default_value = "GET", value_parser = token)]
+    pub(crate) method: String,
+
+    /// Header, for instance 'Accept: text/html'; may be repeated
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    pub(crate) headers: Vec<(String, String)>,
+
+    /// Body, or @file
+    #[arg(short = 'b', long, value_name = "TEXT|@FILE")]
+    pub(crate) body: Option<String>,
+
+    /// A new connection for every request
+    #[arg(long)]
+    pub(crate) no_keepalive: bool,
+
+    /// HTTP version of the request
+    #[arg(long, default_value = "1.1", value_parser = ["1.0", "1.1"])]
+    pub(crate) http: String,
+
+    /// Give a request up after so long; none unless asked for, since it would turn a slow server into an erring one
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub(crate) timeout: Option<u64>,
+
+    /// The status a good reply has [default: any 2xx or 3xx]
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) expect_status: Option<u16>,
+
+    /// The exact body a good reply has, or @file; every reply is compared
+    #[arg(long, value_name = "TEXT|@FILE")]
+    pub(crate) expect_body: Option<String>,
+
+    /// Load before the window, not measured [default: 1s; 0s with --requests]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) warm_up: Option<u64>,
+
+    /// Seed of Poisson arrivals
+    #[arg(long, default_value_t = 42)]
+    pub(crate) seed: u64,
+
+    /// Address that connections come from; several, separated by commas, are used in turn, each with its own ports
+    #[arg(long, value_name = "ADDRESS,…", value_delimiter = ',')]
+    pub(crate) source: Vec<IpAddr>,
+
+    /// Watch the clock instead of sleeping until a request is due: less lateness for a whole CPU a thread
+    #[arg(long, requires = "rate")]
+    pub(crate) spin: bool,
+
+    /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) histogram_log: Option<PathBuf>,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: LoadFormat,
+}

@@ -1,0 +1,244 @@
+mod compare;
+mod load;
+mod values;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use specimens::Kind;
+
+pub(crate) use compare::CompareArgs;
+pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
+pub(crate) use values::positive_duration;
+
+/// The gauge for HTTP servers: puts them under controlled load, watches them, and says what holds, how surely, and why.
+#[derive(Debug, Parser)]
+#[command(name = "bourdon", version, max_term_width = 100, after_help = EXIT_STATUS)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status, the first that applies:
+  130  interrupted; what was measured is saved
+  2    usage or file error
+  4    a target could not be built, launched or reached
+  1    the answer is bad: replies are wrong, or a claim is contradicted under --gate
+  3    void: the instrument cannot vouch for it
+  0    all is well";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Load one URL and measure it
+    Load(LoadArgs),
+    /// Put servers on trial: build, launch, interleave, observe, judge, report
+    Run(RunArgs),
+    /// Judge and show a recorded run again, with no server near
+    Report(ReportArgs),
+    /// Is the new one slower? Two revisions, two commands, or two recorded runs
+    Compare(CompareArgs),
+    /// Try somebody else's figures: which of them cannot be true together
+    Audit(crate::audit::AuditArgs),
+    /// The servers that are here: list them, build them, prove that they honour the contract
+    Targets(TargetsArgs),
+    /// Measure the instrument itself: what it can be trusted with on this machine
+    Calibrate(CalibrateArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = "Example: bourdon completions bash > /etc/bash_completion.d/bourdon")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Run a small server with one known defect, or none, to try a tool on
+    Specimen(SpecimenArgs),
+    /// Run a command until stdin ends, then end everything it started
+    #[command(hide = true)]
+    Reaper(ReaperArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  bourdon run business-latency --quick            a shipped experiment in its quick form
+  bourdon run all --quick                         every shipped experiment, and one page of verdicts
+  bourdon run my.toml --target mine,go-net-http   some targets of an experiment of your own
+  bourdon run --resume runs/2026-11-20-my         go on with a run that was stopped or killed
+
+Targets are looked for in targets/ beside the experiment, beside its folder, in the working
+directory, and in $BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// Experiment file, the name of a shipped experiment, or `all` of them
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    pub(crate) experiment: Option<String>,
+
+    /// The quick form: short windows, six launches
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Only these targets
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) target: Vec<String>,
+
+    /// Exactly so many blocks: how often every cell is launched
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Seed of the order of trials
+    #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+
+    /// Go on with this recorded run, or with this folder of `all`
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Where runs are recorded
+    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+
+    /// Exit with 1 when a claim is contradicted
+    #[arg(long)]
+    pub(crate) gate: bool,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: bourdon report runs/2026-11-20-business-latency --format markdown")]
+pub(crate) struct ReportArgs {
+    /// Folder of the run
+    pub(crate) run: PathBuf,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: ReportFormat,
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For a terminal
+    Text,
+    /// One document, schema bourdon.report/1
+    Json,
+    /// For a pull request or a wiki
+    Markdown,
+}
+
+const TARGETS_EXAMPLES: &str = "\
+Examples:
+  bourdon targets                     what is here, and what is missing to build it
+  bourdon targets check go-gin        prove that one target honours the contract";
+
+#[derive(Debug, Args)]
+#[command(after_help = TARGETS_EXAMPLES)]
+pub(crate) struct TargetsArgs {
+    /// What to do with them
+    #[arg(default_value = "list")]
+    pub(crate) action: TargetsAction,
+
+    /// Only these
+    pub(crate) names: Vec<String>,
+
+    /// Seed of the nonces, ids and passes that `check` asks for; a breach names it [default: another each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: TargetsFormat,
+}
+
+/// How targets are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetsFormat {
+    /// For people
+    Text,
+    /// One document, schema bourdon.targets/1
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TargetsAction {
+    /// Name them, with what is missing to build them
+    List,
+    /// Build them
+    Build,
+    /// Build them, launch each, and try every point of the contract
+    Check,
+}
+
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  bourdon calibrate                    about a minute; leave the machine alone meanwhile
+  bourdon calibrate --format json      every figure
+
+What it finds is kept in $XDG_STATE_HOME/bourdon/calibration.json (~/.local/state/bourdon). From then on
+`load` and `run` judge by it where they ask whether the generator was the limit. It holds for this
+machine, kernel and version of bourdon; on others it is ignored.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CALIBRATE_EXAMPLES)]
+pub(crate) struct CalibrateArgs {
+    /// Window of each of its loads
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    pub(crate) duration: u64,
+
+    /// What to print on stdout
+    #[arg(long, default_value = "text")]
+    pub(crate) format: CalibrateFormat,
+}
+
+/// How a calibration is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CalibrateFormat {
+    /// For people
+    Text,
+    /// One document, schema bourdon.calibration/1
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReaperArgs {
+    /// CPUs the command may use, separated by commas; none leaves it to the kernel
+    #[arg(long, value_delimiter = ',', value_parser = cpu)]
+    pub(crate) cpus: Vec<Option<u32>>,
+
+    /// Folder that is made before the command starts and removed once nothing of it is left
+    #[arg(long)]
+    pub(crate) scratch: Option<PathBuf>,
+
+    /// The command and its arguments
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+fn cpu(text: &str) -> Result<Option<u32>, String> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is no CPU")) }
+}
+
+const SPECIMEN_SETTINGS: &str = "\
+Environment: PORT (8080; 0 takes a free one and says which), and the settings that a line names,
+such as HANDLER_DELAY=10ms or EVERY=100. WORK=20000 makes it compute for each request; LOG_FILE
+takes a line for each.
+
+Example: bourdon specimen stall & bourdon load -R 1000 -d 5s http://127.0.0.1:8080/; kill %1";
+
+#[derive(Debug, Args)]
+#[command(after_help = SPECIMEN_SETTINGS)]
+pub(crate) struct SpecimenArgs {
+    /// What it does
+    #[arg(value_name = "NAME", value_parser = specimen_names())]
+    pub(crate) name: String,
+}
+
+fn specimen_names() -> PossibleValuesParser {
+    Kind::ALL.map(|kind| PossibleValue::new(kind.name()).help(kind.about())).into()
+}
