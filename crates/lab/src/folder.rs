@@ -9,6 +9,7 @@ use model::{Environment, Plan, TrialRecord};
 use rustix::fs::{FlockOperation, flock};
 use serde::de::DeserializeOwned;
 
+use crate::durable::{rename_durably, write_durably};
 use crate::error::LabError;
 
 const PLAN: &str = "plan.toml";
@@ -170,7 +171,7 @@ fn claim_name(unfinished: &Path, runs: &Path, name: &str) -> Result<PathBuf, Lab
         if path.exists() {
             continue;
         }
-        match std::fs::rename(unfinished, &path) {
+        match rename_durably(unfinished, &path) {
             Ok(()) => return Ok(path),
             // Another bourdon took the name in between.
             Err(_) if path.exists() => {}
@@ -188,10 +189,8 @@ fn json(document: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(document).expect("our types have text keys, and writing to memory works")
 }
 
-/// Writes a file so that it is there whole or not at all.
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
-    let unfinished = path.with_extension("unfinished");
-    std::fs::write(&unfinished, content).and_then(|()| std::fs::rename(&unfinished, path)).map_err(LabError::file(path))
+    write_durably(path, content).map_err(LabError::file(path))
 }
 
 /// The record, and how many bytes of the trials' file are whole lines.

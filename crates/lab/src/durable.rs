@@ -1,0 +1,116 @@
+//! Files that survive a kill and a power cut: the one place that writes a whole file, or makes a folder.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Result, Write};
+use std::path::Path;
+
+/// What the name of a file begins with until it is whole. One that is left after a kill may be removed.
+pub(crate) const UNFINISHED: &str = ".unfinished-";
+
+/// Writes a file so that, whatever happens, its name leads to what was there before or to all of `content`; once this
+/// returns, a power cut does not undo it. A symbolic link is replaced, not followed.
+///
+/// # Errors
+/// When it cannot be written; nothing is left behind then. Something other than a file (a folder, `/dev/null`) is left
+/// as it is.
+pub fn write_durably(path: &Path, content: &[u8]) -> Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
+        return Err(Error::new(ErrorKind::InvalidInput, "there is something other than a file under this name"));
+    }
+    let create = |path: &Path| File::create_new(path);
+    let mut unfinished = tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)?;
+    unfinished.as_file_mut().write_all(content)?;
+    unfinished.as_file().sync_all()?;
+    unfinished.persist(path).map_err(|failed| failed.error)?;
+    sync_folder(folder_of(path))
+}
+
+/// Makes a folder and those above it that are missing, so that a power cut does not undo it.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn create_folder_durably(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = folder_of(path);
+    create_folder_durably(above)?;
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made.and_then(|()| sync_folder(above)),
+    }
+}
+
+/// Moves a file or a folder within its folder, so that a power cut does not undo it.
+pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to)?;
+    sync_folder(folder_of(to))
+}
+
+/// Brings the names in a folder to disk. A file system that cannot do so for a folder keeps them in its own way.
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    match File::open(path)?.sync_all() {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        done => done,
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let name = |entry: Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        for content in ["one", "", "three"] {
+            write_durably(&file, content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+        }
+        assert_eq!(names(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_what_it_leads_to_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, other) = (folder.path().join("link"), folder.path().join("other"));
+        std::fs::write(&other, "mine").unwrap();
+        symlink(&other, &link).unwrap();
+        write_durably(&link, b"new").unwrap();
+        assert_eq!([&link, &other].map(|path| std::fs::read_to_string(path).unwrap()), ["new", "mine"]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        assert!(write_durably(&folder.path().join("a"), b"x").unwrap_err().to_string().contains("other than a file"));
+        let nowhere = write_durably(&folder.path().join("b/c"), b"x").unwrap_err();
+        assert_eq!(nowhere.raw_os_error(), Some(2), "as the system gave it: {nowhere}");
+        assert_eq!(names(folder.path()), ["a"]);
+        assert!(write_durably(Path::new("/dev/null"), b"x").is_err());
+    }
+
+    #[test]
+    fn folders_are_made_with_those_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        create_folder_durably(&deep).unwrap();
+        create_folder_durably(&deep).unwrap();
+        assert!(deep.is_dir());
+        write_durably(&deep.join("c"), b"x").unwrap();
+        assert!(create_folder_durably(&deep.join("c/d")).is_err());
+    }
+}
