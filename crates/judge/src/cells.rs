@@ -93,7 +93,7 @@ pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
     let gain = gain.map(|gain| gain - 1.0);
     let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
     let text = format!("{faster} faster in the second half of the window than in the first ({low} to {high})");
-    Some(MarkNote { mark: Mark::Cold, text })
+    Some(MarkNote::new(Mark::Cold, text))
 }
 
 /// Functions of a cell's profile that are told.
@@ -204,8 +204,9 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
     breaches
 }
 
-/// A mark that at least half of the valid launches have, in the words of the first of them. One disturbed launch is
-/// enough to widen an interval, so `noisy` is said for each; `cold` is told by all together.
+/// A mark that at least half of the valid launches have, in the words of the first of them, about the metrics that it
+/// is about in at least half of them. One disturbed launch is enough to widen an interval, so `noisy` is said for
+/// each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     if mark == Mark::Cold {
         return cold(records, index);
@@ -217,5 +218,11 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let notes: Vec<&MarkNote> =
         records.valid(index).flat_map(|launch| &launch.judgement.marks).filter(|note| note.mark == mark).collect();
     let first = notes.first()?;
-    Some(MarkNote { mark, text: format!("{} (in {} of {all} launches)", first.text, notes.len()) })
+    let text = format!("{} (in {} of {all} launches)", first.text, notes.len());
+    let in_most = |metric: &Metric| records.mostly(index, |launch| launch.is_about(mark, *metric));
+    let named = |metric: &Metric| notes.iter().any(|note| note.metrics.contains(metric));
+    let metrics: Vec<Metric> = Metric::ALL.iter().copied().filter(|it| named(it) && in_most(it)).collect();
+    // Where launches have it for different metrics, none of these has it in most.
+    let of_some = notes.iter().any(|note| !note.metrics.is_empty());
+    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, ..MarkNote::new(mark, text) })
 }

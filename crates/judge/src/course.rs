@@ -162,7 +162,7 @@ pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
         }
         None => String::new(),
     };
-    Some(MarkNote { mark, text: format!("{}{cut}", went.text) })
+    Some(MarkNote::new(mark, format!("{}{cut}", went.text)))
 }
 
 /// Ok replies a second over the steady part; none where there is none.

@@ -1,44 +1,49 @@
 //! What a reader must know about a result without its being void.
 
-use model::{HostUse, LateCause, Mark, MarkNote, Measurement, NotSent, Verdict};
+use model::{HostUse, LateCause, Mark, MarkNote, Measurement, Metric, NotSent, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
 use crate::limit::Limit;
 use crate::thresholds::{AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, SERVED_SHARE, THIN_COMPLETIONS};
 
-fn note(mark: Mark, text: String) -> MarkNote {
-    MarkNote { mark, text }
-}
-
 /// The generator may have been the limit.
 pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
-    (limit.verdict == Verdict::AtLeast).then(|| note(Mark::Generator, limit.reason.text.clone()))
+    (limit.verdict == Verdict::AtLeast).then(|| MarkNote::new(Mark::Generator, limit.reason.text.clone()))
 }
 
-/// A response quantile that is less than ten times the lateness p99 is the generator's as much as the server's. Where
-/// one request in a hundred waited for a connection, the lateness p99 is that waiting and says nothing of the generator.
+/// Latency figures that one lateness can be held against.
+const LATENCIES: [Metric; 5] = [Metric::P50, Metric::P90, Metric::P99, Metric::P999, Metric::Mean];
+
+/// Share of the requests that lie above a latency figure; for the mean a hundredth, which is enough to decide it.
+fn share_above(figure: Metric) -> f64 {
+    match figure {
+        Metric::P50 => 0.5,
+        Metric::P90 => 0.1,
+        Metric::P999 => 0.001,
+        _ => 0.01,
+    }
+}
+
+/// A response figure that is less than ten times the same figure of the lateness is the generator's as much as the
+/// server's. Each against its own: what holds up one request in a hundred moves a p99, and hardly the median. Where
+/// more requests than lie above the figure waited for a connection, that of the lateness is their waiting and says
+/// nothing of the generator.
 pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let (latencies, books) = (&measured.latency_us, &measured.accounting);
+    let (response, lateness) = (latencies.response.as_ref()?, latencies.lateness.as_ref()?);
     let waited = books.sent_late.get(&LateCause::NoConnection).copied().unwrap_or(0);
-    if waited * 100 >= books.sent.max(1) {
-        return None;
-    }
-    let response = latencies.response.as_ref()?;
-    let late_us = latencies.lateness.as_ref()?.p99?;
-    let quantiles = [("p50", response.p50), ("p90", response.p90), ("p99", response.p99)];
-    let near: Vec<String> = quantiles
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.filter(|us| *us < LATENESS_FACTOR * late_us)?)))
-        .map(|(name, us)| format!("{name} {}", micros(us)))
-        .collect();
-    (!near.is_empty()).then(|| {
-        let late = micros(late_us);
-        let near = near.join(", ");
-        note(
-            Mark::Lateness,
-            format!("as much the generator's as the server's, with a lateness p99 of {late} (CPUs of its own, or --spin, lower it): response {near}"),
-        )
+    let waited_share = waited as f64 / books.sent.max(1) as f64;
+    let near = |figure: &Metric| {
+        let (us, late_us) = (figure.of(response)?, figure.of(lateness)?);
+        let is_near = waited_share < share_above(*figure) && us < LATENESS_FACTOR * late_us;
+        is_near.then(|| (*figure, format!("{} {} (lateness {})", figure.id(), micros(us), micros(late_us))))
+    };
+    let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
+    (!metrics.is_empty()).then(|| {
+        let cure = "CPUs of its own, or --spin, lower its lateness";
+        let text = format!("response {}: as much the generator's as the server's; {cure}", figures.join(", "));
+        MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
     })
 }
 
@@ -59,14 +64,14 @@ pub(crate) fn unserved(asked: &Asked, measured: &Measurement) -> Option<MarkNote
     if kappa < SERVED_SHARE {
         parts.push(format!("completed requests account for {} of the connections' time", percent(kappa)));
     }
-    (!parts.is_empty()).then(|| note(Mark::Unserved, parts.join("; ")))
+    (!parts.is_empty()).then(|| MarkNote::new(Mark::Unserved, parts.join("; ")))
 }
 
 /// Few completions per connection slot. Closed model only: an open load leaves connections idle by design.
 pub(crate) fn thin(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
     let per_slot = measured.in_window.completed as f64 / asked.slots.max(1.0);
     (asked.is_closed() && per_slot < THIN_COMPLETIONS)
-        .then(|| note(Mark::Thin, format!("{} completions per connection slot", figure(per_slot))))
+        .then(|| MarkNote::new(Mark::Thin, format!("{} completions per connection slot", figure(per_slot))))
 }
 
 /// Throughput is what the handler delay allows.
@@ -76,7 +81,7 @@ pub(crate) fn at_ceiling(asked: &Asked, measured: &Measurement) -> Option<MarkNo
     (share > AT_CEILING).then(|| {
         let formula = asked.ceiling_formula();
         let text = format!("{} of the {} replies a second that {formula} allows", percent(share), figure(most));
-        note(Mark::AtCeiling, text)
+        MarkNote::new(Mark::AtCeiling, text)
     })
 }
 
@@ -89,7 +94,7 @@ pub(crate) fn noisy(host: &HostUse) -> Option<MarkNote> {
     if host.others_share > NOISY_OTHERS {
         parts.push(format!("other processes used {} of the CPU time", percent(host.others_share)));
     }
-    (!parts.is_empty()).then(|| note(Mark::Noisy, parts.join("; ")))
+    (!parts.is_empty()).then(|| MarkNote::new(Mark::Noisy, parts.join("; ")))
 }
 
 /// Requests that failed or got a wrong reply. What still waited for a connection at the end of an open load is the
@@ -103,6 +108,6 @@ pub(crate) fn errors(measured: &Measurement) -> Option<MarkNote> {
         let failed = books.failed.iter().map(|(kind, number)| (kind.id(), *number));
         let wrong = [("with a wrong reply", books.bad_status + books.bad_body)];
         let (share, of) = (percent(share), count(books.scheduled));
-        note(Mark::Errors, format!("{share} of {of} requests: {}", kinds(not_sent.chain(failed).chain(wrong))))
+        MarkNote::new(Mark::Errors, format!("{share} of {of} requests: {}", kinds(not_sent.chain(failed).chain(wrong))))
     })
 }

@@ -21,6 +21,11 @@ impl Launch<'_> {
     fn is(&self, mark: Mark) -> bool {
         self.judgement.marks.iter().any(|note| note.mark == mark)
     }
+
+    /// Whether it has the mark for this metric.
+    pub(crate) fn is_about(&self, mark: Mark, metric: Metric) -> bool {
+        self.judgement.marks.iter().any(|note| note.mark == mark && note.is_about(metric))
+    }
 }
 
 /// Launches by block.
@@ -139,6 +144,12 @@ impl<'a> Records<'a> {
     /// Whether a cell's throughput is only a lower bound.
     pub(crate) fn at_least(&self, cell: usize) -> bool {
         self.mostly(cell, |launch| launch.judgement.at_least)
+    }
+
+    /// Whether a latency of a cell is as much the generator's doing as the server's.
+    pub(crate) fn generators_doing(&self, cell: usize, latency: Metric) -> bool {
+        let by = [Mark::Lateness, Mark::Standstill];
+        self.mostly(cell, |launch| by.iter().any(|mark| launch.is_about(*mark, latency)))
     }
 
     /// Whether a cell has a mark.

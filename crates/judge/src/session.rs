@@ -20,7 +20,7 @@ pub(crate) fn analyse(records: &Records) -> SessionAnalysis {
 fn noisy(itself: &[Comparison]) -> Option<MarkNote> {
     let differs = |c: &&Comparison| matches!(c.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
     let differing: Vec<String> = itself.iter().filter(differs).filter_map(against_itself).collect();
-    (!differing.is_empty()).then(|| MarkNote { mark: Mark::Noisy, text: differing.join("; ") })
+    (!differing.is_empty()).then(|| MarkNote::new(Mark::Noisy, differing.join("; ")))
 }
 
 fn against_itself(found: &Comparison) -> Option<String> {
@@ -51,7 +51,7 @@ fn order_marks(records: &Records) -> Vec<MarkNote> {
 
 fn drift(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
     let text = format!("throughput over {blocks} blocks, p = {:.3}", found.trend_p);
-    (found.trend_p < SIGNIFICANCE).then_some(MarkNote { mark: Mark::Drift, text })
+    (found.trend_p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Drift, text))
 }
 
 fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
@@ -60,7 +60,7 @@ fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
     let chance = -1.0 / blocks as f64;
     let text =
         format!("throughput over {blocks} blocks, lag-1 correlation {r:.2} where chance gives {chance:.2}, p = {p:.3}");
-    (p < SIGNIFICANCE).then_some(MarkNote { mark: Mark::Correlated, text })
+    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Correlated, text))
 }
 
 /// The logarithm of each cell's throughput relative to its partners', over the blocks that all of them have. Cells

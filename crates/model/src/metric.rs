@@ -110,6 +110,18 @@ impl Metric {
         self == Metric::Throughput
     }
 
+    /// Its value in a distribution, in µs; none where it is no latency or the samples are too few.
+    pub fn of(self, latency: &LatencySummary) -> Option<f64> {
+        match self {
+            Metric::Mean => latency.mean,
+            Metric::P50 => latency.p50,
+            Metric::P90 => latency.p90,
+            Metric::P99 => latency.p99,
+            Metric::P999 => latency.p999,
+            _ => None,
+        }
+    }
+
     /// Its value in a trial; none where the trial does not support it.
     pub fn value(self, trial: &TrialRecord) -> Option<f64> {
         let measured = trial.measurement.as_ref()?;
@@ -120,14 +132,11 @@ impl Metric {
             let completed = measured.in_window.completed;
             (completed > 0).then(|| value / completed as f64)
         };
-        let felt = |pick: fn(&LatencySummary) -> Option<f64>| measured.latency_us.felt().and_then(pick);
         match self {
             Metric::Throughput => Some(measured.requests_per_s()),
-            Metric::Mean => felt(|l| l.mean),
-            Metric::P50 => felt(|l| l.p50),
-            Metric::P90 => felt(|l| l.p90),
-            Metric::P99 => felt(|l| l.p99),
-            Metric::P999 => felt(|l| l.p999),
+            Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
+                measured.latency_us.felt().and_then(|felt| self.of(felt))
+            }
             Metric::CpuPerRequest => {
                 let used_s = seen?.cpu_s();
                 per_completed(used_s * 1e6).filter(|_| used_s >= LEAST_CPU_S)

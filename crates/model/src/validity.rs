@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::Metric;
 use crate::outcome::kinds;
 
 /// Whether the instrument vouches for a result.
@@ -73,8 +74,12 @@ kinds! {
         Generator = "generator",
         /// A response quantile is as much the generator's lateness as the server's.
         Lateness = "lateness",
+        /// A latency is the generator's, which stood still while requests came due or waited.
+        Standstill = "standstill",
         /// Connections completed nothing, or much time is in requests that did not complete.
         Unserved = "unserved",
+        /// The server ended connections that were to be kept.
+        Reconnects = "reconnects",
         /// Fewer than 30 completions per connection slot.
         Thin = "thin",
         /// Throughput is at what the handler delay allows: servers cannot be ranked there.
@@ -119,4 +124,19 @@ pub struct MarkNote {
     pub mark: Mark,
     /// The figures behind it.
     pub text: String,
+    /// The metrics that it is about; empty where it is about whatever that mark can be about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+}
+
+impl MarkNote {
+    /// A mark of no metric in particular.
+    pub fn new(mark: Mark, text: impl Into<String>) -> Self {
+        Self { mark, text: text.into(), metrics: Vec::new() }
+    }
+
+    /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.
+    pub fn is_about(&self, metric: Metric) -> bool {
+        self.metrics.is_empty() || self.metrics.contains(&metric)
+    }
 }

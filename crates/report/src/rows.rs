@@ -193,7 +193,10 @@ impl Quantiles {
 /// behind, and what tells them apart is how long the replies take; unless that is as much the generator's doing.
 fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
     let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == RESPONSE);
-    let is_late = |cell: &&CellAnalysis| cell.marks.iter().any(|note| note.mark == Mark::Lateness);
+    let is_late = |cell: &&CellAnalysis| {
+        let by = [Mark::Lateness, Mark::Standstill];
+        cell.marks.iter().any(|note| by.contains(&note.mark) && note.is_about(Metric::P99))
+    };
     match (is_open, cells.iter().any(is_late)) {
         (false, _) => Some(Metric::Throughput),
         (true, false) => Some(Metric::P99),

@@ -222,6 +222,10 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     match mark {
         Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
         Mark::Lateness => "the latency is the generator's as much as the server's",
+        Mark::Standstill => "the latency is the generator's, which stood still itself",
+        Mark::Reconnects => {
+            "the server ended connections that were to be kept: connecting is part of what was measured"
+        }
         Mark::Unserved => {
             "some connections completed nothing, or over 10 % of their time went into requests that outlasted the window, or connecting"
         }

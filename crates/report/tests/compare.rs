@@ -64,7 +64,7 @@ fn revisions() -> CompareAnalysis {
                 block: 2,
                 text: "b02-c01: other processes used 39 % of the CPU time".into(),
             }],
-            marks: vec![MarkNote { mark: Mark::Drift, text: "throughput over 7 blocks, p = 0.021".into() }],
+            marks: vec![MarkNote::new(Mark::Drift, "throughput over 7 blocks, p = 0.021")],
         },
         trials: TrialCount { total: 24, void: 0 },
         void_trials: Vec::new(),

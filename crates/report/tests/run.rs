@@ -38,7 +38,7 @@ fn open_rate_with_one_table() {
 fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
     let mut open = runs::open_rate();
     assert!(text(&open).contains(" 2  the-other-one"));
-    let note = MarkNote { mark: Mark::Lateness, text: "the lateness p99 is 1.2 ms".to_owned() };
+    let note = MarkNote::new(Mark::Lateness, "the lateness p99 is 1.2 ms");
     open.cells[0].marks.push(note);
     let shown = text(&open);
     assert!(shown.contains("\n  the-other-one") && !shown.contains("ranked by"), "{shown}");

@@ -124,7 +124,7 @@ fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() 
     assert_eq!(marks(3, unserved)[0].mark, Mark::Unserved);
     let stolen = |trial: &mut TrialRecord| trial.observation.as_mut().unwrap().host.steal_share = 0.03;
     let text = "the hypervisor took 3.0 % of the CPU time (in 1 of 6 launches)";
-    assert_eq!(marks(1, stolen), [MarkNote { mark: Mark::Noisy, text: text.to_owned() }]);
+    assert_eq!(marks(1, stolen), [MarkNote::new(Mark::Noisy, text)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expression, Mark, Measured, Metric};
+use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expression, Measured, Metric};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{needs_blocks, thresholds, verdict};
@@ -154,8 +154,13 @@ impl Trial<'_> {
 
     /// Names the targets whose latency is used and holds much of the generator's lateness.
     fn lateness_note(&self) -> Option<String> {
-        let late = |cell| self.records.marked(cell, Mark::Lateness);
-        let names = self.targets_used_for(Metric::is_latency, late)?;
+        let calls = self.resolved.expectation.expression.calls().into_iter();
+        let late = calls.filter(|call| {
+            let cell = self.resolved.cells.get(&call.offset);
+            call.metric.is_latency() && cell.is_some_and(|cell| self.records.generators_doing(*cell, call.metric))
+        });
+        let names: BTreeSet<&str> = late.map(|call| call.target.as_str()).collect();
+        let names = (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(", "))?;
         Some(format!("the latency of {names} is the generator's as much as the server's"))
     }
 

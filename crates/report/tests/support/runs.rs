@@ -79,7 +79,7 @@ fn profile() -> CellProfile {
 }
 
 fn mark(cell: &mut CellAnalysis, mark: Mark, text: &str) {
-    cell.marks.push(MarkNote { mark, text: format!("{text} (in 6 of 6 launches)") });
+    cell.marks.push(MarkNote::new(mark, format!("{text} (in 6 of 6 launches)")));
 }
 
 fn delayed_cells() -> Vec<CellAnalysis> {
@@ -143,7 +143,7 @@ fn bare_cells() -> Vec<CellAnalysis> {
     cells[3].latency_us.p99 = unknown("us");
     mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
     let text = "19 % faster in the second half of the window than in the first (13 % to 25 %)".to_owned();
-    cells[3].marks.push(MarkNote { mark: Mark::Cold, text });
+    cells[3].marks.push(MarkNote::new(Mark::Cold, text));
     cells
 }
 
@@ -325,7 +325,7 @@ fn session() -> SessionAnalysis {
         p_adjusted: Some(0.02),
         verdict,
     };
-    let note = |mark, text: &str| MarkNote { mark, text: text.to_owned() };
+    let note = |mark, text: &str| MarkNote::new(mark, text);
     SessionAnalysis {
         itself: vec![
             itself(Metric::Throughput, 1.041, 0.029, ComparisonVerdict::Faster),
@@ -469,7 +469,7 @@ pub(crate) fn one_target() -> Analysis {
     cells[4].profile = Some(profile());
     for (cell, launches) in [(0, 1), (2, 2)] {
         let text = format!("other processes used 3.1 % of the CPU time (in {launches} of 6 launches)");
-        cells[cell].marks.push(MarkNote { mark: Mark::Noisy, text });
+        cells[cell].marks.push(MarkNote::new(Mark::Noisy, text));
     }
     let claim = claim(
         "timeouts-cost-throughput-on-1.9",
