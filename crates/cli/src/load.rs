@@ -1,6 +1,6 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::mpsc::Sender;
 
 use engine::RunOptions;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,6 +14,7 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{style, write_out};
+use crate::progress::keep_drawing;
 use crate::url::Url;
 
 /// Length of the window when none is asked for.
@@ -120,10 +121,14 @@ pub(crate) fn reserve_files(connections: u32, files_each: u64, asked_by: &str) -
     let mut limit = getrlimit(Resource::Nofile);
     let allowed = limit.maximum.unwrap_or(u64::MAX);
     if needed > allowed {
-        let most = allowed.saturating_sub(SPARE_FILES) / files_each.max(1);
+        let fewer = match allowed.saturating_sub(SPARE_FILES) / files_each.max(1) {
+            0 => String::new(),
+            most => format!("use at most {asked_by}{most}, or "),
+        };
+        let plural = if connections == 1 { " needs" } else { "s need" };
         return Err(Failure::usage(format!(
-            "{connections} connections need {needed} open files, and {allowed} are allowed here; \
-             use at most {asked_by}{most}, or raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
+            "{connections} connection{plural} {needed} open files, and {allowed} are allowed here; \
+             {fewer}raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
         )));
     }
     if limit.current.is_some_and(|current| current < needed) {
@@ -185,6 +190,7 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
 /// A line on the terminal that follows the load; nothing where stderr is no terminal.
 struct Progress {
     bar: ProgressBar,
+    _drawing: Option<Sender<()>>,
     warm_up_s: f64,
 }
 
@@ -203,8 +209,8 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, warm_up_s }
+        let drawing = keep_drawing(&bar);
+        Self { bar, _drawing: drawing, warm_up_s }
     }
 
     fn show(&self, interval: &Interval) {

@@ -1,3 +1,4 @@
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -32,9 +33,27 @@ impl Steps {
     }
 }
 
+/// How often a line on the terminal is drawn again, so that its clock goes on.
+const DRAW_EVERY: Duration = Duration::from_millis(200);
+
+/// Draws a line again and again until what this gives is dropped. Without a thread to do it the line moves only when
+/// there is something to show.
+pub(crate) fn keep_drawing(bar: &ProgressBar) -> Option<Sender<()>> {
+    let (drawing, stopped) = mpsc::channel();
+    let line = bar.clone();
+    let draw = move || {
+        while stopped.recv_timeout(DRAW_EVERY) == Err(RecvTimeoutError::Timeout) {
+            line.tick();
+        }
+    };
+    let thread = || std::thread::Builder::new().name("progress".to_owned()).spawn(draw).ok();
+    (!bar.is_hidden()).then(thread).flatten().map(|_| drawing)
+}
+
 /// Shows a run's events on stderr: a line that follows the run on a terminal, a line per block elsewhere.
 pub(crate) struct RunProgress {
     bar: ProgressBar,
+    drawing: Option<Sender<()>>,
     label: String,
     block: u32,
     block_trials: usize,
@@ -46,7 +65,7 @@ impl RunProgress {
         if let Ok(style) = ProgressStyle::with_template("{elapsed} [{pos}/{len}] {bar:20} {wide_msg} eta {eta}") {
             bar.set_style(style);
         }
-        Self { bar, label: String::new(), block: 0, block_trials: 0 }
+        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0 }
     }
 
     /// Takes one event.
@@ -58,7 +77,7 @@ impl RunProgress {
             Event::TrialStarted { spec, label, done, expected } => {
                 self.begin_block(spec.block);
                 self.label = stderr_text(label).replace('\n', " ");
-                self.bar.enable_steady_tick(Duration::from_millis(200));
+                self.drawing = self.drawing.take().or_else(|| keep_drawing(&self.bar));
                 self.bar.set_length(*expected as u64);
                 self.bar.set_position(*done as u64);
                 self.bar.set_message(format!("block {}: {}", spec.block, self.label));

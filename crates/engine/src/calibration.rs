@@ -7,7 +7,7 @@ use rustix::event::epoll::{self, CreateFlags};
 use rustix::io::Errno;
 
 use crate::clock::MonotonicClock;
-use crate::run::prepare_thread;
+use crate::run::{LoadError, prepare_thread};
 
 /// Reads the clock `readings` times in a row.
 pub fn clock_precision(readings: u64) -> ClockPrecision {
@@ -29,8 +29,8 @@ pub fn clock_precision(readings: u64) -> ClockPrecision {
 /// Sleeps `count` times for `asked_ns`, as a generator thread on `cpu` does when nothing is due.
 ///
 /// # Errors
-/// When the kernel cannot wait at all.
-pub fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, Errno> {
+/// When the kernel cannot wait at all, or has no thread left.
+pub fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, LoadError> {
     let sleeps = move || {
         prepare_thread(&[cpu], 0);
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
@@ -47,7 +47,10 @@ pub fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, Er
         Ok(late_ns)
     };
     // A thread of its own: what is set for it must not stay with the caller's.
-    let late_ns = std::thread::scope(|scope| scope.spawn(sleeps).join()).unwrap_or(Err(Errno::INVAL))?;
+    let late_ns = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, sleeps).map_err(LoadError::Thread)?;
+        Ok::<_, LoadError>(thread.join().map_err(|_| LoadError::Panicked)??)
+    })?;
     let us = |ns: u64| ns as f64 / 1e3;
     Ok(SleepError {
         asked_us: us(asked_ns),

@@ -33,7 +33,9 @@ pub enum LoadError {
     #[error("the generator cannot run: {0}")]
     Kernel(#[from] Errno),
     /// A thread could not be started.
-    #[error("a generator thread cannot be started: {0}; use fewer threads (-t), or raise the limit of processes")]
+    #[error(
+        "a generator thread cannot be started: {0}; use fewer threads (-t), or raise the limit of processes (ulimit -u)"
+    )]
     Thread(std::io::Error),
     /// Another thread could not take part, so the load did not begin.
     #[error("the load did not begin because a generator thread could not take part")]

@@ -12,7 +12,6 @@ use model::{
     Arrivals, CALIBRATION_SCHEMA, Calibration, Ceiling, Extent, HttpVersion, LateCause, LoadModel, LoadSpec,
     Measurement, Mix, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target, TrialFailure,
 };
-use rustix::io::Errno;
 
 use crate::launch::{LaunchSpec, Launcher};
 use crate::trial::Load;
@@ -64,9 +63,6 @@ pub enum CalibrationError {
     /// The generator could not run.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The kernel cannot sleep.
-    #[error("the kernel refuses to wait: {0}")]
-    Sleep(#[from] Errno),
 }
 
 impl From<TrialFailure> for CalibrationError {
@@ -132,7 +128,7 @@ impl Calibrator<'_> {
         Ok((!stop.load(Ordering::Relaxed)).then_some(made))
     }
 
-    fn sleeps(&self) -> Result<Vec<SleepError>, Errno> {
+    fn sleeps(&self) -> Result<Vec<SleepError>, LoadError> {
         SLEEPS.iter().map(|(asked_ns, count)| sleep_error(*asked_ns, *count, self.generator_cpu)).collect()
     }
 

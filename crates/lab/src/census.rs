@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use model::Census;
 
+use crate::scrape::asking;
+
 /// The endpoint that names what serves it.
 pub(crate) const WHOAMI: &str = "/whoami";
 
@@ -25,19 +27,20 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A client calls one function and has little on its stack.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Has so many clients ask at the same time who serves them.
+/// Has so many clients, or as many as there can be threads, ask at the same time who serves them.
 pub(crate) fn take(address: SocketAddr, clients: u32, keep_alive: bool) -> Census {
     let clients = clients.min(MOST_CLIENTS);
     let gate = RwLock::new(());
     let url = format!("http://{address}{WHOAMI}");
-    let names: Vec<String> = std::thread::scope(|scope| {
+    let (clients, names) = std::thread::scope(|scope| {
         let closed = gate.write();
         let ask = || client(&url, keep_alive, &gate);
         let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
-        let threads: Vec<_> = (0..clients).map(|_| builder().spawn_scoped(scope, ask)).collect();
+        let threads: Vec<_> = (0..clients).map_while(|_| builder().spawn_scoped(scope, ask).ok()).collect();
         drop(closed);
-        let told: Vec<Answers> = threads.into_iter().flatten().filter_map(|thread| thread.join().ok()).collect();
-        told.into_iter().flat_map(|told| told.names).collect()
+        let clients = threads.len() as u32;
+        let told: Vec<Answers> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
+        (clients, told.into_iter().flat_map(|told| told.names).collect::<Vec<String>>())
     });
     let units: BTreeSet<&String> = names.iter().collect();
     Census {
@@ -58,8 +61,7 @@ struct Answers {
 }
 
 fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Answers {
-    let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_idle_connections(1);
-    let agent: ureq::Agent = config.build().into();
+    let agent: ureq::Agent = asking(TIMEOUT).max_idle_connections(1).build().into();
     let connection = if keep_alive { "keep-alive" } else { "close" };
     // Nobody asks before all are there.
     drop(gate.read());

@@ -7,6 +7,7 @@ use engine::MonotonicClock;
 use model::Clock;
 
 use crate::perf::Perf;
+use crate::scrape::asking;
 
 /// Where the admin server of a target gives a CPU profile of so many seconds: what Go's net/http/pprof registers.
 const PATH: &str = "/debug/pprof/profile";
@@ -59,12 +60,13 @@ impl Profiler {
         let (tell, given) = mpsc::channel();
         let (running, stopped) = mpsc::channel();
         let (warm_up, window) = window;
-        std::thread::spawn(move || {
+        let taking = move || {
             if stopped.recv_timeout(warm_up) == Err(RecvTimeoutError::Timeout) {
-                tell.send(take(target, window.min(LONGEST), &perf, &cpus, &stopped))?;
+                let _ = tell.send(take(target, window.min(LONGEST), &perf, &cpus, &stopped));
             }
-            Ok::<(), mpsc::SendError<_>>(())
-        });
+        };
+        // Without a thread the channel is closed, and there is no profile.
+        let _ = std::thread::Builder::new().name("profiler".to_owned()).spawn(taking);
         Self { given, _running: running }
     }
 
@@ -105,7 +107,7 @@ fn take(
 
 fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, String> {
     let patience = Duration::from_secs(seconds) + PATIENCE;
-    let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(patience)).build().into();
+    let agent: ureq::Agent = asking(patience).build().into();
     let answer = agent.get(format!("http://{admin}{PATH}?seconds={seconds}")).call();
     let given = answer.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec());
     let why = match given {

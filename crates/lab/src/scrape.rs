@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use model::{Clock, RuntimeSample};
+use ureq::config::ConfigBuilder;
+use ureq::typestate::AgentScope;
 
 /// How often a runtime is asked: an answer costs the target a millisecond or so.
 const ASK_EVERY: Duration = Duration::from_secs(1);
@@ -24,11 +26,14 @@ pub(crate) struct Scraper {
 
 impl Scraper {
     /// Begins to ask `path` of `admin`.
-    pub(crate) fn start(admin: SocketAddr, path: &str) -> Self {
+    ///
+    /// # Errors
+    /// When the system cannot start a thread.
+    pub(crate) fn start(admin: SocketAddr, path: &str) -> std::io::Result<Self> {
         let (running, stopped) = mpsc::channel();
         let url = format!("http://{admin}{path}");
-        let thread = std::thread::spawn(move || {
-            let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).build().into();
+        let thread = std::thread::Builder::new().name("scraper".to_owned()).spawn(move || {
+            let agent = asking(TIMEOUT).build().into();
             let mut told = Vec::new();
             loop {
                 told.extend(ask(&agent, &url));
@@ -36,8 +41,8 @@ impl Scraper {
                     return told;
                 }
             }
-        });
-        Self { running, thread }
+        })?;
+        Ok(Self { running, thread })
     }
 
     /// Ends the asking; gives every answer in the order of time.
@@ -46,6 +51,14 @@ impl Scraper {
         // A panic of the thread has been reported by its hook; the load's figures do not depend on it.
         self.thread.join().unwrap_or_default()
     }
+}
+
+/// How an admin server is asked, each step with a deadline. A timeout for all of it would have `ureq` start a thread, to
+/// look up a name that is an address.
+pub(crate) fn asking(timeout: Duration) -> ConfigBuilder<AgentScope> {
+    let timeout = Some(timeout);
+    let steps = ureq::Agent::config_builder().timeout_connect(timeout).timeout_send_request(timeout);
+    steps.timeout_recv_response(timeout).timeout_recv_body(timeout)
 }
 
 /// One answer; none when there is none in time, for a runtime that tells nothing is no failure of the trial.

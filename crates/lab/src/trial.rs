@@ -169,7 +169,14 @@ impl Rungs<'_> {
                 return;
             }
         };
-        let (observer, scraper) = self.watch(cell);
+        let (observer, scraper) = match self.watch(cell) {
+            Ok(watching) => watching,
+            Err(error) => {
+                let text = format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)");
+                made.record.failure = Some(failure(TrialStage::Load, text));
+                return;
+            }
+        };
         let profiler = cell.profile.then(|| self.profile(cell));
         let mut load = load_spec(self.plan, cell, self.running.address());
         // The target is still asked under its own name.
@@ -239,13 +246,13 @@ impl Rungs<'_> {
         }
     }
 
-    fn watch(&self, cell: &CellPlan) -> (Option<Observer>, Option<Scraper>) {
+    fn watch(&self, cell: &CellPlan) -> std::io::Result<(Option<Observer>, Option<Scraper>)> {
         let port = self.running.address().port();
         let observe =
             |pid| Observer::start(pid, Some(port), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY);
         let metrics = self.plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_ref());
         let scraper = metrics.zip(self.running.admin_address()).map(|(path, admin)| Scraper::start(admin, path));
-        (self.running.pid().map(observe), scraper)
+        Ok((self.running.pid().map(observe).transpose()?, scraper.transpose()?))
     }
 
     fn observation(

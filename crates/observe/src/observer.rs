@@ -27,19 +27,22 @@ impl Observer {
     /// Begins to watch `root_pid` and its descendants, and the sockets of `port`: one full sample before this returns,
     /// then one every `period`.
     ///
-    /// # Panics
-    /// When the system cannot start a thread, as `std::thread::spawn` does.
-    pub fn start(root_pid: u32, port: Option<u16>, proc: ProcSource, clock: SharedClock, period: Duration) -> Observer {
+    /// # Errors
+    /// When the system cannot start a thread.
+    pub fn start(
+        root_pid: u32,
+        port: Option<u16>,
+        proc: ProcSource,
+        clock: SharedClock,
+        period: Duration,
+    ) -> std::io::Result<Observer> {
         let mut sampler = Sampler::new(root_pid, port, &proc, Arc::clone(&clock));
         let samples = vec![sampler.sample_now()];
         let state = Mutex::new(State { sampler, samples, stop: false });
         let shared = Arc::new(Shared { state, stopped: Condvar::new() });
         let watched = Arc::clone(&shared);
-        let thread = thread::Builder::new()
-            .name("observer".to_owned())
-            .spawn(move || watched.watch(&clock, period))
-            .expect("the system can start a thread");
-        Observer { shared, thread: Some(thread) }
+        let thread = thread::Builder::new().name("observer".to_owned()).spawn(move || watched.watch(&clock, period))?;
+        Ok(Observer { shared, thread: Some(thread) })
     }
 
     /// Takes a last full sample and returns all of them in the order of time. Does not wait for the period to pass.

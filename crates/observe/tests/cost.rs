@@ -20,7 +20,8 @@ fn cpu_of_the_observer_at_ten_looks_a_second_against_sixteen_threads() {
         std::thread::spawn(move || end.wait());
     }
     let observer =
-        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_millis(100));
+        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_millis(100))
+            .unwrap();
     let before_ns = observer_cpu_ns();
     std::thread::sleep(Duration::from_secs(10));
     let used_ns = observer_cpu_ns() - before_ns;

@@ -86,7 +86,7 @@ fn a_target_that_vanishes_is_left_out_from_then_on() {
     let mut shell = Shell::start("echo up; read x");
     assert_eq!(shell.hear(), "up");
     let observer =
-        Observer::start(shell.child.id(), None, ProcSource::default(), monotonic(), Duration::from_millis(5));
+        Observer::start(shell.child.id(), None, ProcSource::default(), monotonic(), Duration::from_millis(5)).unwrap();
     shell.end();
     let samples = observer.stop();
     let gone = samples.last().unwrap();
@@ -100,7 +100,8 @@ fn a_target_that_vanishes_is_left_out_from_then_on() {
 fn stopping_does_not_wait_for_the_period() {
     let started_ns = Monotonic.now_ns();
     let observer =
-        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_secs(3600));
+        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_secs(3600))
+            .unwrap();
     let samples = observer.stop();
     assert_eq!(samples.len(), 2, "one at the start, one at the end");
     assert!(samples.iter().all(|sample| sample.voluntary_switches.is_some()));
@@ -116,7 +117,8 @@ fn samples_come_by_the_clock_that_was_handed_in() {
         ProcSource::default(),
         Arc::clone(&clock) as _,
         Duration::from_millis(1),
-    );
+    )
+    .unwrap();
     clock.set(500_000);
     let samples = observer.stop();
     let times: Vec<u64> = samples.iter().map(|sample| sample.at_ns).collect();

@@ -7,12 +7,14 @@ mod wait;
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::fs::Permissions;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getuid, kill_process};
 use tempfile::TempDir;
 
 pub(crate) use record::{Json, Record};
@@ -63,12 +65,23 @@ pub(crate) fn is_here(command: &str) -> bool {
     here
 }
 
+/// Whether root runs this, who alone can become a user without any process; if not, says that a test was not run.
+pub(crate) fn is_root() -> bool {
+    let root = getuid().is_root();
+    if !root {
+        eprintln!("NOT RUN: only root can become another user");
+    }
+    root && is_here("setpriv")
+}
+
 /// A folder to work in, with a cache of its own; nothing that is started in it may outlive it.
 pub(crate) struct Lab {
     folder: TempDir,
     /// Where bourdon and its targets keep what lasts no longer than they do.
     temporary: TempDir,
     command_env: Vec<(String, String)>,
+    /// What calls bourdon, with its arguments; empty when nothing does.
+    through: Vec<String>,
     _machine: MutexGuard<'static, ()>,
 }
 
@@ -76,7 +89,7 @@ impl Lab {
     pub(crate) fn new() -> Self {
         let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = || tempfile::tempdir().unwrap();
-        Lab { folder: folder(), temporary: folder(), command_env: Vec::new(), _machine: machine }
+        Lab { folder: folder(), temporary: folder(), command_env: Vec::new(), through: Vec::new(), _machine: machine }
     }
 
     /// With an experiment file.
@@ -98,14 +111,44 @@ impl Lab {
         self
     }
 
+    /// Called by another command, such as `prlimit --nofile=64`.
+    pub(crate) fn through(mut self, words: &str) -> Self {
+        self.through = words.split_whitespace().map(str::to_owned).collect();
+        self
+    }
+
+    /// As an ordinary user that has no process yet, with at most so many; its folders are anybody's. Only root can.
+    pub(crate) fn with_processes(self, most: u32) -> Self {
+        let user = fastrand::u32(100_000..1_000_000_000);
+        for folder in [&self.folder, &self.temporary] {
+            std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        }
+        self.through(&format!(
+            "setpriv --reuid={user} --regid={user} --clear-groups --inh-caps=-all prlimit --nproc={most}"
+        ))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
+    /// Where bourdon and its targets keep what lasts no longer than they do.
+    pub(crate) fn temporary(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// The binary under test, as it is called here.
     fn command(&self, args: &[impl AsRef<OsStr>]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bourdon"));
-        command.args(args).current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let bourdon = env!("CARGO_BIN_EXE_bourdon").to_owned();
+        let words: Vec<&String> = self.through.iter().chain([&bourdon]).collect();
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .args(args)
+            .current_dir(self.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         for name in ["BOURDON_HOME", "NO_COLOR", "COLUMNS", "PORT", "HANDLER_DELAY", "LOG_FILE"] {
             command.env_remove(name);
         }
