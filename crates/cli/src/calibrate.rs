@@ -106,7 +106,8 @@ pub(crate) fn stored_limits() -> Option<GeneratorLimits> {
     (stored.instrument == instrument()).then_some(stored.limits)?
 }
 
-fn instrument() -> Instrument {
+/// What measures here: this version of bourdon on this machine.
+pub(crate) fn instrument() -> Instrument {
     let machine = observe::environment::read(&ProcSource::default(), Path::new("/sys"));
     Instrument {
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),

@@ -4,14 +4,17 @@ use std::sync::mpsc::Sender;
 
 use engine::RunOptions;
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Zoned;
 use model::{
     Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
     Request, Validity, Verdict,
 };
+use report::Origin;
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
+use crate::framing;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{style, write_out};
 use crate::progress::keep_drawing;
@@ -32,8 +35,13 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let spec = spec(args, &url)?;
     reserve_files(spec.connections, 1, "-c ")?;
     foresee_ports(&spec)?;
+    if let Some(file) = &args.output {
+        // A file that cannot be written costs no measurement.
+        lab::check_writable(file).map_err(|error| unwritable(file, &error))?;
+    }
     let mut log_file = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
     let stop = flag_on_interrupt()?;
+    let origin = Origin { url: &url.shown, started_at: now(), instrument: calibrate::instrument() };
     let progress = Progress::new(&spec);
     let options = RunOptions { interval_log: log_file.as_mut().map(|file| file as &mut dyn Write) };
     let output = engine::run(&spec, options, &stop, &mut |interval| progress.show(interval))
@@ -41,7 +49,10 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     progress.finish();
     let measured = output.measurement;
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), &measured);
-    print(args, &spec, &validity, &measured)?;
+    let document = || report::load_json(&spec, &validity, &measured, &origin);
+    let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
+    print(args.format, &spec, &validity, &measured, &origin)?;
+    saved?;
     if let Some(error) = output.log_failure {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
@@ -59,6 +70,12 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     if args.no_keepalive && args.pipeline > 1 {
         return Err(Failure::usage("--pipeline needs connections that are kept; leave out --no-keepalive"));
     }
+    let body = args.body.as_deref().map(text_or_file).transpose()?;
+    let default_method = if body.is_some() { "POST" } else { "GET" };
+    let (headers, body) = (headers(args, url), body.unwrap_or_default());
+    if let Some(fault) = framing::fault(&headers, &body) {
+        return Err(Failure::usage(fault));
+    }
     let expect_body = args.expect_body.as_deref().map(text_or_file).transpose()?;
     let extent = match args.requests {
         Some(count) => Extent::Requests { count, within_ns: args.duration },
@@ -72,11 +89,11 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     Ok(LoadSpec {
         mix: Mix::one(
             Request {
-                method: args.method.clone(),
+                method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
                 path: url.path.clone(),
                 host: url.authority.clone(),
-                headers: args.headers.clone(),
-                body: args.body.as_deref().map(text_or_file).transpose()?.unwrap_or_default(),
+                headers,
+                body,
                 version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
             },
             ReplyExpectation { status: args.expect_status, body: expect_body },
@@ -97,11 +114,27 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     })
 }
 
+/// What was given, and what the URL's user comes to.
+fn headers(args: &LoadArgs, url: &Url) -> Vec<(String, String)> {
+    let user = url.authorization.iter().map(|value| ("Authorization".to_owned(), value.clone()));
+    args.headers.iter().cloned().chain(user).collect()
+}
+
+fn now() -> String {
+    Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string()
+}
+
+fn save(file: &Path, document: &str) -> Result<(), Failure> {
+    lab::write_durably(file, document.as_bytes()).map_err(|error| unwritable(file, &error))
+}
+
+fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot write {}: {error}; name a file in a folder that can be written", file.display()))
+}
+
 /// Made before the load, so that a path that cannot be written costs no measurement.
 fn create(path: &Path) -> Result<std::fs::File, Failure> {
-    std::fs::File::create(path).map_err(|error| {
-        Failure::usage(format!("cannot write {}: {error}; name a file in a folder that can be written", path.display()))
-    })
+    std::fs::File::create(path).map_err(|error| unwritable(path, &error))
 }
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
@@ -164,11 +197,18 @@ fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Opt
     })
 }
 
-fn print(args: &LoadArgs, spec: &LoadSpec, validity: &Validity, measured: &Measurement) -> Result<(), Failure> {
-    let text = match args.format {
-        LoadFormat::Json => report::load_json(spec, validity, measured, &args.url),
+fn print(
+    format: LoadFormat,
+    spec: &LoadSpec,
+    validity: &Validity,
+    measured: &Measurement,
+    origin: &Origin<'_>,
+) -> Result<(), Failure> {
+    let text = match format {
+        LoadFormat::Json => report::load_json(spec, validity, measured, origin),
         LoadFormat::Csv => report::load_csv(measured),
-        LoadFormat::Text => report::load_text(spec, validity, measured, &args.url, style()),
+        LoadFormat::Text => report::load_text(spec, validity, measured, origin.url, style()),
+        LoadFormat::None => return Ok(()),
     };
     write_out(&text)
 }

@@ -6,6 +6,7 @@ mod calibrate;
 mod compare;
 mod exit;
 mod experiment;
+mod framing;
 mod home;
 mod interrupt;
 mod load;

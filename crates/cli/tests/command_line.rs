@@ -23,14 +23,23 @@ fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
         ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "above zero, for instance 1000"),
         ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "above zero, for instance 1000"),
         ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "above zero, for instance 1000"),
-        ("-d 10 http://h/", 2, "`10` has no unit", "write `10ms` or `10s`"),
         ("-d soon http://h/", 2, "`soon` is no duration", "write for instance `500us`, `10ms`"),
+        ("-d -1 http://h/", 2, "unexpected argument '-1'", "--help"),
+        ("-R 5m http://h/", 2, "invalid value '5m' for '--rate", "1000, 1.5k or 2M"),
+        ("-H Content-Length:5 http://127.0.0.1/", 2, "the body has 0 bytes", "leave the header out"),
+        (
+            "-b x -H Transfer-Encoding:chunked http://127.0.0.1/",
+            2,
+            "sent whole",
+            "leave the header Transfer-Encoding out",
+        ),
+        ("-H Host:a -H host:b http://127.0.0.1/", 2, "`host` is given twice", "a request has one"),
         ("-d 0s http://h/", 2, "invalid value '0s' for '--duration", "must be above zero"),
-        ("http://", 2, "`http://` is no URL to load", "write http://host[:port][/path]"),
-        ("http://[::1/", 2, "`http://[::1/` is no URL to load", "write http://host[:port][/path]"),
-        ("http://127.0.0.1:99999/", 2, "`99999` is no port", "1 to 65535"),
+        ("http://", 2, "`http://` is not a URL to load", "write http://host[:port][/path]"),
+        ("http://[::1/", 2, "`http://[::1/` is not a URL to load", "write http://host[:port][/path]"),
+        ("http://127.0.0.1:99999/", 2, "`99999` is not a port", "1 to 65535"),
         ("https://127.0.0.1/", 2, "https is not supported yet", "use http://"),
-        ("ftp://127.0.0.1/", 2, "is no URL to load", "must begin with http://"),
+        ("ftp://127.0.0.1/", 2, "is not a URL to load", "must begin with http://"),
         ("http://no-such-host.invalid/", 4, "`no-such-host.invalid` is unknown", "check its spelling"),
         ("--threads 5 -c 2 http://h/", 2, "5 threads cannot share 2 connections", "at most -t 2"),
         ("--pipeline 4 --no-keepalive http://h/", 2, "--pipeline needs connections", "leave out --no-keepalive"),
@@ -130,11 +139,33 @@ fn help_is_as_it_was_read() {
 }
 
 #[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let commands = bourdon(&["--help"]).stdout;
+    let commands = commands.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|name| !["", "help"].contains(name)).collect();
+    assert!(names.contains(&"load") && names.contains(&"specimen"), "{names:?}");
+    for arguments in
+        names.iter().flat_map(|name| [vec![*name, "--help"], vec![*name, "-h"], vec!["--help"], vec!["-h"]])
+    {
+        let help = bourdon(&arguments).stdout;
+        let longest = help.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= 80, "{arguments:?}: {longest}");
+    }
+}
+
+#[test]
+fn a_space_in_a_url_is_named_with_the_url() {
+    let ended = bourdon(&["load", "http://h/a b"]);
+    assert_refused("space", &ended, 2, "`http://h/a b` is not a URL to load: it has a space", "write %20");
+}
+
+#[test]
 fn an_example_of_the_help_works_as_it_stands() {
     let help = bourdon(&["load", "--help"]).stdout;
     let example = help.lines().find(|line| line.contains(" -n ") && line.contains("--expect-body")).unwrap();
     let specimen = Specimen::of(Kind::Clean);
-    let here = example.replace("http://127.0.0.1:8080/rest/hello", &specimen.url());
+    let here = example.replace("http://127.0.0.1:8080/", &specimen.url());
     let words = shlex::split(&here).unwrap();
     let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
     assert_eq!(arguments[0], "bourdon");

@@ -31,6 +31,9 @@ pub(crate) struct Demand {
     quota: Option<u64>,
     pub(crate) start_ns: u64,
     pub(crate) window: Window,
+    /// An exact number of requests at a rate lasts at least so long as they take at that rate: the last of n is due
+    /// at (n − 1) ÷ rate, and a window that ended there would show more than the rate.
+    pub(crate) earliest_end_ns: u64,
 }
 
 enum Source {
@@ -53,7 +56,12 @@ impl Demand {
                 Source::Open(Schedule::new(arrivals, rate_per_s, thread, spec.threads, spec.seed))
             }
         };
-        Self { source, quota, start_ns, window: Window { start_ns: window_start, end_ns } }
+        let at_rate_ns = match (spec.model, spec.extent) {
+            (LoadModel::Open { rate_per_s, .. }, Extent::Requests { count, .. }) => count as f64 / rate_per_s * 1e9,
+            _ => 0.0,
+        };
+        let earliest_end_ns = window_start.saturating_add(at_rate_ns as u64);
+        Self { source, quota, start_ns, window: Window { start_ns: window_start, end_ns }, earliest_end_ns }
     }
 
     /// No demand at all, for the time in which connections are opened.
@@ -69,7 +77,7 @@ impl Demand {
 
     /// Whether nothing more will be wanted.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
-        now_ns >= self.window.end_ns || self.quota == Some(0)
+        now_ns >= self.window.end_ns || (self.quota == Some(0) && now_ns >= self.earliest_end_ns)
     }
 
     /// Closed model: how many of `room` requests may be begun now.

@@ -215,6 +215,15 @@ fn an_exact_number_is_measured_over_the_time_it_took_whatever_its_limit() {
 }
 
 #[test]
+fn an_exact_number_at_a_rate_is_measured_over_the_time_it_takes_at_that_rate() {
+    let extent = Extent::Requests { count: 5, within_ns: None };
+    let measured = measure(&LoadSpec { extent, ..spec(open(5.0), 5, 0) }, hello(MS));
+    assert_eq!((measured.accounting.ok, measured.window_s, measured.requests_per_s()), (5, 1.0, 5.0));
+    let slow = measure(&LoadSpec { extent, ..spec(open(5.0), 5, 0) }, hello(500 * MS));
+    assert!((slow.window_s - 1.3).abs() < 0.001, "the last is due at 0.8 s: {}", slow.window_s);
+}
+
+#[test]
 fn every_request_that_is_due_before_the_end_leaves() {
     for rate in [29.0, 58.0, 77.0, 83.0, 109.0, 116.0, 0.9] {
         let with = LoadSpec { warm_up_ns: NS_PER_S, ..spec(open(rate), 5, 3 * NS_PER_S) };

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 /// What the name of a file begins with until it is whole. One that is left after a kill may be removed.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 
@@ -14,15 +16,19 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 /// When it cannot be written; nothing is left behind then. Something other than a file (a folder, `/dev/null`) is left
 /// as it is.
 pub fn write_durably(path: &Path, content: &[u8]) -> Result<()> {
-    if std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
-        return Err(Error::new(ErrorKind::InvalidInput, "there is something other than a file under this name"));
-    }
-    let create = |path: &Path| File::create_new(path);
-    let mut unfinished = tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)?;
+    let mut unfinished = unfinished(path)?;
     unfinished.as_file_mut().write_all(content)?;
     unfinished.as_file().sync_all()?;
     unfinished.persist(path).map_err(|failed| failed.error)?;
     sync_folder(folder_of(path))
+}
+
+/// Whether [`write_durably`] could write this file now; leaves nothing behind.
+///
+/// # Errors
+/// Why it could not.
+pub fn check_writable(path: &Path) -> Result<()> {
+    unfinished(path).map(drop)
 }
 
 /// Makes a folder and those above it that are missing, so that a power cut does not undo it.
@@ -53,6 +59,15 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
         done => done,
     }
+}
+
+/// A new file beside the one that is to be written; it goes unless it is kept.
+fn unfinished(path: &Path) -> Result<NamedTempFile<File>> {
+    if std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
+        return Err(Error::new(ErrorKind::InvalidInput, "there is something other than a file under this name"));
+    }
+    let create = |path: &Path| File::create_new(path);
+    tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -1,18 +1,30 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, ConnectionCounts, Extent, FailureCount, Interval, Latencies, LoadModel, LoadSpec, Measurement,
-    NS_PER_S, Residence, ThreadUse, Validity, WindowCount,
+    Accounting, ConnectionCounts, Extent, FailureCount, Instrument, Interval, Latencies, LoadModel, LoadSpec,
+    Measurement, NS_PER_S, Residence, ThreadUse, Validity, WindowCount,
 };
 use serde::Serialize;
 
 /// Schema of the document that `load_json` writes.
 pub const LOAD_SCHEMA: &str = "bourdon.load/1";
 
+/// Where a load comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Origin<'a> {
+    /// What was loaded, without user and password.
+    pub url: &'a str,
+    /// When it began, RFC 3339.
+    pub started_at: String,
+    /// What measured it.
+    pub instrument: Instrument,
+}
+
 #[derive(Serialize)]
 struct LoadDocument<'a> {
     schema: &'static str,
-    url: &'a str,
+    #[serde(flatten)]
+    origin: &'a Origin<'a>,
     validity: &'a Validity,
     interrupted: bool,
     window_s: f64,
@@ -66,11 +78,11 @@ struct Generator<'a> {
 }
 
 /// One load as one JSON document (`bourdon.load/1`), pretty printed.
-pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str) -> String {
+pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, origin: &Origin<'_>) -> String {
     let Measurement { accounting, failures, in_window, latency_us, residence, connections, intervals, .. } = measured;
     crate::to_json(&LoadDocument {
         schema: LOAD_SCHEMA,
-        url,
+        origin,
         validity,
         interrupted: measured.interrupted,
         window_s: measured.window_s,

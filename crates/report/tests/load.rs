@@ -4,9 +4,15 @@
 
 mod support;
 
-use report::{load_json, load_text};
+use model::Instrument;
+use report::{Origin, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
+
+fn origin() -> Origin<'static> {
+    let instrument = Instrument { bourdon: "0.1.0".into(), cpu: "a CPU".into(), cpus: 4, kernel: "6.1".into() };
+    Origin { url: URL, started_at: "2026-11-20T10:00:00.000+01:00".into(), instrument }
+}
 
 fn text(load: &Load) -> String {
     let text = load_text(&load.spec, &load.validity, &load.measured, URL, PLAIN);
@@ -62,19 +68,19 @@ fn a_narrow_terminal_changes_lines_not_words() {
 #[test]
 fn json_of_a_closed_load() {
     let load = loads::closed();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, URL));
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &origin()));
 }
 
 #[test]
 fn json_of_an_open_load() {
     let load = loads::open_with_stall();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, URL));
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &origin()));
 }
 
 #[test]
 fn json_is_one_document_whose_books_balance() {
     let load = loads::with_failures();
-    let text = load_json(&load.spec, &load.validity, &load.measured, URL);
+    let text = load_json(&load.spec, &load.validity, &load.measured, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["schema"], "bourdon.load/1");
     assert_eq!(document["generator"]["threads"], 2);
@@ -85,7 +91,7 @@ fn json_is_one_document_whose_books_balance() {
     assert_eq!(number("scheduled"), number("sent") + total(&books["not_sent"]));
     assert_eq!(number("sent"), number("completed") + total(&books["failed"]) + number("in_flight_at_end"));
     let idle = loads::no_reply();
-    let text = load_json(&idle.spec, &idle.validity, &idle.measured, URL);
+    let text = load_json(&idle.spec, &idle.validity, &idle.measured, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(document["generator"]["cpu_us_per_request"].is_null() && document["latency_us"]["service"].is_null());
 }

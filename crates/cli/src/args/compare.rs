@@ -8,23 +8,31 @@ use super::values::{length_of_time, path, positive_rate};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  bourdon compare --build 'make' --run './server --port $PORT' --rev main --rev HEAD
-  bourdon compare --run './server --port $PORT' --rev HEAD --rev . -c 100 --path /api
-  bourdon compare --run './old --port $PORT' --run './new --port $PORT' -R 2000
+  bourdon compare --build make --run './server --port $PORT' \\
+      --rev main --rev HEAD
+  bourdon compare --run './server $PORT' --rev HEAD --rev . -c 100 --path /api
+  bourdon compare --run './old $PORT' --run './new $PORT' -R 2k
   bourdon compare runs/2026-11-20-mine runs/2026-11-21-mine --gate 'p99<+10%'
+  bourdon compare before.json after.json
 
-The old one comes first. Servers are launched in turn, block by block, so that a slow minute of the
-machine is shared by both; ratios are new ÷ old with 95 % intervals. A revision is checked out beside
-your working directory, which is left as it is; `.` is the working directory itself.
+The old one comes first. Servers are launched in turn, block by block, so that a
+slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
+intervals. A revision is checked out beside your working directory, which is
+left as it is; `.` is the working directory itself.
 
-A gate is broken, and the exit status 1, when the whole interval lies on its wrong side. What the
-figures leave open is said and breaks nothing.";
+Loads that `bourdon load -o FILE` saved are compared without an interval, or
+with one where each side is a folder of several.
+
+A gate is broken, and the exit status 1, when the whole interval lies on its
+wrong side. What the figures leave open is reported and breaks nothing.
+
+TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
-    /// Two recorded runs, or an experiment file with two targets
-    #[arg(value_name = "RUN|EXPERIMENT", num_args = 0..=2)]
+    /// Two recorded runs, two saved loads (or folders of them), or an experiment file with two targets
+    #[arg(value_name = "RUN|LOAD|EXPERIMENT", num_args = 0..=2)]
     pub(crate) recorded: Vec<PathBuf>,
 
     /// The command that launches the server, without a shell; twice for two servers

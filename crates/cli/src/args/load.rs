@@ -14,6 +14,8 @@ pub(crate) enum LoadFormat {
     Json,
     /// A line a second
     Csv,
+    /// Nothing: the file of --output alone
+    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,18 +28,22 @@ pub(crate) enum ArrivalsArg {
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
-  bourdon load http://127.0.0.1:8080/                     50 connections, 10 s, closed model
-  bourdon load -c 200 -R 5000 http://127.0.0.1:8080/api   5,000 a second, whatever the server does
-  bourdon load -n 1000 --expect-body 'Hello world' http://127.0.0.1:8080/rest/hello
+  bourdon load http://127.0.0.1:8080/               50 connections for 10 s
+  bourdon load -c 200 -R 5k http://127.0.0.1:8080/  5,000 requests a second
+  bourdon load -n 1000 --expect-body 'Hello world' http://127.0.0.1:8080/
+  bourdon load -o before.json http://127.0.0.1:8080/
+  bourdon compare before.json after.json
 
-Without --rate each connection sends when its last reply came (closed model). With --rate requests
-are due at fixed times and response time counts from then, so a server that stalls cannot hide it
-(open model).";
+Without --rate each connection sends when its last reply came (closed model).
+With --rate requests are due at fixed times and response time counts from then,
+so a server that stalls cannot hide it (open model).
+
+TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 
 #[derive(Debug, Args)]
 #[command(after_help = LOAD_EXAMPLES)]
 pub(crate) struct LoadArgs {
-    /// What to load: http://host[:port][/path]
+    /// What to load: http://[user:password@]host[:port][/path]
     pub(crate) url: String,
 
     /// Connections, kept open over all threads
@@ -56,7 +62,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads: u32,
 
-    /// Requests a second over all connections (open model)
+    /// Requests a second over all connections (open model), for instance 500, 5k or 1.5M
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
     pub(crate) rate: Option<f64>,
 
@@ -68,9 +74,9 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "DEPTH", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) pipeline: u16,
 
-    /// Method
-    #[arg(short = 'X', long, default_value = "GET", value_parser = token)]
-    pub(crate) method: String,
+    /// Method [default: GET; POST with --body]
+    #[arg(short = 'X', long, value_parser = token)]
+    pub(crate) method: Option<String>,
 
     /// Header, for instance 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = header)]
@@ -88,7 +94,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, default_value = "1.1", value_parser = ["1.0", "1.1"])]
     pub(crate) http: String,
 
-    /// Give a request up after so long; none unless asked for, since it would turn a slow server into an erring one
+    /// Abandon a request after this long; never unless asked, since that turns slow replies into failures
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub(crate) timeout: Option<u64>,
 
@@ -119,6 +125,10 @@ pub(crate) struct LoadArgs {
     /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
     #[arg(long, value_name = "FILE")]
     pub(crate) histogram_log: Option<PathBuf>,
+
+    /// Save the result to this file, as --format json prints it; `bourdon compare` reads it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]

@@ -14,9 +14,10 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use values::positive_duration;
 
-/// The gauge for HTTP servers: puts them under controlled load, watches them, and says what holds, how surely, and why.
+/// A performance laboratory for HTTP servers: puts them under controlled load, watches them, and says what holds, how
+/// surely, and why.
 #[derive(Debug, Parser)]
-#[command(name = "bourdon", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "bourdon", version, max_term_width = 80, after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -35,15 +36,15 @@ Exit status, the first that applies:
 pub(crate) enum Command {
     /// Load one URL and measure it
     Load(LoadArgs),
-    /// Put servers on trial: build, launch, interleave, observe, judge, report
+    /// Test servers: build, launch, interleave, observe, judge, report
     Run(RunArgs),
-    /// Judge and show a recorded run again, with no server near
+    /// Judge and show a recorded run again, without running any server
     Report(ReportArgs),
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
-    /// Try somebody else's figures: which of them cannot be true together
+    /// Check somebody else's figures: which of them cannot be true together
     Audit(crate::audit::AuditArgs),
-    /// The servers that are here: list them, build them, prove that they honour the contract
+    /// List the servers that are here, build them, check that they honour the contract
     Targets(TargetsArgs),
     /// Measure the instrument itself: what it can be trusted with on this machine
     Calibrate(CalibrateArgs),
@@ -53,7 +54,7 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Run a small server with one known defect, or none, to try a tool on
+    /// Run a small server with one known defect, or none, to test a tool on
     Specimen(SpecimenArgs),
     /// Run a command until stdin ends, then end everything it started
     #[command(hide = true)]
@@ -62,13 +63,14 @@ pub(crate) enum Command {
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  bourdon run business-latency --quick            a shipped experiment in its quick form
-  bourdon run all --quick                         every shipped experiment, and one page of verdicts
-  bourdon run my.toml --target mine,go-net-http   some targets of an experiment of your own
-  bourdon run --resume runs/2026-11-20-my         go on with a run that was stopped or killed
+  bourdon run business-latency --quick      a shipped experiment, quick form
+  bourdon run all --quick                   every shipped experiment
+  bourdon run my.toml --target mine,go-gin  some targets of your own experiment
+  bourdon run --resume runs/2026-11-20-my   resume a run that was stopped
 
-Targets are looked for in targets/ beside the experiment, beside its folder, in the working
-directory, and in $BOURDON_HOME. What is built is kept in $XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
+Targets are looked for in targets/ beside the experiment, beside its folder, in
+the working directory, and in $BOURDON_HOME. What is built is kept in
+$XDG_CACHE_HOME/bourdon (~/.cache/bourdon).";
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -93,7 +95,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
 
-    /// Go on with this recorded run, or with this folder of `all`
+    /// Resume this recorded run, or this folder of `all`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed"])]
     pub(crate) resume: Option<PathBuf>,
 
@@ -111,7 +113,7 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example: bourdon report runs/2026-11-20-business-latency --format markdown")]
+#[command(after_help = "Example: bourdon report runs/2026-11-20-timeouts --format markdown")]
 pub(crate) struct ReportArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
@@ -134,8 +136,8 @@ pub(crate) enum ReportFormat {
 
 const TARGETS_EXAMPLES: &str = "\
 Examples:
-  bourdon targets                     what is here, and what is missing to build it
-  bourdon targets check go-gin        prove that one target honours the contract";
+  bourdon targets               what is here, and what is missing to build it
+  bourdon targets check go-gin  check that one target honours the contract";
 
 #[derive(Debug, Args)]
 #[command(after_help = TARGETS_EXAMPLES)]
@@ -177,12 +179,13 @@ pub(crate) enum TargetsAction {
 
 const CALIBRATE_EXAMPLES: &str = "\
 Examples:
-  bourdon calibrate                    about a minute; leave the machine alone meanwhile
-  bourdon calibrate --format json      every figure
+  bourdon calibrate                about a minute; leave the machine idle
+  bourdon calibrate --format json  every figure
 
-What it finds is kept in $XDG_STATE_HOME/bourdon/calibration.json (~/.local/state/bourdon). From then on
-`load` and `run` judge by it where they ask whether the generator was the limit. It holds for this
-machine, kernel and version of bourdon; on others it is ignored.";
+What it finds is kept in $XDG_STATE_HOME/bourdon/calibration.json
+(~/.local/state/bourdon). From then on `load` and `run` use it to tell whether
+the generator was the limit. It holds for this machine, kernel and version of
+bourdon; elsewhere it is ignored.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CALIBRATE_EXAMPLES)]
@@ -221,15 +224,16 @@ pub(crate) struct ReaperArgs {
 }
 
 fn cpu(text: &str) -> Result<Option<u32>, String> {
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is no CPU")) }
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is not a CPU")) }
 }
 
 const SPECIMEN_SETTINGS: &str = "\
-Environment: PORT (8080; 0 takes a free one and says which), and the settings that a line names,
-such as HANDLER_DELAY=10ms or EVERY=100. WORK=20000 makes it compute for each request; LOG_FILE
-takes a line for each.
+Environment: PORT (8080; 0 takes a free one and prints it), and the settings
+that a line names, such as HANDLER_DELAY=10ms or EVERY=100. WORK=20000 makes it
+compute for each request; LOG_FILE takes a line for each.
 
-Example: bourdon specimen stall & bourdon load -R 1000 -d 5s http://127.0.0.1:8080/; kill %1";
+Example:
+  bourdon specimen stall & bourdon load -R 1000 http://127.0.0.1:8080/; kill %1";
 
 #[derive(Debug, Args)]
 #[command(after_help = SPECIMEN_SETTINGS)]

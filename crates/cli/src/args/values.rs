@@ -1,10 +1,19 @@
 //! What a value that is typed on the command line must look like.
 
+use std::borrow::Cow;
+
 use model::{DurationError, parse_duration};
 
-/// A length of time above zero, as it was typed.
-pub(super) fn length_of_time(text: &str) -> Result<String, String> {
-    parse_duration(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+/// A bare number is seconds here, as other load generators read it. An experiment file, which is read again after
+/// months, has to name the unit.
+fn with_unit(text: &str) -> Cow<'_, str> {
+    let is_bare = text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if is_bare { Cow::Owned(format!("{text}s")) } else { Cow::Borrowed(text) }
+}
+
+/// A duration as an experiment file has it.
+pub(super) fn length_of_time(text: &str) -> Result<String, DurationError> {
+    duration(text).map(|_| with_unit(text).into_owned())
 }
 
 pub(super) fn path(text: &str) -> Result<String, String> {
@@ -13,32 +22,63 @@ pub(super) fn path(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn duration(text: &str) -> Result<u64, DurationError> {
-    parse_duration(text)
+    parse_duration(&with_unit(text))
 }
 
 pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
-    match parse_duration(text) {
+    match duration(text) {
         Ok(0) => Err("must be above zero".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
 }
 
+/// Requests a second: `1000`, `1.5k`, `2M`.
 pub(super) fn positive_rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
+    let (number, times) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1e3),
+        None => text.strip_suffix('M').map_or((text, 1.0), |number| (number, 1e6)),
+    };
+    match number.parse::<f64>().map(|number| number * times) {
         Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err("a rate is a number of requests a second above zero, for instance 1000".to_owned()),
+        _ => Err("a rate is a number of requests a second above zero, for instance 1000, 1.5k or 2M".to_owned()),
     }
 }
 
 pub(super) fn token(text: &str) -> Result<String, String> {
     let valid = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c));
-    if valid { Ok(text.to_owned()) } else { Err(format!("`{text}` is no HTTP token")) }
+    if valid { Ok(text.to_owned()) } else { Err(format!("`{text}` is not an HTTP token")) }
 }
 
 pub(super) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("a header is written 'Name: value'")?;
-    if value.contains(['\r', '\n']) {
-        return Err("a header's value is one line".to_owned());
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        return Err("a header's value is one line without control characters".to_owned());
     }
     Ok((token(name.trim())?, value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bare_numbers_are_seconds() {
+        for (text, ns) in [("10", 10_000_000_000), ("1.5", 1_500_000_000), ("0", 0), ("10ms", 10_000_000)] {
+            assert_eq!(duration(text), Ok(ns), "{text}");
+        }
+        assert_eq!(length_of_time("3").as_deref(), Ok("3s"));
+        for text in ["", ".", "1.2.3", "-1", "1e3", "ten"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_may_be_thousands_and_millions() {
+        for (text, rate) in [("5k", 5_000.0), ("1.5k", 1_500.0), ("2M", 2e6), ("0.5", 0.5), ("5K", 5_000.0)] {
+            assert_eq!(positive_rate(text), Ok(rate), "{text}");
+        }
+        for text in ["k", "5m", "5kk", "-1k", "0k", "", "nan"] {
+            assert!(positive_rate(text).is_err(), "{text}");
+        }
+    }
 }

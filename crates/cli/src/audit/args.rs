@@ -10,10 +10,17 @@ const AUDIT_EXAMPLES: &str = "\
 Examples:
   wrk -c 64 -d 10s --latency http://127.0.0.1:8080/ | bourdon audit -
   hey -c 50 -z 10s http://127.0.0.1:8080/ | bourdon audit - --connections 50
-  bourdon audit published.csv --delay 10ms     rows such as: name,connections,rate,mean_ms,p99_ms
+  bourdon audit published.csv --delay 10ms
 
-Known outputs: wrk, wrk2, ab, hey, h2load, oha, k6, vegeta, and CSV with units in its header.
-Exit status: 0 nothing contradictory, 1 some figures cannot be true together, 2 not readable.";
+A row of a table: name,connections,rate,mean_ms,p99_ms. Known outputs: wrk,
+wrk2, ab, hey, h2load, oha, k6, vegeta, and CSV with units in its header.
+
+TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.
+
+Exit status:
+  0  nothing contradictory
+  1  some figures cannot be true together
+  2  not readable";
 
 #[derive(Debug, Args)]
 #[command(after_help = AUDIT_EXAMPLES)]
@@ -66,5 +73,5 @@ pub(crate) enum AuditFormat {
 fn audit_source() -> impl TypedValueParser<Value = AuditSource> {
     let of_id = |id: String| AuditSource::ALL.iter().copied().find(|source| source.id() == id);
     PossibleValuesParser::new(AuditSource::ALL.iter().map(|source| source.id()))
-        .try_map(move |id| of_id(id).ok_or("this is no tool that is known"))
+        .try_map(move |id| of_id(id).ok_or("unknown tool"))
 }

@@ -9,6 +9,7 @@ use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
 use super::mix::{Choice, KINDS, RouteMix};
 use super::section::{Item, Section};
+use crate::framing;
 
 /// Keys of the load that hold for the whole experiment.
 pub(super) const FIXED: [&str; 3] = ["model", "headers", "mix"];
@@ -194,6 +195,7 @@ pub(super) struct Load {
     model: Model,
     model_span: Span,
     headers: Vec<(String, String)>,
+    headers_span: Span,
     mix: Option<RouteMix>,
     values: BTreeMap<LoadKey, Placed>,
 }
@@ -201,8 +203,14 @@ pub(super) struct Load {
 impl Load {
     /// Reads `[load]`, and the files that it names, relative to the folder `beside`; none is a closed load on `/`.
     pub(super) fn read(section: Option<&Section>, beside: &Path) -> Read<Load> {
-        let mut load =
-            Load { model: Model::Closed, model_span: 0..0, headers: Vec::new(), mix: None, values: defaults() };
+        let mut load = Load {
+            model: Model::Closed,
+            model_span: 0..0,
+            headers: Vec::new(),
+            headers_span: 0..0,
+            mix: None,
+            values: defaults(),
+        };
         let Some(section) = section else { return Ok(load) };
         let keys: Vec<&str> = FIXED.into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
         section.only(&keys)?;
@@ -220,6 +228,7 @@ impl Load {
         }
         if let Some(headers) = section.read("headers", |item| item.section("`headers`"))? {
             load.headers = headers.items().iter().map(header).collect::<Read<_>>()?;
+            load.headers_span = headers.span();
         }
         load.mix = section.read("mix", |item| RouteMix::read(item, beside))?;
         for (name, key) in LoadKey::ALL {
@@ -312,6 +321,9 @@ impl Load {
             let span = self.values.get(&LoadKey::Pipeline).map_or(0..0, |placed| placed.span.clone());
             return Err(Fault::new(span, "nothing can be pipelined without keep-alive")
                 .help("a connection serves one request then: write `pipeline = 1`, or `keep_alive = true`"));
+        }
+        if let Some(fault) = framing::fault(&self.headers, self.text(LoadKey::Body).unwrap_or_default().as_bytes()) {
+            return Err(Fault::sentence(self.headers_span.clone(), &fault));
         }
         Ok(CellLoad {
             mix: self.mix(seed, routes)?,

@@ -317,7 +317,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         if self.spec.timeout_ns.is_some() && self.in_flight > 0 {
             until(self.next_timeout_look_ns);
         }
-        for edge_ns in [window.start_ns, window.end_ns, window.end_ns.saturating_add(DRAIN_NS)] {
+        let drained_ns = window.end_ns.saturating_add(DRAIN_NS);
+        for edge_ns in [window.start_ns, self.demand.earliest_end_ns, window.end_ns, drained_ns] {
             if edge_ns > now_ns {
                 until(edge_ns);
             }
@@ -328,8 +329,10 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
 
     fn finish(mut self, now_ns: u64, busy: BusyMeter) -> WorkerResult {
         if now_ns < self.demand.window.end_ns {
-            // An exact number of requests is done before its time: the window ends with the last of them.
-            self.demand.stop(self.last_ended_ns.max(self.demand.window.start_ns + 1));
+            // An exact number of requests is done before its time: the window ends with the last of them, or when the
+            // next one at their rate would be due.
+            let earliest_end_ns = self.demand.earliest_end_ns.max(self.demand.window.start_ns + 1);
+            self.demand.stop(self.last_ended_ns.max(earliest_end_ns));
             self.ledger.move_end(self.demand.window);
         }
         self.charge_unsent(now_ns);

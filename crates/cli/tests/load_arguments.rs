@@ -1,0 +1,127 @@
+//! What `bourdon load` makes of its arguments, and what it saves.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use rustix::process::Signal;
+use specimens::{Kind, Settings};
+use support::{Document, Recorder, Specimen, bourdon, load, spawn};
+
+/// The head of the first request of a load.
+fn head(recorder: &Recorder) -> String {
+    recorder.requests()[0].split("\r\n\r\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_body_is_posted_unless_another_method_is_named() {
+    for (arguments, line) in [
+        (&["-b", "x"][..], "POST /rest/hello HTTP/1.1"),
+        (&["-b", "x", "-X", "PUT"], "PUT /rest/hello HTTP/1.1"),
+        (&["-b", "x", "-X", "GET"], "GET /rest/hello HTTP/1.1"),
+        (&[], "GET /rest/hello HTTP/1.1"),
+    ] {
+        let recorder = Recorder::start();
+        load(&recorder.url(), &[&["-n", "1"], arguments].concat()).document_with(0);
+        assert_eq!(head(&recorder).lines().next(), Some(line), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_query_needs_no_path() {
+    let recorder = Recorder::start();
+    let document = load(&format!("http://{}?x=1", recorder.authority()), &["-n", "1"]).document_with(0);
+    assert_eq!(document.get("load/path"), "/?x=1");
+    assert!(head(&recorder).starts_with("GET /?x=1 HTTP/1.1\r\n"), "{}", head(&recorder));
+}
+
+#[test]
+fn a_user_is_sent_and_never_printed() {
+    let recorder = Recorder::start();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved.json");
+    let url = format!("http://joe:s3cret@{}/a", recorder.authority());
+    for format in ["text", "json", "csv"] {
+        let ended = bourdon(&["load", &url, "-n", "1", "--format", format, "-o", saved.to_str().unwrap()]);
+        assert_eq!(ended.status, Some(0), "{ended:?}");
+        for text in [&ended.stdout, &ended.stderr, &std::fs::read_to_string(&saved).unwrap()] {
+            assert!(!text.contains("s3cret") && !text.contains("am9lOn"), "{text}");
+        }
+    }
+    // base64 of joe:s3cret
+    assert!(head(&recorder).contains("\r\nAuthorization: Basic am9lOnMzY3JldA=="), "{}", head(&recorder));
+    assert!(head(&recorder).contains(&format!("\r\nHost: {}\r\n", recorder.authority())));
+    let twice = bourdon(&["load", &url, "-n", "1", "-H", "Authorization: Bearer x"]);
+    assert_eq!(twice.status, Some(2), "{twice:?}");
+    assert!(twice.stderr.contains("`authorization` is given twice"), "{twice:?}");
+}
+
+#[test]
+fn an_exact_number_at_a_rate_takes_as_long_as_the_rate_says() {
+    let specimen = Specimen::of(Kind::Clean);
+    for (arguments, rate) in [(&["-n", "5", "-R", "50"][..], 50.0), (&["-n", "100", "-R", "1k", "-t", "2"], 1000.0)] {
+        let document = load(&specimen.url(), arguments).document_with(0);
+        let measured = document.number("throughput/requests_per_s");
+        // More than was asked for it is never; how late the last reply may be is the machine's affair.
+        assert!(measured <= rate * 1.001, "{measured} of {rate}");
+        assert_eq!(document.number("load/rate_per_s"), rate);
+    }
+}
+
+#[test]
+fn a_bare_number_is_seconds() {
+    let specimen = Specimen::of(Kind::Clean);
+    let document = load(&specimen.url(), &["-d", "0.2", "--warm-up", "0"]).document_with(0);
+    assert_eq!((document.number("load/window_s"), document.number("load/warm_up_s")), (0.2, 0.0));
+}
+
+/// A saved result, read as any other program would.
+fn saved(path: &std::path::Path) -> Document {
+    Document::of_balanced(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_result_is_saved_as_it_is_printed() {
+    let specimen = Specimen::of(Kind::Clean);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved.json");
+    std::fs::write(&file, "an older one").unwrap();
+    let output = ["-n", "20", "-o", file.to_str().unwrap()];
+    let json = load(&specimen.url(), &output);
+    assert_eq!(json.stdout, std::fs::read_to_string(&file).unwrap());
+    assert_eq!(json.document_with(0).get("schema"), "bourdon.load/1");
+    let silent = bourdon(&[&["load", &specimen.url(), "--format", "none"][..], &output].concat());
+    assert_eq!((silent.status, silent.stdout.as_str(), silent.stderr.as_str()), (Some(0), "", ""));
+    assert_eq!(saved(&file).count("accounting/ok"), 20);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn what_was_measured_is_saved_on_an_interrupt() {
+    let specimen = Specimen::of(Kind::Clean);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved.json");
+    let run = spawn(&["load", &specimen.url(), "-d", "60s", "--warm-up", "0", "-o", file.to_str().unwrap()]);
+    specimen.log_of(100);
+    run.signal(Signal::INT);
+    assert_eq!(run.end().status, Some(130));
+    assert_eq!(saved(&file).get("interrupted"), true);
+    assert!(saved(&file).count("accounting/ok") > 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_before_the_load() {
+    let specimen = Specimen::start(Settings::new(Kind::Clean));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for (file, cause) in [
+        ("/no/such/folder/x", "No such file"),
+        (path, "something other than a file"),
+        ("/dev/null", "other than a file"),
+    ] {
+        let ended = bourdon(&["load", &specimen.url(), "-n", "1", "-o", file]);
+        assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.stderr.contains(cause) && ended.stderr.contains("that can be written"), "{ended:?}");
+    }
+    load(&specimen.url(), &["-n", "1"]).document_with(0);
+    assert_eq!(specimen.actions(1).requests(), 1, "nothing was sent before");
+}
