@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Usage,
     /// A target could not be built, launched or reached.
     Unreachable,
-    /// The answer is bad.
+    /// The answer is bad: more requests failed than may, content was wrong, or a gate or a claim does not hold.
     Bad,
     /// The instrument cannot vouch for the answer.
     Void,
@@ -22,6 +22,16 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Of an answer that was had: whether it is bad (by the one rule of `judge`, a gate or a claim), and whether the
+    /// instrument cannot vouch for it.
+    pub(crate) fn of_answer(bad: bool, void: bool) -> Self {
+        match (bad, void) {
+            (true, _) => Exit::Bad,
+            (false, true) => Exit::Void,
+            (false, false) => Exit::Good,
+        }
+    }
+
     fn status(self) -> u8 {
         match self {
             Exit::Interrupted => 130,

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         .map_err(|error| Failure::unreachable(error.to_string()))?;
     progress.finish();
     let measured = output.measurement;
-    let validity = judge::judge_load(&spec, calibrate::stored_limits(), &measured);
+    let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
     let document = || report::load_json(&spec, &validity, &measured, &origin);
     let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
     print(args.format, &spec, &validity, &measured, &origin)?;
@@ -218,12 +218,8 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
         Exit::Interrupted
     } else if measured.connections.opened == 0 {
         Exit::Unreachable
-    } else if judge::replies_wrong(measured) || judge::nothing_completed(measured) {
-        Exit::Bad
-    } else if validity.verdict == Verdict::Void {
-        Exit::Void
     } else {
-        Exit::Good
+        Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let analysis = analyse(&record);
     write_documents(&args.run, &analysis).map_err(Failure::usage)?;
     print(&analysis, args.format)?;
-    Ok(Exit::Good)
+    Ok(Exit::of_answer(judge::answer_is_bad(&analysis), false))
 }
 
 /// Judges a record: the same record gives the same analysis to the bit.

@@ -92,6 +92,7 @@ pub(crate) fn begin(
         targets: (!args.target.is_empty()).then_some(args.target.as_slice()),
         blocks: args.blocks,
         seed: args.seed,
+        allow_failures: args.allow_failures,
         zoo: &zoo,
         machine: Machine { cpus: cpus() },
         base: &found.folder,
@@ -250,26 +251,22 @@ impl Conducted {
         Exit::Interrupted
     }
 
-    /// The status that does not depend on what was asked: none when every launch served.
-    pub(crate) fn failure(&self) -> Option<Exit> {
+    /// Whether a target could not be built, or did not start or answer when it was launched.
+    pub(crate) fn unreachable(&self) -> bool {
         let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
         let not_launched = |trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
-        if self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty() {
-            return Some(Exit::Unreachable);
-        }
-        self.analysis.void_trials.iter().any(|trial| trial.reason.code == "correctness").then_some(Exit::Bad)
+        self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty()
     }
 }
 
 pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
+    if ended.unreachable() {
+        return Exit::Unreachable;
+    }
     let analysis = &ended.analysis;
     let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);
-    match ended.failure() {
-        Some(failure) => failure,
-        None if gate && contradicted => Exit::Bad,
-        None if analysis.cells.iter().any(|cell| cell.trials == 0) => Exit::Void,
-        None => Exit::Good,
-    }
+    let void = analysis.cells.iter().any(|cell| cell.trials == 0);
+    Exit::of_answer(judge::answer_is_bad(analysis) || (gate && contradicted), void)
 }
 
 /// The machine and the software, as they are now.

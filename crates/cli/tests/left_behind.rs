@@ -95,7 +95,7 @@ fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
          trials = {{ warm_up = '10ms', window = '50ms', blocks = 2, repeats = 0 }}\n\
          vary.target = ['dying', 'leaking', 'wrong', 'specimen:clean']\n{targets}"
     ));
-    lab.run(&[]).exits(1).says(&["it exited with status 7 under load"]).shows(&["replies are wrong"]);
+    lab.run(&[]).exits(1).says(&["it exited with status 7 under load"]).shows(&["Replies with wrong content: wrong"]);
     assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
     let numbers = |file: &str| -> Vec<u16> {
         let text = std::fs::read_to_string(lab.path().join(file)).unwrap();

@@ -122,6 +122,38 @@ fn a_wrong_reply_is_a_bad_answer() {
 }
 
 #[test]
+fn more_failures_than_may_are_a_bad_answer_and_one_in_a_hundred_is_not() {
+    for (kind, every, arguments, status) in [
+        (Kind::Unavailable, 2, &[][..], 1),
+        (Kind::Unavailable, 200, &[], 0),
+        (Kind::Unavailable, 200, &["--allow-failures", "0%"], 1),
+        (Kind::Unavailable, 2, &["--allow-failures", "60%"], 0),
+        (Kind::ResetBeforeReply, 3, &[], 1),
+        (Kind::ResetBeforeReply, 200, &[], 0),
+        // Wrong content is not excused by any share.
+        (Kind::MalformedHead, 200, &["--allow-failures", "100%"], 1),
+        (Kind::RepeatedReply, 200, &["--allow-failures", "100%"], 1),
+    ] {
+        let specimen = Specimen::start(Settings { every, ..Settings::new(kind) });
+        let document = load(&specimen.url(), &[&["-n", "400", "-c", "4"], arguments].concat()).document_with(status);
+        assert_eq!(document.get("validity/failing/bad"), &(status == 1), "{kind}, every {every}, {arguments:?}");
+        if kind == Kind::RepeatedReply {
+            assert_eq!(document.count("validity/failing/wrong_content"), document.count("connections/unasked_replies"));
+        }
+    }
+    let refused = bourdon(&["load", "http://127.0.0.1:1/", "--allow-failures", "much"]);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+}
+
+#[test]
+fn a_headline_says_how_many_failed() {
+    let specimen = Specimen::start(Settings { every: 2, ..Settings::new(Kind::Unavailable) });
+    let ended = bourdon(&["load", &specimen.url(), "-n", "400"]);
+    let second = ended.stdout.lines().nth(1).unwrap().trim();
+    assert_eq!(second, "errors: 50 % of the requests failed, more than the 1 % that may: 200 with a wrong status");
+}
+
+#[test]
 fn a_good_reply_is_what_was_expected() {
     let specimen = Specimen::of(Kind::Clean);
     let missing = specimen.url().replace("/rest/hello", "/rest/goodbye");

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, CellAnalysis, CellCourse, CellLatency, CellProfile, Invariant, InvariantCheck, LatencySummary, Mark,
+    CellAnalysis, CellCourse, CellLatency, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary, Mark,
     MarkNote, Measured, Measurement, Metric, NS_PER_S, Observation, Profile, ProfiledBy, ProfiledFunction,
 };
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
+use crate::failing::{self, wrong_content};
 use crate::figures::percent;
 use crate::records::{Launch, Records};
 use crate::statistics::{geometric_interval, geometric_mean, mean, t_interval};
@@ -34,6 +35,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let throughput = figure(Metric::Throughput);
     let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
     let valid = records.valid(index).count();
+    let failing = failing(records, index);
     CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
@@ -50,7 +52,8 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         peak_memory_bytes: figure(Metric::PeakMemory),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
-        errors: errors(records, index),
+        errors: failing.failed_share,
+        failing,
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
@@ -167,17 +170,16 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
     measurement(launch).and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
 }
 
-/// Pooled share of requests that went wrong over the valid launches; over all of them when none is valid, so that a
-/// cell whose replies were all wrong does not show 0.
-fn errors(records: &Records, index: usize) -> f64 {
+/// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies
+/// were all wrong does not show 0. Wrong content counts wherever it was seen, for it voids its launch.
+fn failing(records: &Records, index: usize) -> Failing {
     let any_valid = records.valid(index).next().is_some();
-    let mut books = Accounting::default();
-    for launch in records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid) {
-        if let Some(measured) = measurement(launch) {
-            books.merge(&measured.accounting);
-        }
-    }
-    books.error_share()
+    let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
+    let allowed = records.plan.allow_failures;
+    let everywhere = records.everywhere(index).filter_map(measurement);
+    let content: u64 = everywhere.flat_map(wrong_content).map(|(_, number)| number).sum();
+    let pooled = failing::failing(used.filter_map(measurement), allowed);
+    Failing { wrong_content: content, bad: pooled.bad || content > 0, ..pooled }
 }
 
 /// Every breach with the launch it happened in, and one line for each invariant that held in all.

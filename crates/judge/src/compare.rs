@@ -1,11 +1,11 @@
 //! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
 
 use model::{
-    COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparisonVerdict, Environment, Gate, GateResult, GateSide,
-    GateVerdict, Measured, Metric, Plan, SessionAnalysis, TrialCount, TrialRecord, VoidTrial,
+    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment, Gate,
+    GateResult, GateSide, GateVerdict, Measured, Metric, Plan, SessionAnalysis, TrialCount, TrialRecord, VoidTrial,
 };
 
-use crate::cells::measured;
+use crate::cells::{self, measured};
 use crate::comparisons::{seen, supports};
 use crate::records::{Records, by_conditions};
 use crate::statistics::{LogRatio, holm, logarithms, paired, unpaired};
@@ -134,6 +134,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         margin: run.plan.margin,
         environment: run.environment.clone(),
         rows,
+        cells: pairs.iter().flat_map(Pair::cells).collect(),
         gates,
         interleaved: false,
         blocks: 0,
@@ -164,6 +165,11 @@ fn rows(pairs: &[Pair<'_>]) -> Vec<CompareRow> {
 }
 
 impl Pair<'_> {
+    fn cells(&self) -> [ComparedCell; 2] {
+        let of = |arm, (records, cell): (&Records, usize)| ComparedCell { arm, cell: cells::analyse(records, cell) };
+        [of(Arm::Old, self.old), of(Arm::New, self.new)]
+    }
+
     fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
         [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
     }

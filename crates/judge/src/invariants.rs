@@ -3,9 +3,9 @@
 use model::{Accounting, Invariant, InvariantCheck, Measurement};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::bounds;
-use crate::figures::{count, figure, micros};
+use crate::figures::{count, figure, kinds, micros};
 use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
+use crate::{bounds, failing};
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
 pub(crate) fn of_instrument(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
@@ -96,21 +96,15 @@ fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
     Some(InvariantCheck { invariant: Invariant::Ceiling, holds, text })
 }
 
-/// No wrong reply. Resets and time-outs are no replies: they are the mark `errors`.
+/// No reply with wrong content. An unexpected status, a reset, a time-out is a failure: it is counted, leaves the
+/// throughput, and is the mark `errors`.
 fn correctness(measured: &Measurement) -> InvariantCheck {
-    let books = &measured.accounting;
-    let window = measured.in_window;
-    let wrong = (books.bad_status + books.bad_body).max(window.completed.saturating_sub(window.ok));
-    let of = count(books.completed.max(window.completed));
-    let text = if wrong == 0 {
-        format!("none of {of} replies is wrong")
-    } else {
-        // The books are about requests of the window, the other count about replies in it; only the books know kinds.
-        let known = wrong == books.bad_status + books.bad_body;
-        let (status, body) = (count(books.bad_status), count(books.bad_body));
-        let kinds =
-            if known { format!(" ({status} with a wrong status, {body} with a wrong body)") } else { String::new() };
-        format!("{} of {of} replies are wrong{kinds}", count(wrong))
+    let wrong = failing::wrong_content(measured);
+    let total: u64 = wrong.iter().map(|(_, number)| number).sum();
+    let of = count(measured.accounting.completed.max(measured.in_window.completed));
+    let text = match total {
+        0 => format!("none of {of} replies has wrong content"),
+        _ => format!("wrong content among {of} replies: {}", kinds(wrong)),
     };
-    InvariantCheck { invariant: Invariant::Correctness, holds: wrong == 0, text }
+    InvariantCheck { invariant: Invariant::Correctness, holds: total == 0, text }
 }

@@ -1,7 +1,7 @@
 use model::{GeneratorLimits, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
-use crate::{invariants, limit, marks};
+use crate::{failing, invariants, limit, marks};
 
 /// Judges a single load, of whose target nothing is known but its replies.
 ///
@@ -9,7 +9,8 @@ use crate::{invariants, limit, marks};
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
 /// marks `lateness` and `unserved`, and `interrupted`, may follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
-pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measurement) -> Validity {
+/// `allowed` is the share of requests that may fail before the answer is bad.
+pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
     let asked = Asked::from(spec).calibrated(limits);
     let limit = limit::find(&asked, measured, None);
     let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
@@ -24,17 +25,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &M
     if measured.interrupted {
         reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));
     }
-    Validity { verdict, reasons }
-}
-
-/// Whether a reply came that was not as expected.
-pub fn replies_wrong(measured: &Measurement) -> bool {
-    measured.accounting.bad_status + measured.accounting.bad_body > 0
-}
-
-/// Whether no complete reply came at all.
-pub fn nothing_completed(measured: &Measurement) -> bool {
-    limit::nothing_completed(measured)
+    Validity { verdict, reasons, failing: failing::failing([measured], allowed) }
 }
 
 #[cfg(test)]

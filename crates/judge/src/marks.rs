@@ -1,6 +1,6 @@
 //! What a reader must know about a result without its being void.
 
-use model::{HostUse, LateCause, Mark, MarkNote, Measurement, Metric, NotSent, Verdict};
+use model::{HostUse, LateCause, Mark, MarkNote, Measurement, Metric, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
@@ -97,17 +97,19 @@ pub(crate) fn noisy(host: &HostUse) -> Option<MarkNote> {
     (!parts.is_empty()).then(|| MarkNote::new(Mark::Noisy, parts.join("; ")))
 }
 
-/// Requests that failed or got a wrong reply. What still waited for a connection at the end of an open load is the
-/// rate's doing and no error.
+/// Requests that failed. What still waited for a connection at the end of an open load is the rate's doing, and what
+/// this machine could not send its own.
 pub(crate) fn errors(measured: &Measurement) -> Option<MarkNote> {
     let books = &measured.accounting;
     let share = books.error_share();
     (share > 0.0).then(|| {
-        let not_sent = books.not_sent.iter().filter(|(kind, _)| **kind != NotSent::WaitingAtEnd);
-        let not_sent = not_sent.map(|(kind, number)| (kind.id(), *number));
+        let turned_away = books.turned_away().map(|(kind, number)| (kind.id(), number));
         let failed = books.failed.iter().map(|(kind, number)| (kind.id(), *number));
-        let wrong = [("with a wrong reply", books.bad_status + books.bad_body)];
+        let wrong = [("with a wrong status", books.bad_status), ("with a wrong body", books.bad_body)];
         let (share, of) = (percent(share), count(books.scheduled));
-        MarkNote::new(Mark::Errors, format!("{share} of {of} requests: {}", kinds(not_sent.chain(failed).chain(wrong))))
+        MarkNote::new(
+            Mark::Errors,
+            format!("{share} of {of} requests: {}", kinds(turned_away.chain(failed).chain(wrong))),
+        )
     })
 }

@@ -89,6 +89,12 @@ impl<'a> Records<'a> {
         self.cells[cell].values()
     }
 
+    /// Every launch of a cell, those of repeated blocks and of the twin among them.
+    pub(crate) fn everywhere(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
+        let levels = &self.plan.cells[cell].levels;
+        self.all().into_iter().filter(move |launch| launch.record.levels == *levels)
+    }
+
     /// The valid launches of a cell, in block order.
     pub(crate) fn valid(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
         self.launches(cell).filter(|launch| launch.judgement.is_valid())

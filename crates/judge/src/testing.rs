@@ -159,6 +159,7 @@ impl Session {
             seed: self.seed,
             margin: 0.05,
             precision: 0.03,
+            allow_failures: crate::thresholds::ALLOWED_FAILURES,
             precise: vec![Metric::Throughput],
             blocks: self.planned,
             repeats: self.repeats,

@@ -142,6 +142,10 @@ pub const BESIDE_A_TRIAL_S: f64 = 30.0;
 /// Share of the half width below which the distance to a threshold is taken to be none.
 pub const NO_DISTANCE: f64 = 1e-3;
 
+/// Share of requests that may fail before the answer is bad, unless somebody allows another. A choice: more than the
+/// requests that a server's restart or its idle time-out takes with it, fewer than its users would put up with.
+pub const ALLOWED_FAILURES: f64 = 0.01;
+
 /// Handler delay from which findings are looked for: below, the server's own time hides the waiting.
 pub const FINDING_DELAY_S: f64 = 0.005;
 

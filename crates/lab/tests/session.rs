@@ -150,6 +150,7 @@ fn plan(blocks: u32) -> Plan {
         seed: 42,
         margin: 0.05,
         precision: 0.03,
+        allow_failures: 0.01,
         precise: vec![model::Metric::Throughput],
         blocks: Blocks { min: blocks, max: blocks },
         repeats: 0,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, LateCause, NotSent};
+use crate::{Failure, LateCause, NotSent, Side};
 
 /// The books of one load: every request that was due appears exactly once on each side.
 ///
@@ -59,13 +59,23 @@ impl Accounting {
         self.not_sent.values().sum()
     }
 
-    /// Everything that is no ok reply and no reply still awaited, as a share (0 to 1) of what was scheduled.
-    ///
-    /// What was still waiting for a connection at the end is the rate's doing, not an error.
+    /// Requests that were never sent because the server or the network would not have them, by kind. What was still
+    /// waiting for a connection at the end is the rate's doing, and what this machine could not send (no port, no file)
+    /// is its own.
+    pub fn turned_away(&self) -> impl Iterator<Item = (NotSent, u64)> {
+        let is_theirs = |kind: NotSent| kind != NotSent::WaitingAtEnd && kind.side() != Side::Us;
+        self.not_sent.iter().map(|(kind, count)| (*kind, *count)).filter(move |(kind, _)| is_theirs(*kind))
+    }
+
+    /// Requests that failed: a reply with another status or body than expected, no complete reply, or turned away.
+    pub fn failures(&self) -> u64 {
+        let turned_away: u64 = self.turned_away().map(|(_, count)| count).sum();
+        self.bad_status + self.bad_body + self.failed_total() + turned_away
+    }
+
+    /// Those as a share (0 to 1) of what was scheduled.
     pub fn error_share(&self) -> f64 {
-        let waiting = self.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
-        let wrong = self.bad_status + self.bad_body + self.failed_total() + self.not_sent_total() - waiting;
-        if self.scheduled == 0 { 0.0 } else { wrong as f64 / self.scheduled as f64 }
+        if self.scheduled == 0 { 0.0 } else { self.failures() as f64 / self.scheduled as f64 }
     }
 
     /// Adds the books of another thread.

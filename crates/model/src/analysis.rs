@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Cell, Course, Environment, InvariantCheck, MarkNote, Metric, ProfiledBy, ProfiledFunction, Reason,
-    RelativeRate,
+    AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, Metric, ProfiledBy, ProfiledFunction,
+    Reason, RelativeRate,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -179,6 +179,9 @@ pub struct CellAnalysis {
     pub profile: Option<CellProfile>,
     /// Share of requests that went wrong.
     pub errors: f64,
+    /// That share against what is allowed, and whether content was wrong in any launch.
+    #[serde(default)]
+    pub failing: Failing,
     /// Every invariant that broke in some launch, and one line for those that held.
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.

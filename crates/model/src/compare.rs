@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, ComparisonVerdict, Environment, GateResult, Measured, Metric, SessionAnalysis, TrialCount, VoidTrial,
+    Cell, CellAnalysis, ComparisonVerdict, Environment, GateResult, Measured, Metric, SessionAnalysis, TrialCount,
+    VoidTrial,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -30,6 +31,9 @@ pub struct CompareAnalysis {
     pub differences: Vec<String>,
     /// Every metric under every set of conditions.
     pub rows: Vec<CompareRow>,
+    /// What is known of each cell that is compared, the old one's before the new one's under each set of conditions.
+    #[serde(default)]
+    pub cells: Vec<ComparedCell>,
     /// What became of the gates.
     pub gates: Vec<GateResult>,
     /// How steady the session was; empty for two runs.
@@ -60,4 +64,24 @@ pub struct CompareRow {
     pub p_adjusted: Option<f64>,
     /// The new one against the old one.
     pub verdict: ComparisonVerdict,
+}
+
+/// Which of the two servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arm {
+    /// The one that was there before.
+    Old,
+    /// The one in question.
+    New,
+}
+
+/// A cell of one of the two servers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedCell {
+    /// Whose it is.
+    pub arm: Arm,
+    /// Its figures, marks and failures.
+    #[serde(flatten)]
+    pub cell: CellAnalysis,
 }

@@ -32,7 +32,7 @@ pub use analysis::*;
 pub use audit::*;
 pub use calibration::*;
 pub use clock::Clock;
-pub use compare::{COMPARE_SCHEMA, CompareAnalysis, CompareRow};
+pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell};
 pub use environment::Environment;
 pub use event::Event;
 pub use expression::{Bound, Call, Expectation, Expression, ParseError, parse_expectation};
@@ -52,7 +52,7 @@ pub use planner::{Next, Planner};
 pub use target::*;
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
-pub use validity::{Course, Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
+pub use validity::{Course, Failing, Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
 
 /// Nanoseconds in one second.
 pub const NS_PER_S: u64 = 1_000_000_000;

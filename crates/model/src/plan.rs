@@ -27,6 +27,9 @@ pub struct Plan {
     pub margin: f64,
     /// Stop once every compared throughput's half width is below this share.
     pub precision: f64,
+    /// The largest share of requests that may fail before the answer is bad; a hundredth in plans that do not say.
+    #[serde(default = "a_hundredth")]
+    pub allow_failures: f64,
     /// The metrics whose ratios are to be known so precisely; throughput in plans that do not say.
     #[serde(default = "throughput_alone")]
     pub precise: Vec<Metric>,
@@ -65,6 +68,10 @@ pub struct Plan {
     /// Statements to be tried.
     #[serde(default)]
     pub claims: Vec<Claim>,
+}
+
+fn a_hundredth() -> f64 {
+    0.01
 }
 
 fn throughput_alone() -> Vec<Metric> {

@@ -32,12 +32,29 @@ impl Reason {
 }
 
 /// The instrument's word on one result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
     /// The word.
     pub verdict: Verdict,
     /// Why; also for a valid closed run, where the reason says what the limit was.
     pub reasons: Vec<Reason>,
+    /// How the server did, which is no matter of the instrument's word.
+    #[serde(default)]
+    pub failing: Failing,
+}
+
+/// How many requests failed against how many may, and whether what came back was right.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Failing {
+    /// Requests that failed ÷ those that were due, 0 to 1.
+    pub failed_share: f64,
+    /// The share that may fail.
+    pub allowed_share: f64,
+    /// Replies with wrong content: another body, not HTTP, or bytes that no request had asked for.
+    pub wrong_content: u64,
+    /// Whether the answer is bad: more failed than may, content was wrong, or nothing was served at all.
+    pub bad: bool,
 }
 
 kinds! {
@@ -51,7 +68,7 @@ kinds! {
         Markov = "markov",
         /// No more completions than the handler delay allows.
         Ceiling = "ceiling",
-        /// No wrong reply.
+        /// No reply with wrong content: body, framing, unasked bytes.
         Correctness = "correctness",
     }
 }

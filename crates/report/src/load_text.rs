@@ -1,6 +1,6 @@
 use model::{
-    Arrivals, Extent, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark, Measurement,
-    NS_PER_S, NotSent, Validity, Verdict,
+    Arrivals, Extent, Failing, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark,
+    Measurement, NS_PER_S, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
@@ -30,25 +30,38 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
 }
 
 /// What went wrong, where the reader cannot miss it. Where nothing came back the reasons say so.
-fn errors(page: &mut Page, measured: &Measurement) {
+fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let books = &measured.accounting;
-    if books.error_share() == 0.0 || books.completed == 0 {
+    if books.completed == 0 {
         return;
     }
-    // What still waited at the end is the rate's doing: the share does not count it either.
-    let waiting = books.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
-    let parts: Vec<String> = [
+    let turned_away: u64 = books.turned_away().map(|(_, count)| count).sum();
+    let failures = [
         ("with a wrong status", books.bad_status),
         ("with a wrong body", books.bad_body),
-        ("failed", books.failed_total()),
-        ("never sent", books.not_sent_total() - waiting),
-    ]
-    .into_iter()
-    .filter(|(_, count)| *count > 0)
-    .map(|(name, count)| format!("{} {name}", thousands(count)))
-    .collect();
-    let share = percent(books.error_share());
-    page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests went wrong: {}", parts.join(", ")));
+        ("without a whole reply", books.failed_total()),
+        ("never sent", turned_away),
+    ];
+    let parts: Vec<String> = failures
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{} {name}", thousands(count)))
+        .collect();
+    if !parts.is_empty() {
+        let Failing { failed_share, allowed_share, .. } = validity.failing;
+        let more = if failed_share > allowed_share {
+            format!(", more than the {} that may", percent(allowed_share))
+        } else {
+            String::new()
+        };
+        let share = percent(books.error_share());
+        page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests failed{more}: {}", parts.join(", ")));
+    }
+    let unasked = measured.connections.unasked_replies;
+    if unasked > 0 {
+        let times = counted(unasked, "connection", "connections");
+        page.paragraph(2, Tint::Bad, &format!("wrong content: bytes that no request had asked for, on {times}"));
+    }
 }
 
 fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
@@ -67,10 +80,10 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
             page.line(Tint::Bad, "Void: bourdon does not vouch for these figures. Do not use them.");
             reasons(page, validity);
             page.line(Tint::Plain, &format!("{rate}, {flow}"));
-            return errors(page, measured);
+            return errors(page, validity, measured);
         }
     }
-    errors(page, measured);
+    errors(page, validity, measured);
     reasons(page, validity);
 }
 

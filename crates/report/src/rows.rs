@@ -34,6 +34,8 @@ pub(crate) struct Row<'a> {
     /// `± 0.6 %`, or empty.
     pub(crate) spread: String,
     pub(crate) of_ceiling: Option<String>,
+    /// Share of the requests that failed.
+    pub(crate) failed: String,
     pub(crate) latency: String,
     pub(crate) cpu: String,
     pub(crate) memory: String,
@@ -57,6 +59,11 @@ impl Group<'_> {
 
     pub(crate) fn has_ceiling(&self) -> bool {
         self.rows.iter().any(|row| row.of_ceiling.is_some())
+    }
+
+    /// Whether some row's throughput must not be read without its failures.
+    pub(crate) fn has_failures(&self) -> bool {
+        self.rows.iter().any(|row| row.cell.failing.bad)
     }
 
     /// The marks in it, each with the rows that carry it and, where one figure says it, that figure.
@@ -230,6 +237,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
         of_ceiling: cell.of_ceiling.map(percent),
+        failed: percent(cell.errors),
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
         cpu: estimate(&cell.cpu_us_per_request, duration_us),
         memory: estimate(&cell.peak_memory_bytes, bytes),

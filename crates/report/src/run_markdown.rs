@@ -10,6 +10,9 @@ use crate::words;
 pub fn run_markdown(analysis: &Analysis) -> String {
     let conditions = Conditions::of(analysis);
     let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
+    parts.extend(
+        words::bad_cells(analysis.cells.iter(), &conditions).iter().map(|text| format!("> **{}**", escape(text))),
+    );
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.push(bullets(words::notes(analysis, &conditions).iter().map(|text| escape(text))));
     parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));
@@ -62,6 +65,9 @@ fn table(group: &Group<'_>) -> String {
     if group.has_ceiling() {
         header.push("of ceiling");
     }
+    if group.has_failures() {
+        header.push("failed");
+    }
     header.extend([group.latency_header.as_str(), "CPU/request", "memory"]);
     let rule: Vec<&str> = (0..header.len()).map(|index| if index < left { "---" } else { "---:" }).collect();
     let mut lines = vec![line(&header), line(&rule)];
@@ -74,6 +80,9 @@ fn table(group: &Group<'_>) -> String {
         cells.extend([row.throughput.as_str(), if row.spread.is_empty() { "–" } else { &row.spread }]);
         if group.has_ceiling() {
             cells.push(row.of_ceiling.as_deref().unwrap_or("–"));
+        }
+        if group.has_failures() {
+            cells.push(&row.failed);
         }
         cells.extend([row.latency.as_str(), &row.cpu, &row.memory]);
         lines.push(line(&cells));

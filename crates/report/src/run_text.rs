@@ -34,6 +34,9 @@ fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     for line in join(&words::header(analysis), " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
+    for text in words::bad_cells(analysis.cells.iter(), conditions) {
+        page.paragraph(0, Tint::Bad, &text);
+    }
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
     }
@@ -93,6 +96,9 @@ fn lines_with_bar(group: &Group<'_>, title: &str, bar_cells: usize) -> Vec<Strin
     if group.has_ceiling() {
         header.push("of ceiling".to_owned());
     }
+    if group.has_failures() {
+        header.push("failed".to_owned());
+    }
     header.extend([group.latency_header.as_str(), "CPU/request", "memory"].map(str::to_owned));
     let mut rows = Vec::new();
     let columns = name_column(group, bar_cells).into_iter().zip(throughput_column(group));
@@ -100,6 +106,9 @@ fn lines_with_bar(group: &Group<'_>, title: &str, bar_cells: usize) -> Vec<Strin
         let mut cells = vec![name, throughput];
         if group.has_ceiling() {
             cells.push(row.of_ceiling.clone().unwrap_or_else(|| "–".to_owned()));
+        }
+        if group.has_failures() {
+            cells.push(row.failed.clone());
         }
         cells.extend([row.latency.clone(), row.cpu.clone(), row.memory.clone()]);
         rows.push(cells);

@@ -86,6 +86,33 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
+/// Said at the top: the cells whose answer is bad. `Bad answers: more than 1 % of the requests failed: mine (100
+/// connections) 48 %`.
+pub(crate) fn bad_cells<'a>(
+    cells: impl Iterator<Item = &'a CellAnalysis> + Clone,
+    conditions: &Conditions,
+) -> Vec<String> {
+    let place = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
+    let failing = |cell: &&CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
+    let failed: Vec<String> =
+        cells.clone().filter(failing).map(|cell| format!("{} {}", place(cell), percent(cell.errors))).collect();
+    let wrong = cells.clone().filter(|cell| cell.failing.wrong_content > 0);
+    let wrong: Vec<String> =
+        wrong.map(|cell| format!("{} {}", place(cell), thousands(cell.failing.wrong_content))).collect();
+    let silent = cells.clone().filter(|cell| cell.failing.bad && !failing(cell) && cell.failing.wrong_content == 0);
+    let silent: Vec<String> = silent.map(place).collect();
+    let allowed = cells.clone().next().map_or(0.0, |cell| cell.failing.allowed_share);
+    [
+        (format!("More than {} of the requests failed", percent(allowed)), failed),
+        ("Replies with wrong content".to_owned(), wrong),
+        ("Nothing was served".to_owned(), silent),
+    ]
+    .into_iter()
+    .filter(|(_, places)| !places.is_empty())
+    .map(|(words, places)| format!("{words}: {}.", places.join(", ")))
+    .collect()
+}
+
 /// Said at the top when there are too few blocks.
 pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
     let blocks = counted(analysis.blocks.into(), "complete block", "complete blocks");
@@ -240,7 +267,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
         Mark::Drift => "differences between targets change from block to block: intervals may be too narrow",
         Mark::Correlated => "neighbouring blocks resemble each other: intervals may be too narrow",
-        Mark::Errors => "requests that went wrong",
+        Mark::Errors => "requests that failed",
     }
 }
 

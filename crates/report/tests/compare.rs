@@ -58,6 +58,7 @@ fn revisions() -> CompareAnalysis {
             gate("peak_memory<+5%", &rows[4], GateVerdict::Held),
         ],
         rows,
+        cells: Vec::new(),
         session: SessionAnalysis {
             itself: Vec::new(),
             repeated: vec![RepeatedBlock {

@@ -200,7 +200,7 @@ impl Desk {
     fn perform(&mut self, conn: &mut Conn, job: Job, action: Action) {
         let proper = self.replies.proper(job.page, job.close);
         let (bytes, ending) = match action {
-            Action::Reply => (proper.whole(), None),
+            Action::Reply | Action::RepeatedReply => (proper.whole(), None),
             Action::WrongBody => (self.replies.wrong(job.page, job.close).whole(), None),
             Action::Unavailable => (self.replies.unavailable(job.close).whole(), None),
             Action::IdleClose => (proper.whole(), Some(Ending::IdleClose)),
@@ -215,6 +215,9 @@ impl Desk {
         let logged = if action == Action::IdleClose { Action::Reply } else { action };
         self.log.record(conn.ticket.serial, logged);
         conn.output.extend_from_slice(bytes);
+        if action == Action::RepeatedReply {
+            conn.output.extend_from_slice(bytes);
+        }
         if let Some(ending) = ending {
             let forgotten = conn.end_with(ending);
             self.schedule.abandon(forgotten);

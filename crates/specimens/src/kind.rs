@@ -35,6 +35,8 @@ pub enum Kind {
     ShortBody,
     /// A proper 503.
     Unavailable,
+    /// A proper reply and the same again, for which nobody asked.
+    RepeatedReply,
     /// Every outcome, drawn at random from a seed.
     Mixed,
     /// No defect, and every endpoint of targets/CONTRACT.md.
@@ -51,7 +53,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 20] = [
+    pub const ALL: [Kind; 21] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -66,6 +68,7 @@ impl Kind {
         Kind::MalformedHead,
         Kind::ShortBody,
         Kind::Unavailable,
+        Kind::RepeatedReply,
         Kind::Mixed,
         Kind::Contract,
         Kind::CachedReply,
@@ -91,6 +94,7 @@ impl Kind {
             Kind::MalformedHead => "malformed-head",
             Kind::ShortBody => "short-body",
             Kind::Unavailable => "unavailable",
+            Kind::RepeatedReply => "repeated-reply",
             Kind::Mixed => "mixed",
             Kind::Contract => "contract",
             Kind::CachedReply => "cached-reply",
@@ -122,6 +126,7 @@ impl Kind {
             Kind::MalformedHead => "every EVERY-th reply has a head that is not HTTP",
             Kind::ShortBody => "every EVERY-th reply closes after half of the promised body",
             Kind::Unavailable => "every EVERY-th reply is a 503",
+            Kind::RepeatedReply => "every EVERY-th reply is sent twice",
             Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
             Kind::Contract => "keeps the contract of the targets",
             Kind::CachedReply => "keeps the contract but for /hash: the first digest for each n serves all nonces",
@@ -153,6 +158,7 @@ impl Kind {
             Kind::MalformedHead => Action::MalformedHead,
             Kind::ShortBody => Action::ShortBody,
             Kind::Unavailable => Action::Unavailable,
+            Kind::RepeatedReply => Action::RepeatedReply,
         })
     }
 }

@@ -33,11 +33,13 @@ pub enum Action {
     ShortBody,
     /// A proper 503.
     Unavailable,
+    /// A proper reply, twice.
+    RepeatedReply,
 }
 
 impl Action {
     /// Every action, in the order of declaration.
-    pub const ALL: [Action; 11] = [
+    pub const ALL: [Action; 12] = [
         Action::Reply,
         Action::WrongBody,
         Action::ResetBeforeReply,
@@ -49,6 +51,7 @@ impl Action {
         Action::MalformedHead,
         Action::ShortBody,
         Action::Unavailable,
+        Action::RepeatedReply,
     ];
 
     /// The kebab-case name, as it stands in a log file.
@@ -65,6 +68,7 @@ impl Action {
             Action::MalformedHead => "malformed-head",
             Action::ShortBody => "short-body",
             Action::Unavailable => "unavailable",
+            Action::RepeatedReply => "repeated-reply",
         }
     }
 

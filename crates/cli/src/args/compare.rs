@@ -4,7 +4,7 @@ use clap::Args;
 use model::{Gate, parse_gates};
 
 use super::ReportFormat;
-use super::values::{length_of_time, path, positive_rate};
+use super::values::{length_of_time, path, positive_rate, share};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -82,6 +82,10 @@ pub(crate) struct CompareArgs {
     /// How much worse it may become, for instance 'cpu_per_request<+3%, p99<+10%'
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) gate: Option<Gates>,
+
+    /// The share of requests that may fail before the exit status is 1 [default: the experiment's, else 1%]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) allow_failures: Option<f64>,
 
     /// The status a good reply has [default: any 2xx or 3xx]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]

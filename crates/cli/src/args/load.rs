@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{duration, header, positive_duration, positive_rate, token};
+use super::values::{duration, header, positive_duration, positive_rate, share, token};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,6 +25,9 @@ pub(crate) enum ArrivalsArg {
     /// At independent exponential distances
     Poisson,
 }
+
+/// `judge::thresholds::ALLOWED_FAILURES` as it is typed.
+const DEFAULT_ALLOWED: &str = "1%";
 
 const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -105,6 +108,10 @@ pub(crate) struct LoadArgs {
     /// The exact body a good reply has, or @file; every reply is compared
     #[arg(long, value_name = "TEXT|@FILE")]
     pub(crate) expect_body: Option<String>,
+
+    /// The share of requests that may fail before the exit status is 1
+    #[arg(long, value_name = "SHARE", default_value = DEFAULT_ALLOWED, value_parser = share)]
+    pub(crate) allow_failures: f64,
 
     /// Load before the window, not measured [default: 1s; 0s with --requests]
     #[arg(long, value_name = "TIME", value_parser = duration)]

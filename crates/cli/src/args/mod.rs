@@ -13,6 +13,7 @@ use specimens::Kind;
 pub(crate) use compare::CompareArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use values::positive_duration;
+use values::share;
 
 /// A performance laboratory for HTTP servers: puts them under controlled load, watches them, and says what holds, how
 /// surely, and why.
@@ -106,6 +107,10 @@ pub(crate) struct RunArgs {
     /// Exit with 1 when a claim is contradicted
     #[arg(long)]
     pub(crate) gate: bool,
+
+    /// The share of a cell's requests that may fail before the exit status is 1 [default: the experiment's, else 1%]
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "resume")]
+    pub(crate) allow_failures: Option<f64>,
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]

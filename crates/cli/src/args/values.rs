@@ -32,6 +32,15 @@ pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A share, `5%` or `0.05`.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let (number, whole) = text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |number| (number.trim(), 100.0));
+    match number.parse::<f64>().map(|number| number / whole) {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("a share is written `5%` or `0.05`, from 0 to 1".to_owned()),
+    }
+}
+
 /// Requests a second: `1000`, `1.5k`, `2M`.
 pub(super) fn positive_rate(text: &str) -> Result<f64, String> {
     let (number, times) = match text.strip_suffix(['k', 'K']) {

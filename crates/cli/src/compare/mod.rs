@@ -62,7 +62,7 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
         )));
     }
     print(args, &analysis)?;
-    Ok(exit(&analysis))
+    Ok(exit(&analysis, false))
 }
 
 /// Two targets of an experiment file, launched now.
@@ -112,6 +112,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
         targets: None,
         blocks: args.blocks,
         seed: None,
+        allow_failures: args.allow_failures,
         zoo,
         machine: Machine { cpus: run::cpus() },
         base,
@@ -140,16 +141,12 @@ fn conclude(ended: &Conducted, analysis: &CompareAnalysis) -> Result<Exit, Failu
     }
     say(format!("\nRecord: {folder}"));
     let unmeasured = analysis.rows.iter().all(|row| row.ratio.estimate.is_none());
-    Ok(match ended.failure() {
-        Some(failure) => failure,
-        None if unmeasured => Exit::Void,
-        None => exit(analysis),
-    })
+    Ok(if ended.unreachable() { Exit::Unreachable } else { exit(analysis, unmeasured) })
 }
 
-fn exit(analysis: &CompareAnalysis) -> Exit {
+fn exit(analysis: &CompareAnalysis, void: bool) -> Exit {
     let broken = analysis.gates.iter().any(|gate| gate.verdict == GateVerdict::Broken);
-    if broken { Exit::Bad } else { Exit::Good }
+    Exit::of_answer(broken || judge::comparison_is_bad(analysis), void)
 }
 
 fn of(record: &RunRecord) -> Run<'_> {

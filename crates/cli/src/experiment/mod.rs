@@ -55,6 +55,8 @@ pub(crate) struct Request<'a> {
     pub(crate) blocks: Option<u32>,
     /// `--seed`, before that of the file.
     pub(crate) seed: Option<u64>,
+    /// `--allow-failures`, before that of the file.
+    pub(crate) allow_failures: Option<f64>,
     /// The targets of the zoo.
     pub(crate) zoo: &'a [Target],
     /// The machine.

@@ -51,6 +51,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         seed,
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         precision: experiment.trials.precision,
+        allow_failures: request.allow_failures.unwrap_or(experiment.trials.allow_failures),
         precise: vec![Metric::Throughput],
         blocks: experiment.blocks(request)?,
         repeats: 0,

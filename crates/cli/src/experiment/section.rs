@@ -226,6 +226,15 @@ impl<'a> Item<'a> {
         share.ok_or_else(|| self.fault(message()).help(format!("write for instance `{} = \"5%\"`", self.name())))
     }
 
+    /// A share from none to all: `"5%"`.
+    pub(super) fn any_share(&self) -> Read<f64> {
+        let text = self.value.get_ref().as_str().ok_or_else(|| self.mistyped("a percentage", "\"5%\""))?;
+        let percent: Option<f64> = text.trim().strip_suffix('%').and_then(|number| number.trim().parse().ok());
+        let share = percent.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
+        let message = || format!("`{}` must be from 0% to 100%, not `{text}`", self.name());
+        share.ok_or_else(|| self.fault(message()).help(format!("write for instance `{} = \"5%\"`", self.name())))
+    }
+
     /// The values of a list, or the one value that stands for a list of one; never none.
     pub(super) fn values(&self) -> Read<Vec<Item<'a>>> {
         let key = self.key;

@@ -1,5 +1,6 @@
 //! `[trials]` and `[quick]`: how long and how often.
 
+use judge::thresholds::ALLOWED_FAILURES;
 use model::{Blocks, Cell, CellPlan, NS_PER_S};
 
 use super::diagnostic::{Fault, Read, Span};
@@ -23,6 +24,7 @@ pub(super) struct Trials {
     pub(super) window_ns: u64,
     pub(super) blocks: Blocks,
     pub(super) precision: f64,
+    pub(super) allow_failures: f64,
     /// Blocks that may be launched again; none leaves it to their number.
     pub(super) repeats: Option<u32>,
 }
@@ -35,12 +37,14 @@ impl Trials {
             window_ns: 10 * NS_PER_S,
             blocks: FULL_BLOCKS,
             precision: 0.03,
+            allow_failures: ALLOWED_FAILURES,
             repeats: None,
         };
         let Some(section) = section else { return Ok(defaults) };
-        section.only(&["warm_up", "window", "blocks", "precision", "repeats", "ladder"])?;
+        section.only(&["warm_up", "window", "blocks", "precision", "allow_failures", "repeats", "ladder"])?;
         let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
-        Ok(Trials { precision, ..defaults.overridden(section)? })
+        let allow_failures = section.read("allow_failures", |item| item.any_share())?.unwrap_or(ALLOWED_FAILURES);
+        Ok(Trials { precision, allow_failures, ..defaults.overridden(section)? })
     }
 
     /// The same, but for what a section says of warm-up, window, blocks and repeats.
@@ -50,6 +54,7 @@ impl Trials {
             window_ns: section.read("window", |item| item.positive_duration())?.unwrap_or(self.window_ns),
             blocks: section.read("blocks", blocks)?.unwrap_or(self.blocks),
             precision: self.precision,
+            allow_failures: self.allow_failures,
             repeats: section.read("repeats", |item| item.small(0, "1"))?.or(self.repeats),
         })
     }

@@ -169,12 +169,12 @@ fn a_launch_during_which_the_generator_stood_still_is_void() {
 }
 
 #[test]
-fn wrong_replies_void_and_failures_do_not() {
+fn wrong_content_voids_and_failures_do_not() {
     let (cell, mut trial) = launch(10, 9_200.0);
     wrong_replies(&mut trial, 12);
     let void = check_trial(&cell, None, &trial).void.unwrap();
     assert_eq!(void.code, "correctness");
-    assert_eq!(void.text, "12 of 92,000 replies are wrong (0 with a wrong status, 12 with a wrong body)");
+    assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
     let (cell, mut trial) = launch(10, 9_200.0);
     let books = &mut measured(&mut trial).accounting;
     (books.scheduled, books.sent) = (92_005, 92_005);
@@ -182,6 +182,30 @@ fn wrong_replies_void_and_failures_do_not() {
     assert_eq!(void_code(&cell, &trial), None);
     let text = "less than 0.1 % of 92,005 requests: 5 timed-out".to_owned();
     assert_eq!(check_trial(&cell, None, &trial).marks, [MarkNote::new(Mark::Errors, text)]);
+    for breach in [
+        |of: &mut Measurement| of.connections.unasked_replies = 3,
+        |of: &mut Measurement| {
+            of.accounting.sent += 3;
+            of.accounting.scheduled += 3;
+            of.accounting.failed.insert(Failure::Malformed, 3);
+        },
+    ] {
+        let (cell, mut trial) = launch(10, 9_200.0);
+        breach(measured(&mut trial));
+        assert_eq!(void_code(&cell, &trial).as_deref(), Some("correctness"));
+    }
+}
+
+#[test]
+fn another_status_is_a_failure_and_leaves_the_throughput() {
+    let (cell, mut trial) = launch(10, 9_200.0);
+    let of = measured(&mut trial);
+    (of.accounting.ok, of.accounting.bad_status, of.in_window.ok) = (0, 92_000, 0);
+    let judgement = check_trial(&cell, None, &trial);
+    assert_eq!(judgement.void, None);
+    let text = "100 % of 92,000 requests: 92,000 with a wrong status".to_owned();
+    assert_eq!(judgement.marks, [MarkNote::new(Mark::Errors, text)]);
+    assert_eq!(Metric::Throughput.value(&trial), Some(0.0));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 use std::net::SocketAddr;
 
 use model::{
-    Accounting, Arrivals, ConnectionCounts, Extent, Failure, FailureCount, FailureKind, GeneratorUse, HttpVersion,
-    Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation,
-    Request, Residence, ThreadUse, Validity, Verdict, WindowCount,
+    Accounting, Arrivals, ConnectionCounts, Extent, Failing, Failure, FailureCount, FailureKind, GeneratorUse,
+    HttpVersion, Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, Mix, NotSent,
+    ReplyExpectation, Request, Residence, ThreadUse, Validity, Verdict, WindowCount,
 };
 
 pub(crate) const URL: &str = "http://127.0.0.1:8080/rest/hello";
@@ -46,7 +46,7 @@ fn spec(model: LoadModel) -> LoadSpec {
 
 fn validity(verdict: Verdict, reasons: &[(&str, &str)]) -> Validity {
     let reasons = reasons.iter().map(|(code, text)| model::Reason::new(*code, *text)).collect();
-    Validity { verdict, reasons }
+    Validity { verdict, reasons, failing: Failing { allowed_share: 0.01, ..Failing::default() } }
 }
 
 /// Quantiles in µs from the median to the 99.99th percentile, then the largest.

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Finding, Invariant,
+    ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding, Invariant,
     InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason,
     Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
@@ -53,6 +53,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         time_to_ready_ms: measured(12.0, 0.1, "ms"),
         profile: None,
         errors: 0.0,
+        failing: Failing { allowed_share: 0.01, ..Failing::default() },
         invariants: vec![InvariantCheck {
             invariant: Invariant::Accounting,
             holds: true,
@@ -349,7 +350,7 @@ pub(crate) fn full() -> Analysis {
     let bare = [(Some(1), true, "go-net-http"), (Some(1), true, "go-gin"), (None, false, "go-iris-2016")];
     let mut cells = delayed_cells();
     cells.extend(bare_cells());
-    let wrong = "12 of 9,180 replies are wrong (12 with a wrong status, 0 with a wrong body)";
+    let wrong = "wrong content among 9,180 replies: 12 with a wrong body";
     let died = "exited with status 2 after 1.2 s";
     Analysis {
         cells,

@@ -45,6 +45,14 @@ fn pages() {
 }
 
 #[test]
+fn a_repeated_reply_comes_twice() {
+    let server = run(Settings { every: 1, ..Settings::new(Kind::RepeatedReply) });
+    let mut client = Client::new(&server);
+    assert_eq!([client.get("/rest/hello"), client.seen()], [hello(), hello()]);
+    assert_eq!(server.stop().len(), 1);
+}
+
+#[test]
 fn every_third_and_pings_do_not_count() {
     let server = run(Settings { every: 3, ..Settings::new(Kind::Unavailable) });
     let mut client = Client::new(&server);

@@ -23,6 +23,7 @@ fn visible(action: Action) -> Seen {
         Action::MalformedHead => Seen::Eof("HTTP/9.9 banana\r\n\r\n".to_owned()),
         Action::ShortBody => Seen::Eof(half_body),
         Action::Unavailable => reply(503, "Service Unavailable\n"),
+        Action::RepeatedReply => unreachable!("it is not drawn"),
     }
 }
 

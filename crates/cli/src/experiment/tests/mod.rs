@@ -42,6 +42,7 @@ fn with<T>(read: impl FnOnce(&Request) -> T) -> T {
         targets: None,
         blocks: None,
         seed: None,
+        allow_failures: None,
         zoo: &zoo,
         machine: Machine { cpus: 4 },
         base: Path::new("/home/me"),

@@ -1,0 +1,112 @@
+//! The one rule for a bad answer, whatever was loaded and by which command.
+
+use model::{Accounting, Analysis, Arm, CellAnalysis, CompareAnalysis, Failing, Failure, Measurement};
+
+use crate::limit::nothing_completed;
+
+/// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
+/// that no request had asked for.
+pub(crate) fn wrong_content(measured: &Measurement) -> [(&'static str, u64); 3] {
+    let books = &measured.accounting;
+    [
+        ("with a wrong body", books.bad_body),
+        ("not HTTP", books.failed.get(&Failure::Malformed).copied().unwrap_or(0)),
+        ("that no request had asked for", measured.connections.unasked_replies),
+    ]
+}
+
+/// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
+/// content was wrong, or when they were never served.
+pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
+    let mut books = Accounting::default();
+    let (mut content, mut loaded, mut served) = (0, false, false);
+    for load in loads {
+        books.merge(&load.accounting);
+        content += wrong_content(load).iter().map(|(_, number)| number).sum::<u64>();
+        loaded = true;
+        served |= !nothing_completed(load);
+    }
+    let failed_share = books.error_share();
+    Failing {
+        failed_share,
+        allowed_share: allowed,
+        wrong_content: content,
+        bad: failed_share > allowed || content > 0 || (loaded && !served),
+    }
+}
+
+/// Whether the answer of a run is bad: that of any of its cells.
+pub fn answer_is_bad(analysis: &Analysis) -> bool {
+    any_bad(&analysis.cells)
+}
+
+/// Whether the answer of a comparison is bad: that of any cell of the new server. It is the one in question; an old one
+/// that failed is said, and is no reason to turn the new one away.
+pub fn comparison_is_bad(analysis: &CompareAnalysis) -> bool {
+    any_bad(analysis.cells.iter().filter(|of| of.arm == Arm::New).map(|of| &of.cell))
+}
+
+fn any_bad<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> bool {
+    cells.into_iter().any(|cell| cell.failing.bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Session, measurement};
+    use crate::thresholds::ALLOWED_FAILURES;
+    use model::NotSent;
+
+    fn failed(share: f64) -> Measurement {
+        let mut load = measurement(10.0, 1_000.0, 0.1);
+        let failed = (share * load.accounting.scheduled as f64).round() as u64;
+        (load.accounting.ok, load.accounting.bad_status) = (load.accounting.ok - failed, failed);
+        load
+    }
+
+    fn is_bad(load: &Measurement, allowed: f64) -> bool {
+        failing([load], allowed).bad
+    }
+
+    #[test]
+    fn more_than_is_allowed_is_bad_and_any_wrong_content() {
+        assert!(!is_bad(&failed(0.0), 0.0) && !is_bad(&failed(0.01), ALLOWED_FAILURES));
+        assert!(is_bad(&failed(0.0101), ALLOWED_FAILURES) && !is_bad(&failed(0.48), 0.5) && is_bad(&failed(0.51), 0.5));
+        let mut twice = failed(0.0);
+        twice.connections.unasked_replies = 1;
+        assert!(is_bad(&twice, 1.0), "no share excuses it");
+        assert_eq!(failing([&twice, &failed(0.5)], 1.0).wrong_content, 1);
+    }
+
+    #[test]
+    fn what_was_never_served_is_bad_and_what_the_rate_or_this_machine_held_back_is_not() {
+        assert!(is_bad(&Measurement::default(), 1.0));
+        for (kind, expected) in [
+            (NotSent::Refused, true),
+            (NotSent::ConnectTimedOut, true),
+            (NotSent::WaitingAtEnd, false),
+            (NotSent::OutOfPorts, false),
+        ] {
+            let mut load = failed(0.0);
+            load.accounting.scheduled += 5_000;
+            load.accounting.not_sent.insert(kind, 5_000);
+            assert_eq!(is_bad(&load, ALLOWED_FAILURES), expected, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_bad_where_one_of_its_cells_is() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0);
+        assert!(!answer_is_bad(&session.analyse()));
+        let mut records = session.records();
+        for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
+            trial.measurement = Some(failed(1.0));
+            trial.measurement.as_mut().expect("just set").in_window.ok = 0;
+        }
+        let analysis = session.analyse_these(&records);
+        assert!(answer_is_bad(&analysis));
+        let bad: Vec<bool> = analysis.cells.iter().map(|cell| cell.failing.bad).collect();
+        assert_eq!((bad, analysis.cells[1].throughput.estimate), (vec![false, true], Some(0.0)));
+        assert_eq!(analysis.cells[1].trials, 6, "no launch is void");
+    }
+}
