@@ -31,11 +31,11 @@ pub fn run_text(analysis: &Analysis, style: Style) -> String {
 
 fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     page.paragraph(0, Tint::Bold, &analysis.question);
-    for line in join(&words::header(analysis), " · ", page.width()) {
-        page.line(Tint::Dim, &line);
-    }
     for text in words::bad_cells(analysis.cells.iter(), conditions) {
         page.paragraph(0, Tint::Bad, &text);
+    }
+    for line in join(&words::header(analysis), " · ", page.width()) {
+        page.line(Tint::Dim, &line);
     }
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
