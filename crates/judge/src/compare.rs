@@ -1,14 +1,15 @@
 //! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment, Gate,
-    GateResult, GateSide, GateVerdict, Measured, Metric, Plan, SessionAnalysis, TrialCount, TrialRecord, VoidTrial,
+    Arm, COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment,
+    Gate, GateResult, GateSide, GateVerdict, LoadModel, Measured, Metric, Plan, SessionAnalysis, TrialCount,
+    TrialRecord, VoidTrial, format_duration,
 };
 
 use crate::cells::{self, measured};
 use crate::comparisons::{seen, supports};
 use crate::records::{Records, by_conditions};
-use crate::statistics::{LogRatio, holm, logarithms, paired, unpaired};
+use crate::statistics::{LogRatio, geometric_mean, holm, logarithms, paired, unpaired};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 use crate::{analysis, session};
 
@@ -110,6 +111,21 @@ pub fn compare_runs(
     })
 }
 
+/// Saved loads, old against new, as [`compare_runs`] does it: each counts as one launch. `in_turn` says whether they
+/// were taken in turn.
+///
+/// # Errors
+/// As those of [`compare_runs`].
+pub fn compare_loads(
+    old: Run<'_>,
+    new: Run<'_>,
+    names: (String, String),
+    gates: &[Gate],
+    in_turn: bool,
+) -> Result<CompareAnalysis, CompareError> {
+    Ok(CompareAnalysis { saved_loads: true, interleaved: in_turn, ..compare_runs(old, new, names, gates)? })
+}
+
 /// Cells with the same levels; where there are none and each run has a single target, those with the same conditions.
 fn common_cells(old: &Plan, new: &Plan) -> Vec<(usize, usize)> {
     let matching = |same: &dyn Fn(&Cell, &Cell) -> bool| {
@@ -136,6 +152,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         rows,
         cells: pairs.iter().flat_map(Pair::cells).collect(),
         gates,
+        saved_loads: false,
         interleaved: false,
         blocks: 0,
         seed: None,
@@ -190,13 +207,15 @@ impl Pair<'_> {
     fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
         let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
         let ratio = |pick: fn(&LogRatio) -> f64| found.as_ref().map(|found| pick(found).exp());
+        // One launch of each has a ratio as well, and nothing to say how sure it is.
+        let alone = || Some(geometric_mean(&self.values(metric)[1])? / geometric_mean(&self.values(metric)[0])?);
         CompareRow {
             metric,
             conditions: self.new.0.plan.cells[self.new.1].levels.conditions(),
             old,
             new,
             ratio: Measured {
-                estimate: ratio(|found| found.interval.estimate),
+                estimate: ratio(|found| found.interval.estimate).or_else(alone),
                 low: ratio(|found| found.interval.low),
                 high: ratio(|found| found.interval.high),
                 unit: "ratio".to_owned(),
@@ -273,11 +292,41 @@ fn differences(old: Run<'_>, new: Run<'_>) -> Vec<String> {
     for (a, b) in common_cells(old.plan, new.plan) {
         let (a, b) = (&old.plan.cells[a].load, &new.plan.cells[b].load);
         if a != b {
-            look("load", format!("{a:?}"), format!("{b:?}"));
+            load_differences(a, b, &mut look);
             break;
         }
     }
     found
+}
+
+/// What two loads that differ do not have in common.
+fn load_differences(a: &CellLoad, b: &CellLoad, look: &mut impl FnMut(&str, String, String)) {
+    let model = |load: &CellLoad| match load.load_model {
+        LoadModel::Closed => "closed".to_owned(),
+        LoadModel::Open { rate_per_s, arrivals } => format!("open, {rate_per_s} a second, {arrivals:?}"),
+    };
+    let path = |load: &CellLoad| load.mix.first().request.path.clone();
+    let method = |load: &CellLoad| load.mix.first().request.method.clone();
+    let mut all: Vec<(&str, String, String)> = vec![
+        ("path", path(a), path(b)),
+        ("method", method(a), method(b)),
+        ("load", model(a), model(b)),
+        ("connections", a.connections.to_string(), b.connections.to_string()),
+        ("pipeline", a.pipeline.to_string(), b.pipeline.to_string()),
+        ("keep-alive", a.keep_alive.to_string(), b.keep_alive.to_string()),
+        ("time-out", format!("{:?} ns", a.timeout_ns), format!("{:?} ns", b.timeout_ns)),
+    ];
+    for (what, of) in [
+        ("network delay", (|load| load.network_delay_ns) as fn(&CellLoad) -> u64),
+        ("warm-up", |load| load.warm_up_ns),
+        ("window", |load| load.window_ns),
+    ] {
+        all.push((what, format_duration(of(a)), format_duration(of(b))));
+    }
+    if all.iter().all(|(_, before, after)| before == after) {
+        all.push(("what is asked for", "one mix of requests".to_owned(), "another".to_owned()));
+    }
+    all.into_iter().for_each(|(what, before, after)| look(what, before, after));
 }
 
 #[cfg(test)]

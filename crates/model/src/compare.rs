@@ -19,6 +19,9 @@ pub struct CompareAnalysis {
     pub new: String,
     /// Whether both were launched in turn, within the same blocks. Else the machine may have changed in between.
     pub interleaved: bool,
+    /// Whether these are saved loads: each is one launch, and nothing is known of the server's process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub saved_loads: bool,
     /// Blocks in which both were measured; of two runs, the fewer.
     pub blocks: u32,
     /// Half width of the band in which the two count as the same, as a share.

@@ -24,8 +24,10 @@ pub(crate) fn question(analysis: &CompareAnalysis) -> String {
 
 /// How often, how, where, when, how long.
 pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
-    let launches = counted(analysis.blocks.into(), "launch", "launches");
+    let launches = launches(analysis);
     let how = match analysis.seed {
+        _ if analysis.saved_loads && analysis.interleaved => format!("{launches} of each, taken in turn"),
+        _ if analysis.saved_loads => format!("{launches} of each"),
         Some(seed) if analysis.interleaved => format!("{launches} of each, interleaved, seed {seed}"),
         _ => format!("{launches} of each, in two runs"),
     };
@@ -36,16 +38,30 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     parts
 }
 
+fn launches(analysis: &CompareAnalysis) -> String {
+    let (one, many) = if analysis.saved_loads { ("load", "loads") } else { ("launch", "launches") };
+    counted(analysis.blocks.into(), one, many)
+}
+
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said = Vec::new();
     if analysis.blocks < 6 {
-        let blocks = counted(analysis.blocks.into(), "launch", "launches");
+        let blocks = launches(analysis);
         said.push(format!("Preliminary: {blocks} of each, a verdict needs six. These figures carry no verdict."));
+    }
+    if analysis.saved_loads {
+        said.push(if analysis.blocks < 2 {
+            "One load of each says nothing of how much the next would differ: the ratios have no interval.".to_owned()
+        } else {
+            "Each load counts as one launch of its server. Loads of one and the same process know nothing of how \
+             launches differ: start the server anew before each."
+                .to_owned()
+        });
     }
     if !analysis.interleaved {
         said.push(
-            "The two were not launched in turn: whatever changed on the machine between the runs is in the ratios."
+            "The two were not measured in turn: whatever changed on the machine in between is in the ratios."
                 .to_owned(),
         );
     }
@@ -164,8 +180,11 @@ fn verdict(row: &CompareRow) -> &'static str {
 
 /// A ratio as a change in per cent, and its interval; none when nothing was estimated.
 fn change(ratio: &Measured) -> Option<(String, String)> {
-    let (estimate, low, high) = (ratio.estimate?, ratio.low?, ratio.high?);
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+    let estimate = ratio.estimate?;
+    let (Some(low), Some(high)) = (ratio.low, ratio.high) else {
+        return Some((format!("{:+.1} %", percent(estimate)), String::new()));
+    };
     let width = percent(high) - percent(low);
     let decimals = if width < 0.2 {
         2
@@ -190,8 +209,8 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
 pub(crate) fn gate(result: &GateResult) -> String {
     let at = conditions(&result.conditions);
     let place = if at.is_empty() { String::new() } else { format!(" with {at}") };
-    let seen =
-        change(&result.ratio).map_or("not measured".to_owned(), |(change, interval)| format!("{change} {interval}"));
+    let seen = change(&result.ratio)
+        .map_or("not measured".to_owned(), |(change, interval)| format!("{change} {interval}").trim_end().to_owned());
     format!("{}{place}: {seen}", result.gate)
 }
 
@@ -202,6 +221,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         .session
         .itself
         .iter()
+        .filter(|found| found.ratio.low.is_some())
         .filter_map(|found| {
             change(&found.ratio).map(|(change, interval)| format!("{} {change} {interval}", name(found.metric)))
         })

@@ -40,6 +40,7 @@ fn revisions() -> CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
         old: "main (b74f097c1d)".to_owned(),
         new: "feature (1a61e6f002)".to_owned(),
+        saved_loads: false,
         interleaved: true,
         blocks: 7,
         margin: 0.05,

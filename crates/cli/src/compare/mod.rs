@@ -1,5 +1,6 @@
 //! `bourdon compare`: is the new server slower than the old one?
 
+mod loads;
 mod question;
 mod revisions;
 
@@ -18,6 +19,7 @@ use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
 use crate::run::{self, Conducted};
+use loads::Side;
 use question::Arms;
 use revisions::Revisions;
 
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         [_, ..] if made_of_arguments => {
             Err(Failure::usage("name recorded runs or an experiment, or commands with --run, not both"))
         }
+        [old, new] if loads::are_there(old) || loads::are_there(new) => of_loads(args, old, new),
         [old, new] => of_runs(args, old, new),
         [file] => of_experiment(args, file, &stop),
         _ => Err(Failure::usage(
@@ -54,15 +57,31 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
     let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
     let names = (old.display().to_string(), new.display().to_string());
     let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, gates(args)).map_err(Failure::usage)?;
+    of_records(args, &analysis)
+}
+
+/// Two saved loads, or several on each side.
+fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
+    let names = (old.display().to_string(), new.display().to_string());
+    let (in_turn, asked) = (before.in_turn(&after), before.differences(&after));
+    let loads = judge::compare_loads(of(&before.record), of(&after.record), names, gates(args), in_turn);
+    let mut analysis = loads.map_err(Failure::usage)?;
+    analysis.differences.extend(asked);
+    of_records(args, &analysis)
+}
+
+/// What was recorded is compared where nothing but the server differs, or where that is known.
+fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
     if !analysis.differences.is_empty() && !args.force {
         let differences = analysis.differences.join("\n  ");
         return Err(Failure::usage(format!(
-            "more differs between these runs than the server:\n  {differences}\nmeasure both anew on one machine, or \
+            "more differs between these two than the server:\n  {differences}\nmeasure both anew in the same way, or \
              compare them all the same with --force"
         )));
     }
-    print(args, &analysis)?;
-    Ok(exit(&analysis, false))
+    print(args, analysis)?;
+    Ok(exit(analysis, false))
 }
 
 /// Two targets of an experiment file, launched now.

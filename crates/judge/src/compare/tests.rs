@@ -127,5 +127,5 @@ fn what_differs_beside_the_server_is_told() {
     );
     let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
     assert_eq!(analysis.differences[0], "kernel: 6.1, then 6.18");
-    assert!(analysis.differences[1].starts_with("load: "), "{:?}", analysis.differences);
+    assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
 }

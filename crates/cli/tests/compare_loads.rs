@@ -1,0 +1,102 @@
+//! Results that `bourdon load -o FILE` saved, held against each other.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use specimens::{Kind, Settings};
+use support::{Ended, Specimen, bourdon};
+
+fn save(specimen: &Specimen, file: &Path, arguments: &[&str]) {
+    let url = specimen.url();
+    let output = ["load", &url, "--format", "none", "-o", file.to_str().unwrap(), "-d", "0.1", "--warm-up", "0"];
+    let ended = bourdon(&[&output[..], arguments].concat());
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+}
+
+fn slow(delay_ms: u64) -> Specimen {
+    Specimen::start(Settings { handler_delay: Duration::from_millis(delay_ms), ..Settings::new(Kind::Clean) })
+}
+
+fn compare(old: &Path, new: &Path, arguments: &[&str]) -> Ended {
+    bourdon(&[&["compare", old.to_str().unwrap(), new.to_str().unwrap()], arguments].concat())
+}
+
+fn refused(ended: &Ended, words: &[&str]) {
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    words.iter().for_each(|word| assert!(ended.stderr.contains(word), "no `{word}` in {ended:?}"));
+}
+
+#[test]
+fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.json"), folder.path().join("new.json"));
+    save(&slow(2), &old, &["-c", "2"]);
+    save(&slow(10), &new, &["-c", "2"]);
+    let ended = compare(&old, &new, &["--format", "json", "--gate", "p50<+10%"]);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&document["saved_loads"], &document["blocks"]), (&true.into(), &1.into()));
+    let throughput = &document["rows"][0];
+    assert!(throughput["ratio"]["estimate"].as_f64().unwrap() < 0.5, "{throughput}");
+    assert_eq!((&throughput["ratio"]["low"], &throughput["verdict"]), (&Value::Null, &"inconclusive".into()));
+    assert_eq!(document["gates"][0]["verdict"], "undecided");
+    let text = compare(&old, &new, &[]).stdout;
+    assert!(text.contains("the ratios have no interval") && text.contains("Preliminary: 1 load of each"), "{text}");
+}
+
+#[test]
+fn six_loads_each_have_a_verdict_and_break_gates() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    for side in [&old, &new] {
+        std::fs::create_dir(side).unwrap();
+    }
+    for number in 1..=6 {
+        let file = format!("{number}.json");
+        save(&slow(2), &old.join(&file), &["-c", "2"]);
+        save(&slow(10), &new.join(&file), &["-c", "2"]);
+    }
+    let ended = compare(&old, &new, &["--format", "json", "--gate", "p50<+10%"]);
+    assert_eq!(ended.status, Some(1), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&document["interleaved"], &document["blocks"]), (&true.into(), &6.into()));
+    assert_eq!(document["rows"][0]["verdict"], "slower", "{document:#}");
+    assert!(document["rows"][0]["ratio"]["high"].as_f64().unwrap() < 0.5);
+    let text = compare(&old, &new, &[]).stdout;
+    assert!(text.contains("6 loads of each, taken in turn") && text.contains("start the server anew"), "{text}");
+}
+
+#[test]
+fn loads_that_asked_for_different_things_are_refused_until_forced() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let specimen = Specimen::of(Kind::Clean);
+    save(&specimen, &file("a.json"), &["-c", "2"]);
+    save(&specimen, &file("b.json"), &["-c", "4", "-R", "500"]);
+    let ended = compare(&file("a.json"), &file("b.json"), &[]);
+    refused(&ended, &["load: closed, then open, 500 a second", "connections: 2, then 4", "--force"]);
+    let forced = compare(&file("a.json"), &file("b.json"), &["--force"]);
+    assert_eq!(forced.status, Some(0), "{forced:?}");
+    assert!(forced.stdout.contains("more differs than the server: load: closed"), "{forced:?}");
+    refused(&compare(folder.path(), &file("a.json"), &[]), &["are on one side and asked for different loads"]);
+}
+
+#[test]
+fn what_is_not_a_saved_load_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    save(&Specimen::of(Kind::Clean), &file("a.json"), &["-c", "2"]);
+    for (name, text, why) in [
+        ("b.json", "not JSON", "line 1, column"),
+        ("c.json", "{}", "is not a saved load"),
+        ("d.json", r#"{"schema": "bourdon.load/2", "load": {}}"#, "its schema is `bourdon.load/2`"),
+        ("e.json", r#"{"schema": "bourdon.load/1", "load": {"path": 7}}"#, "does not say what was asked"),
+    ] {
+        std::fs::write(file(name), text).unwrap();
+        refused(&compare(&file("a.json"), &file(name), &[]), &[why, "bourdon load -o FILE"]);
+    }
+}
