@@ -97,6 +97,31 @@ fn two_commands_are_two_servers() {
 }
 
 #[test]
+fn a_new_server_that_fails_is_a_bad_answer_and_a_gate_on_errors_compares_shares() {
+    let lab = Lab::new();
+    let runs = ["--run", "$BOURDON specimen clean", "--run", "env EVERY=3 $BOURDON specimen unavailable"];
+    let arguments = [&["compare", "--path", "/rest/hello", "--ready", "/ping"], &runs[..], &SHORT].concat();
+    let text = lab.bourdon(&[&arguments[..], &["--gate", "errors<+1%"]].concat()).exits(1);
+    text.shows(&["More than 1 % of the requests failed: new 33 %.", "errors +33", "points (", " broken  errors<+1%"]);
+    let allowed = [&arguments[..], &["--allow-failures", "50%", "--format", "json"]].concat();
+    let document = lab.bourdon(&allowed).exits(0).json();
+    assert_eq!(verdict(&document, "errors"), "slower", "{document:#}");
+    let errors = document["rows"].as_array().unwrap().iter().find(|row| row["metric"] == "errors").unwrap();
+    let difference = errors["difference"]["estimate"].as_f64().unwrap();
+    assert!((0.2..0.4).contains(&difference) && errors["ratio"]["estimate"].is_null(), "{errors:#}");
+    let marked = |arm: &str| {
+        let cells = document["cells"].as_array().unwrap();
+        let cell = cells.iter().find(|cell| cell["arm"] == arm).unwrap();
+        cell["marks"].as_array().unwrap().iter().any(|note| note["mark"] == "errors")
+    };
+    assert_eq!([marked("old"), marked("new")], [false, true]);
+    // The other way round nothing is wrong with the new one.
+    let fixed = ["--run", runs[3], "--run", runs[1], "--gate", "errors<+1%"];
+    let fixed = [&["compare", "--path", "/rest/hello", "--ready", "/ping"], &fixed[..], &SHORT].concat();
+    lab.bourdon(&fixed).exits(0).shows(&["More than 1 % of the requests failed: old 33 %.", " held  errors<+1%"]);
+}
+
+#[test]
 fn what_cannot_be_compared_is_said_and_nothing_is_left() {
     let lab = repository();
     let app = lab.path().join("app");

@@ -172,7 +172,7 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
 
 /// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies
 /// were all wrong does not show 0. Wrong content counts wherever it was seen, for it voids its launch.
-fn failing(records: &Records, index: usize) -> Failing {
+pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let any_valid = records.valid(index).next().is_some();
     let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
     let allowed = records.plan.allow_failures;

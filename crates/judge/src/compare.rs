@@ -1,20 +1,20 @@
 //! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
 
+mod gates;
+mod pair;
+
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment,
-    Gate, GateResult, GateSide, GateVerdict, LoadModel, Measured, Metric, Plan, SessionAnalysis, TrialCount,
-    TrialRecord, VoidTrial, format_duration,
+    COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, Environment, Gate, LoadModel, MarkNote, Metric, Plan,
+    RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
 };
 
-use crate::cells::{self, measured};
-use crate::comparisons::{seen, supports};
 use crate::records::{Records, by_conditions};
-use crate::statistics::{LogRatio, geometric_mean, holm, logarithms, paired, unpaired};
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::statistics::{LogRatio, holm};
 use crate::{analysis, session};
+use pair::Pair;
 
 /// What a new server is held against an old one by. One family: a session of equals must not look different only
-/// because it is looked at in six ways.
+/// because it is looked at in six ways. Errors are compared where there are any, and whatever a gate asks for.
 const COMPARED: [Metric; 6] =
     [Metric::Throughput, Metric::P50, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory, Metric::TimeToReady];
 
@@ -40,16 +40,6 @@ pub enum CompareError {
         /// Those of the new one.
         new: String,
     },
-}
-
-/// Two cells that are held against each other.
-#[derive(Clone, Copy)]
-struct Pair<'a> {
-    old: (&'a Records<'a>, usize),
-    new: (&'a Records<'a>, usize),
-    /// Whether their launches of one block belong together.
-    paired: bool,
-    margin: f64,
 }
 
 /// Two targets of one run, new against old, under every set of conditions that both have.
@@ -103,7 +93,7 @@ pub fn compare_runs(
         interleaved: false,
         blocks: before.complete_blocks().min(after.complete_blocks()) as u32,
         seed: None,
-        session: SessionAnalysis::default(),
+        session: both(session::analyse(&before), session::analyse(&after)),
         trials: TrialCount { total, void: void_trials.len() as u32 },
         void_trials,
         differences: differences(old, new),
@@ -141,8 +131,8 @@ fn common_cells(old: &Plan, new: &Plan) -> Vec<(usize, usize)> {
 }
 
 fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: &[Gate]) -> CompareAnalysis {
-    let rows = rows(pairs);
-    let gates = gates.iter().flat_map(|gate| held(gate, &rows)).collect();
+    let rows = rows(pairs, gates);
+    let gates = gates.iter().flat_map(|gate| gates::held(gate, pairs, &rows)).collect();
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
         old,
@@ -164,109 +154,39 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     }
 }
 
-fn rows(pairs: &[Pair<'_>]) -> Vec<CompareRow> {
-    let all: Vec<(&Pair, Metric)> =
-        pairs.iter().flat_map(|pair| COMPARED.iter().map(move |metric| (pair, *metric))).collect();
-    let measured: Vec<(&Pair, Metric, Option<LogRatio>)> =
-        all.into_iter().map(|(pair, metric)| (pair, metric, pair.log_ratio(metric))).collect();
+/// The rows, and what Holm makes of all of them together.
+fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
+    let asked = |metric: Metric| gates.iter().any(|gate| gate.metric == metric);
+    let compared = |metric: &Metric| COMPARED.contains(metric) || *metric == Metric::Errors || asked(*metric);
+    // That neither server fails is said by the absence of the row, unless a gate asks.
+    let told = |pair: &Pair, metric: Metric| match metric {
+        Metric::Errors => asked(metric) || pair.fails(),
+        _ => pair.has(metric),
+    };
+    let metrics = || Metric::ALL.iter().copied().filter(compared);
+    let all = pairs.iter().flat_map(|pair| metrics().map(move |metric| (pair, metric)));
+    let measured: Vec<(&Pair, Metric, Option<LogRatio>)> = all
+        .filter(|(pair, metric)| told(pair, *metric))
+        .map(|(pair, metric)| (pair, metric, pair.change(metric)))
+        .collect();
     let p_values: Vec<f64> = measured.iter().filter_map(|(.., found)| Some(found.as_ref()?.p)).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    measured
-        .into_iter()
-        .filter(|(pair, metric, _)| pair.has(*metric))
-        .map(|(pair, metric, found)| {
-            let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
-            pair.row(metric, found, p_adjusted)
-        })
-        .collect()
-}
-
-impl Pair<'_> {
-    fn cells(&self) -> [ComparedCell; 2] {
-        let of = |arm, (records, cell): (&Records, usize)| ComparedCell { arm, cell: cells::analyse(records, cell) };
-        [of(Arm::Old, self.old), of(Arm::New, self.new)]
-    }
-
-    fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
-        [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
-    }
-
-    fn has(&self, metric: Metric) -> bool {
-        self.values(metric).iter().any(|values| !values.is_empty())
-    }
-
-    /// ln(new ÷ old) with its interval; none where too little was measured.
-    fn log_ratio(&self, metric: Metric) -> Option<LogRatio> {
-        if self.paired {
-            return paired(&self.new.0.log_ratios(self.new.1, self.old.1, metric));
-        }
-        let [old, new] = self.values(metric);
-        unpaired(&logarithms(&new)?, &logarithms(&old)?)
-    }
-
-    fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
-        let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
-        let ratio = |pick: fn(&LogRatio) -> f64| found.as_ref().map(|found| pick(found).exp());
-        // One launch of each has a ratio as well, and nothing to say how sure it is.
-        let alone = || Some(geometric_mean(&self.values(metric)[1])? / geometric_mean(&self.values(metric)[0])?);
-        CompareRow {
-            metric,
-            conditions: self.new.0.plan.cells[self.new.1].levels.conditions(),
-            old,
-            new,
-            ratio: Measured {
-                estimate: ratio(|found| found.interval.estimate).or_else(alone),
-                low: ratio(|found| found.interval.low),
-                high: ratio(|found| found.interval.high),
-                unit: "ratio".to_owned(),
-            },
-            p_adjusted,
-            verdict: self.verdict(metric, found, p_adjusted),
-        }
-    }
-
-    fn verdict(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> ComparisonVerdict {
-        let (Some(found), Some(p)) = (found, p_adjusted) else { return ComparisonVerdict::Inconclusive };
-        if found.blocks < BLOCKS_FOR_A_VERDICT {
-            return ComparisonVerdict::Inconclusive;
-        }
-        let level = self.new.0.significance().min(self.old.0.significance());
-        let verdict = seen(&found.interval, p < level, self.margin, metric.more_is_better());
-        if supports(self.new, self.old, metric, verdict) { verdict } else { ComparisonVerdict::Inconclusive }
-    }
-}
-
-/// A gate under every set of conditions.
-fn held(gate: &Gate, rows: &[CompareRow]) -> Vec<GateResult> {
-    let of_metric: Vec<&CompareRow> = rows.iter().filter(|row| row.metric == gate.metric).collect();
-    if of_metric.is_empty() {
-        // A gate must not be passed by what was not measured.
-        let ratio = Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
-        return vec![GateResult {
-            gate: gate.to_string(),
-            conditions: Cell::default(),
-            ratio,
-            verdict: GateVerdict::Undecided,
-        }];
-    }
-    let result = |row: &CompareRow| GateResult {
-        gate: gate.to_string(),
-        conditions: row.conditions.clone(),
-        ratio: row.ratio.clone(),
-        verdict: side(gate, &row.ratio),
+    let row = |(pair, metric, found): (&Pair, Metric, Option<LogRatio>)| {
+        let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
+        pair.row(metric, found, p_adjusted)
     };
-    of_metric.into_iter().map(result).collect()
+    measured.into_iter().map(row).collect()
 }
 
-fn side(gate: &Gate, ratio: &Measured) -> GateVerdict {
-    let (Some(low), Some(high)) = (ratio.low, ratio.high) else { return GateVerdict::Undecided };
-    let (below, above) = (high < gate.limit, low > gate.limit);
-    match gate.side {
-        GateSide::Below if below => GateVerdict::Held,
-        GateSide::Above if above => GateVerdict::Held,
-        _ if below || above => GateVerdict::Broken,
-        _ => GateVerdict::Undecided,
+/// What two sessions say of themselves, each sentence with its run.
+fn both(old: SessionAnalysis, new: SessionAnalysis) -> SessionAnalysis {
+    let mut all = SessionAnalysis::default();
+    for (arm, session) in [("old", old), ("new", new)] {
+        let named = |text: String| format!("{arm}: {text}");
+        all.repeated.extend(session.repeated.into_iter().map(|it| RepeatedBlock { text: named(it.text), ..it }));
+        all.marks.extend(session.marks.into_iter().map(|note| MarkNote { text: named(note.text), ..note }));
     }
+    all
 }
 
 /// What differs between two runs beside the server, in words.

@@ -18,7 +18,7 @@ impl Launch<'_> {
     }
 
     /// Whether it has the mark.
-    fn is(&self, mark: Mark) -> bool {
+    pub(crate) fn is(&self, mark: Mark) -> bool {
         self.judgement.marks.iter().any(|note| note.mark == mark)
     }
 

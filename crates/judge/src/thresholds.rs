@@ -68,6 +68,9 @@ pub const NOISY_STEAL: f64 = 0.02;
 /// for the kernel's own threads and interrupts, which the load causes, count as others.
 pub const NOISY_OTHERS: f64 = 0.10;
 
+/// Most of its CPUs that a disturbed target is taken to have lost. A choice: a launch that was left a tenth says nothing.
+pub const MOST_LOST: f64 = 0.9;
+
 /// Share of the scheduled requests that must have been sent for an open rate to count as reached.
 pub const RATE_SENT: f64 = 0.999;
 

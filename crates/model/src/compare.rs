@@ -61,12 +61,34 @@ pub struct CompareRow {
     pub old: Measured,
     /// The new one's value.
     pub new: Measured,
-    /// new ÷ old.
+    /// new ÷ old; nothing for shares.
     pub ratio: Measured,
-    /// p value of "the ratio is 1", adjusted by Holm over all rows.
+    /// new − old of shares, which have no ratio to zero; missing for everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Measured>,
+    /// p value of "the two are the same", adjusted by Holm over all rows.
     pub p_adjusted: Option<f64>,
     /// The new one against the old one.
     pub verdict: ComparisonVerdict,
+    /// Why what the figures alone say is no evidence, where it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+}
+
+/// Why a verdict that the figures alone would give is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Withheld {
+    /// The throughput is only a lower bound: the generator may have been the limit.
+    AtLeast,
+    /// The handler delay allowed no more.
+    AtCeiling,
+    /// The quantile is only a lower bound: requests were unfinished.
+    Censored,
+    /// More requests failed than may: the figures are of failures, too.
+    Failing,
+    /// It rests on launches during which the machine was disturbed.
+    Disturbed,
 }
 
 /// Which of the two servers.

@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Measured, Metric};
+use crate::{Cell, Measured, Metric, Withheld};
 
-/// A limit on the ratio of a metric, new ÷ old.
+/// A limit on the change of a metric from old to new.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// The metric.
     pub metric: Metric,
-    /// Whether the ratio must stay below the limit, or above it.
+    /// Whether the change must stay below the limit, or above it.
     pub side: GateSide,
-    /// The limit as a ratio: 1.03 for +3 %.
-    pub limit: f64,
+    /// The limit: 0.03 for +3 %. Of shares these are percentage points (see [`Metric::scale`]).
+    pub change: f64,
 }
 
-/// Where a gate wants the ratio to be.
+/// Where a gate wants the change to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateSide {
@@ -45,17 +45,23 @@ pub struct GateResult {
     /// The conditions.
     #[serde(rename = "where")]
     pub conditions: Cell,
-    /// The ratio, new ÷ old.
+    /// The ratio, new ÷ old; nothing for shares.
     pub ratio: Measured,
+    /// The difference, new − old, of shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Measured>,
     /// What became of it.
     pub verdict: GateVerdict,
+    /// Why what the figures alone say is no evidence, where it is none; the gate is undecided then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
 impl std::fmt::Display for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.side == GateSide::Below { '<' } else { '>' };
-        // A thousandth of a percent is more than anybody asks for, and hides the rounding of 1 + x.
-        let percent = ((self.limit - 1.0) * 1e5).round() / 1e3;
+        // A thousandth of a percent is more than anybody asks for.
+        let percent = (self.change * 1e5).round() / 1e3;
         write!(f, "{}{sign}{percent:+}%", self.metric.id())
     }
 }
@@ -87,7 +93,7 @@ fn parse_gate(term: &str) -> Result<Gate, String> {
         let better = if metric.more_is_better() { "above" } else { "below" };
         return Err(format!("`{term}` would let it become worse: {} is to stay {better} a limit; {cure}", metric.id()));
     }
-    Ok(Gate { metric, side, limit: 1.0 + percent / 100.0 })
+    Ok(Gate { metric, side, change: percent / 100.0 })
 }
 
 #[cfg(test)]
@@ -99,7 +105,7 @@ mod tests {
         let gates = parse_gates("cpu_per_request<+3%, p99 < 10 %,throughput>-5%").unwrap();
         let written: Vec<String> = gates.iter().map(ToString::to_string).collect();
         assert_eq!(written, ["cpu_per_request<+3%", "p99<+10%", "throughput>-5%"]);
-        assert_eq!(gates[2].limit, 0.95);
+        assert_eq!(gates[2].change, -0.05);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use analysis::*;
 pub use audit::*;
 pub use calibration::*;
 pub use clock::Clock;
-pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell};
+pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, Withheld};
 pub use environment::Environment;
 pub use event::Event;
 pub use expression::{Bound, Call, Expectation, Expression, ParseError, parse_expectation};
@@ -40,7 +40,7 @@ pub use gate::{Gate, GateResult, GateSide, GateVerdict, parse_gates};
 pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
 pub use load::*;
 pub use measurement::*;
-pub use metric::{LEAST_CPU_S, Metric};
+pub use metric::{LEAST_CPU_S, Metric, Scale};
 pub use mix::{Mix, WeightedRequest};
 pub use observation::{
     Census, HostUse, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample, RuntimeUse,

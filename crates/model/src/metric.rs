@@ -66,6 +66,15 @@ kinds! {
 /// the difference of two readings is off by up to 20 ms: a fifth of this, and an eighth or less of most windows.
 pub const LEAST_CPU_S: f64 = 0.1;
 
+/// On which scale two values of a metric are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// new ÷ old.
+    Ratio,
+    /// new − old: of shares, which may be zero, in percentage points.
+    Difference,
+}
+
 impl Metric {
     /// The metric of that name.
     pub fn from_id(id: &str) -> Option<Metric> {
@@ -98,6 +107,11 @@ impl Metric {
             | Metric::CpuPerRequest
             | Metric::ElapsedPerRequest => "us",
         }
+    }
+
+    /// On which scale its values are compared.
+    pub fn scale(self) -> Scale {
+        if self.unit() == "share" { Scale::Difference } else { Scale::Ratio }
     }
 
     /// Whether it is a time that a client waits for its reply.

@@ -1,6 +1,9 @@
 //! Words about a comparison that the terminal and Markdown share.
 
-use model::{Cell, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict, Measured, Metric};
+use model::{
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
+    Mark, Measured, Metric, Withheld,
+};
 
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
@@ -11,7 +14,7 @@ pub(crate) struct Line {
     pub(crate) metric: String,
     pub(crate) old: String,
     pub(crate) new: String,
-    /// `+5.1 %`.
+    /// `+5.1 %`, or `+36.0 points` of a share.
     pub(crate) change: String,
     /// `(+4.4 to +5.8)`.
     pub(crate) interval: String,
@@ -45,7 +48,8 @@ fn launches(analysis: &CompareAnalysis) -> String {
 
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
-    let mut said = Vec::new();
+    let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect();
+    let mut said = words::bad_cells(&named);
     if analysis.blocks < 6 {
         let blocks = launches(analysis);
         said.push(format!("Preliminary: {blocks} of each, a verdict needs six. These figures carry no verdict."));
@@ -77,7 +81,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let several = groups(analysis).len() > 1;
     let named = |row: &CompareRow, with_change: bool| {
         let mut text = name(row.metric).to_owned();
-        if with_change && let Some((change, interval)) = change(&row.ratio) {
+        if with_change && let Some((change, interval)) = change(&row.ratio, row.difference.as_ref()) {
             text.push_str(&format!(" {change} {interval}"));
         }
         if several {
@@ -86,20 +90,69 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         text
     };
     let of = |verdict, with_change| {
-        let rows = analysis.rows.iter().filter(|row| row.verdict == verdict);
+        let rows = analysis.rows.iter().filter(|row| row.verdict == verdict && row.withheld.is_none());
         rows.map(|row| named(row, with_change)).collect::<Vec<String>>()
+    };
+    let withheld = |why| {
+        let rows = analysis.rows.iter().filter(|row| row.withheld == Some(why));
+        (Inconclusive, rows.map(|row| named(row, true)).collect(), format!("No evidence, because {}", because(why)))
     };
     let margin = (analysis.margin * 1e3).round() / 10.0;
     [
         (Slower, of(Slower, true), "Worse".to_owned()),
         (Faster, of(Faster, true), "Better".to_owned()),
         (Same, of(Same, false), format!("The same within {margin} %")),
-        (Inconclusive, of(Inconclusive, false), "Not told apart".to_owned()),
+        (Inconclusive, of(Inconclusive, false), "Too close to call".to_owned()),
     ]
     .into_iter()
+    .chain(WITHHELD.map(withheld))
     .filter(|(_, rows, _)| !rows.is_empty())
     .map(|(verdict, rows, words)| (verdict, format!("{words}: {}.", rows.join(", "))))
     .collect()
+}
+
+const WITHHELD: [Withheld; 5] =
+    [Withheld::Disturbed, Withheld::Failing, Withheld::AtLeast, Withheld::AtCeiling, Withheld::Censored];
+
+/// Why a verdict is held back.
+fn because(withheld: Withheld) -> &'static str {
+    match withheld {
+        Withheld::AtLeast => "the generator may have been the limit",
+        Withheld::AtCeiling => "the handler delay allows no more",
+        Withheld::Censored => "requests were unfinished, so that a quantile is only a lower bound",
+        Withheld::Failing => "more requests failed than may, and a failure may be quick and cheap",
+        Withheld::Disturbed => "the machine was busy, which alone could have made it",
+    }
+}
+
+/// `old`, or `old (100 connections)`.
+fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
+    let arm = match of.arm {
+        Arm::Old => "old",
+        Arm::New => "new",
+    };
+    let several = groups(analysis).len() > 1;
+    let at = if several { conditions(&of.cell.levels.conditions()) } else { String::new() };
+    format!("{arm}{}", words::bracketed(&at))
+}
+
+/// What `run` would say of each cell: a line a mark, with the cells that have it.
+pub(crate) fn marks(analysis: &CompareAnalysis) -> Vec<String> {
+    let of = |mark: &Mark| {
+        let note = |of: &ComparedCell| {
+            let note = of.cell.marks.iter().find(|note| note.mark == *mark)?;
+            Some(format!("{}: {}", place(analysis, of), note.text))
+        };
+        let cells: Vec<String> = analysis.cells.iter().filter_map(note).collect();
+        let name = capitalised(&words(mark.id()));
+        (!cells.is_empty()).then(|| format!("{name} ({}): {}.", mark_meaning(*mark), cells.join("; ")))
+    };
+    Mark::ALL.iter().filter_map(of).collect()
+}
+
+fn capitalised(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}", first.to_uppercase())
 }
 
 /// The rows by their conditions, in order of first appearance.
@@ -120,7 +173,7 @@ pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line>)> {
 fn line(row: &CompareRow) -> Line {
     let value =
         |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, &measured.unit));
-    let (change, interval) = change(&row.ratio).unwrap_or(("–".to_owned(), String::new()));
+    let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
     Line {
         metric: name(row.metric).to_owned(),
         old: value(&row.old),
@@ -167,23 +220,31 @@ fn name(metric: Metric) -> &'static str {
 /// The verdict on the new server. What is no speed is not called slow.
 fn verdict(row: &CompareRow) -> &'static str {
     let speed = matches!(row.metric.unit(), "requests/s" | "us" | "ms") && row.metric != Metric::CpuPerRequest;
-    let amount = !speed;
-    match row.verdict {
-        ComparisonVerdict::Faster if amount => "needs less",
-        ComparisonVerdict::Slower if amount => "needs more",
-        ComparisonVerdict::Faster => "faster",
-        ComparisonVerdict::Slower => "slower",
+    let [better, worse] = match row.metric {
+        Metric::Errors => ["fewer", "more"],
+        _ if speed => ["faster", "slower"],
+        _ => ["uses less", "uses more"],
+    };
+    let word = match row.verdict {
+        ComparisonVerdict::Faster => better,
+        ComparisonVerdict::Slower => worse,
         ComparisonVerdict::Same => "same",
         ComparisonVerdict::Inconclusive => "inconclusive",
-    }
+    };
+    // The summary says why.
+    if row.withheld.is_some() { "no evidence" } else { word }
 }
 
-/// A ratio as a change in per cent, and its interval; none when nothing was estimated.
-fn change(ratio: &Measured) -> Option<(String, String)> {
-    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
-    let estimate = ratio.estimate?;
-    let (Some(low), Some(high)) = (ratio.low, ratio.high) else {
-        return Some((format!("{:+.1} %", percent(estimate)), String::new()));
+/// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
+/// was estimated.
+fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
+    let (of, percent, unit): (_, fn(f64) -> f64, _) = match difference {
+        Some(difference) => (difference, |share| 100.0 * share, "points"),
+        None => (ratio, |ratio| 100.0 * (ratio - 1.0), "%"),
+    };
+    let estimate = of.estimate?;
+    let (Some(low), Some(high)) = (of.low, of.high) else {
+        return Some((format!("{:+.1} {unit}", percent(estimate)), String::new()));
     };
     let width = percent(high) - percent(low);
     let decimals = if width < 0.2 {
@@ -193,8 +254,8 @@ fn change(ratio: &Measured) -> Option<(String, String)> {
     } else {
         0
     };
-    let shown = |ratio: f64| format!("{:+.decimals$}", percent(ratio));
-    Some((format!("{} %", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
+    let shown = |value: f64| format!("{:+.decimals$}", percent(value));
+    Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
 }
 
 pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
@@ -209,9 +270,11 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
 pub(crate) fn gate(result: &GateResult) -> String {
     let at = conditions(&result.conditions);
     let place = if at.is_empty() { String::new() } else { format!(" with {at}") };
-    let seen = change(&result.ratio)
+    let seen = change(&result.ratio, result.difference.as_ref());
+    let seen = seen
         .map_or("not measured".to_owned(), |(change, interval)| format!("{change} {interval}").trim_end().to_owned());
-    format!("{}{place}: {seen}", result.gate)
+    let why = result.withheld.map_or(String::new(), |why| format!("; no evidence, because {}", because(why)));
+    format!("{}{place}: {seen}{why}", result.gate)
 }
 
 /// What the session says of itself.
@@ -223,7 +286,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         .iter()
         .filter(|found| found.ratio.low.is_some())
         .filter_map(|found| {
-            change(&found.ratio).map(|(change, interval)| format!("{} {change} {interval}", name(found.metric)))
+            change(&found.ratio, None).map(|(change, interval)| format!("{} {change} {interval}", name(found.metric)))
         })
         .collect();
     if !itself.is_empty() {
@@ -232,10 +295,15 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     let repeated = analysis.session.repeated.iter().map(|block| block.text.clone()).collect::<Vec<_>>();
     if !repeated.is_empty() {
         let blocks = counted(repeated.len() as u64, "block", "blocks");
-        said.push(format!("{blocks} launched again, for the machine was disturbed: {}.", repeated.join("; ")));
+        said.push(format!("{blocks} launched again because the machine was busy: {}.", repeated.join("; ")));
     }
+    said.extend(marks(analysis));
     let marks = analysis.session.marks.iter();
-    said.extend(marks.map(|note| format!("{} ({}): {}", words(note.mark.id()), mark_meaning(note.mark), note.text)));
+    said.extend(
+        marks.map(|note| {
+            format!("{} ({}): {}", capitalised(&words(note.mark.id())), mark_meaning(note.mark), note.text)
+        }),
+    );
     said
 }
 

@@ -10,9 +10,7 @@ use crate::words;
 pub fn run_markdown(analysis: &Analysis) -> String {
     let conditions = Conditions::of(analysis);
     let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
-    parts.extend(
-        words::bad_cells(analysis.cells.iter(), &conditions).iter().map(|text| format!("> **{}**", escape(text))),
-    );
+    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.push(bullets(words::notes(analysis, &conditions).iter().map(|text| escape(text))));
     parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));

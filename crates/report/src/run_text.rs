@@ -31,7 +31,7 @@ pub fn run_text(analysis: &Analysis, style: Style) -> String {
 
 fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     page.paragraph(0, Tint::Bold, &analysis.question);
-    for text in words::bad_cells(analysis.cells.iter(), conditions) {
+    for text in words::bad_cells_of(analysis, conditions) {
         page.paragraph(0, Tint::Bad, &text);
     }
     for line in join(&words::header(analysis), " · ", page.width()) {

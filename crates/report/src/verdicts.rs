@@ -101,9 +101,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     parts.push(escape(&words::header(analysis).join(" · ")));
     parts.extend(words::windows(analysis).map(|text| escape(&text)));
     parts.extend(words::toolchains(&analysis.environment).map(|text| escape(&text)));
-    parts.extend(
-        words::bad_cells(analysis.cells.iter(), &conditions).iter().map(|text| format!("> **{}**", escape(text))),
-    );
+    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
     let mut lines = vec![
         line(&["verdict", "says", "published", "measured", "asked"]),

@@ -86,31 +86,38 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
-/// Said at the top: the cells whose answer is bad. `Bad answers: more than 1 % of the requests failed: mine (100
-/// connections) 48 %`.
-pub(crate) fn bad_cells<'a>(
-    cells: impl Iterator<Item = &'a CellAnalysis> + Clone,
-    conditions: &Conditions,
-) -> Vec<String> {
-    let place = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
-    let failing = |cell: &&CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
-    let failed: Vec<String> =
-        cells.clone().filter(failing).map(|cell| format!("{} {}", place(cell), percent(cell.errors))).collect();
-    let wrong = cells.clone().filter(|cell| cell.failing.wrong_content > 0);
-    let wrong: Vec<String> =
-        wrong.map(|cell| format!("{} {}", place(cell), thousands(cell.failing.wrong_content))).collect();
-    let silent = cells.clone().filter(|cell| cell.failing.bad && !failing(cell) && cell.failing.wrong_content == 0);
-    let silent: Vec<String> = silent.map(place).collect();
-    let allowed = cells.clone().next().map_or(0.0, |cell| cell.failing.allowed_share);
+/// Said at the top: the cells whose answer is bad, each by its name. `More than 1 % of the requests failed: mine (100
+/// connections) 48 %.`
+pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
+    let failing = |cell: &CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
+    let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
+    let silent = |cell: &CellAnalysis| cell.failing.bad && !failing(cell) && !wrong(cell);
+    let those = |is_meant: &dyn Fn(&CellAnalysis) -> bool, figure: &dyn Fn(&CellAnalysis) -> String| {
+        let meant = named.iter().filter(|(_, cell)| is_meant(cell));
+        meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
+    };
+    let allowed = named.first().map_or(0.0, |(_, cell)| cell.failing.allowed_share);
     [
-        (format!("More than {} of the requests failed", percent(allowed)), failed),
-        ("Replies with wrong content".to_owned(), wrong),
-        ("Nothing was served".to_owned(), silent),
+        (
+            format!("More than {} of the requests failed", percent(allowed)),
+            those(&failing, &|cell| format!(" {}", percent(cell.errors))),
+        ),
+        (
+            "Replies with wrong content".to_owned(),
+            those(&wrong, &|cell| format!(" {}", thousands(cell.failing.wrong_content))),
+        ),
+        ("Nothing was served".to_owned(), those(&silent, &|_| String::new())),
     ]
     .into_iter()
     .filter(|(_, places)| !places.is_empty())
     .map(|(words, places)| format!("{words}: {}.", places.join(", ")))
     .collect()
+}
+
+/// The same of a run.
+pub(crate) fn bad_cells_of(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
+    let name = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
+    bad_cells(&analysis.cells.iter().map(|cell| (name(cell), cell)).collect::<Vec<_>>())
 }
 
 /// Said at the top when there are too few blocks.
@@ -260,7 +267,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::AtCeiling => {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
-        Mark::Noisy => "the machine was disturbed by others",
+        Mark::Noisy => "something else kept the machine busy",
         Mark::Cold => "still getting faster when the window ended: a longer warm-up gives other figures",
         Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
         Mark::SlowDown => "it became slower inside the window: there is no steady figure",
@@ -323,7 +330,7 @@ fn taken_by(by: &[ProfiledBy]) -> String {
 }
 
 /// ` (text)`, or nothing.
-fn bracketed(text: &str) -> String {
+pub(crate) fn bracketed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
@@ -343,12 +350,12 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
     Some(format!("Each launch: {warm_up} of warm-up, then {window} measured{unclassified}"))
 }
 
-/// `2 blocks repeated, for the machine was disturbed: b02-c03: …; …`.
+/// `2 blocks repeated because the machine was busy: b02-c03: …; …`.
 fn repeated(analysis: &Analysis) -> Option<String> {
     let blocks = &analysis.session.repeated;
     let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
     let number = counted(blocks.len() as u64, "block", "blocks");
-    (!blocks.is_empty()).then(|| format!("{number} repeated, for the machine was disturbed: {}", why.join("; ")))
+    (!blocks.is_empty()).then(|| format!("{number} repeated because the machine was busy: {}", why.join("; ")))
 }
 
 /// What a reader must know of the whole session, one line each: `Drift (…): …`.

@@ -3,10 +3,12 @@
 mod support;
 
 use model::{
-    COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparisonVerdict, Environment, GateResult, GateVerdict, Level,
-    Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis, TrialCount,
+    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment, Failing,
+    GateResult, GateVerdict, Level, Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis, TrialCount,
+    Withheld,
 };
 use report::{compare_json, compare_markdown, compare_text};
+use support::runs::delayed_cells;
 use support::{PLAIN, assert_tidy};
 
 fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -18,7 +20,17 @@ fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict
     let side = |value| measured(value, half, metric.unit());
     let conditions = Cell::default();
     let ratio = measured(new / old, half, "ratio");
-    CompareRow { metric, conditions, old: side(old), new: side(new), ratio, p_adjusted: Some(0.004), verdict }
+    CompareRow {
+        metric,
+        conditions,
+        old: side(old),
+        new: side(new),
+        ratio,
+        difference: None,
+        p_adjusted: Some(0.004),
+        verdict,
+        withheld: None,
+    }
 }
 
 fn revisions() -> CompareAnalysis {
@@ -34,7 +46,9 @@ fn revisions() -> CompareAnalysis {
         gate: gate.to_owned(),
         conditions: Cell::default(),
         ratio: row.ratio.clone(),
+        difference: row.difference.clone(),
         verdict,
+        withheld: row.withheld,
     };
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
@@ -98,11 +112,49 @@ fn runs() -> CompareAnalysis {
             gate: "cpu_per_request<+3%".to_owned(),
             conditions: Cell::default(),
             ratio: none(),
+            difference: None,
             verdict: GateVerdict::Undecided,
+            withheld: None,
         }],
         session: SessionAnalysis::default(),
         ..revisions()
     }
+}
+
+/// A new server of whose requests a third fails, on a busy machine.
+fn failing() -> CompareAnalysis {
+    let mut analysis = revisions();
+    let none = Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
+    let mut errors = row(Metric::Errors, 0.0, 0.36, 0.01, ComparisonVerdict::Slower);
+    (errors.old, errors.ratio) = (measured(0.0, 0.0, "share"), none);
+    errors.difference = Some(measured(0.36, 0.01, "share"));
+    let mut busy = row(Metric::P99, 11_200.0, 15_000.0, 0.05, ComparisonVerdict::Inconclusive);
+    busy.withheld = Some(Withheld::Disturbed);
+    let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
+        gate: gate.to_owned(),
+        conditions: Cell::default(),
+        ratio: row.ratio.clone(),
+        difference: row.difference.clone(),
+        verdict,
+        withheld: row.withheld,
+    };
+    analysis.gates =
+        vec![gate("errors<+1%", &errors, GateVerdict::Broken), gate("p99<+10%", &busy, GateVerdict::Undecided)];
+    analysis.rows = vec![row(Metric::Throughput, 8_120.0, 5_202.0, 0.006, ComparisonVerdict::Slower), busy, errors];
+    let [old, mut new] = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) });
+    new.cell.errors = 0.36;
+    new.cell.failing = Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true };
+    new.cell.marks = vec![
+        MarkNote::new(Mark::Noisy, "other processes used 30 % of the CPU time (in 2 of 6 launches)"),
+        MarkNote::new(Mark::Errors, "36 % of 152,345 requests: 54,844 closed-before-reply (in 6 of 6 launches)"),
+    ];
+    analysis.cells = vec![old, new];
+    analysis
+}
+
+#[test]
+fn a_server_that_fails_on_a_busy_machine() {
+    insta::assert_snapshot!(text(&failing()));
 }
 
 fn text(analysis: &CompareAnalysis) -> String {

@@ -1,4 +1,6 @@
-use model::{Mark, parse_gates};
+use model::{
+    Arm, CompareRow, ComparisonVerdict, Failure, GateVerdict, HostUse, Mark, TrialRecord, Withheld, parse_gates,
+};
 
 use super::*;
 use crate::testing::Session;
@@ -128,4 +130,121 @@ fn what_differs_beside_the_server_is_told() {
     let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
     assert_eq!(analysis.differences[0], "kernel: 6.1, then 6.18");
     assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
+}
+
+/// Such a comparison with something done to each trial of the new server in the given blocks.
+fn altered(session: &Session, gates: &str, blocks: &[u32], change: impl Fn(&mut TrialRecord)) -> CompareAnalysis {
+    let (plan, mut trials) = (session.plan(), session.records());
+    let meant = |trial: &&mut TrialRecord| trial.cell == 0 && blocks.contains(&trial.block);
+    trials.iter_mut().filter(meant).for_each(change);
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let gates = if gates.is_empty() { Vec::new() } else { parse_gates(gates).unwrap() };
+    compare_targets(run, "old", "new", &gates)
+}
+
+const ALL: [u32; 6] = [1, 2, 3, 4, 5, 6];
+
+fn fail(trial: &mut TrialRecord, share: f64) {
+    let measured = trial.measurement.as_mut().unwrap();
+    let failed = (measured.accounting.ok as f64 * share).round() as u64;
+    measured.accounting.ok -= failed;
+    measured.accounting.completed -= failed;
+    measured.accounting.failed.insert(Failure::ClosedBeforeReply, failed);
+    measured.in_window.completed -= failed;
+    measured.in_window.ok -= failed;
+}
+
+#[test]
+fn errors_are_compared_by_their_difference_and_gated() {
+    let failing = altered(&session(10_000.0, 10_000.0, 0.005), "errors<+1%", &ALL, |trial| fail(trial, 0.36));
+    let errors = row(&failing, Metric::Errors);
+    let points = errors.difference.as_ref().unwrap();
+    assert!((points.estimate.unwrap() - 0.36).abs() < 1e-3 && points.low.unwrap() > 0.35, "{points:?}");
+    assert_eq!((errors.verdict, errors.ratio.estimate), (ComparisonVerdict::Slower, None));
+    assert_eq!(failing.gates[0].verdict, GateVerdict::Broken);
+    let new = failing.cells.iter().find(|of| of.arm == Arm::New).unwrap();
+    assert!(new.cell.failing.bad && new.cell.marks.iter().any(|note| note.mark == Mark::Errors));
+    assert!(crate::comparison_is_bad(&failing));
+}
+
+#[test]
+fn no_error_in_few_requests_is_not_none() {
+    let of = |rate: f64| compare(&session(rate, rate, 0.005), "errors<+1%");
+    let many = of(10_000.0);
+    assert_eq!(many.gates[0].verdict, GateVerdict::Held);
+    assert_eq!(row(&many, Metric::Errors).verdict, ComparisonVerdict::Same);
+    // 3.7 in 300: the upper bound is above 1 %.
+    assert_eq!(of(5.0).gates[0].verdict, GateVerdict::Undecided);
+    assert!(compare(&session(100.0, 100.0, 0.005), "").rows.iter().all(|row| row.metric != Metric::Errors));
+}
+
+#[test]
+fn who_fails_is_neither_better_nor_the_same() {
+    let quick = altered(&session(150.0, 100.0, 0.005), "", &ALL, |trial| fail(trial, 0.1));
+    for metric in [Metric::Throughput, Metric::P50] {
+        let found = row(&quick, metric);
+        assert_eq!(
+            (found.verdict, found.withheld),
+            (ComparisonVerdict::Inconclusive, Some(Withheld::Failing)),
+            "{metric}"
+        );
+    }
+    let slow = altered(&session(50.0, 100.0, 0.005), "", &ALL, |trial| fail(trial, 0.1));
+    assert_eq!(row(&slow, Metric::Throughput).verdict, ComparisonVerdict::Slower);
+}
+
+/// Others used so much of two CPUs, of which one is the target's.
+fn disturb(trial: &mut TrialRecord, others_share: f64) {
+    let seen = trial.observation.as_mut().unwrap();
+    seen.host = HostUse { cpus: 2, steal_share: 0.0, others_share };
+}
+
+#[test]
+fn a_difference_that_the_disturbance_could_have_made_is_none() {
+    let session = session(75.0, 100.0, 0.005);
+    let gates = "throughput>-5%, p99<+10%";
+    let disturbed = altered(&session, gates, &ALL, |trial| disturb(trial, 0.2));
+    for metric in [Metric::Throughput, Metric::P50, Metric::P99] {
+        let found = row(&disturbed, metric);
+        assert_eq!(
+            (found.verdict, found.withheld),
+            (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed)),
+            "{metric}"
+        );
+    }
+    let gates: Vec<GateVerdict> = disturbed.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(gates, [GateVerdict::Undecided; 2], "a gate fails on evidence only");
+    assert_eq!(disturbed.gates[0].withheld, Some(Withheld::Disturbed));
+    // 20 % of two CPUs are 40 % of one: no reason for a fifth of the throughput.
+    let far = altered(&self::session(20.0, 100.0, 0.005), "throughput>-5%", &ALL, |trial| disturb(trial, 0.2));
+    assert_eq!(row(&far, Metric::Throughput).verdict, ComparisonVerdict::Slower);
+    assert_eq!(far.gates[0].verdict, GateVerdict::Broken);
+    assert_eq!(row(&far, Metric::P99).withheld, Some(Withheld::Disturbed), "what a tail suffers has no bound");
+}
+
+#[test]
+fn what_the_undisturbed_launches_show_stands() {
+    let session = session(75.0, 100.0, 0.005).blocks(8).planned(8, 8);
+    let once = altered(&session, "p99<+10%", &[3], |trial| disturb(trial, 0.4));
+    assert_eq!(row(&once, Metric::P99).verdict, ComparisonVerdict::Slower);
+    assert_eq!(once.gates[0].verdict, GateVerdict::Broken);
+}
+
+#[test]
+fn one_launch_beside_a_busy_machine_is_repeated() {
+    let session = session(100.0, 100.0, 0.005).blocks(7).repeats(1);
+    let slow = |trial: &mut TrialRecord| {
+        disturb(trial, 0.4);
+        trial.measurement.as_mut().unwrap().in_window.ok /= 4;
+    };
+    let analysis = altered(&session, "throughput>-5%", &[2], slow);
+    assert_eq!(row(&analysis, Metric::Throughput).verdict, ComparisonVerdict::Same);
+    assert_eq!((analysis.session.repeated.len(), analysis.gates[0].verdict), (1, GateVerdict::Held));
+}
+
+#[test]
+fn a_generator_at_its_limit_breaks_no_gate() {
+    let analysis = compare(&session(80.0, 100.0, 0.005).generator_busy(0.95), "throughput>-5%");
+    assert_eq!(analysis.gates[0].verdict, GateVerdict::Undecided);
+    assert_eq!(analysis.gates[0].withheld, Some(Withheld::AtLeast));
 }

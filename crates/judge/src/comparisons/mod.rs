@@ -4,11 +4,11 @@ mod ranks;
 #[cfg(test)]
 mod tests;
 
-use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric};
+use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric, Withheld};
 
 pub(crate) use ranks::group;
 
-use crate::cells::is_censored;
+use crate::cells::{failing, is_censored};
 use crate::records::{Records, by_conditions, pairs};
 use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
@@ -54,31 +54,53 @@ impl Family<'_> {
 
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
         let seen = self.records.comparison(pair, self.metric, p_adjusted);
-        let stands = supports((self.records, pair.a), (self.records, pair.b), self.metric, seen.verdict);
-        Comparison { verdict: if stands { seen.verdict } else { ComparisonVerdict::Inconclusive }, ..seen }
+        let doubt = doubt((self.records, pair.a), (self.records, pair.b), self.metric, seen.verdict);
+        Comparison { verdict: if doubt.is_none() { seen.verdict } else { ComparisonVerdict::Inconclusive }, ..seen }
     }
 }
 
-/// Whether what is known of two cells lets stand what their figures say of `a` against `b`.
-pub(crate) fn supports(a: (&Records, usize), b: (&Records, usize), metric: Metric, seen: ComparisonVerdict) -> bool {
-    let worse = [(seen == ComparisonVerdict::Slower, a), (seen == ComparisonVerdict::Faster, b)];
-    match metric {
-        Metric::Throughput => {
+/// What is known of two cells that takes back what their figures say of `a` against `b`.
+pub(crate) fn doubt(
+    a: (&Records, usize),
+    b: (&Records, usize),
+    metric: Metric,
+    seen: ComparisonVerdict,
+) -> Option<Withheld> {
+    let is_worse = |side: &Side| match seen {
+        ComparisonVerdict::Slower => side.first,
+        ComparisonVerdict::Faster => !side.first,
+        ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
+    };
+    let sides = [Side { at: a, first: true }, Side { at: b, first: false }];
+    if seen == ComparisonVerdict::Inconclusive {
+        return None;
+    }
+    sides.iter().find_map(|side| side.doubt(metric, seen, is_worse(side)))
+}
+
+/// One of two cells that are compared.
+struct Side<'a> {
+    at: (&'a Records<'a>, usize),
+    first: bool,
+}
+
+impl Side<'_> {
+    /// Why it cannot be the worse one, or the better one, or the same.
+    fn doubt(&self, metric: Metric, seen: ComparisonVerdict, is_worse: bool) -> Option<Withheld> {
+        let (records, cell) = self.at;
+        let is_same = seen == ComparisonVerdict::Same;
+        let of_replies = metric == Metric::Throughput || metric == Metric::CpuPerRequest || metric.is_latency();
+        match metric {
             // What is only known to do at least so much can be the better one, but neither the worse one nor the same.
-            let bounded = |(is_worse, (records, cell)): (bool, (&Records, usize))| {
-                (is_worse || seen == ComparisonVerdict::Same) && records.at_least(cell)
-            };
+            Metric::Throughput if (is_worse || is_same) && records.at_least(cell) => Some(Withheld::AtLeast),
             // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
-            let at_ceiling = |(is_worse, (records, cell)): (bool, (&Records, usize))| {
-                is_worse && records.marked(cell, Mark::AtCeiling)
-            };
-            !worse.into_iter().any(|side| bounded(side) || at_ceiling(side))
+            Metric::Throughput if is_worse && records.marked(cell, Mark::AtCeiling) => Some(Withheld::AtCeiling),
+            // A quantile that is only a lower bound can be the worse one, but neither the better one nor the same.
+            _ if metric.is_latency() && !is_worse && records.valid(cell).any(is_censored) => Some(Withheld::Censored),
+            // A failure may be cheap and quick: who fails can be the worse one, but neither the better one nor the same.
+            _ if of_replies && !is_worse && failing(records, cell).bad => Some(Withheld::Failing),
+            _ => None,
         }
-        // A quantile that is only a lower bound can be the worse one, but neither the better one nor the same.
-        Metric::P50 | Metric::P99 => {
-            worse.into_iter().all(|(is_worse, (records, cell))| is_worse || !records.valid(cell).any(is_censored))
-        }
-        _ => true,
     }
 }
 

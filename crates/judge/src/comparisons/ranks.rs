@@ -1,7 +1,7 @@
 use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup};
 
 use super::COMPARED;
-use crate::cells::measured;
+use crate::cells::{failing, measured};
 use crate::records::{Records, by_conditions};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
@@ -11,7 +11,7 @@ pub(crate) struct Entrant {
     pub(crate) target: String,
     /// Its value; none when nothing is known.
     pub(crate) estimate: Option<f64>,
-    /// Whether it may be ranked: enough launches, and more than a lower bound.
+    /// Whether it may be ranked: enough launches, more than a lower bound, and no bad answer.
     pub(crate) rankable: bool,
 }
 
@@ -36,7 +36,7 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: measured(&values, metric.unit()).estimate,
-        rankable: values.len() >= BLOCKS_FOR_A_VERDICT && !bounded,
+        rankable: values.len() >= BLOCKS_FOR_A_VERDICT && !bounded && !failing(records, cell).bad,
     }
 }
 

@@ -5,6 +5,7 @@ mod blocks;
 mod change_points;
 mod multiple;
 mod ratio;
+mod share;
 mod sign;
 mod steadiness;
 
@@ -16,6 +17,7 @@ pub use blocks::{Trend, correlation_limit, lag_one_autocorrelation, trend};
 pub use change_points::change_points;
 pub use multiple::holm;
 pub use ratio::{LogRatio, paired, unpaired};
+pub use share::share_interval;
 pub use sign::sign_interval;
 pub use steadiness::{Steadiness, about_their_mean, steadiness};
 

@@ -83,7 +83,7 @@ fn mark(cell: &mut CellAnalysis, mark: Mark, text: &str) {
     cell.marks.push(MarkNote::new(mark, format!("{text} (in 6 of 6 launches)")));
 }
 
-fn delayed_cells() -> Vec<CellAnalysis> {
+pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
     let mut cells = vec![
         cell(levels("go-net-http", "10ms", 100), 9_214.0, 0.006, 12_100.0, 31.0),
         cell(levels("go-iris-2016", "10ms", 100), 98.2, 0.003, 1_020_000.0, 58.0),

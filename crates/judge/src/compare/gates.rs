@@ -1,0 +1,70 @@
+//! What became of the gates.
+
+use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Withheld};
+
+use super::pair::Pair;
+use crate::statistics::LogRatio;
+
+/// A gate under every set of conditions; `rows` are those of the pairs.
+pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<GateResult> {
+    let of_metric = |pair: &Pair| {
+        let conditions = pair.new.0.plan.cells[pair.new.1].levels.conditions();
+        rows.iter().find(|row| row.metric == gate.metric && row.conditions == conditions).cloned()
+    };
+    let found: Vec<GateResult> = pairs.iter().filter_map(|pair| Some(result(gate, pair, &of_metric(pair)?))).collect();
+    // A gate must not be passed by what was not measured.
+    if found.is_empty() { vec![unmeasured(gate)] } else { found }
+}
+
+fn unmeasured(gate: &Gate) -> GateResult {
+    GateResult {
+        gate: gate.to_string(),
+        conditions: Cell::default(),
+        ratio: Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() },
+        difference: None,
+        verdict: GateVerdict::Undecided,
+        withheld: None,
+    }
+}
+
+fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
+    let found = pair.change(gate.metric);
+    let seen = side(gate, found);
+    let withheld = withheld(gate, pair, seen);
+    GateResult {
+        gate: gate.to_string(),
+        conditions: row.conditions.clone(),
+        ratio: row.ratio.clone(),
+        difference: row.difference.clone(),
+        verdict: if withheld.is_some() { GateVerdict::Undecided } else { seen },
+        withheld,
+    }
+}
+
+/// Why what the figures say of a gate is no evidence, where it is none: a broken gate says that the new server is
+/// worse, one that holds that it is as good.
+fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld> {
+    let says = match seen {
+        GateVerdict::Broken => ComparisonVerdict::Slower,
+        GateVerdict::Held => ComparisonVerdict::Same,
+        GateVerdict::Undecided => return None,
+    };
+    let stands = |found: Option<LogRatio>| side(gate, found) == seen;
+    crate::comparisons::doubt(pair.new, pair.old, gate.metric, says)
+        .or_else(|| (!pair.withstands_noise(gate.metric, says, stands)).then_some(Withheld::Disturbed))
+}
+
+fn side(gate: &Gate, found: Option<LogRatio>) -> GateVerdict {
+    let Some(interval) = found.map(|found| found.interval) else { return GateVerdict::Undecided };
+    let limit = match gate.metric.scale() {
+        Scale::Ratio => gate.change.ln_1p(),
+        Scale::Difference => gate.change,
+    };
+    let (below, above) = (interval.high < limit, interval.low > limit);
+    match gate.side {
+        GateSide::Below if below => GateVerdict::Held,
+        GateSide::Above if above => GateVerdict::Held,
+        _ if below || above => GateVerdict::Broken,
+        _ => GateVerdict::Undecided,
+    }
+}

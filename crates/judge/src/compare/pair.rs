@@ -1,0 +1,239 @@
+//! Two cells held against each other by one metric: the change with its interval, and what it is evidence of.
+
+use std::collections::BTreeMap;
+
+use model::{
+    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, Mark, Measured, Metric, Observation, Scale, Withheld,
+};
+
+use crate::cells::{self, measured};
+use crate::comparisons::{doubt, seen};
+use crate::records::{Launch, Records};
+use crate::statistics::{Interval, LogRatio, paired, share_interval, unpaired};
+use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST};
+
+/// Two cells that are held against each other.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub(super) old: (&'a Records<'a>, usize),
+    pub(super) new: (&'a Records<'a>, usize),
+    /// Whether their launches of one block belong together.
+    pub(super) paired: bool,
+    pub(super) margin: f64,
+}
+
+/// Which launches count, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// All, as they were measured.
+    AsMeasured,
+    /// Those during which the machine was not disturbed.
+    Undisturbed,
+    /// All; those of one side that were disturbed as good as they could have been without.
+    InFavourOf(Arm),
+}
+
+impl Pair<'_> {
+    /// What would be said of each cell alone.
+    pub(super) fn cells(&self) -> [ComparedCell; 2] {
+        let of = |arm, (records, cell): (&Records, usize)| ComparedCell { arm, cell: cells::analyse(records, cell) };
+        [of(Arm::Old, self.old), of(Arm::New, self.new)]
+    }
+
+    /// Whether one of them has a value.
+    pub(super) fn has(&self, metric: Metric) -> bool {
+        self.values(metric).iter().any(|values| !values.is_empty())
+    }
+
+    /// Whether requests of one of them failed.
+    pub(super) fn fails(&self) -> bool {
+        self.values(Metric::Errors).iter().flatten().any(|share| *share > 0.0)
+    }
+
+    fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
+        [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
+    }
+
+    /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured.
+    pub(super) fn change(&self, metric: Metric) -> Option<LogRatio> {
+        self.read(metric, Reading::AsMeasured)
+    }
+
+    fn read(&self, metric: Metric, reading: Reading) -> Option<LogRatio> {
+        let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
+        let found = if self.paired {
+            let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
+            paired(&differences)?
+        } else {
+            let values = |points: BTreeMap<u32, f64>| points.into_values().collect::<Vec<f64>>();
+            unpaired(&values(new), &values(old))?
+        };
+        match metric.scale() {
+            Scale::Ratio => Some(found),
+            Scale::Difference => Some(LogRatio { interval: self.with_sample(metric, found.interval), ..found }),
+        }
+    }
+
+    fn side(&self, arm: Arm) -> (&Records<'_>, usize) {
+        match arm {
+            Arm::Old => self.old,
+            Arm::New => self.new,
+        }
+    }
+
+    /// A side's values by block, on the scale on which they are compared. What has no logarithm is left out.
+    fn points(&self, arm: Arm, metric: Metric, reading: Reading) -> BTreeMap<u32, f64> {
+        let (records, cell) = self.side(arm);
+        let point = |launch: &Launch| {
+            let block = launch.record.block;
+            let value = records.value(cell, block, metric)?;
+            let scaled = match metric.scale() {
+                Scale::Ratio => (value > 0.0).then(|| value.ln())?,
+                Scale::Difference => value,
+            };
+            let disturbed = launch.is(Mark::Noisy);
+            let toward_better = if metric.more_is_better() { 1.0 } else { -1.0 };
+            match reading {
+                Reading::Undisturbed if disturbed => None,
+                Reading::InFavourOf(favoured) if disturbed && favoured == arm => {
+                    Some((block, scaled + toward_better * could_be_lost(launch)?))
+                }
+                _ => Some((block, scaled)),
+            }
+        };
+        records.launches(cell).filter_map(point).collect()
+    }
+
+    /// The interval of a difference of shares over launches, no narrower than what so many requests can tell: Clopper
+    /// and Pearson's bounds of both, put together as Newcombe does (*Statistics in Medicine* 17, 1998, method 10). A
+    /// share of none in n is not exactly zero.
+    fn with_sample(&self, metric: Metric, launches: Interval) -> Interval {
+        if metric != Metric::Errors {
+            return launches;
+        }
+        let bounds = |arm| {
+            let (records, cell) = self.side(arm);
+            let mut books = Accounting::default();
+            let measured = records.valid(cell).filter_map(|launch| launch.record.measurement.as_ref());
+            measured.for_each(|measured| books.merge(&measured.accounting));
+            share_interval(books.failures(), books.scheduled, CONFIDENCE)
+        };
+        let (Some(old), Some(new)) = (bounds(Arm::Old), bounds(Arm::New)) else { return launches };
+        let below = (new.estimate - new.low).hypot(old.high - old.estimate);
+        let above = (new.high - new.estimate).hypot(old.estimate - old.low);
+        Interval {
+            low: launches.low.min(launches.estimate - below),
+            high: launches.high.max(launches.estimate + above),
+            ..launches
+        }
+    }
+
+    /// The row of a metric.
+    pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
+        let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
+        let (verdict, withheld) = self.judged(metric, found, p_adjusted);
+        let interval = found.map(|found| found.interval);
+        // One launch of each has a change as well, and nothing to say how sure it is.
+        let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
+            estimate: measured.estimate.or_else(|| Some(of(new.estimate?, old.estimate?)).filter(|v| v.is_finite())),
+            ..measured
+        };
+        let (ratio, difference) = match metric.scale() {
+            Scale::Ratio => {
+                (alone(of_interval(interval.map(|of| of.map(f64::exp)), "ratio"), &|new, old| new / old), None)
+            }
+            Scale::Difference => {
+                let difference = alone(of_interval(interval, metric.unit()), &|new, old| new - old);
+                (of_interval(None, "ratio"), Some(difference))
+            }
+        };
+        let conditions = self.new.0.plan.cells[self.new.1].levels.conditions();
+        CompareRow { metric, conditions, old, new, ratio, difference, p_adjusted, verdict, withheld }
+    }
+
+    /// The verdict; where the figures alone would give another one, why it is held back.
+    fn judged(
+        &self,
+        metric: Metric,
+        found: Option<LogRatio>,
+        p_adjusted: Option<f64>,
+    ) -> (ComparisonVerdict, Option<Withheld>) {
+        let verdict = self.verdict(metric, found, p_adjusted);
+        match self.withheld(metric, verdict) {
+            None => (verdict, None),
+            some => (ComparisonVerdict::Inconclusive, some),
+        }
+    }
+
+    /// What the figures alone say.
+    fn verdict(&self, metric: Metric, found: Option<LogRatio>, p: Option<f64>) -> ComparisonVerdict {
+        let (Some(found), Some(p)) = (found, p) else { return ComparisonVerdict::Inconclusive };
+        if found.blocks < BLOCKS_FOR_A_VERDICT {
+            return ComparisonVerdict::Inconclusive;
+        }
+        let level = self.new.0.significance().min(self.old.0.significance());
+        // A margin in per cent says nothing of shares: those are the same within what may fail.
+        let margin = match metric.scale() {
+            Scale::Ratio => self.margin,
+            Scale::Difference => ALLOWED_FAILURES.exp_m1(),
+        };
+        seen(&found.interval, p < level, margin, metric.more_is_better())
+    }
+
+    /// Why what the figures say is no evidence, where it is none.
+    pub(super) fn withheld(&self, metric: Metric, verdict: ComparisonVerdict) -> Option<Withheld> {
+        doubt(self.new, self.old, metric, verdict).or_else(|| {
+            let stands = |found: Option<LogRatio>| self.verdict(metric, found, found.map(|found| found.p)) == verdict;
+            (!self.withstands_noise(metric, verdict, stands)).then_some(Withheld::Disturbed)
+        })
+    }
+
+    /// Whether what a predicate finds of the figures is also found without what disturbed the machine: without the
+    /// launches that it disturbed, or with these as good as they could have been.
+    pub(super) fn withstands_noise(
+        &self,
+        metric: Metric,
+        verdict: ComparisonVerdict,
+        holds: impl Fn(Option<LogRatio>) -> bool,
+    ) -> bool {
+        let worse = match verdict {
+            ComparisonVerdict::Slower => Arm::New,
+            ComparisonVerdict::Faster => Arm::Old,
+            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => return true,
+        };
+        let is_disturbed = |arm| {
+            let (records, cell) = self.side(arm);
+            records.valid(cell).any(|launch| launch.is(Mark::Noisy))
+        };
+        if !suffers(metric) || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
+            return true;
+        }
+        // How much a tail suffers has no bound: a single hold-up makes it.
+        let bounded = metric.scale() == Scale::Ratio && !matches!(metric, Metric::P90 | Metric::P99 | Metric::P999);
+        holds(self.read(metric, Reading::Undisturbed))
+            || (bounded && holds(self.read(metric, Reading::InFavourOf(worse))))
+    }
+}
+
+fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
+    Measured {
+        estimate: interval.map(|of| of.estimate),
+        low: interval.map(|of| of.low),
+        high: interval.map(|of| of.high),
+        unit: unit.to_owned(),
+    }
+}
+
+/// Whether a metric changes when something else uses the machine. What is counted in bytes or things does not.
+fn suffers(metric: Metric) -> bool {
+    matches!(metric.unit(), "requests/s" | "us" | "ms" | "share")
+}
+
+/// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
+/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s).
+fn could_be_lost(launch: &Launch) -> Option<f64> {
+    let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;
+    let own = if *cpus > 0 { *cpus } else { host.cpus };
+    let lost = (host.steal_share + host.others_share) * f64::from(host.cpus) / f64::from(own.max(1));
+    Some(-(1.0 - lost.min(MOST_LOST)).ln())
+}
