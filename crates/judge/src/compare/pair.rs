@@ -224,9 +224,10 @@ fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
     }
 }
 
-/// Whether a metric changes when something else uses the machine. What is counted in bytes or things does not.
+/// Whether a metric changes when something else uses the machine. What is counted (bytes, failures,
+/// threads) does not.
 fn suffers(metric: Metric) -> bool {
-    matches!(metric.unit(), "requests/s" | "us" | "ms" | "share")
+    matches!(metric.unit(), "requests/s" | "us" | "ms")
 }
 
 /// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
