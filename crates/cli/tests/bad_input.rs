@@ -59,11 +59,11 @@ fn words_that_are_not_known() {
         (with("", "", "[trials]\n«windw = \"1s\""), &["unknown key `windw` in [trials]", "did you mean `window`?"]),
         (
             claim("«troughput(specimen:clean, connections = 2) > 1"),
-            &["`troughput` is no metric", "did you mean `throughput`?"],
+            &["unknown metric `troughput`", "did you mean `throughput`?"],
         ),
         (
             claim("throughput(«specimen:clear, connections = 2) > 1"),
-            &["`specimen:clear` is no target of this experiment", "did you mean `specimen:clean`?"],
+            &["unknown target `specimen:clear`", "did you mean `specimen:clean`?"],
         ),
         (
             claim("throughput(specimen:clean, «conections = 2) > 1"),

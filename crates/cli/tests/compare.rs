@@ -130,7 +130,7 @@ fn what_cannot_be_compared_is_said_and_nothing_is_left() {
         (vec!["--rev", "main"], 2, "--rev is given 1 times"),
         (vec![], 2, "there is one server and nothing to compare it with"),
         (vec!["--rev", "main", "--rev", "slow", "--build", "false"], 4, "building slow failed"),
-        (vec!["--rev", "main", "--rev", "slow", "--gate", "p98<+3%"], 2, "`p98` is no metric"),
+        (vec!["--rev", "main", "--rev", "slow", "--gate", "p98<+3%"], 2, "unknown metric `p98`"),
         (vec!["--rev", "main", "--rev", "slow", "--margin", "wide"], 2, "margin"),
     ] {
         lab.bourdon_in(&app, &compare(&arguments)).exits(status).says(&[said]);

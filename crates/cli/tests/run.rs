@@ -134,7 +134,7 @@ fn recorded_cores(record: &Record, cores: u32) {
 }
 
 #[test]
-fn a_claim_about_many_cores_is_not_seen_on_few_and_contradicted_on_enough() {
+fn a_claim_about_many_cores_is_not_refuted_on_few_and_contradicted_on_enough() {
     let claim = claiming("throughput(specimen:serialised) / throughput(specimen:clean) > 0.9");
     let lab = Lab::new().experiment(format!("{claim}cores = 8\n"));
     // The verdict for machines does not depend on the cores here.
@@ -145,21 +145,24 @@ fn a_claim_about_many_cores_is_not_seen_on_few_and_contradicted_on_enough() {
         recorded_cores(&record, cores);
         let claim = report("json").json()["claims"][0].clone();
         assert_eq!(claim["verdict"], "contradicted", "on {cores} cores");
-        (report("text").stdout, report("markdown").stdout, claim["not_seen_on_cores"].clone())
+        (report("text").stdout, report("markdown").stdout, claim["not_refuted"].clone())
     };
     for cores in [2, 7] {
-        let (text, markdown, unseen) = shown(cores);
-        let words = format!("not seen on {cores} cores");
+        let (text, markdown, few) = shown(cores);
+        let words = format!("not refuted: {cores} of 8 cores");
         assert!(text.contains(&format!("\n {words}  It serves one at a time.\n")), "{text}");
         assert!(markdown.contains(&format!("| **{words}** | `one-at-a-time` |")), "{markdown}");
         assert!(!text.contains("contradicted") && !markdown.contains("contradicted"), "{text}\n{markdown}");
-        assert_eq!(unseen, cores);
+        assert_eq!(few, serde_json::json!({ "here": cores, "about": 8 }));
     }
     for cores in [8, 16] {
-        let (text, markdown, unseen) = shown(cores);
+        let (text, markdown, few) = shown(cores);
         assert!(text.contains("\n contradicted  It serves one at a time.\n"), "{text}");
         assert!(markdown.contains("| **contradicted** | `one-at-a-time` |"), "{markdown}");
-        assert!(!text.contains("not seen") && !markdown.contains("not seen") && unseen.is_null(), "{text}\n{markdown}");
+        assert!(
+            !text.contains("not refuted") && !markdown.contains("not refuted") && few.is_null(),
+            "{text}\n{markdown}"
+        );
     }
 
     // A plan of before the key was known.

@@ -1,9 +1,10 @@
 use model::{
-    ANALYSIS_SCHEMA, Analysis, Environment, Plan, RankGroup, Reconstruction, TrialCount, TrialRecord, VoidTrial,
+    ANALYSIS_SCHEMA, Analysis, ClaimAnalysis, ClaimChance, Environment, Plan, RankGroup, Reconstruction, TrialCount,
+    TrialRecord, VoidTrial,
 };
 
 use crate::records::{Launch, Records};
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
@@ -14,6 +15,8 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
     let blocks = records.complete_blocks();
     let comparisons = comparisons::compare(&records);
     let void_trials = void_trials(&records);
+    let claims: Vec<ClaimAnalysis> =
+        plan.claims.iter().map(|claim| claims::evaluate(&records, claim, environment.cpus)).collect();
     Analysis {
         schema: ANALYSIS_SCHEMA.to_owned(),
         name: plan.name.clone(),
@@ -32,12 +35,21 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
         groups: ranked(comparisons::group(&records, &comparisons), blocks >= BLOCKS_FOR_A_VERDICT),
         comparisons,
-        claims: plan.claims.iter().map(|claim| claims::evaluate(&records, claim, environment.cpus)).collect(),
+        claims_by_chance: by_chance(&claims),
+        claims,
         findings: findings::find(&records),
         session: session::analyse(&records),
         trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
         void_trials,
     }
+}
+
+/// How many of the tested claims chance would support at most: a test of 5 % is wrong on the claim's side in half of
+/// that where the truth is right at the threshold, and less often elsewhere. A run that may end early tests at 3 %, and
+/// comes to the same (docs/STATISTICS.md).
+fn by_chance(claims: &[ClaimAnalysis]) -> ClaimChance {
+    let tested = claims.iter().filter(|claim| claim.blocks as usize >= BLOCKS_FOR_A_VERDICT).count() as u32;
+    ClaimChance { tested, supported: f64::from(tested) * SIGNIFICANCE / 2.0 }
 }
 
 /// The groups, without ranks while the run is preliminary: a cell may have its launches before the others have theirs.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellLatency, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary, Mark,
-    MarkNote, Measured, Measurement, Metric, NS_PER_S, Observation, Profile, ProfiledBy, ProfiledFunction,
+    CellAnalysis, CellCourse, CellLatency, CellLoad, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary,
+    Mark, MarkNote, Measured, Measurement, Metric, NS_PER_S, Observation, Plan, Profile, ProfiledBy, ProfiledFunction,
+    format_duration,
 };
 
 use crate::asked::Asked;
@@ -80,10 +81,30 @@ fn course(records: &Records, index: usize) -> CellCourse {
     found
 }
 
+/// Whether the servers were cold: by what their target says it needs, or by what was seen.
+pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
+    let text = cold_by_design(records.plan, index).or_else(|| still_warming(records, index))?;
+    Some(MarkNote::new(Mark::Cold, text))
+}
+
+/// That the launch gives the target less load before the window than it needs to be warm; on a ladder, the rungs before
+/// this one are load too.
+fn cold_by_design(plan: &Plan, index: usize) -> Option<String> {
+    let cell = &plan.cells[index];
+    let needed_ns = plan.target(cell.levels.target())?.launch.warm_within_ns;
+    let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
+    let climb = |ns: u64, load: &CellLoad| ns.saturating_add(load.warm_up_ns).saturating_add(load.window_ns);
+    let given_ns = rungs.fold(cell.load.warm_up_ns, climb);
+    (given_ns < needed_ns).then(|| {
+        let [given, needed] = [given_ns, needed_ns].map(format_duration);
+        format!("{given} of load before the window, of the {needed} that it needs")
+    })
+}
+
 /// Whether the servers were still getting faster when windows ended that are too short to classify: by the mean service
 /// time in their first halves ÷ that in their second, over the launches. Service times, for the number of replies also
 /// depends on where bursts of them fall.
-pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
+fn still_warming(records: &Records, index: usize) -> Option<String> {
     if records.valid(index).any(|launch| launch.judgement.went.is_some()) {
         return None;
     }
@@ -95,8 +116,7 @@ pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
     let gain = geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)?;
     let gain = gain.map(|gain| gain - 1.0);
     let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
-    let text = format!("{faster} faster in the second half of the window than in the first ({low} to {high})");
-    Some(MarkNote::new(Mark::Cold, text))
+    Some(format!("{faster} faster in the second half of the window than in the first ({low} to {high})"))
 }
 
 /// Functions of a cell's profile that are told.

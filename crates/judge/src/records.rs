@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use model::{Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Mark, Metric, Plan, TrialRecord};
 
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
@@ -138,6 +138,14 @@ impl<'a> Records<'a> {
     /// ln(a ÷ b) in every block in which both are above zero, in block order.
     pub(crate) fn log_ratios(&self, a: usize, b: usize, metric: Metric) -> Vec<f64> {
         log_ratios(&self.cells[a], &self.cells[b], metric)
+    }
+
+    /// The books of a cell's valid launches, all together.
+    pub(crate) fn books(&self, cell: usize) -> Accounting {
+        let mut books = Accounting::default();
+        let measured = self.valid(cell).filter_map(|launch| launch.record.measurement.as_ref());
+        measured.for_each(|measured| books.merge(&measured.accounting));
+        books
     }
 
     /// Whether at least half of a cell's valid launches have the property.

@@ -33,6 +33,8 @@ pub(crate) struct Session {
     repeats: u32,
     twin: bool,
     seed: u64,
+    warm_within_ns: u64,
+    quick: bool,
     target_busy: f64,
     generator_busy: f64,
 }
@@ -51,6 +53,8 @@ impl Session {
             repeats: 0,
             twin: false,
             seed: 42,
+            warm_within_ns: 0,
+            quick: false,
             target_busy: 0.03,
             generator_busy: 0.43,
         }
@@ -110,6 +114,15 @@ impl Session {
         Session { seed, ..self }
     }
 
+    /// What the first target needs to be warm, in seconds; cells give 1 s.
+    pub(crate) fn warm_within(self, seconds: u64) -> Self {
+        Session { warm_within_ns: seconds * NS_PER_S, ..self }
+    }
+
+    pub(crate) fn quick(self) -> Self {
+        Session { quick: true, ..self }
+    }
+
     pub(crate) fn target_busy(self, target_busy: f64) -> Self {
         Session { target_busy, ..self }
     }
@@ -150,12 +163,14 @@ impl Session {
         if self.cells.iter().any(|(cell, _)| cell.levels.0.len() > 1) {
             factors.extend(["handler_delay".to_owned(), "connections".to_owned()]);
         }
+        let mut targets: Vec<Target> = names.into_iter().map(target).collect();
+        targets.iter_mut().take(1).for_each(|first| first.launch.warm_within_ns = self.warm_within_ns);
         Plan {
             schema: PLAN_SCHEMA.to_owned(),
             name: "session".to_owned(),
             question: "Which is faster?".to_owned(),
             source: None,
-            quick: false,
+            quick: self.quick,
             seed: self.seed,
             margin: 0.05,
             precision: 0.03,
@@ -169,7 +184,7 @@ impl Session {
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
             target_cpus: Vec::new(),
             factors,
-            targets: names.into_iter().map(target).collect(),
+            targets,
             absent: self.absent.clone(),
             cells: self.cells.iter().map(|(cell, _)| cell.clone()).collect(),
             relative_rates: Vec::new(),
@@ -277,6 +292,7 @@ fn target(name: &str) -> Target {
         ready: "/".to_owned(),
         metrics: None,
         ready_within_ns: model::READY_WITHIN_NS,
+        warm_within_ns: 0,
     };
     Target {
         name: name.to_owned(),

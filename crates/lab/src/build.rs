@@ -300,6 +300,7 @@ mod tests {
                 ready: "/".into(),
                 metrics: None,
                 ready_within_ns: model::READY_WITHIN_NS,
+                warm_within_ns: 0,
             },
             settings: BTreeMap::new(),
             runtimes: BTreeMap::new(),

@@ -100,6 +100,7 @@ fn target(name: &str) -> Target {
             ready: "/".into(),
             metrics: None,
             ready_within_ns: model::READY_WITHIN_NS,
+            warm_within_ns: 0,
         },
         settings: BTreeMap::new(),
         runtimes: BTreeMap::new(),

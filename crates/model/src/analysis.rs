@@ -72,6 +72,9 @@ pub struct Analysis {
     pub groups: Vec<RankGroup>,
     /// Claims.
     pub claims: Vec<ClaimAnalysis>,
+    /// How many of them chance would support.
+    #[serde(default)]
+    pub claims_by_chance: ClaimChance,
     /// Named pathologies.
     pub findings: Vec<Finding>,
     /// How steady the session was.
@@ -334,6 +337,9 @@ pub struct ClaimAnalysis {
     pub name: String,
     /// The statement.
     pub says: String,
+    /// The levels that hold for every metric of the test that does not fix them itself.
+    #[serde(default, rename = "where")]
+    pub conditions: Cell,
     /// The test.
     pub expect: String,
     /// The published value of the tested expression.
@@ -344,14 +350,31 @@ pub struct ClaimAnalysis {
     pub blocks: u32,
     /// The verdict.
     pub verdict: ClaimVerdict,
-    /// The cores of the run's machine, where the claim is contradicted on fewer than it is about: people are then told
-    /// that it was not seen on so many.
+    /// Set where the claim is contradicted on fewer cores than it is about: people are then told that it is not refuted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_seen_on_cores: Option<u32>,
+    pub not_refuted: Option<FewCores>,
     /// Why it is inconclusive or not testable; cautions about a verdict.
     pub notes: Vec<String>,
     /// About how many blocks would settle it, where that can be said; [`MOST_NEEDED_BLOCKS`] stands for so many or more.
     pub needs_blocks: Option<u32>,
+}
+
+/// A machine with fewer cores than a claim is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FewCores {
+    /// Cores of the run's machine.
+    pub here: u32,
+    /// Cores that the claim is about.
+    pub about: u32,
+}
+
+/// How many claims a run tested, and how many of them chance would support.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClaimChance {
+    /// Claims with blocks enough for a verdict.
+    pub tested: u32,
+    /// How many of these chance would support at most, were the truth of each right at its threshold.
+    pub supported: f64,
 }
 
 /// Most blocks a claim is said to need; beyond, it cannot reasonably be settled.

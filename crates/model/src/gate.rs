@@ -81,7 +81,7 @@ fn parse_gate(term: &str) -> Result<Gate, String> {
     let (side, limit) = rest.split_at(1);
     let metric = Metric::from_id(name.trim()).ok_or_else(|| {
         let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.id()).collect();
-        format!("`{}` is no metric; there are {}", name.trim(), known.join(", "))
+        format!("unknown metric `{}`; there are {}", name.trim(), known.join(", "))
     })?;
     let percent = limit.trim().strip_suffix('%').ok_or_else(|| format!("`{term}` has no `%` at its end; {cure}"))?;
     let percent: f64 = percent.trim().parse().map_err(|_| format!("`{}` is no number; {cure}", percent.trim()))?;
@@ -112,7 +112,7 @@ mod tests {
     fn what_is_no_gate_is_told_with_its_cure() {
         for (text, said) in [
             ("p99", "neither"),
-            ("p98<+3%", "`p98` is no metric; there are throughput"),
+            ("p98<+3%", "unknown metric `p98`; there are throughput"),
             ("p99<+3", "no `%`"),
             ("p99<much%", "`much` is no number"),
             ("p99<-100%", "nothing changes by -100 %"),

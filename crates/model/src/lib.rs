@@ -35,7 +35,7 @@ pub use clock::Clock;
 pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, Withheld};
 pub use environment::Environment;
 pub use event::Event;
-pub use expression::{Bound, Call, Expectation, Expression, ParseError, parse_expectation};
+pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use gate::{Gate, GateResult, GateSide, GateVerdict, parse_gates};
 pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
 pub use load::*;

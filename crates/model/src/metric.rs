@@ -1,5 +1,5 @@
 use crate::outcome::kinds;
-use crate::{LatencySummary, TrialRecord};
+use crate::{LatencySummary, REQUIRED_SAMPLES, TrialRecord};
 use serde::{Deserialize, Serialize};
 
 kinds! {
@@ -117,6 +117,23 @@ impl Metric {
     /// Whether it is a time that a client waits for its reply.
     pub fn is_latency(self) -> bool {
         matches!(self, Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999)
+    }
+
+    /// Requests without which it cannot be estimated: those that a quantile needs.
+    pub fn required_samples(self) -> Option<u64> {
+        let q = match self {
+            Metric::P50 => 0.5,
+            Metric::P90 => 0.9,
+            Metric::P99 => 0.99,
+            Metric::P999 => 0.999,
+            _ => return None,
+        };
+        REQUIRED_SAMPLES.iter().find(|(known, _)| *known == q).map(|(_, samples)| *samples)
+    }
+
+    /// Whether it is taken before there is any load, so that a cold server has it too.
+    pub fn is_before_load(self) -> bool {
+        matches!(self, Metric::TimeToReady | Metric::MemoryAtRest | Metric::PssAtRest)
     }
 
     /// Whether more of it is better.

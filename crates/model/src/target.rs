@@ -107,6 +107,13 @@ pub struct LaunchRecipe {
     /// How long it may take until then, in nanoseconds.
     #[serde(default = "default_ready_within_ns")]
     pub ready_within_ns: u64,
+    /// How long it must be under load to be warm, in nanoseconds: compiled, its pool filled. 0 where it does not say.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_within_ns: u64,
+}
+
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// How long a target may take to become ready unless it says otherwise: a JVM on a busy machine needs tens of seconds.

@@ -6,6 +6,7 @@
 mod audit_json;
 mod audit_text;
 mod calibration_text;
+mod claim_words;
 mod compare_markdown;
 mod compare_text;
 mod compare_words;

@@ -99,12 +99,12 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
             let (rate, cut) = (steady.estimate?, cell.course.cut?);
             Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
         }),
-        // "45 % faster in …".
+        // "45 % faster in …", or how much load it had of what it needs.
         Mark::Cold => cell
             .marks
             .iter()
             .find(|note| note.mark == mark)
-            .and_then(|note| note.text.split_once(" in ").map(|(faster, _)| faster.to_owned())),
+            .map(|note| note.text.split_once(" in ").map_or(note.text.as_str(), |(faster, _)| faster).to_owned()),
         Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
         _ => None,
     };

@@ -1,10 +1,10 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
 use crate::conditions::Conditions;
-use crate::format::{measured, quantity};
+use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, groups, ties};
-use crate::words;
+use crate::{claim_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request.
 pub fn run_markdown(analysis: &Analysis) -> String {
@@ -92,25 +92,51 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
     if analysis.claims.is_empty() {
         return;
     }
-    parts.push(format!("### {}", escape(&words::claims_title(analysis))));
+    parts.push(format!("### {}", escape(&claim_words::claims_title(analysis))));
+    parts.extend(claim_words::by_chance(analysis.claims_by_chance));
     let mut lines = vec![
-        line(&["verdict", "claim", "says", "measured", "published", "asked"]),
-        line(&["---", "---", "---", "---:", "---:", "---"]),
+        line(&["verdict", "claim", "says", "where", "measured", "published", "asked"]),
+        line(&["---", "---", "---", "---", "---:", "---:", "---"]),
     ];
     lines.extend(analysis.claims.iter().map(claim_line));
     parts.push(lines.join("\n"));
     let notes = analysis.claims.iter().flat_map(|claim| {
-        let notes = claim.notes.iter().cloned().chain(words::needs_blocks(claim));
+        let notes = claim.notes.iter().cloned().chain(claim_words::needs_blocks(claim, analysis));
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
 }
 
+/// What tables of claims say of one.
+pub(crate) struct ClaimCells {
+    pub(crate) verdict: String,
+    pub(crate) says: String,
+    pub(crate) conditions: String,
+    pub(crate) published: String,
+    pub(crate) measured: String,
+    pub(crate) asked: String,
+}
+
+impl ClaimCells {
+    pub(crate) fn of(claim: &ClaimAnalysis) -> Self {
+        let dash = || "–".to_owned();
+        let conditions = claim_words::claim_conditions(claim);
+        let bound = claim_words::asked(claim).map_or(String::new(), |bound| format!("{}: ", escape(&bound)));
+        Self {
+            verdict: format!("**{}**", claim_words::verdict(claim)),
+            says: escape(&claim.says),
+            conditions: if conditions.is_empty() { dash() } else { escape(&conditions) },
+            published: claim.published.map_or_else(dash, |value| quantity(value, &claim.measured.unit)),
+            measured: claim_words::seen(claim).unwrap_or_else(dash),
+            asked: format!("{bound}{}", code(&claim.expect)),
+        }
+    }
+}
+
 fn claim_line(claim: &ClaimAnalysis) -> String {
-    let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
-    let verdict = format!("**{}**", words::verdict(claim));
-    let seen = measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
-    line(&[&verdict, &code(&claim.name), &escape(&claim.says), &seen, &published, &code(&claim.expect)])
+    let (name, cells) = (code(&claim.name), ClaimCells::of(claim));
+    let ClaimCells { verdict, says, conditions, published, measured, asked } = &cells;
+    line(&[verdict, &name, says, conditions, measured, published, asked])
 }
 
 fn findings(parts: &mut Vec<String>, analysis: &Analysis) {

@@ -4,7 +4,7 @@ use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Row, groups, ties};
 use crate::table;
-use crate::words;
+use crate::{claim_words, words};
 
 /// Widest bar; a wider one would say no more.
 const BAR_CELLS: usize = 20;
@@ -165,26 +165,31 @@ fn claims(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.gap();
-    page.paragraph(0, Tint::Bold, &words::claims_title(analysis));
-    let labels = analysis.claims.iter().map(|claim| length(&words::verdict(claim))).max().unwrap_or(0);
+    page.paragraph(0, Tint::Bold, &claim_words::claims_title(analysis));
+    if let Some(text) = claim_words::by_chance(analysis.claims_by_chance) {
+        page.paragraph(0, Tint::Dim, &text);
+    }
+    let labels = analysis.claims.iter().map(|claim| length(&claim_words::verdict(claim))).max().unwrap_or(0);
     for claim in &analysis.claims {
-        claim_entry(page, claim, labels);
+        claim_entry(page, analysis, claim, labels);
     }
 }
 
-fn claim_entry(page: &mut Page, claim: &ClaimAnalysis, labels: usize) {
+fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, labels: usize) {
     let tint = match claim.verdict {
         ClaimVerdict::Supported => Tint::Good,
-        ClaimVerdict::Contradicted if claim.not_seen_on_cores.is_some() => Tint::Unsure,
+        ClaimVerdict::Contradicted if claim.not_refuted.is_some() => Tint::Unsure,
         ClaimVerdict::Contradicted => Tint::Bad,
         ClaimVerdict::Inconclusive => Tint::Unsure,
         ClaimVerdict::NotTestable => Tint::Dim,
     };
-    page.entry(1, (tint, &words::verdict(claim)), labels, &claim.says);
+    page.entry(1, (tint, &claim_words::verdict(claim)), labels, &claim.says);
     let column = labels + 3;
-    let mut below = join(&words::claim_figures(claim), "; ", page.width() - column);
+    let conditions = claim_words::claim_conditions(claim);
+    let mut below: Vec<String> = (!conditions.is_empty()).then(|| format!("where: {conditions}")).into_iter().collect();
+    below.extend(join(&claim_words::claim_figures(claim), "; ", page.width() - column));
     below.extend(claim.notes.iter().cloned());
-    below.extend(words::needs_blocks(claim));
+    below.extend(claim_words::needs_blocks(claim, analysis));
     for text in below {
         page.paragraph(column, Tint::Plain, &text);
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{Analysis, ClaimAnalysis, ClaimVerdict};
+use model::{Analysis, ClaimAnalysis, ClaimChance, ClaimVerdict, FewCores};
 
 use crate::conditions::Conditions;
-use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
-use crate::words;
+use crate::run_markdown::ClaimCells;
+use crate::{claim_words, words};
 
 /// What came of one experiment of a series.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,7 @@ pub struct Verdicts<'a> {
 /// The page as Markdown: a table of counts, then each experiment's claims.
 pub fn verdicts_markdown(series: &[Verdicts<'_>]) -> String {
     let mut parts = vec!["# Verdicts".to_owned(), summary(series)];
+    parts.extend(claim_words::by_chance(chance(series)));
     for one in series {
         parts.push(format!("## {}", escape(one.name)));
         match one.outcome {
@@ -30,6 +31,15 @@ pub fn verdicts_markdown(series: &[Verdicts<'_>]) -> String {
     }
     parts.retain(|part| !part.is_empty());
     format!("{}\n", parts.join("\n\n"))
+}
+
+/// The claims of all experiments together, and how many of them chance would support.
+fn chance(series: &[Verdicts<'_>]) -> ClaimChance {
+    let each = series.iter().filter_map(|one| Some(one.outcome.ok()?.claims_by_chance));
+    each.fold(ClaimChance::default(), |sum, one| ClaimChance {
+        tested: sum.tested.saturating_add(one.tested),
+        supported: sum.supported + one.supported,
+    })
 }
 
 /// Schema of the JSON document over several experiments.
@@ -47,7 +57,7 @@ pub fn verdicts_json(series: &[Verdicts<'_>]) -> String {
     crate::to_json(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
 }
 
-/// How many claims of a run got which verdict, in one line: `2 supported, 3 not seen on 2 cores`.
+/// How many claims of a run got which verdict, in one line: `2 supported, 3 not refuted: 2 of 8 cores`.
 pub fn verdict_counts(analysis: &Analysis) -> String {
     let counted = |shown: String| match count(analysis, &shown) {
         0 => None,
@@ -56,21 +66,21 @@ pub fn verdict_counts(analysis: &Analysis) -> String {
     shown_verdicts(&analysis.claims).into_iter().filter_map(counted).collect::<Vec<_>>().join(", ")
 }
 
-/// The words that claims are counted under: every verdict, and each "not seen on … cores" that one of them got.
+/// The words that claims are counted under: every verdict, and each "not refuted: … cores" that one of them got.
 fn shown_verdicts<'a>(claims: impl IntoIterator<Item = &'a ClaimAnalysis>) -> Vec<String> {
-    let fewer: BTreeSet<u32> = claims.into_iter().filter_map(|claim| claim.not_seen_on_cores).collect();
+    let fewer: BTreeSet<FewCores> = claims.into_iter().filter_map(|claim| claim.not_refuted).collect();
     let mut shown = Vec::new();
     for verdict in ClaimVerdict::ALL {
         shown.push(verdict.words().to_owned());
         if verdict == ClaimVerdict::Contradicted {
-            shown.extend(fewer.iter().copied().map(words::not_seen));
+            shown.extend(fewer.iter().copied().map(claim_words::not_refuted));
         }
     }
     shown
 }
 
 fn count(analysis: &Analysis, shown: &str) -> usize {
-    analysis.claims.iter().filter(|claim| words::verdict(claim) == shown).count()
+    analysis.claims.iter().filter(|claim| claim_words::verdict(claim) == shown).count()
 }
 
 /// How many claims got which verdict, by experiment.
@@ -104,13 +114,13 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
     let mut lines = vec![
-        line(&["verdict", "says", "published", "measured", "asked"]),
-        line(&["---", "---", "---:", "---:", "---"]),
+        line(&["verdict", "says", "where", "published", "measured", "asked"]),
+        line(&["---", "---", "---", "---:", "---:", "---"]),
     ];
     lines.extend(analysis.claims.iter().map(claim));
     parts.push(lines.join("\n"));
     let notes = analysis.claims.iter().flat_map(|claim| {
-        let notes = claim.notes.iter().cloned().chain(words::needs_blocks(claim));
+        let notes = claim.notes.iter().cloned().chain(claim_words::needs_blocks(claim, analysis));
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
@@ -123,8 +133,6 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
 }
 
 fn claim(claim: &ClaimAnalysis) -> String {
-    let published = claim.published.map_or("–".to_owned(), |value| quantity(value, &claim.measured.unit));
-    let seen = crate::format::measured(&claim.measured).unwrap_or_else(|| "–".to_owned());
-    let verdict = format!("**{}**", words::verdict(claim));
-    line(&[&verdict, &escape(&claim.says), &published, &seen, &code(&claim.expect)])
+    let cells = ClaimCells::of(claim);
+    line(&[&cells.verdict, &cells.says, &cells.conditions, &cells.published, &cells.measured, &cells.asked])
 }

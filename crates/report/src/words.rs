@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, ClaimAnalysis, Comparison, Environment, Finding, MOST_NEEDED_BLOCKS, Mark,
-    MarkNote, ProfiledBy, RelativeRate, VoidTrial, short_name,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, ProfiledBy,
+    RelativeRate, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
-use crate::format::{counted, duration_us, elapsed, measured, number, percent, quantity, seconds, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::page::unbroken;
 
 /// A kebab-case id in words.
@@ -128,39 +128,6 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
         .then(|| format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."))
 }
 
-pub(crate) fn claims_title(analysis: &Analysis) -> String {
-    analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
-}
-
-/// `supported`, or `not seen on 2 cores` where a claim about more is contradicted.
-pub(crate) fn verdict(claim: &ClaimAnalysis) -> String {
-    claim.not_seen_on_cores.map_or_else(|| claim.verdict.words().to_owned(), not_seen)
-}
-
-/// `not seen on 2 cores`.
-pub(crate) fn not_seen(cores: u32) -> String {
-    format!("not seen on {}", counted(cores.into(), "core", "cores"))
-}
-
-/// `measured 0.01066 (0.01060 to 0.01072)`, `published 0.0104`, `asked: …`.
-pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
-    let seen = measured(&claim.measured).map_or("not measured".to_owned(), |seen| format!("measured {seen}"));
-    let mut parts = vec![seen];
-    parts.extend(claim.published.map(|value| format!("published {}", quantity(value, &claim.measured.unit))));
-    parts.push(format!("asked: {}", claim.expect));
-    parts
-}
-
-/// `needs about 9 blocks: --blocks 9`.
-pub(crate) fn needs_blocks(claim: &ClaimAnalysis) -> Option<String> {
-    claim.needs_blocks.map(|blocks| match blocks {
-        MOST_NEEDED_BLOCKS.. => {
-            format!("too close to the threshold: {} blocks or more would be needed", thousands(blocks.into()))
-        }
-        _ => format!("needs about {blocks} blocks: --blocks {blocks}"),
-    })
-}
-
 /// `Looks serialised: go-iris-2016`, or `Is serialised: …` once it is proven; with the size where there is one.
 pub(crate) fn finding_title(finding: &Finding) -> String {
     let verb = match finding.certainty {
@@ -268,7 +235,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "something else kept the machine busy",
-        Mark::Cold => "still getting faster when the window ended: a longer warm-up gives other figures",
+        Mark::Cold => "not warm yet: a longer warm-up gives other figures, and claims about them get no verdict here",
         Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
         Mark::SlowDown => "it became slower inside the window: there is no steady figure",
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",

@@ -12,7 +12,7 @@ use support::{assert_tidy, runs};
 fn on_many_cores() -> Analysis {
     let mut run = runs::full();
     for claim in &mut run.claims {
-        if claim.not_seen_on_cores.take().is_some() {
+        if claim.not_refuted.take().is_some() {
             claim.notes.clear();
         }
     }
@@ -34,15 +34,15 @@ fn a_series_on_few_cores() {
 #[test]
 fn a_verdict_is_counted_under_the_words_that_show_it() {
     let few = verdict_counts(&runs::full());
-    assert_eq!(few, "1 supported, 1 contradicted, 1 not seen on 2 cores, 1 inconclusive, 1 not testable here");
-    assert_eq!(verdict_counts(&on_many_cores()), "1 supported, 2 contradicted, 1 inconclusive, 1 not testable here");
+    assert_eq!(few, "3 supported, 1 contradicted, 1 not refuted: 2 of 8 cores, 1 inconclusive, 1 not testable here");
+    assert_eq!(verdict_counts(&on_many_cores()), "3 supported, 2 contradicted, 1 inconclusive, 1 not testable here");
 }
 
 #[test]
 fn runs_of_several_machines_are_counted_apart_and_enough_cores_add_no_column() {
     let (two, many) = (runs::full(), on_many_cores());
     let mut one = runs::full();
-    one.claims.iter_mut().filter_map(|claim| claim.not_seen_on_cores.as_mut()).for_each(|cores| *cores = 1);
+    one.claims.iter_mut().filter_map(|claim| claim.not_refuted.as_mut()).for_each(|cores| cores.here = 1);
     let table = |runs: &[&Analysis]| {
         let series: Vec<Verdicts> = runs.iter().map(|run| Verdicts { name: "x", outcome: Ok(run) }).collect();
         let page = verdicts_markdown(&series);
@@ -53,16 +53,16 @@ fn runs_of_several_machines_are_counted_apart_and_enough_cores_add_no_column() {
     };
     assert_eq!(
         table(&[&two, &one, &many]),
-        "| experiment | supported | contradicted | not seen on 1 core | not seen on 2 cores | inconclusive \
+        "| experiment | supported | contradicted | not refuted: 1 of 8 cores | not refuted: 2 of 8 cores | inconclusive \
          | not testable here | trials void |\n\
-         | x | 1 | 1 | 0 | 1 | 1 | 1 | 2 of 42 |\n\
-         | x | 1 | 1 | 1 | 0 | 1 | 1 | 2 of 42 |\n\
-         | x | 1 | 2 | 0 | 0 | 1 | 1 | 2 of 42 |"
+         | x | 3 | 1 | 0 | 1 | 1 | 1 | 2 of 42 |\n\
+         | x | 3 | 1 | 1 | 0 | 1 | 1 | 2 of 42 |\n\
+         | x | 3 | 2 | 0 | 0 | 1 | 1 | 2 of 42 |"
     );
     assert_eq!(
         table(&[&many]),
         "| experiment | supported | contradicted | inconclusive | not testable here | trials void |\n\
-         | x | 1 | 2 | 1 | 1 | 2 of 42 |"
+         | x | 3 | 2 | 1 | 1 | 2 of 42 |"
     );
 }
 
@@ -72,5 +72,5 @@ fn the_verdict_for_machines_stays() {
     let document = verdicts_json(&[Verdicts { name: "routers", outcome: Ok(&run) }]);
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
     let claim = &document["experiments"][0]["analysis"]["claims"][4];
-    assert_eq!((claim["verdict"].as_str(), claim["not_seen_on_cores"].as_u64()), (Some("contradicted"), Some(2)));
+    assert_eq!((claim["verdict"].as_str(), claim["not_refuted"]["here"].as_u64()), (Some("contradicted"), Some(2)));
 }

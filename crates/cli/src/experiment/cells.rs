@@ -23,7 +23,7 @@ const ROUTES: &str = "routes";
 /// many requests. The quick
 /// form's cells are marked thin.
 const DELAYS_IN_A_WINDOW: u64 = 30;
-const DELAYS_IN_A_QUICK_WINDOW: u64 = 5;
+const DELAYS_IN_A_QUICK_WINDOW: u64 = 6;
 
 /// How generator and target share the machine: disjoint where there are two CPUs, else left to the kernel.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Ground<'_> {
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
         let rate_share = load.rate_share();
-        let load = load.cell((self.trials.warm_up_ns, window_ns), self.seed, routes.as_ref())?;
+        let load = load.cell((self.warm_up(entrant), window_ns), self.seed, routes.as_ref())?;
         Ok(CellPlan {
             levels: Cell(levels),
             load,
@@ -158,6 +158,12 @@ impl Ground<'_> {
             };
             levels.extend(level.map(|level| (name, level)));
         }
+    }
+
+    /// The load before the window: at least what the target needs to be warm, unless the form leaves it cold.
+    fn warm_up(&self, entrant: &Entrant) -> u64 {
+        let needed_ns = if self.trials.cold { 0 } else { entrant.target.launch.warm_within_ns };
+        self.trials.warm_up_ns.max(needed_ns)
     }
 
     fn window(&self, delay_ns: u64) -> u64 {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use judge::{ClaimError, ResolvedClaim, resolve_claim};
-use model::{Cell, Claim, Expression, Metric, Plan};
+use judge::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
+use model::{Call, Cell, CellPlan, Claim, Expression, Metric, Plan};
 
 use super::Machine;
 use super::diagnostic::{Fault, Read, Span};
@@ -14,11 +14,12 @@ use super::vary::Vary;
 
 const KEYS: [&str; 8] = ["name", "says", "where", "published", "published_value", "expect", "needs", "cores"];
 
-/// What claims are read against: the plan with every cell of the file.
+/// What claims are read against: the plan with every cell of the file, and these cells in the full form.
 #[derive(Debug)]
 pub(super) struct Court<'a> {
     pub(super) text: &'a str,
     pub(super) full: &'a Plan,
+    pub(super) full_form: &'a [CellPlan],
     pub(super) vary: &'a Vary,
     pub(super) roster: &'a Roster<'a>,
     pub(super) machine: Machine,
@@ -64,6 +65,8 @@ impl Court<'_> {
             return Err(fault.help("write for instance `throughput(target) > 1000`"));
         }
         self.check_profiles(&resolved, expect)?;
+        self.check_units(&resolved, expect)?;
+        self.check_sample(&resolved, expect)?;
         claim.published_value = claim.published_value.or_else(|| published_ratio(&claim, &resolved));
         Ok((claim, resolved))
     }
@@ -85,6 +88,23 @@ impl Court<'_> {
             return Err(fault);
         }
         Ok(())
+    }
+
+    /// Refuses a bare number that stands for a time or a size: `50` is easily meant as milliseconds.
+    fn check_units(&self, resolved: &ResolvedClaim, expect: Item) -> Read<()> {
+        let Some(bare) = resolved.expectation.bare else { return Ok(()) };
+        let span = expect.span_within(self.text, bare.offset..bare.offset + bare.length);
+        Err(Fault::new(span, "this number has no unit").help(format!("write for instance `{}`", bare.example)))
+    }
+
+    /// Refuses a quantile that a launch of the full form can never have.
+    fn check_sample(&self, resolved: &ResolvedClaim, expect: Item) -> Read<()> {
+        let Some((call, reason)) = short_of_requests(resolved, self.full_form) else { return Ok(()) };
+        let text = expect.any_text().unwrap_or_default();
+        let end =
+            text.get(call.offset..).and_then(|rest| rest.find(')')).map_or(text.len(), |end| call.offset + end + 1);
+        let fault = Fault::new(expect.span_within(self.text, call.offset..end), reason);
+        Err(fault.help("ask for a longer `window`, more `connections` or a higher `rate`, or for a lower quantile"))
     }
 
     /// Reads `where`: the levels are read as `[vary]` reads them.
@@ -132,14 +152,27 @@ impl Court<'_> {
                 fault.help("a test is like `throughput(a) / throughput(b) < 0.5`")
             }
             ClaimError::Parse(error) => {
-                fault.nearest(&word, &error.candidates).help(format!("the metrics are {}", error.candidates.join(", ")))
+                fault.nearest(&word, &error.candidates).help(format!("write one of {}", error.candidates.join(", ")))
             }
             ClaimError::UnknownTarget { name, .. } if self.roster.names().contains(name) => {
-                fault.help(format!("to try it, add `{name}` to `target` in [vary]"))
+                fault.help(format!("to test it, add `{name}` to `target` in [vary]"))
             }
             _ => fault.nearest(&word, error.candidates()),
         }
     }
+}
+
+/// Why a claim cannot be tested with these cells, those of the quick form: launches have too few requests for a quantile.
+pub(super) fn too_quick(resolved: &ResolvedClaim, cells: &[CellPlan]) -> Option<String> {
+    short_of_requests(resolved, cells).map(|(_, reason)| format!("too little in the quick form: {reason}"))
+}
+
+/// The first quantile of a test for which its cell has too few requests, with the reason.
+fn short_of_requests<'a>(resolved: &'a ResolvedClaim, cells: &[CellPlan]) -> Option<(&'a Call, String)> {
+    resolved.expectation.expression.calls().into_iter().find_map(|call| {
+        let cell = cells.get(*resolved.cells.get(&call.offset)?)?;
+        Some((call, never_enough(cell, call.metric)?))
+    })
 }
 
 /// Reads `needs`: the cores without which a claim is not tested.

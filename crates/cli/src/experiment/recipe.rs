@@ -48,6 +48,11 @@ pub(super) fn ready_within_ns(section: &Section) -> Read<u64> {
     Ok(section.read("ready_within", |item| item.positive_duration())?.unwrap_or(READY_WITHIN_NS))
 }
 
+/// How long the target must be under load to be warm, in nanoseconds; none unless it says so.
+pub(super) fn warm_within_ns(section: &Section) -> Read<u64> {
+    Ok(section.read("warm_within", |item| item.duration())?.unwrap_or(0))
+}
+
 /// Environment variables.
 pub(super) fn environment(item: Item) -> Read<BTreeMap<String, String>> {
     let section = item.section("`env`")?;

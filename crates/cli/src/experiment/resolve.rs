@@ -7,7 +7,7 @@ use judge::ResolvedClaim;
 use model::{Blocks, Cell, CellPlan, Claim, Metric, PLAN_SCHEMA, Plan, Target};
 
 use super::cells::{Ground, Share};
-use super::claims::Court;
+use super::claims::{Court, too_quick};
 use super::diagnostic::{Diagnostic, Fault, Read};
 use super::load::Load;
 use super::roster::Roster;
@@ -70,7 +70,9 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
     plan.repeats = experiment.form(request.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
-    let court = Court { text: &source.text, full: &plan, vary, roster, machine: request.machine };
+    let full_form = experiment.cells(false, seed)?;
+    let machine = request.machine;
+    let court = Court { text: &source.text, full: &plan, full_form: &full_form, vary, roster, machine };
     let claims = court.claims(&tables(&file, "claim")?)?;
     experiment.narrow(&mut plan, &claims, request)?;
     Ok(plan)
@@ -150,7 +152,10 @@ impl<'a> Experiment<'a> {
     fn narrow(&self, plan: &mut Plan, claims: &[(Claim, ResolvedClaim)], request: &Request) -> Read<()> {
         self.check_asked(request)?;
         let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, request)).collect();
-        let reason_of = |resolved: &ResolvedClaim| resolved.cells.values().find_map(|cell| reasons[*cell].clone());
+        let reason_of = |resolved: &ResolvedClaim| {
+            let left_out = resolved.cells.values().find_map(|cell| reasons[*cell].clone());
+            left_out.or_else(|| too_quick(resolved, &plan.cells))
+        };
         plan.claims = claims
             .iter()
             .map(|(claim, resolved)| Claim {
@@ -185,7 +190,7 @@ impl<'a> Experiment<'a> {
         for name in asked {
             if !known.contains(&name.as_str()) {
                 let typed = format!("--target {}", asked.join(","));
-                let message = format!("`{name}` is no target of this experiment");
+                let message = format!("unknown target `{name}`");
                 return Err(Fault::of_argument(typed, at..at + name.len(), message)
                     .nearest(name, &known)
                     .help(format!("its targets are {}", known.join(", "))));

@@ -9,7 +9,9 @@ use specimens::{Kind, Settings};
 
 use super::diagnostic::{Read, Span};
 use super::load;
-use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, words};
+use super::recipe::{
+    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, warm_within_ns, words,
+};
 use super::section::{Item, Section};
 
 /// Before the name of a specimen.
@@ -117,8 +119,20 @@ impl<'a> Roster<'a> {
     }
 }
 
-const OWN_KEYS: [&str; 11] =
-    ["name", "title", "run", "ready", "ready_within", "metrics", "build", "env", "cwd", "settings", "runtimes"];
+const OWN_KEYS: [&str; 12] = [
+    "name",
+    "title",
+    "run",
+    "ready",
+    "ready_within",
+    "warm_within",
+    "metrics",
+    "build",
+    "env",
+    "cwd",
+    "settings",
+    "runtimes",
+];
 
 /// Reads one `[[target]]`.
 fn own_target(table: &Section, base: &Path) -> Read<Target> {
@@ -146,6 +160,7 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
             ready,
             metrics: table.read("metrics", load::path)?.map(str::to_owned),
             ready_within_ns: ready_within_ns(table)?,
+            warm_within_ns: warm_within_ns(table)?,
         },
         build,
         settings: table.read("settings", settings)?.unwrap_or_default(),
@@ -173,6 +188,7 @@ pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
             ready: "/ping".to_owned(),
             metrics: None,
             ready_within_ns: READY_WITHIN_NS,
+            warm_within_ns: 0,
         },
         settings: specimen_settings(&Settings::new(kind)),
         runtimes: BTreeMap::new(),

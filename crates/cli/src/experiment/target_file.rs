@@ -5,7 +5,9 @@ use std::path::Path;
 use model::{BuildRecipe, ENDPOINTS, LaunchRecipe, Target, Toolchain};
 
 use super::diagnostic::{Diagnostic, Read};
-use super::recipe::{environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, words};
+use super::recipe::{
+    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, warm_within_ns, words,
+};
 use super::section::{Item, Section, parse};
 use super::{Source, load};
 
@@ -90,7 +92,7 @@ fn build(section: &Section, folder: &Path) -> Read<BuildRecipe> {
 }
 
 fn launch_recipe(section: &Section, build: Option<&BuildRecipe>, folder: &Path) -> Read<LaunchRecipe> {
-    section.only(&["run", "ready", "ready_within", "cwd", "env"])?;
+    section.only(&["run", "ready", "ready_within", "warm_within", "cwd", "env"])?;
     let run = section.require("run", "write the command: `run = \"$TARGET_BIN\"`")?;
     let ready = section.require("ready", "name a path that answers once it is ready: `ready = \"/ping\"`")?;
     Ok(LaunchRecipe {
@@ -100,5 +102,6 @@ fn launch_recipe(section: &Section, build: Option<&BuildRecipe>, folder: &Path) 
         ready: load::path(ready)?.to_owned(),
         metrics: None,
         ready_within_ns: ready_within_ns(section)?,
+        warm_within_ns: warm_within_ns(section)?,
     })
 }

@@ -22,6 +22,8 @@ pub(super) const BLOCKS_TO_A_REPEAT: u32 = 6;
 pub(super) struct Trials {
     pub(super) warm_up_ns: u64,
     pub(super) window_ns: u64,
+    /// Whether launches may get less load before the window than their target needs to be warm.
+    pub(super) cold: bool,
     pub(super) blocks: Blocks,
     pub(super) precision: f64,
     pub(super) allow_failures: f64,
@@ -35,6 +37,7 @@ impl Trials {
         let defaults = Trials {
             warm_up_ns: NS_PER_S,
             window_ns: 10 * NS_PER_S,
+            cold: false,
             blocks: FULL_BLOCKS,
             precision: 0.03,
             allow_failures: ALLOWED_FAILURES,
@@ -52,6 +55,7 @@ impl Trials {
         Ok(Trials {
             warm_up_ns: section.read("warm_up", |item| item.duration())?.unwrap_or(self.warm_up_ns),
             window_ns: section.read("window", |item| item.positive_duration())?.unwrap_or(self.window_ns),
+            cold: self.cold,
             blocks: section.read("blocks", blocks)?.unwrap_or(self.blocks),
             precision: self.precision,
             allow_failures: self.allow_failures,
@@ -118,9 +122,10 @@ impl Quick {
         let Some(section) = section else { return Ok(quick) };
         quick.span = section.span();
         quick.trials = trials.overridden(section)?;
+        quick.trials.cold = section.read("cold", |item| item.flag())?.unwrap_or(false);
         for item in section.items() {
             match item.name() {
-                "window" | "warm_up" | "blocks" | "repeats" => {}
+                "window" | "warm_up" | "cold" | "blocks" | "repeats" => {}
                 TARGET => quick.targets = Some(targets(*item, vary, roster)?),
                 name => match vary.kind(name) {
                     Some(kind) => quick.keeps.push(Factor::read(kind, *item)?),
@@ -175,7 +180,7 @@ fn targets(item: Item, vary: &Vary, roster: &Roster) -> Read<Vec<String>> {
 }
 
 fn unknown(section: &Section, item: &Item, vary: &Vary) -> Fault {
-    let own = ["window", "warm_up", "blocks", "repeats", TARGET].map(str::to_owned);
+    let own = ["window", "warm_up", "cold", "blocks", "repeats", TARGET].map(str::to_owned);
     let keys: Vec<String> = own.into_iter().chain(vary.names().into_iter().filter(|name| name != TARGET)).collect();
     section.unknown(item, &keys)
 }

@@ -1,10 +1,15 @@
 //! Published statements as tests, evaluated once in each block.
 
 mod evaluate;
+mod guard;
+mod notes;
+mod range;
 mod resolve;
+mod sample;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
 pub(crate) use evaluate::evaluate;
 pub use resolve::{ClaimError, ResolvedClaim, resolve_claim};
+pub use sample::never_enough;

@@ -14,7 +14,7 @@ pub struct ResolvedClaim {
     pub cells: BTreeMap<usize, usize>,
 }
 
-/// Why a claim cannot be tried with the cells of a plan. Offsets are bytes in the claim's `expect`; none where the
+/// Why a claim cannot be tested with the cells of a plan. Offsets are bytes in the claim's `expect`; none where the
 /// word stands in its `where`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
@@ -22,7 +22,7 @@ pub enum ClaimError {
     #[error(transparent)]
     Parse(#[from] ParseError),
     /// No cell has this target.
-    #[error("`{name}` is no target of this experiment; its targets are {}", candidates.join(", "))]
+    #[error("unknown target `{name}`; the targets are {}", candidates.join(", "))]
     UnknownTarget {
         /// The word.
         name: String,
@@ -52,7 +52,7 @@ pub enum ClaimError {
         candidates: Vec<String>,
     },
     /// No cell has this level of the factor.
-    #[error("`{level}` is no level of `{factor}`; its levels are {}", candidates.join(", "))]
+    #[error("unknown level `{level}` of `{factor}`; its levels are {}", candidates.join(", "))]
     UnknownLevel {
         /// The factor.
         factor: String,

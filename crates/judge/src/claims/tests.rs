@@ -94,7 +94,10 @@ fn a_number_is_in_the_unit_of_what_it_is_added_to_and_takes_that_of_what_it_scal
 #[test]
 fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     let claim = judged(&two().generator_busy(0.9).claim("throughput(a) / throughput(b) < 0.6"));
-    assert_eq!(claim.notes[0], "the generator may have been the limit for a: its throughput is at least this");
+    let at_least =
+        |target| format!("the generator may have been the limit for {target}: its throughput is at least this");
+    let but = format!("supported by the figures alone, but {}; {}", at_least("a"), at_least("b"));
+    assert_eq!((claim.verdict, claim.notes[0].as_str()), (ClaimVerdict::Inconclusive, but.as_str()));
     let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);
     let claim = judged(&model.claim("throughput(old-model) / throughput(b) < 0.6"));
     assert_eq!(claim.notes, ["shown for the reconstruction old-model, not for the original code"]);
@@ -104,24 +107,29 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
 
 #[test]
 fn a_latency_that_is_as_much_the_generators_is_said() {
-    let session = two().claim("p99(a) / p99(b) < 1").claim("p50(a) / p50(b) < 1");
+    let session = two().claim("p99(a) / p99(b) < 3").claim("p50(a) / p50(b) < 3").claim("p99(a) / p99(b) > 2.1");
     let (mut plan, mut records) = (session.plan(), session.records());
     plan.cells[0].load.load_model = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
     for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
         let latency_us = &mut trial.measurement.as_mut().unwrap().latency_us;
-        latency_us.response = latency_us.service.clone();
         latency_us.lateness = latency_us.service.clone();
         latency_us.lateness.iter_mut().for_each(|late| late.p50 = Some(1.0));
+        latency_us.response = latency_us.service.clone();
+        latency_us.response.iter_mut().for_each(|response| response.p99 = response.p99.map(|us| us * 1.2));
     }
     let claims = crate::analyse(&plan, &Environment::default(), &records).claims;
-    let said = "the latency of a is the generator's as much as the server's".to_owned();
+    let said = "the p99 of a is the generator's as much as the server's".to_owned();
     assert_eq!([&claims[0], &claims[1]].map(|claim| claim.notes.contains(&said)), [true, false], "{claims:?}");
+    assert_eq!(claims[0].verdict, ClaimVerdict::Supported, "without the lateness it would be less still");
+    assert_eq!(claims[2].verdict, ClaimVerdict::Inconclusive, "{:?}", claims[2]);
+    assert_eq!(claims[2].notes[0], format!("supported by the figures alone, but {said}"));
     assert!(judged(&session).notes.iter().all(|note| !note.contains("generator")));
 }
 
 #[test]
 fn a_server_that_was_still_getting_faster_is_said() {
-    let cold = "cold: still getting faster when the window ended, so a longer warm-up gives other figures: a";
+    let cold = "cold here: a longer warm-up decides (a: 100 % faster in the second half of the window than in the first \
+                (100 % to 100 %))";
     for (expect, said) in [
         ("throughput(a) / throughput(b) < 0.6", true),
         ("p99(b) / peak_memory(a) > 0", true),
@@ -135,6 +143,7 @@ fn a_server_that_was_still_getting_faster_is_said() {
         }
         let claim = crate::analyse(&session.plan(), &Environment::default(), &records).claims.remove(0);
         assert_eq!(claim.notes.iter().any(|note| note == cold), said, "{expect}: {claim:?}");
+        assert_eq!(claim.verdict == ClaimVerdict::Inconclusive, said, "{expect}: {claim:?}");
         assert!(judged(&session).notes.iter().all(|note| !note.starts_with("cold")));
     }
 }
@@ -149,9 +158,10 @@ fn on_cores(session: &Session, about: u32, cpus: u32) -> ClaimAnalysis {
 #[test]
 fn few_cores_do_not_see_what_is_claimed_of_many() {
     let session = two().claim("throughput(a) / throughput(b) > 0.6");
-    for (cpus, unseen) in [(1, Some(1)), (2, Some(2)), (7, Some(7)), (8, None), (16, None), (0, None)] {
+    for (cpus, is_fewer) in [(1, true), (2, true), (7, true), (8, false), (16, false), (0, false)] {
+        let few = is_fewer.then_some(FewCores { here: cpus, about: 8 });
         let claim = on_cores(&session, 8, cpus);
-        assert_eq!((claim.verdict, claim.not_seen_on_cores), (ClaimVerdict::Contradicted, unseen), "{cpus} cores");
+        assert_eq!((claim.verdict, claim.not_refuted), (ClaimVerdict::Contradicted, few), "{cpus} cores");
     }
     assert_eq!(on_cores(&session, 8, 2).notes, ["the claim is about 8 cores; the machine of this run has 2"]);
     assert_eq!(on_cores(&session, 8, 8), judged(&session), "with enough cores as if it said nothing");
@@ -219,7 +229,7 @@ fn a_factor_left_open_is_named_with_its_levels() {
 #[test]
 fn unknown_words_come_with_the_right_ones() {
     let target = refused(&two().claim("throughput(c) > 1"));
-    assert_eq!(target.to_string(), "`c` is no target of this experiment; its targets are a, b");
+    assert_eq!(target.to_string(), "unknown target `c`; the targets are a, b");
     let factor = refused(&varied().claim("throughput(a, conections = 10) > 1"));
     assert_eq!(factor.candidates(), ["connections", "handler_delay"]);
     let level = refused(&varied().claim_where(&[("connections", Level::Integer(11))], "throughput(a) > 1"));
@@ -228,3 +238,5 @@ fn unknown_words_come_with_the_right_ones() {
     assert_eq!(nowhere.to_string(), "no cell fits `throughput(b, connections = 100)` and the claim's `where`");
     assert!(matches!(refused(&two().claim("speed(a) > 1")), ClaimError::Parse(_)));
 }
+
+mod guarded;

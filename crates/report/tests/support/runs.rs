@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimAnalysis, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding, Invariant,
-    InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason,
-    Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    ClaimAnalysis, ClaimChance, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, FewCores,
+    Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledBy, ProfiledFunction, Rank,
+    RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -161,12 +161,13 @@ fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: 
     ClaimAnalysis {
         name: name.to_owned(),
         says: says.to_owned(),
+        conditions: Cell::default(),
         expect: expect.to_owned(),
         published: None,
         measured,
         blocks: 6,
         verdict,
-        not_seen_on_cores: None,
+        not_refuted: None,
         notes: Vec::new(),
         needs_blocks: None,
     }
@@ -205,7 +206,7 @@ fn bare_claims() -> [ClaimAnalysis; 4] {
 }
 
 /// A claim about more cores than the machine has.
-fn not_seen() -> ClaimAnalysis {
+fn not_refuted() -> ClaimAnalysis {
     let contradicted = claim(
         "timeouts-cost-throughput",
         "With timeouts a server on many cores loses half of its throughput to a lock.",
@@ -214,7 +215,7 @@ fn not_seen() -> ClaimAnalysis {
         measured(0.981, 0.012, "ratio"),
     );
     ClaimAnalysis {
-        not_seen_on_cores: Some(2),
+        not_refuted: Some(FewCores { here: 2, about: 8 }),
         notes: vec!["the claim is about 8 cores; the machine of this run has 2".to_owned()],
         ..contradicted
     }
@@ -223,7 +224,7 @@ fn not_seen() -> ClaimAnalysis {
 fn claims() -> Vec<ClaimAnalysis> {
     let [supported, contradicted, inconclusive, not_testable] = bare_claims();
     vec![
-        ClaimAnalysis { published: Some(0.010_437), ..supported },
+        ClaimAnalysis { published: Some(0.010_437), conditions: levels("", "10ms", 100).conditions(), ..supported },
         ClaimAnalysis {
             published: Some(1.31),
             notes: vec![
@@ -237,7 +238,21 @@ fn claims() -> Vec<ClaimAnalysis> {
             ..inconclusive
         },
         ClaimAnalysis { notes: vec!["it needs 8 cores, this machine has 2".to_owned()], blocks: 0, ..not_testable },
-        not_seen(),
+        not_refuted(),
+        claim(
+            "few-errors",
+            "Hardly a request goes wrong.",
+            "errors(go-gin) < 0.0001",
+            ClaimVerdict::Supported,
+            Measured { estimate: Some(0.0), low: Some(0.0), high: Some(0.000_013_5), unit: "share".to_owned() },
+        ),
+        claim(
+            "soon-enough",
+            "Nobody waits for long.",
+            "p99(go-gin) < 50ms",
+            ClaimVerdict::Supported,
+            measured(12_100.0, 0.02, "us"),
+        ),
     ]
 }
 
@@ -307,6 +322,7 @@ fn empty() -> Analysis {
         comparisons: Vec::new(),
         groups: Vec::new(),
         claims: Vec::new(),
+        claims_by_chance: ClaimChance::default(),
         findings: Vec::new(),
         session: SessionAnalysis::default(),
         void_trials: Vec::new(),
@@ -382,6 +398,7 @@ pub(crate) fn full() -> Analysis {
         }],
         groups: vec![ranks(Metric::Throughput, at("10ms"), &delayed), ranks(Metric::Throughput, at("0ms"), &bare)],
         claims: claims(),
+        claims_by_chance: ClaimChance { tested: 6, supported: 0.15 },
         findings: findings(),
         session: session(),
         void_trials: vec![

@@ -56,6 +56,46 @@ fn shares_of_a_profile() {
 }
 
 #[test]
+fn numbers_of_a_claim() {
+    let claim = "vary.target = 'alpha'\n[[claim]]\nname = 'x'\nsays = 's'\n";
+    check(&[
+        (&format!("{claim}expect = 'p99(alpha) < «50'\n"), "this number has no unit", "`50ms`"),
+        (&format!("{claim}expect = 'peak_memory(alpha) - «100 < 1MB'\n"), "this number has no unit", "`20MiB`"),
+        (
+            &format!("{claim}expect = 'throughput(alpha) < «50ms'\n"),
+            "this is a time, and what it is compared with is in requests/s",
+            "a test is like",
+        ),
+        (&format!("{claim}expect = 'p99(alpha) < 50«sm'\n"), "unknown unit `sm`", "did you mean"),
+    ]);
+}
+
+#[test]
+fn what_the_sample_size_can_never_show() {
+    let file = |rest: &str| format!("load.path = '/rest/hello'\nload.connections = 10\n{rest}");
+    let claim = "[[claim]]\nname = 'x'\nsays = 's'\nexpect = '1 * «p99(alpha) < 50ms'\n";
+    let claim = claim.replace("1 * «p99(alpha)", "«p99(alpha)");
+    let few = "a p99 needs 368 requests a launch, and there are";
+    check(&[
+        (
+            &file(&format!("vary = {{ target = 'alpha', handler_delay = '1s' }}\n{claim}")),
+            &format!("{few} 311 at most"),
+            "more `connections`",
+        ),
+        (
+            &format!("load = {{ model = 'open', rate = 20 }}\nvary.target = 'alpha'\n{claim}"),
+            &format!("{few} 200 at most"),
+            "a higher `rate`",
+        ),
+    ]);
+    let enough = format!("load = {{ model = 'open', rate = 40 }}\nvary.target = 'alpha'\nquick.window = '1s'\n{claim}");
+    let enough = asked(&enough.replace(MARK, ""));
+    assert_eq!(resolved(&enough).claims[0].not_testable, None);
+    let reason = quick(&enough).claims[0].not_testable.clone();
+    assert_eq!(reason, Some(format!("too little in the quick form: {few} 40 at most")));
+}
+
+#[test]
 fn ladders() {
     check(&[
         (
@@ -261,16 +301,16 @@ fn the_test_of_a_claim() {
     check_claims(&[
         (
             "expect = 'throughput(alpha, connections = 10) / throughput(«betta, connections = 10) < 1'\n",
-            "`betta` is no target of this experiment",
+            "unknown target `betta`",
             "did you mean `beta`?",
         ),
         (
             "expect = \"throughput(«specimen:clean) < 1\"\n",
-            "`specimen:clean` is no target of this experiment",
+            "unknown target `specimen:clean`",
             "add `specimen:clean` to `target` in [vary]",
         ),
         ("expect = '1 < «throughput(alpha)'\n", "expected a number here", ""),
-        ("expect = '«troughput(alpha) < 1'\n", "`troughput` is no metric", "did you mean `throughput`?"),
+        ("expect = '«troughput(alpha) < 1'\n", "unknown metric `troughput`", "did you mean `throughput`?"),
         ("expect = 'throughput(alpha) «= 1'\n", "expected `< number`, `> number` or `within 5% of 1` here", ""),
         ("expect = '2 * «throughput(alpha) < 1'\n", "`throughput(alpha)` leaves `connections` open", "one of 10, 100"),
         (
@@ -280,16 +320,16 @@ fn the_test_of_a_claim() {
         ),
         (
             "expect = 'throughput(alpha, «connections = 1000) < 1'\n",
-            "`1000` is no level of `connections`",
+            "unknown level `1000` of `connections`",
             "did you mean `100`?",
         ),
         ("expect = «'1 + 1 < 3'\n", "the test names no metric", "throughput(target)"),
         (
-            "expect = \"\"\"\np99(alpha,\n  «conections = 10) < 1\"\"\"\n",
+            "expect = \"\"\"\np99(alpha,\n  «conections = 10) < 1s\"\"\"\n",
             "this experiment does not vary `conections`",
             "",
         ),
-        ("expect = «\"p99(\\u0061lfa) < 1\"\n", "`alfa` is no target of this experiment", ""),
+        ("expect = «\"p99(\\u0061lfa) < 1\"\n", "unknown target `alfa`", ""),
     ]);
 }
 
@@ -297,29 +337,37 @@ fn the_test_of_a_claim() {
 fn the_other_keys_of_a_claim() {
     check_claims(&[
         (
-            "where = { «handler_delay = '1s' }\nexpect = 'p99(alpha) < 1'\n",
+            "where = { «handler_delay = '1s' }\nexpect = 'p99(alpha) < 1s'\n",
             "this experiment does not vary `handler_delay`",
             "it varies connections",
         ),
         (
-            "where = { connections = «11 }\nexpect = 'p99(alpha) < 1'\n",
-            "`11` is no level of `connections`",
+            "where = { connections = «11 }\nexpect = 'p99(alpha) < 1s'\n",
+            "unknown level `11` of `connections`",
             "its levels are 10, 100",
         ),
         (
-            "where = { connections = «'10' }\nexpect = 'p99(alpha) < 1'\n",
+            "where = { connections = «'10' }\nexpect = 'p99(alpha) < 1s'\n",
             "`connections` must be a whole number, not text",
             "",
         ),
-        ("where = { «target = 'alpha' }\nexpect = 'p99(alpha) < 1'\n", "`where` fixes no target", "throughput(target)"),
-        ("published = { alpha = «'9' }\nexpect = 'p99(alpha) < 1'\n", "`alpha` must be a number, not text", ""),
-        ("needs = { «core = 8 }\nexpect = 'p99(alpha) < 1'\n", "unknown key `core` in `needs`", "`cores`?"),
-        ("cores = «0\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number from 1 up, not 0", "`cores = 8`"),
-        ("cores = «-8\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number from 1 up, not -8", "`cores = 8`"),
-        ("cores = «'8'\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number, not text", "`cores = 8`"),
-        ("cores = «2.5\nexpect = 'p99(alpha) < 1'\n", "`cores` must be a whole number, not a number", "`cores = 8`"),
         (
-            "needs.cores = 8\ncores = «8\nexpect = 'p99(alpha) < 1'\n",
+            "where = { «target = 'alpha' }\nexpect = 'p99(alpha) < 1s'\n",
+            "`where` fixes no target",
+            "throughput(target)",
+        ),
+        ("published = { alpha = «'9' }\nexpect = 'p99(alpha) < 1s'\n", "`alpha` must be a number, not text", ""),
+        ("needs = { «core = 8 }\nexpect = 'p99(alpha) < 1s'\n", "unknown key `core` in `needs`", "`cores`?"),
+        ("cores = «0\nexpect = 'p99(alpha) < 1s'\n", "`cores` must be a whole number from 1 up, not 0", "`cores = 8`"),
+        (
+            "cores = «-8\nexpect = 'p99(alpha) < 1s'\n",
+            "`cores` must be a whole number from 1 up, not -8",
+            "`cores = 8`",
+        ),
+        ("cores = «'8'\nexpect = 'p99(alpha) < 1s'\n", "`cores` must be a whole number, not text", "`cores = 8`"),
+        ("cores = «2.5\nexpect = 'p99(alpha) < 1s'\n", "`cores` must be a whole number, not a number", "`cores = 8`"),
+        (
+            "needs.cores = 8\ncores = «8\nexpect = 'p99(alpha) < 1s'\n",
             "`cores` has no effect: with fewer than 8 the claim is not tested",
             "leave out `cores`",
         ),
@@ -329,12 +377,12 @@ fn the_other_keys_of_a_claim() {
 #[test]
 fn claims_together_and_cells_apart() {
     let base = "[vary]\ntarget = 'alpha'\nconnections = 10\n[[claim]]\nname = 'x'\nsays = 'y'\n";
-    let good = "expect = 'p99(alpha, connections = 10) < 1'\n";
+    let good = "expect = 'p99(alpha, connections = 10) < 1s'\n";
     let twice = format!("{base}{good}[[claim]]\nname = «'x'\nsays = 'z'\n{good}");
     assert_refused(&asked(&twice), "two claims are named `x`", "another", refused);
     let nowhere = "[[vary]]\ntarget = 'alpha'\nconnections = 10\n[[vary]]\ntarget = 'beta'\nconnections = 100\n\
                    [[claim]]\nname = 'x'\nsays = 'y'\n\
-                   expect = 'p99(alpha) + «p99(beta, connections = 10) < 1'\n";
+                   expect = 'p99(alpha) + «p99(beta, connections = 10) < 1s'\n";
     let message = "no cell fits `p99(beta, connections = 10)` and the claim's `where`";
     assert_refused(&asked(nowhere), message, "add the combination", refused);
 }
@@ -343,7 +391,7 @@ fn claims_together_and_cells_apart() {
 fn arguments() {
     let file = asked("[vary]\ntarget = ['alpha', 'beta']\n");
     let error = only(&["alpha", "betta"], &file).unwrap_err();
-    assert_eq!((error.message(), error.column()), ("`betta` is no target of this experiment", 16));
+    assert_eq!((error.message(), error.column()), ("unknown target `betta`", 16));
     assert_eq!(error.helps()[0], "did you mean `beta`?");
     let error = with(|request| plan(&source(&file), &Request { blocks: Some(0), ..*request })).unwrap_err();
     assert_eq!((error.message(), error.line(), error.column()), ("there must be at least one block", 1, 10));

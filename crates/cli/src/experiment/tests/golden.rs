@@ -25,14 +25,14 @@ fn a_word_inside_a_claim() {
          expect = \"throughput(alpha) / throughput(betta) within 5% of 1\"\n",
     );
     insta::assert_snapshot!(error.render(false), @r#"
-    error: `betta` is no target of this experiment
+    error: unknown target `betta`
       --> experiments/try.toml:11:42
        |
     11 | expect = "throughput(alpha) / throughput(betta) within 5% of 1"
        |                                          ^^^^^
        |
        = help: did you mean `beta`?
-       = help: its targets are alpha, beta
+       = help: the targets are alpha, beta
     "#);
 }
 
@@ -68,7 +68,7 @@ fn a_key_that_is_not_there() {
 fn an_argument() {
     let error = only(&["alpha", "betta"], "question = 'Which?'\n[vary]\ntarget = ['alpha', 'beta']\n").unwrap_err();
     insta::assert_snapshot!(error.render(false), @r#"
-    error: `betta` is no target of this experiment
+    error: unknown target `betta`
      --> command line:1:16
       |
     1 | --target alpha,betta

@@ -83,8 +83,8 @@ fn a_claim_whose_cells_are_left_out_stays_and_says_why() {
     let file = "question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\nconnections = [10, 20]\n[quick]\ntarget = 'beta'\n\
                 [[claim]]\nname = 'a'\nsays = 's'\nwhere.connections = 10\npublished = { alpha = 1, beta = 4 }\n\
                 expect = 'throughput(alpha) / throughput(beta) < 1'\n\
-                [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(beta, connections = 20) < 1'\n\
-                [[claim]]\nname = 'c'\nsays = 's'\nneeds.cores = 8\nexpect = 'p99(beta, connections = 20) < 1'\n";
+                [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(beta, connections = 20) < 1s'\n\
+                [[claim]]\nname = 'c'\nsays = 's'\nneeds.cores = 8\nexpect = 'p99(beta, connections = 20) < 1s'\n";
     let notes = |plan: &Plan| plan.claims.iter().map(|claim| claim.not_testable.clone()).collect::<Vec<_>>();
     let cores = Some("needs 8 cores; this machine has 4".to_owned());
     let full = resolved(file);
@@ -116,11 +116,25 @@ fn one_block_in_six_may_be_repeated_unless_the_file_says_otherwise() {
 }
 
 #[test]
+fn a_launch_is_warm_before_its_window_unless_the_quick_form_leaves_it_cold() {
+    let target = "[[target]]\nname = 'mine'\nrun = './mine'\nwarm_within = '20s'\n";
+    let file = |quick: &str| {
+        format!("question = 'x'\n[vary]\ntarget = ['mine', 'alpha']\n[quick]\nwarm_up = '300ms'\n{quick}{target}")
+    };
+    let warm_ups = |plan: Plan| plan.cells.iter().map(|cell| cell.load.warm_up_ns / 1_000_000).collect::<Vec<_>>();
+    assert_eq!(warm_ups(resolved(&file(""))), [20_000, 1_000]);
+    assert_eq!(warm_ups(quick(&file(""))), [20_000, 300]);
+    assert_eq!(warm_ups(resolved(&file("cold = true\n"))), [20_000, 1_000], "the full form is never cold");
+    assert_eq!(warm_ups(quick(&file("cold = true\n"))), [300, 300]);
+    assert_eq!(quick(&file("cold = true\n")).targets[0].launch.warm_within_ns, 20 * NS_PER_S);
+}
+
+#[test]
 fn a_window_holds_enough_handler_delays() {
     let file = format!("{DELAYED}[vary]\ntarget = 'alpha'\nhandler_delay = ['10ms', '1s']\n[quick]\nwindow = '1s'\n");
     let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns / NS_PER_S).collect::<Vec<_>>();
     assert_eq!(windows(resolved(&file)), [10, 30]);
-    assert_eq!(windows(quick(&file)), [1, 5]);
+    assert_eq!(windows(quick(&file)), [1, 6]);
 }
 
 #[test]
@@ -248,7 +262,7 @@ fn cells_for_which_the_machine_is_too_small_are_left_out_unless_others_ask_for_t
             "question = 'x'\nload.model = 'open'\n[vary]\ntarget = ['alpha', 'beta']\nrate = [10, 1000, 5000]\n\
              [[claim]]\nname = 'a'\nsays = 's'\nneeds.cores = 8\nwhere.rate = 5000\n\
              expect = 'p99(alpha) / p99(beta) < 1'\n\
-             [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(alpha, rate = {other}) < 1'\n"
+             [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p90(alpha, rate = {other}) < 1s'\n"
         )
     };
     let cells = |other: &str| levels(&resolved(&file(other))).len();

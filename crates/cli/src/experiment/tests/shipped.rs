@@ -104,9 +104,43 @@ fn each_quick_form_takes_five_minutes_at_most() {
 }
 
 #[test]
-fn all_full_forms_together_take_five_hours_at_most() {
+fn all_full_forms_together_take_five_and_a_half_hours_at_most() {
     let seconds: f64 = crate::home::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
-    assert!(seconds <= 5.0 * 3600.0, "{:.0} min", seconds / 60.0);
+    assert!(seconds <= 5.5 * 3600.0, "{:.0} min", seconds / 60.0);
+}
+
+/// What a launch of a cell has of load before its window, in nanoseconds; on a ladder, the rungs before are load, too.
+fn load_before_ns(plan: &Plan, index: usize) -> u64 {
+    let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
+    rungs.map(|load| load.warm_up_ns + load.window_ns).sum::<u64>() + plan.cells[index].load.warm_up_ns
+}
+
+#[test]
+fn no_shipped_form_measures_a_cold_target() {
+    for name in crate::home::shipped_names() {
+        for quick in [false, true] {
+            let plan = shipped(name, quick);
+            for (index, cell) in plan.cells.iter().enumerate() {
+                let target = plan.target(cell.levels.target()).unwrap();
+                let needed_ns = target.launch.warm_within_ns;
+                assert!(load_before_ns(&plan, index) >= needed_ns, "{name}, quick {quick}: {}", cell.levels);
+                assert!(needed_ns > 0 || target.name == "nginx" || target.name.contains(':'), "{}", target.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_factor_that_two_cores_cannot_show_is_about_more() {
+    let claims = shipped("io-models", false).claims;
+    for target in ["php-apache", "java-tomcat", "go-net-http"] {
+        let of = |bound: &str| {
+            let test = format!("elapsed_per_request(node-http) / elapsed_per_request({target}) > {bound}");
+            let computes = |claim: &&model::Claim| claim.conditions.to_string().contains("n=100");
+            claims.iter().find(|claim| claim.expect == test && computes(claim)).unwrap().cores
+        };
+        assert_eq!((of("1"), of("2")), (None, Some(8)), "{target}: the order anywhere, the factor on eight cores");
+    }
 }
 
 #[test]
@@ -139,7 +173,7 @@ fn business_latency_in_the_quick_form() {
         judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{}: {error}", claim.name));
     }
     let longest = plan.cells.iter().map(|cell| cell.load.window_ns).max();
-    assert_eq!(longest, Some(5 * NS_PER_S));
+    assert_eq!(longest, Some(6 * NS_PER_S));
     assert_eq!(plan.cells[0].load.warm_up_ns, 300_000_000);
 }
 

@@ -1,0 +1,173 @@
+//! What a reader must know of a claim's verdict, a sentence each.
+
+use std::collections::BTreeSet;
+
+use model::{Call, ClaimVerdict, Metric};
+
+use super::evaluate::{Outcome, Scaled, Trial};
+use super::guard::{self, Doubt};
+use crate::cells;
+use crate::figures::{count, percent};
+use crate::records::Launch;
+use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
+
+impl Trial<'_> {
+    pub(super) fn notes(&self, values: &[f64], scaled: &Scaled, found: &Outcome) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (used, all) = (values.len(), self.records.blocks().len());
+        if used < BLOCKS_FOR_A_VERDICT {
+            notes.push(format!("preliminary: {used} {}, six are needed", if used == 1 { "block" } else { "blocks" }));
+        }
+        if used < all {
+            let why = "a launch is void or missing, or a figure could not be estimated";
+            notes.push(format!("{} of {all} blocks are not used: {why}", all - used));
+        }
+        notes.extend(self.cold_note());
+        notes.extend(self.taken_back(found));
+        notes.extend(self.cautions(&found.because));
+        notes.extend(self.zero_notes());
+        notes.extend(self.cores_note(found.verdict));
+        notes.extend(self.reconstruction_notes(found.verdict));
+        notes.extend(caution(scaled));
+        notes
+    }
+
+    /// What took back what the figures alone would say.
+    fn taken_back(&self, found: &Outcome) -> Option<String> {
+        let reasons: Vec<String> = found.because.iter().flat_map(|doubt| self.reasons(*doubt)).collect();
+        (!reasons.is_empty())
+            .then(|| format!("{} by the figures alone, but {}", found.plainly.words(), reasons.join("; ")))
+    }
+
+    /// What is in doubt and was said with no verdict: the verdict holds in spite of it.
+    fn cautions(&self, said: &[Doubt]) -> Vec<String> {
+        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Lateness];
+        let unsaid = always.into_iter().filter(|doubt| !said.contains(doubt) && self.is_in_doubt(*doubt));
+        unsaid.flat_map(|doubt| self.reasons(doubt)).collect()
+    }
+
+    /// A doubt in words, a sentence for each figure that it is about.
+    fn reasons(&self, doubt: Doubt) -> Vec<String> {
+        let mut said: Vec<String> = Vec::new();
+        for call in self.resolved.expectation.expression.calls() {
+            let Some(cell) = self.cell(call) else { continue };
+            let reason = self.reason(doubt, call, cell).filter(|reason| !said.contains(reason));
+            said.extend(reason);
+        }
+        said
+    }
+
+    fn reason(&self, doubt: Doubt, call: &Call, cell: usize) -> Option<String> {
+        let range = |block: &u32| guard::figure(self.records, (cell, *block), call.metric, &[doubt]);
+        let widest = self.records.blocks().into_iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
+        let (place, metric) = (self.place(cell), call.metric.id().replace('_', " "));
+        Some(match doubt {
+            Doubt::Sample => return None,
+            Doubt::Generator if call.metric == Metric::Throughput => {
+                format!("the generator may have been the limit for {place}: its throughput is at least this")
+            }
+            Doubt::Generator => {
+                format!("the generator may have been the limit for {place}: its {metric} is at most this")
+            }
+            Doubt::Ceiling => format!("{place} did all that the handler delay allows: it may be faster than that"),
+            Doubt::Edges => {
+                let edges = percent(guard::edges(self.records, cell, widest)?);
+                format!("{place} completed so few requests in the window that its edges weigh {edges}")
+            }
+            Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
+            Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),
+        })
+    }
+
+    /// What no error in so many requests can mean.
+    fn zero_notes(&self) -> Vec<String> {
+        let calls = self.resolved.expectation.expression.calls().into_iter();
+        let cells: BTreeSet<usize> =
+            calls.filter(|call| call.metric == Metric::Errors).filter_map(|call| self.cell(call)).collect();
+        let note = |cell: &usize| {
+            let books = self.records.books(*cell);
+            let share = share_interval(books.failures(), books.scheduled, CONFIDENCE)?;
+            let most = format!("{:.1e}", share.high);
+            let (place, n) = (self.place(*cell), count(books.scheduled));
+            (books.failures() == 0)
+                .then(|| format!("no failure in {n} requests of {place}: the share is at most {most}"))
+        };
+        cells.iter().filter_map(note).collect()
+    }
+
+    /// The cells of which the claim uses a figure under load.
+    fn cells_under_load(&self) -> BTreeSet<usize> {
+        let calls = self.resolved.expectation.expression.calls().into_iter();
+        calls.filter(|call| !call.metric.is_before_load()).filter_map(|call| self.cell(call)).collect()
+    }
+
+    /// Whether a server was cold: then its figures are of no use to a claim, in whatever direction.
+    pub(super) fn is_cold(&self) -> bool {
+        self.cells_under_load().into_iter().any(|cell| cells::cold(self.records, cell).is_some())
+    }
+
+    fn cold_note(&self) -> Option<String> {
+        let note = |cell: usize| Some(format!("{}: {}", self.place(cell), cells::cold(self.records, cell)?.text));
+        let notes: Vec<String> = self.cells_under_load().into_iter().filter_map(note).collect();
+        let decides = if self.records.plan.quick { "the full form" } else { "a longer warm-up" };
+        (!notes.is_empty()).then(|| format!("cold here: {decides} decides ({})", notes.join("; ")))
+    }
+
+    /// Why no launch has a quantile that the claim asks for, where its requests are too few in all of them.
+    pub(super) fn too_few_requests(&self) -> Option<String> {
+        self.resolved.expectation.expression.calls().into_iter().find_map(|call| {
+            let (needed, cell) = (call.metric.required_samples()?, self.cell(call)?);
+            let requests = |launch: &Launch| Some(launch.record.measurement.as_ref()?.latency_us.felt()?.count);
+            let most = self.records.valid(cell).filter_map(requests).max()?;
+            let (place, metric) = (self.place(cell), call.metric);
+            let text = format!("a {metric} needs {} requests a launch; {place} had {}", count(needed), count(most));
+            (most < needed).then_some(text)
+        })
+    }
+
+    /// `go-gin (connections = 100)`.
+    fn place(&self, cell: usize) -> String {
+        let levels = &self.records.plan.cells[cell].levels;
+        match levels.conditions() {
+            conditions if conditions.0.is_empty() => levels.target().to_owned(),
+            conditions => format!("{} ({conditions})", levels.target()),
+        }
+    }
+
+    fn cores_note(&self, found: ClaimVerdict) -> Option<String> {
+        let cores = self.too_few_cores(found)?;
+        Some(format!("the claim is about {} cores; the machine of this run has {}", cores.about, cores.here))
+    }
+
+    fn reconstruction_notes(&self, found: ClaimVerdict) -> Vec<String> {
+        let calls = self.resolved.expectation.expression.calls();
+        let names: BTreeSet<&str> = calls.into_iter().map(|call| call.target.as_str()).collect();
+        let is_model =
+            |name: &&str| self.records.plan.target(name).is_some_and(|target| target.reconstruction.is_some());
+        let words = |name: &str| match found {
+            ClaimVerdict::Supported => format!("shown for the reconstruction {name}, not for the original code"),
+            ClaimVerdict::Contradicted if self.too_few_cores(found).is_none() => {
+                format!("contradicted by the reconstruction {name}, not by the original code")
+            }
+            _ => format!("{name} is a reconstruction, not the original code"),
+        };
+        names.into_iter().filter(is_model).map(words).collect()
+    }
+}
+
+/// Says when the blocks drift or resemble their neighbours: the t interval is then too narrow.
+fn caution(scaled: &Scaled) -> Option<String> {
+    let (values, n) = (&scaled.values, scaled.values.len());
+    if n < BLOCKS_FOR_A_VERDICT {
+        return None;
+    }
+    let narrow = "the interval may be too narrow";
+    if let Some(found) = trend(values).filter(|trend| trend.p_value < SIGNIFICANCE) {
+        let change = found.slope * (n - 1) as f64;
+        let change = if scaled.log { percent(change.exp_m1()) } else { format!("{change:.3}") };
+        return Some(format!("the value drifts over the session, by {change} from first to last block: {narrow}"));
+    }
+    let correlation = lag_one_autocorrelation(values).filter(|r| *r > correlation_limit(n))?;
+    Some(format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {narrow}"))
+}

@@ -1,0 +1,58 @@
+//! How many requests a launch can have at most, where this is known before it runs, and what they cannot show.
+
+use model::{CellPlan, Metric};
+
+use crate::asked::Asked;
+use crate::bounds::most_completions;
+use crate::figures::count;
+
+/// Why a launch of this cell can never have the metric: a quantile that needs more requests than it can get. None where
+/// it can, or where their number is not known beforehand.
+pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<String> {
+    let (needed, most) = (metric.required_samples()?, most_requests(cell)?);
+    let text =
+        || format!("a {metric} needs {} requests a launch, and there are {} at most", count(needed), count(most));
+    (most < needed).then(text)
+}
+
+/// Most requests of a launch: what the delay allows in a closed load, what is due in an open one.
+fn most_requests(cell: &CellPlan) -> Option<u64> {
+    let (asked, window_s) = (Asked::from(cell), cell.load.window_ns as f64 / model::NS_PER_S as f64);
+    let most = match asked.rate_per_s {
+        // It is measured before the run.
+        Some(_) if cell.rate_share.is_some() => return None,
+        Some(rate_per_s) => rate_per_s * window_s,
+        None => asked.ceiling_per_s().map(|_| most_completions(asked.slots, window_s, asked.delay_s()))?,
+    };
+    Some(most.ceil() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Arrivals, LoadModel, NS_PER_S};
+
+    use super::*;
+    use crate::testing::cell_plan;
+
+    #[test]
+    fn what_the_sample_size_can_never_show_is_known_beforehand() {
+        let closed = |connections, delay_ms| cell_plan("a", &[], connections, delay_ms);
+        let said = |cell: &CellPlan, metric| never_enough(cell, metric);
+        // 10 · (10 s ÷ (1 s − 1 ms) + 1) = 110.1
+        let few = "a p99 needs 368 requests a launch, and there are 111 at most".to_owned();
+        assert_eq!(said(&closed(10, 1_000), Metric::P99), Some(few));
+        assert_eq!(said(&closed(10, 1_000), Metric::P90), None);
+        assert_eq!(said(&closed(100, 1_000), Metric::P99), None);
+        assert!(said(&closed(100, 1_000), Metric::P999).is_some());
+        assert_eq!(said(&closed(1, 0), Metric::P999), None, "without a delay nobody knows");
+        let mut open = closed(10, 0);
+        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
+        assert!(said(&open, Metric::P99).unwrap().ends_with("200 at most"));
+        open.load.window_ns = 20 * NS_PER_S;
+        assert_eq!(said(&open, Metric::P99), None);
+        assert_eq!((open.rate_share, said(&open, Metric::Throughput)), (None, None));
+        open.load.load_model = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Constant };
+        open.rate_share = Some(0.5);
+        assert_eq!(said(&open, Metric::P99), None, "a rate that is not known yet");
+    }
+}

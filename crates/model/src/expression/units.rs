@@ -1,0 +1,205 @@
+//! Numbers with units: what `50ms` is in the unit of the metric that it is compared with.
+
+use super::{Bare, Bound, Expression, ParseError};
+use crate::{Metric, parse_duration};
+
+/// Units of memory in bytes.
+const SIZES: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1024.0 * 1024.0),
+    ("GiB", 1024.0 * 1024.0 * 1024.0),
+];
+
+/// The units that a number may have.
+const UNITS: [&str; 11] = ["us", "ms", "s", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "%"];
+
+/// What a number with a unit measures, in its base unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dimension {
+    /// Microseconds.
+    Time,
+    /// Bytes.
+    Size,
+}
+
+impl Dimension {
+    /// How many base units one of this unit is; none of a unit of something else.
+    fn base_units_in(self, unit: &str) -> Option<f64> {
+        match (self, unit) {
+            (Dimension::Time, "us") | (Dimension::Size, "bytes") => Some(1.0),
+            (Dimension::Time, "ms") => Some(1e3),
+            _ => None,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Dimension::Time => "a time",
+            Dimension::Size => "a size",
+        }
+    }
+
+    /// The unit of a number that stands beside no metric.
+    fn base(self) -> &'static str {
+        match self {
+            Dimension::Time => "us",
+            Dimension::Size => "bytes",
+        }
+    }
+}
+
+/// A number as it was written, in the base unit of what it measures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Number {
+    /// Its value: as written where it has no unit, else in the unit of what it is compared with.
+    pub value: f64,
+    dimension: Option<Dimension>,
+    offset: usize,
+    length: usize,
+}
+
+impl Number {
+    /// Reads a number and the unit that follows it, if one does.
+    pub(super) fn read(digits: &str, unit: &str, offset: usize) -> Result<Number, ParseError> {
+        let length = digits.len() + unit.len();
+        let size = || SIZES.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
+        let value: f64 = digits.parse().map_err(|_| wrong(offset, length, "expected a number here"))?;
+        let (value, dimension) = match unit {
+            "" => (value, None),
+            "%" => (value / 100.0, None),
+            _ => match (size(), parse_duration(&format!("{digits}{unit}"))) {
+                (Some(bytes), _) => (value * bytes, Some(Dimension::Size)),
+                (None, Ok(ns)) => (ns as f64 / 1e3, Some(Dimension::Time)),
+                (None, Err(_)) => return Err(unknown(unit, offset + digits.len())),
+            },
+        };
+        Ok(Number { value, dimension, offset, length })
+    }
+
+    /// The same in a unit; it says whether the number lacks one that it needs. Nothing of anything is 0.
+    fn fit(&mut self, unit: &str, of: &str) -> Result<Option<Bare>, ParseError> {
+        match self.dimension {
+            None => Ok(example(unit).filter(|_| self.value != 0.0).map(|example| Bare {
+                offset: self.offset,
+                length: self.length,
+                example,
+            })),
+            Some(dimension) => match dimension.base_units_in(unit) {
+                Some(base_units) => {
+                    self.value /= base_units;
+                    Ok(None)
+                }
+                None => Err(self.misfit(dimension, &format!("{of} {}", in_unit(unit)))),
+            },
+        }
+    }
+
+    fn misfit(&self, dimension: Dimension, other: &str) -> ParseError {
+        wrong(self.offset, self.length, format!("this is {}, and {other}", dimension.words()))
+    }
+}
+
+fn in_unit(unit: &str) -> String {
+    match unit {
+        "" => "has no unit".to_owned(),
+        "ratio" => "is a ratio without a unit".to_owned(),
+        unit => format!("is in {unit}"),
+    }
+}
+
+fn wrong(offset: usize, length: usize, message: impl Into<String>) -> ParseError {
+    ParseError { offset, length, message: message.into(), candidates: Vec::new() }
+}
+
+fn unknown(unit: &str, offset: usize) -> ParseError {
+    ParseError { candidates: UNITS.to_vec(), ..wrong(offset, unit.len(), format!("unknown unit `{unit}`")) }
+}
+
+/// How a number in such a unit is written, where a bare one is easily mistaken: `50` may be meant as milliseconds.
+fn example(unit: &str) -> Option<&'static str> {
+    match unit {
+        "us" | "ms" => Some("50ms"),
+        "bytes" => Some("20MiB"),
+        _ => None,
+    }
+}
+
+/// Turns every number with a unit into the unit of what it is added to, divided by or compared with. Gives the first
+/// bare number that stands for a time or a size.
+pub(super) fn settle(expression: &mut Expression, bounds: &mut [Number]) -> Result<Option<Bare>, ParseError> {
+    let mut bare = settle_within(expression)?;
+    let unit = expression.unit();
+    for bound in bounds {
+        let found = bound.fit(&unit, "what it is compared with")?;
+        bare = bare.or(found);
+    }
+    Ok(bare)
+}
+
+fn settle_within(expression: &mut Expression) -> Result<Option<Bare>, ParseError> {
+    let Expression::Binary(operator, left, right) = expression else { return Ok(None) };
+    let found = settle_within(left)?.or(settle_within(right)?);
+    let (of_left, of_right) = (left.unit(), right.unit());
+    let (number, unit) = match (&mut **left, &mut **right) {
+        (Expression::Number(_), Expression::Number(_)) => return Ok(found),
+        (Expression::Number(number), _) => (number, of_right),
+        (_, Expression::Number(number)) => (number, of_left),
+        _ => return Ok(found),
+    };
+    match (*operator, number.dimension) {
+        ('+' | '-', _) => Ok(found.or(number.fit(&unit, "what it is added to")?)),
+        ('/', Some(_)) => Ok(found.or(number.fit(&unit, "the other side")?)),
+        ('*', Some(dimension)) if unit != "ratio" => {
+            Err(number.misfit(dimension, "only a ratio can be multiplied by one"))
+        }
+        _ => Ok(found),
+    }
+}
+
+impl Expression {
+    /// Unit of its value: `ratio` for a quotient of like units, nothing for what has no common unit. A number is in the
+    /// unit of what it is added to; what it multiplies or divides has none that is known, for it may be seconds or
+    /// connections itself.
+    pub fn unit(&self) -> String {
+        let is_bare = |side: &Expression| matches!(side, Expression::Number(number) if number.dimension.is_none());
+        match self {
+            Expression::Number(number) => number.dimension.map_or("", Dimension::base).to_owned(),
+            Expression::Metric(call) => call.metric.unit().to_owned(),
+            Expression::Binary('+' | '-', number, other) if is_bare(number) => other.unit(),
+            Expression::Binary('+' | '-', other, number) if is_bare(number) => other.unit(),
+            Expression::Binary(operator, left, right) => combined(*operator, left, right),
+        }
+    }
+
+    /// The metric whose value it is, where it is nothing else.
+    pub fn only_metric(&self) -> Option<Metric> {
+        match self {
+            Expression::Metric(call) => Some(call.metric),
+            _ => None,
+        }
+    }
+}
+
+fn combined(operator: char, left: &Expression, right: &Expression) -> String {
+    let beside = |one: &Expression, other: &Expression| match one {
+        // It was turned into the other's unit.
+        Expression::Number(number) if number.dimension.is_some() => other.unit(),
+        one => one.unit(),
+    };
+    match (operator, beside(left, right), beside(right, left)) {
+        ('/', left, right) if left == right && !left.is_empty() => "ratio".to_owned(),
+        ('+' | '-', left, right) if left == right => left,
+        ('*' | '/', left, right) if right == "ratio" => left,
+        ('*', left, right) if left == "ratio" => right,
+        _ => String::new(),
+    }
+}
+
+/// A bound's numbers as a bound.
+pub(super) fn band(middle: Number, percent: f64) -> Bound {
+    Bound::Between(middle.value * (1.0 - percent / 100.0), middle.value * (1.0 + percent / 100.0))
+}

@@ -1,0 +1,107 @@
+//! Sentences about claims.
+
+use model::{
+    Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, parse_expectation,
+};
+
+use crate::conditions::conditions;
+use crate::format::{counted, elapsed, measured, number, quantity, thousands};
+
+pub(crate) fn claims_title(analysis: &Analysis) -> String {
+    analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
+}
+
+/// `7 claims at 95 %: about 0.2 of them would be supported by chance, at most`; nothing where none was tested.
+pub(crate) fn by_chance(chance: ClaimChance) -> Option<String> {
+    let (claims, supported) = (counted(chance.tested.into(), "claim", "claims"), chance.supported);
+    let of = if chance.tested == 1 { "it" } else { "them" };
+    (chance.tested > 0)
+        .then(|| format!("{claims} at 95 %: about {supported:.1} of {of} would be supported by chance, at most"))
+        .map(|said| said.replace("about 0.0 of", "less than 0.1 of"))
+}
+
+/// `supported`, or `not refuted: 2 of 8 cores` where a claim about more cores is contradicted.
+pub(crate) fn verdict(claim: &ClaimAnalysis) -> String {
+    claim.not_refuted.map_or_else(|| claim.verdict.words().to_owned(), not_refuted)
+}
+
+/// `not refuted: 2 of 8 cores`.
+pub(crate) fn not_refuted(cores: FewCores) -> String {
+    format!("not refuted: {} of {}", cores.here, counted(cores.about.into(), "core", "cores"))
+}
+
+/// The conditions that hold for the whole claim: `10 ms of work, 100 connections`; empty where it names none.
+pub(crate) fn claim_conditions(claim: &ClaimAnalysis) -> String {
+    conditions(&claim.conditions)
+}
+
+/// `0.01066 (0.01060 to 0.01072)`, `16 % of CPU samples (15 % to 17 %)`; none where nothing was measured.
+pub(crate) fn seen(claim: &ClaimAnalysis) -> Option<String> {
+    let figures = measured(&claim.measured)?;
+    let Some(of) = test(claim).and_then(|test| share_of(test.expression.only_metric()?)) else { return Some(figures) };
+    Some(match figures.split_once(" (") {
+        Some((estimate, interval)) => format!("{estimate} of {of} ({interval}"),
+        None => format!("{figures} of {of}"),
+    })
+}
+
+/// What a share is a share of.
+fn share_of(metric: Metric) -> Option<&'static str> {
+    match metric {
+        Metric::ProfileShare => Some("CPU samples"),
+        Metric::Errors => Some("requests"),
+        _ => None,
+    }
+}
+
+/// The bound in words where the test says its unit nowhere: `over 20 %` for `> 0.2`, `under 50.0 ms` for `< 50000`.
+pub(crate) fn asked(claim: &ClaimAnalysis) -> Option<String> {
+    let test = test(claim)?;
+    let unit = test.expression.unit();
+    if test.bare.is_none() && (unit != "share" || claim.expect.contains('%')) {
+        return None;
+    }
+    let shown = |value: f64| match unit.as_str() {
+        // The smallest shares are asked for as such.
+        "share" if value > 0.0 && value < 1e-4 => format!("{} %", number(value * 100.0)),
+        unit => quantity(value, unit),
+    };
+    Some(match test.bound {
+        Bound::Below(most) => format!("under {}", shown(most)),
+        Bound::Above(least) => format!("over {}", shown(least)),
+        Bound::Between(least, most) => format!("{} to {}", shown(least), shown(most)),
+    })
+}
+
+fn test(claim: &ClaimAnalysis) -> Option<Expectation> {
+    parse_expectation(&claim.expect).ok()
+}
+
+/// `measured 0.01066 (0.01060 to 0.01072)`, `published 0.0104`, `asked: …`.
+pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
+    let mut parts = vec![seen(claim).map_or("not measured".to_owned(), |seen| format!("measured {seen}"))];
+    parts.extend(claim.published.map(|value| format!("published {}", quantity(value, &claim.measured.unit))));
+    let asked = asked(claim).map_or(String::new(), |bound| format!("{bound}, "));
+    parts.push(format!("asked: {asked}{}", claim.expect));
+    parts
+}
+
+/// `needs about 9 blocks (5 min 12 s more): --blocks 9`, going by the time that the blocks took so far.
+pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
+    claim.needs_blocks.map(|blocks| match blocks {
+        MOST_NEEDED_BLOCKS.. => {
+            format!("too close to the threshold: {} blocks or more would be needed", thousands(blocks.into()))
+        }
+        _ => {
+            let more = block_s(analysis).map(|block_s| block_s * f64::from(blocks.saturating_sub(analysis.blocks)));
+            let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
+            format!("needs about {blocks} blocks{more}: --blocks {blocks}")
+        }
+    })
+}
+
+/// What a block took, in seconds.
+fn block_s(analysis: &Analysis) -> Option<f64> {
+    let blocks = analysis.blocks as usize + analysis.session.repeated.len();
+    analysis.elapsed_s.filter(|_| blocks > 0).map(|seconds| seconds / blocks as f64)
+}
