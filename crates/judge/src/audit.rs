@@ -11,6 +11,8 @@ mod tests;
 
 use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, RowAudit};
 
+use crate::figures::micros;
+
 /// A statement that could be tried: whether it holds, with the two sides in figures.
 struct Tried {
     holds: bool,
@@ -29,6 +31,20 @@ impl Tried {
     fn either(is_broken: bool, broken: String, holding: String) -> Self {
         if is_broken { Tried::broken(broken) } else { Tried::holding(holding) }
     }
+}
+
+/// Why a delay of a millisecond or less bounds nothing.
+const TOO_SHORT_A_DELAY: &str = "a delay of at most 1 ms cannot be distinguished from a timer that fires early";
+
+/// Whether rounding leaves a figure open by as much as it says, so that whatever holds of it says nothing.
+fn is_coarse(value: Printed) -> bool {
+    value.high - value.low >= value.printed
+}
+
+/// Why nothing follows from a mean whose rounding leaves room for anything.
+fn too_coarse(mean: Option<Printed>) -> String {
+    let mean = mean.unwrap_or(Printed::exact(0.0));
+    format!("the mean is rounded too coarsely to say: anything from {} to {}", micros(mean.low), micros(mean.high))
 }
 
 /// A check tried, or why it could not be.
@@ -54,6 +70,7 @@ fn attempt(check: AuditCheck, row: &Published) -> Attempt {
         AuditCheck::Markov => load::markov(row),
         AuditCheck::Ceiling => load::ceiling(row),
         AuditCheck::Workers => load::workers(row),
+        AuditCheck::Delay => distribution::delay(row),
         AuditCheck::Order => distribution::order(&row.latency_us),
         AuditCheck::Mean => distribution::mean(row),
         AuditCheck::Spread => distribution::spread(row),

@@ -164,6 +164,8 @@ kinds! {
         Ceiling = "ceiling",
         /// Completions ≤ W·(T ÷ (S − 1 ms) + 1).
         Workers = "workers",
+        /// No latency is below S − 1 ms.
+        Delay = "delay",
         /// Minimum, quantiles and maximum ascend, with the mean between the ends.
         Order = "order",
         /// The mean lies where the quantiles allow it.

@@ -122,17 +122,27 @@ fn figures(row: &Published) -> Vec<String> {
     parts.extend(row.requests.map(|n| counted(n, "request", "requests")));
     parts.extend(row.duration_s.map(|duration| seconds(duration.printed)));
     let latency = &row.latency_us;
-    let time = |name: &str, value: Printed| format!("{name} {}", duration_us(value.printed));
     parts.extend(latency.mean.map(|mean| time("mean", mean)));
-    parts.extend(
-        latency
-            .quantiles
-            .iter()
-            .filter(|(q, _)| *q >= 0.5 && *q < 1.0)
-            .map(|(q, value)| time(&format!("p{}", number_of_percent(*q)), *value)),
-    );
+    let shown: Vec<(f64, Printed)> = latency.quantiles.iter().copied().filter(|(q, _)| *q >= 0.5 && *q < 1.0).collect();
+    // Where many quantiles are the same figure, it is shown once.
+    parts.extend(shown.chunk_by(|a, b| a.1 == b.1).map(|same| {
+        let names: Vec<String> = same.iter().map(|(q, _)| format!("p{}", number_of_percent(*q))).collect();
+        let name = match &names[..] {
+            [first, .., last] => format!("{first} to {last}"),
+            _ => names.concat(),
+        };
+        time(&name, same[0].1)
+    }));
     parts.extend(latency.max.map(|max| time("max", max)));
     parts
+}
+
+/// A 0 stands for all that rounds to it.
+fn time(name: &str, value: Printed) -> String {
+    match value.printed > 0.0 {
+        true => format!("{name} {}", duration_us(value.printed)),
+        false => format!("{name} < {}", duration_us(value.high)),
+    }
 }
 
 fn number_of_percent(q: f64) -> String {

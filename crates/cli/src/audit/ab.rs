@@ -3,6 +3,33 @@ use model::{AuditModel, AuditSource, Printed, Published};
 use super::number::{Rounding, bytes, count, number, quantile, time_us};
 use super::{add_quantile, after};
 
+/// What its first line begins with.
+pub(super) const FIRST_LINE: &str = "This is ApacheBench";
+
+/// Lines that each of its results has. The percentages end with 100 %.
+const ALWAYS: [&str; 9] = [
+    "Concurrency Level:",
+    "Time taken for tests:",
+    "Complete requests:",
+    "Failed requests:",
+    "Total transferred:",
+    "Requests per second:",
+    "Time per request:",
+    "Transfer rate:",
+    "Total:",
+];
+
+/// The lines that a whole output has and this one lacks.
+pub(super) fn missing(text: &str) -> Vec<&'static str> {
+    let has = |line: &str| text.lines().any(|found| found.trim_start().starts_with(line));
+    // Of a single request there are no percentages, of none no times either.
+    let rows = ["50%", "100%"];
+    let percentages = has("Percentage of the requests") || rows.iter().any(|row| has(row));
+    let expected = ALWAYS.into_iter().chain(rows.into_iter().filter(|_| percentages));
+    let times = has("Connection Times") || has("Processing:") || percentages;
+    expected.filter(|line| !has(line) && (*line != "Total:" || times)).collect()
+}
+
 /// The text of ApacheBench. Its connection times are in whole milliseconds.
 pub(super) fn read(text: &str) -> Published {
     let mut row = Published::new(AuditSource::Ab, AuditModel::Closed);

@@ -25,12 +25,26 @@ pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<
     if source == AuditSource::Csv {
         return table::read(text).map_err(|fault| Failure::diagnostic(fault.within(name, text)));
     }
+    if source == AuditSource::Ab {
+        whole_ab(name, text)?;
+    }
     let results = text.lines().filter(|line| line.trim_start().starts_with(anchor(source))).count();
     match results {
         0 => Err(not_from(name, source)),
         1 => Ok(vec![legible(name, of(source, text))?]),
         _ => Err(Failure::usage(format!("{name} holds {results} results of {source}; give one at a time, or a table"))),
     }
+}
+
+/// Refuses an output of ab that was cut, at its end or in its middle: of what is missing nothing could be said, and what
+/// is left would look like all there is.
+fn whole_ab(name: &str, text: &str) -> Result<(), Failure> {
+    let missing: Vec<&str> = ab::missing(text);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines = missing.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
+    Err(Failure::usage(format!("{name} is not a whole output of ab: it lacks {lines}; give all that ab printed")))
 }
 
 fn names() -> String {
@@ -54,7 +68,7 @@ fn legible(name: &str, row: Published) -> Result<Published, Failure> {
 fn not_from(name: &str, source: AuditSource) -> Failure {
     let cure = "give the whole output, or another --from";
     let hint = if source == AuditSource::Csv { "columns" } else { anchor(source) };
-    Failure::usage(format!("{name} is no output of {source}: it has no `{hint}`; {cure}"))
+    Failure::usage(format!("{name} is not output of {source}: it has no `{hint}`; {cure}"))
 }
 
 /// How a line begins that each text of a tool has exactly once.
@@ -78,6 +92,9 @@ fn recognised(text: &str) -> Option<AuditSource> {
     }
     if has(AuditSource::Hey) {
         return Some(if text.contains("Success rate:") { AuditSource::Oha } else { AuditSource::Hey });
+    }
+    if text.lines().any(|line| line.starts_with(ab::FIRST_LINE)) {
+        return Some(AuditSource::Ab);
     }
     let others = [AuditSource::Ab, AuditSource::H2load, AuditSource::K6, AuditSource::Vegeta];
     if let Some(source) = others.into_iter().find(|source| has(*source)) {
@@ -106,7 +123,7 @@ fn json(name: &str, text: &str, from: Option<AuditSource>) -> Result<Published, 
         let at = (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        let fault = Fault::new(at..at, format!("this is no JSON: {message}"));
+        let fault = Fault::new(at..at, format!("not JSON: {message}"));
         Failure::diagnostic(fault.help("give the whole document, and nothing else").within(name, text))
     })?;
     let found = if document["summary"]["requestsPerSec"].is_number() {
@@ -118,7 +135,7 @@ fn json(name: &str, text: &str, from: Option<AuditSource>) -> Result<Published, 
     };
     let Some(source) = found else {
         return Err(Failure::usage(format!(
-            "{name} is JSON of no known tool; known are that of oha (--output-format json), k6 (--summary-export) and \
+            "{name} is JSON of an unknown tool; known are that of oha (--output-format json), k6 (--summary-export) and \
              vegeta (report -type=json)"
         )));
     };

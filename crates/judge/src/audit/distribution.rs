@@ -2,9 +2,9 @@
 
 use model::{Printed, Published, PublishedLatency};
 
-use super::{Attempt, Tried, missing};
+use super::{Attempt, TOO_SHORT_A_DELAY, Tried, is_coarse, missing, too_coarse};
 use crate::figures::{micros, quantile_name};
-use crate::thresholds::AUDIT_SLACK;
+use crate::thresholds::{AUDIT_SLACK, TIMER_EARLY_S};
 
 /// Minimum, quantiles and maximum ascend, and the mean lies between the ends.
 pub(super) fn order(latency: &PublishedLatency) -> Attempt {
@@ -29,6 +29,38 @@ pub(super) fn order(latency: &PublishedLatency) -> Attempt {
             Tried::holding(format!("{} are in order", names.join(", ")))
         }
     })
+}
+
+/// A handler that waits S before each reply lets none come sooner, timers that fire early aside. Where requests failed,
+/// as many of the fastest may be theirs.
+pub(super) fn delay(row: &Published) -> Attempt {
+    let Some(delay_s) = row.handler_delay_s else { return Err(missing(&[("handler delay (--delay)", false)])) };
+    if delay_s <= TIMER_EARLY_S {
+        return Err(TOO_SHORT_A_DELAY.to_owned());
+    }
+    let latency = &row.latency_us;
+    let failed = match (row.errors, row.requests) {
+        (Some(errors), Some(requests)) if requests > 0 => errors as f64 / requests as f64,
+        (Some(errors), None) if errors > 0 => 1.0,
+        _ => 0.0,
+    };
+    let whole = |figure: Option<Printed>| figure.filter(|_| failed == 0.0);
+    let mut figures: Vec<(String, Printed)> = Vec::new();
+    figures.extend(whole(latency.min).map(|min| ("min".to_owned(), min)));
+    figures.extend(latency.quantiles.iter().filter(|(q, _)| *q > failed).map(|(q, value)| (quantile_name(*q), *value)));
+    figures.extend(whole(latency.mean).map(|mean| ("mean".to_owned(), mean)));
+    figures.extend(whole(latency.max).map(|max| ("max".to_owned(), max)));
+    let least_us = (delay_s - TIMER_EARLY_S) * 1e6;
+    let Some((name, lowest)) = figures.iter().min_by(|a, b| a.1.high.total_cmp(&b.1.high)) else {
+        return Err(missing(&[("a latency of replies that did not fail", false)]));
+    };
+    let sides = format!("{name} {}", micros(lowest.printed));
+    let bound = format!("S − 1 ms = {}", micros(least_us));
+    Ok(Tried::either(
+        lowest.high * (1.0 + AUDIT_SLACK) < least_us,
+        format!("{sides} < {bound}: replies came sooner than a handler that waits {}", micros(delay_s * 1e6)),
+        format!("{sides}, the lowest latency, can be as long as {bound}"),
+    ))
 }
 
 /// The distribution as steps: pairs (share of the values, their bounds), from quantile to quantile.
@@ -62,6 +94,9 @@ pub(super) fn mean(row: &Published) -> Attempt {
     let least_us = steps.iter().map(|step| step.share * step.least_us).sum::<f64>() - one_us;
     let most_us = steps.iter().map(|step| step.share * step.most_us).sum::<f64>() + one_us;
     let shown = micros(mean.printed);
+    if is_coarse(mean) && mean.low <= most_us && mean.high >= least_us {
+        return Err(too_coarse(Some(mean)));
+    }
     if mean.high * (1.0 + AUDIT_SLACK) < least_us {
         let text = format!("mean {shown} < {}, the least that its quantiles allow", micros(least_us));
         return Ok(Tried::broken(text));
@@ -72,7 +107,12 @@ pub(super) fn mean(row: &Published) -> Attempt {
     }
     let at_least = micros(least_us.max(0.0));
     let at_most = if most_us.is_finite() { format!(" nor above {}", micros(most_us)) } else { String::new() };
-    Ok(Tried::holding(format!("mean {shown}, not below {at_least}{at_most}, as its quantiles ask")))
+    let rounded = match mean.printed < least_us || mean.printed > most_us {
+        true => format!(" ({} to {} within the rounding)", micros(mean.low), micros(mean.high)),
+        false => String::new(),
+    };
+    let slack = if mean.high < least_us || mean.low > most_us { ", with 1 % of slack" } else { "" };
+    Ok(Tried::holding(format!("mean {shown}{rounded}, not below {at_least}{at_most}{slack}, as its quantiles ask")))
 }
 
 /// Share of one sample; 0 where their number is not known.
@@ -92,6 +132,9 @@ pub(super) fn spread(row: &Published) -> Attempt {
     }
     let breach = too_wide(row, mean, stdev).or_else(|| too_narrow(row, mean, stdev));
     let fits = format!("standard deviation {} fits mean, quantiles and extremes", micros(stdev.printed));
+    if breach.is_none() && is_coarse(mean) {
+        return Err(too_coarse(Some(mean)));
+    }
     Ok(breach.map_or_else(|| Tried::holding(fits), Tried::broken))
 }
 

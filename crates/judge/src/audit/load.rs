@@ -2,9 +2,9 @@
 
 use model::{AuditModel, Printed, Published};
 
-use super::{Attempt, Tried, edge_share, in_the_clock, missing, not_closed};
+use super::{Attempt, TOO_SHORT_A_DELAY, Tried, edge_share, in_the_clock, is_coarse, missing, not_closed, too_coarse};
 use crate::bounds;
-use crate::figures::{count, figure, micros, quantile_name};
+use crate::figures::{count, figure, micros, percent, quantile_name};
 use crate::thresholds::{AUDIT_SLACK, SERVED_SHARE, SHORTEST_REPLY_BYTES, TIMER_EARLY_S};
 
 /// N: requests that can be in flight at once.
@@ -40,6 +40,25 @@ fn possible(value: Printed, unit: &str) -> String {
     format!("{middle}{unit} ({} to {} within the rounding)", figure(value.low), figure(value.high))
 }
 
+/// What a figure may be at least or at most, where what was printed lies on the other side of the bound.
+fn may_be(word: &str, end: f64, is_beyond: bool) -> String {
+    if is_beyond { format!(", which may be {word} {}", figure(end)) } else { String::new() }
+}
+
+/// The part of a bound that is not N, in words; nothing where the bound itself is kept.
+fn allowance(row: &Published, is_used: bool) -> String {
+    let edges = edge_share(row);
+    match (is_used, edges > 0.0) {
+        (false, _) => String::new(),
+        (true, false) => format!(" with {} of slack", percent(AUDIT_SLACK)),
+        (true, true) => format!(
+            " with {} of slack and {} for requests that cross the edges of the window",
+            percent(AUDIT_SLACK),
+            percent(edges)
+        ),
+    }
+}
+
 /// Little's law as a bound: X·R̄ requests are in the clock at once, and N connections hold no more than N.
 pub(super) fn in_flight(row: &Published) -> Attempt {
     not_closed(row).map_or(Ok(()), Err)?;
@@ -47,15 +66,22 @@ pub(super) fn in_flight(row: &Published) -> Attempt {
         let known = [("rate", row.rate_per_s.is_some()), ("mean latency", row.latency_us.mean.is_some())];
         return Err(missing(&[known, slots_known(row)].concat()));
     };
-    let is_broken = in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row));
-    let (product, slots) = (format!("X·R̄ = {} = {}", factors(row), possible(in_clock, "")), whole(slots));
+    let most = slots * (1.0 + AUDIT_SLACK + edge_share(row));
+    let is_broken = in_clock.low > most;
+    if !is_broken && is_coarse(in_clock) {
+        return Err(too_coarse(row.latency_us.mean));
+    }
+    let product = format!("X·R̄ = {} = {}", factors(row), possible(in_clock, ""));
+    let least = may_be("as little as", in_clock.low, in_clock.printed > most);
+    let bound = format!("N = {}{}", whole(slots), allowance(row, in_clock.low > slots || in_clock.printed > slots));
+    let slots = whole(slots);
     Ok(Tried::either(
         is_broken,
         format!(
             "{product} > N = {slots}: more requests in flight than connections can hold; rate and latency do not \
              describe the same requests"
         ),
-        format!("{product}, not above N = {slots}"),
+        format!("{product}{least}, not above {bound}"),
     ))
 }
 
@@ -75,17 +101,28 @@ pub(super) fn unserved(row: &Published) -> Attempt {
         ]));
     };
     let slots = connections as f64 * row.pipeline.unwrap_or(1) as f64;
-    let is_broken = in_clock.high < slots * (SERVED_SHARE - edge_share(row));
+    let least = SERVED_SHARE - edge_share(row);
+    let is_broken = in_clock.high < slots * least;
+    if !is_broken && is_coarse(in_clock) {
+        return Err(too_coarse(row.latency_us.mean));
+    }
+    let bound = if least < SERVED_SHARE {
+        let edges = edge_share(row);
+        format!("{least:.2} ({SERVED_SHARE} less {edges:.2} for requests that cross the edges of the window)")
+    } else {
+        SERVED_SHARE.to_string()
+    };
+    let most = may_be("as much as", in_clock.high / slots, in_clock.printed < slots * least);
     let share = possible(in_clock.scaled(1.0 / slots), "");
     let share = format!("κ = X·R̄ ÷ N = {} ÷ {} = {share}", factors(row), whole(slots));
     Ok(Tried::either(
         is_broken,
         format!(
-            "{share} < {SERVED_SHARE}: connections that always have a request in flight keep N in the clock; \
+            "{share} < {bound}: connections that always have a request in flight keep N in the clock; \
              requests that never ended, or much of the connections' time, are not in these figures (if the \
              generator paused or kept to a rate, say --open)"
         ),
-        format!("{share}, not below {SERVED_SHARE}"),
+        format!("{share}{most}, not below {bound}"),
     ))
 }
 
@@ -108,7 +145,13 @@ pub(super) fn markov(row: &Published) -> Attempt {
             quantile_name(*q),
             micros(bounds::least_mean(*q, value.low))
         )),
-        None => Tried::holding(format!("{share}, not below (1 − q)·Q(q) at any quantile")),
+        None => {
+            let of = |(q, value): &(f64, Printed)| (bounds::least_mean(*q, value.low), quantile_name(*q));
+            let largest = quantiles.iter().map(of).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
+            let slack = allowance(row, largest.0 > mean_us);
+            let (most, name) = (micros(largest.0), largest.1);
+            Tried::holding(format!("{share}, not below the largest (1 − q)·Q(q), {most} of {name}{slack}"))
+        }
     })
 }
 
@@ -126,25 +169,53 @@ pub(super) fn workers(row: &Published) -> Attempt {
 }
 
 fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(&str, bool)]) -> Attempt {
-    let (Some(slots), Some(delay_s), Some(window)) = (slots, row.handler_delay_s, row.duration_s) else {
-        return Err(missing(&[known, &[("duration (--duration)", row.duration_s.is_some())]].concat()));
-    };
+    let (Some(slots), Some(delay_s)) = (slots, row.handler_delay_s) else { return Err(missing(known)) };
     if delay_s <= TIMER_EARLY_S {
-        return Err("a delay of at most 1 ms cannot be told from a timer that fires early".to_owned());
+        return Err(TOO_SHORT_A_DELAY.to_owned());
     }
-    let completed = match (row.requests, row.rate_per_s) {
-        (Some(requests), _) => requests as f64,
-        (None, Some(rate)) => rate.low * window.low,
-        (None, None) => return Err(missing(&[("requests or rate", false)])),
-    };
-    let most = bounds::most_completions(slots, window.high, delay_s);
+    let window = window(row, delay_s).ok_or_else(|| missing(&[("requests or rate", false)]))?;
+    let most = bounds::most_completions(slots, window.most_s, delay_s);
     let delay = micros(delay_s * 1e6);
-    let sides = format!("{} completions, {symbol}·(T ÷ (S − 1 ms) + 1) = {}", figure(completed), figure(most));
+    let formula = format!("{symbol}·(T ÷ (S − 1 ms) + 1) = {}", figure(most));
+    let sides = format!("{} completions{}, {formula}", figure(window.completed), window.source);
+    let slack = if window.completed > most { format!(" and {} of slack", percent(AUDIT_SLACK)) } else { String::new() };
     Ok(Tried::either(
-        completed > most * (1.0 + AUDIT_SLACK),
+        window.completed > most * (1.0 + AUDIT_SLACK),
         format!("{sides} are all that a delay of {delay} allows: the wait was skipped or is not what was said"),
-        format!("{sides} possible with a delay of {delay}"),
+        format!("{sides} possible with a delay of {delay}{slack}"),
     ))
+}
+
+/// Requests that were counted and the time in which they were.
+struct Counted {
+    completed: f64,
+    most_s: f64,
+    /// Where the time comes from, if it was not given.
+    source: String,
+}
+
+/// The window T, given or not. Where a rate X and the requests are known, T is requests ÷ X. With X alone, T is at
+/// least the longest latency that was measured in it, and at least one delay; the shorter T, the more the one request
+/// of each slot that began before it weighs, so that this is the mildest bound.
+fn window(row: &Published, delay_s: f64) -> Option<Counted> {
+    let completed = |window: Printed| match (row.requests, row.rate_per_s) {
+        (Some(requests), _) => Some(requests as f64),
+        (None, rate) => Some(rate?.low * window.low),
+    };
+    if let Some(window) = row.duration_s {
+        return Some(Counted { completed: completed(window)?, most_s: window.high, source: String::new() });
+    }
+    let rate = row.rate_per_s.filter(|rate| rate.low > 0.0)?;
+    if let Some(requests) = row.requests {
+        let most_s = requests as f64 / rate.low;
+        let source = format!(" in T = {} ÷ {}/s", count(requests), figure(rate.printed));
+        return Some(Counted { completed: requests as f64, most_s, source });
+    }
+    let latency = &row.latency_us;
+    let longest_us = latency.quantiles.iter().map(|(_, value)| value.low).chain(latency.max.map(|max| max.low));
+    let least_s = longest_us.fold(delay_s * 1e6, f64::max) / 1e6;
+    let source = format!(" in each T = {}, the shortest that the figures allow", micros(least_s * 1e6));
+    Some(Counted { completed: rate.low * least_s, most_s: least_s, source })
 }
 
 /// Requests ÷ duration = rate.

@@ -53,9 +53,11 @@ fn sound_figures_hold() {
     let audit = of(sound());
     let of_outcome = |outcome| audit.rows[0].that(outcome).map(|note| note.check).collect::<Vec<_>>();
     assert_eq!(of_outcome(AuditOutcome::Breach), []);
-    use AuditCheck::{Accounting, Bytes, Ceiling, InFlight, Markov, Mean, Order, Rate, Spread, Unserved, Workers};
+    use AuditCheck::{
+        Accounting, Bytes, Ceiling, Delay, InFlight, Markov, Mean, Order, Rate, Spread, Unserved, Workers,
+    };
     assert_eq!(of_outcome(AuditOutcome::Holds), [InFlight, Unserved, Markov, Order, Mean, Spread, Rate]);
-    assert_eq!(of_outcome(AuditOutcome::NotMade), [Ceiling, Workers, Accounting, Bytes]);
+    assert_eq!(of_outcome(AuditOutcome::NotMade), [Ceiling, Workers, Delay, Accounting, Bytes]);
     assert!(audit.rows[0].remarks.is_empty() && audit.remarks.is_empty());
 }
 
@@ -116,13 +118,58 @@ fn an_open_load_is_not_tied_to_connections() {
 
 #[test]
 fn a_delay_bounds_what_connections_and_workers_complete() {
-    let mut row = sound();
+    let mut row = Published { latency_us: Default::default(), ..sound() };
     row.handler_delay_s = Some(0.020);
     only_breach(row.clone(), AuditCheck::Ceiling, "100,000 completions");
     row.handler_delay_s = Some(0.010);
     assert!(!of(row.clone()).is_contradictory());
     row.workers = Some(50);
     only_breach(row, AuditCheck::Workers, "W·(T ÷ (S − 1 ms) + 1)");
+}
+
+/// N ÷ (S − 1 ms) is 5,263 a second for 100 connections; what T adds is at most what the shortest T does.
+#[test]
+fn a_delay_bounds_a_rate_without_a_duration() {
+    let mut row = Published { latency_us: Default::default(), duration_s: None, ..sound() };
+    row.handler_delay_s = Some(0.020);
+    only_breach(row.clone(), AuditCheck::Ceiling, "100,000 completions in T = 100,000 ÷ 10,000/s");
+    row.requests = None;
+    row.rate_per_s = printed(11_000.0, 1.0);
+    only_breach(row.clone(), AuditCheck::Ceiling, "in each T = 20.0 ms, the shortest that the figures allow");
+    row.rate_per_s = printed(10_000.0, 1.0);
+    assert_eq!(ended(&of(row.clone()), AuditCheck::Ceiling).0, AuditOutcome::Holds, "one request may be begun before");
+    row.latency_us.max = printed(500_000.0, 10.0);
+    only_breach(row, AuditCheck::Ceiling, "in each T = 500 ms");
+}
+
+#[test]
+fn no_reply_comes_sooner_than_the_handler_waits() {
+    let mut row = Published { rate_per_s: None, requests: None, ..sound() };
+    row.handler_delay_s = Some(0.009);
+    assert_eq!(ended(&of(row.clone()), AuditCheck::Delay).0, AuditOutcome::Holds, "min 8 ms, timers 1 ms early");
+    row.handler_delay_s = Some(0.010);
+    only_breach(row.clone(), AuditCheck::Delay, "min 8.00 ms < S − 1 ms = 9.00 ms");
+    (row.requests, row.errors, row.duration_s) = (Some(100_000), Some(1_000), None);
+    assert_eq!(ended(&of(row.clone()), AuditCheck::Delay).0, AuditOutcome::Holds, "the fastest may have failed");
+    row.errors = Some(0);
+    only_breach(row, AuditCheck::Delay, "min 8.00 ms");
+}
+
+#[test]
+fn what_holds_is_said_with_the_bound_that_was_used() {
+    // The longest request is a fifth of the window: as much may be missing at its edges.
+    let mut row = Published { requests: None, ..sound() };
+    row.duration_s = printed(0.150, 0.0);
+    row.connections = Some(133);
+    let audit = of(row.clone());
+    let (outcome, text) = ended(&audit, AuditCheck::Unserved);
+    assert_eq!(outcome, AuditOutcome::Holds);
+    assert!(text.contains("= 0.75, not below 0.70 (0.9 less 0.20 for requests that cross the edges"), "{text}");
+    row.connections = Some(90);
+    let audit = of(row);
+    let (outcome, text) = ended(&audit, AuditCheck::InFlight);
+    assert_eq!(outcome, AuditOutcome::Holds);
+    assert!(text.contains("= 100, not above N = 90 with 1.0 % of slack and 20 % for requests"), "{text}");
 }
 
 #[test]
@@ -169,6 +216,9 @@ fn rounding_is_honoured() {
     row.latency_us = Default::default();
     row.latency_us.mean = Some(Printed { printed: 0.0, low: 0.0, high: 500_000.0 });
     assert!(!of(row.clone()).is_contradictory());
+    let audit = of(row.clone());
+    let (outcome, text) = ended(&audit, AuditCheck::InFlight);
+    assert_eq!((outcome, text.contains("rounded too coarsely")), (AuditOutcome::NotMade, true), "{text}");
     row.latency_us.mean = printed(10_100.0, 10.0);
     assert!(!of(row.clone()).is_contradictory(), "within the slack and the window's edges");
     row.duration_s = None;
