@@ -17,6 +17,7 @@ mod run;
 mod series;
 mod specimen;
 mod targets;
+mod unnamed;
 mod url;
 
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
-use exit::{Exit, Failure};
+use exit::Exit;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -45,11 +46,9 @@ fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Targets(args) => targets::run(&args),
         Command::Specimen(args) => specimen::run(&args),
-        Command::Reaper(args) => {
-            let cpus: Vec<u32> = args.cpus.iter().copied().flatten().collect();
-            lab::reaper::run(&args.command, &cpus, args.scratch.as_deref()).map(|()| Exit::Good).map_err(|error| {
-                Failure::unreachable(format!("cannot run `{}`: {error}", args.command[0].to_string_lossy()))
-            })
+        // Stderr is the command's output: what went wrong has been said where bourdon hears it.
+        Command::Reaper { words } => {
+            Ok(if reaper::run(&words, &lab::furnish) { Exit::Good } else { Exit::Unreachable })
         }
     };
     exit::conclude(done)

@@ -21,6 +21,7 @@ use crate::output::{say, write_out};
 use crate::progress::RunProgress;
 use crate::report;
 use crate::series;
+use crate::unnamed::Unnamed;
 
 /// Schema number of `environment.json`.
 const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
@@ -159,13 +160,12 @@ fn settle_rates(
     if plan.cells.iter().all(|cell| cell.rate_share.is_none()) {
         return Ok(());
     }
-    let output = std::env::temp_dir().join(format!("bourdon-rates-{}.log", std::process::id()));
+    let output = Unnamed::new()?;
     let launcher = ProcessLauncher { executable: home::executable()? };
     let perf = Perf::on_path(home::executable()?);
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
     let settled =
-        lab::settle_rates(plan, tools, &output, &judge::settled_rate, stop, &mut |event| progress.show(&event));
-    let _ = std::fs::remove_file(&output);
+        lab::settle_rates(plan, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
     settled.map_err(|error| match error {
         RateError::Interrupted => Failure::interrupted(error),
         RateError::NothingServed(_) => Failure::unreachable(error),

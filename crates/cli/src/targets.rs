@@ -11,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, write_out};
+use crate::unnamed::Unnamed;
 
 /// What is known of one target.
 #[derive(Debug, Serialize)]
@@ -155,11 +156,8 @@ fn check(
     line: &mut Line,
 ) -> Result<(), Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
-    let folder = std::env::temp_dir().join(format!("bourdon-check-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
-    let checked = check_contract(target, runtime, binary, &launcher, &folder, seed, stop);
-    let _ = std::fs::remove_dir_all(&folder);
-    match checked {
+    let output = Unnamed::new()?;
+    match check_contract(target, runtime, binary, &launcher, &output.path(), seed, stop) {
         Ok(checks) => conclude(&checks, line),
         Err(failure) => (line.state, line.ok) = (format!("{}\n{}", failure.text, failure.output), false),
     }

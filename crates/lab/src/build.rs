@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{BuildRecipe, Runtime, Target};
+use reaper::{Ended, Guarded, Order};
 use sha2::{Digest, Sha256};
 
 use crate::expand::{Variables, expand};
-use crate::guarded::Guarded;
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -145,28 +145,30 @@ impl Builder {
         log: &Path,
         stop: &AtomicBool,
     ) -> Result<(), BuildError> {
-        let start = |error: std::io::Error| BuildError::Start { target: target.name.clone(), text: error.to_string() };
+        let start = |text: String| BuildError::Start { target: target.name.clone(), text };
         let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
-        let words: Vec<String> = recipe.run.iter().map(|word| expand(word, &variables)).collect();
-        let output = File::create(log).map_err(start)?;
-        let mut build = Guarded::start(&self.executable, &words, &[], None, output, |command| {
+        let words = recipe.run.iter().map(|word| expand(word, &variables).into()).collect();
+        let output = File::create(log).map_err(|error| start(error.to_string()))?;
+        let mut build = Guarded::start(&self.executable, &Order::new(words, &[], None), output, |command| {
             command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
         })
         .map_err(start)?;
-        let status = loop {
-            if let Some(text) = build.ended() {
-                break text.to_owned();
+        let ended = loop {
+            if let Some(ended) = build.ended() {
+                break ended.clone();
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(BuildError::Interrupted { target: target.name.clone() });
             }
             std::thread::sleep(LOOK_EVERY);
         };
-        if status == "exited with status 0" {
-            return Ok(());
-        }
         build.end();
-        Err(BuildError::Failed { target: target.name.clone(), status, output: crate::launch::tail(log) })
+        let target = target.name.clone();
+        match ended {
+            Ended::Well => Ok(()),
+            Ended::NotStarted(text) => Err(BuildError::Start { target, text }),
+            Ended::Otherwise(status) => Err(BuildError::Failed { target, status, output: crate::launch::tail(log) }),
+        }
     }
 }
 
@@ -256,9 +258,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::sync::{Mutex, PoisonError};
 
-    /// Stands in for the executable: the outward behaviour of `bourdon reaper --cpus= -- COMMAND`.
+    /// Stands in for the executable: the outward behaviour of `bourdon reaper detach CPUS SCRATCH COMMAND…`.
     const REAPER: &str =
-        "#!/bin/sh\nshift 3\necho pid $$\n\"$@\" >&2\necho exit exited with status $?\ncat >/dev/null\n";
+        "#!/bin/sh\nshift 4\necho pid $$ 0\n\"$@\" >&2\necho exit exited with status $?\ncat >/dev/null\necho done\n";
 
     /// Only one test forks at a time: a fork between writing and starting the script would keep it busy.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

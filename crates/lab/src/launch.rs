@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use engine::{MonotonicClock, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
+use observe::ProcSource;
+use reaper::{Ended, Guarded, Order};
 
 use crate::build::last_lines;
 use crate::contract;
 use crate::expand::{Variables, expand};
-use crate::guarded::Guarded;
 use crate::probe::{self, Answer, Probe};
 
 /// How often readiness is asked for.
@@ -28,6 +29,9 @@ const PORT_TRIES: u32 = 1_000;
 
 /// Lines of a target's output that are kept with its failure.
 const SHOWN_LINES: usize = 12;
+
+/// Characters of a long line that are kept with it, of its beginning and of its end.
+const SHOWN_OF_A_LINE: usize = 200;
 
 /// Everything a launch needs.
 #[derive(Debug, Clone)]
@@ -106,16 +110,16 @@ impl ProcessLauncher {
         // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
         let scratch = scratch_folder();
         let variables = self.variables(spec, port, admin_port, &scratch);
-        let words: Vec<String> = spec.target.launch.run.iter().map(|word| expand(word, &variables)).collect();
+        let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
+        let order = Order::new(words, spec.cpus, Some(&scratch));
         let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
-        let guarded = Guarded::start(&self.executable, &words, spec.cpus, Some(&scratch), output, |command| {
+        let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
             command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(contract::DATA_FILE));
-        })
-        .map_err(|error| format!("cannot run {}: {error}", self.executable.display()))?;
+        })?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
             guarded,
@@ -149,15 +153,18 @@ impl Process {
             if stop.load(Ordering::Relaxed) {
                 return Err((TrialStage::Ready, "interrupted".to_owned()));
             }
-            self.pid = self.guarded.pid();
-            if let Some(text) = self.ended() {
-                let stage = if self.pid == 0 { TrialStage::Launch } else { TrialStage::Ready };
-                return Err((stage, format!("it {text} before it was ready")));
+            let started = self.guarded.started();
+            match self.guarded.ended() {
+                None => {}
+                Some(Ended::NotStarted(why)) => return Err((TrialStage::Launch, why.clone())),
+                Some(ended) => return Err((TrialStage::Ready, format!("it {ended} before it was ready"))),
             }
             let question = Probe { path, ..Probe::default() };
             match probe::send(self.address, &question, READY_TIMEOUT) {
-                Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && self.pid != 0 => {
-                    self.time_to_ready_ms = passed().as_secs_f64() * 1e3;
+                Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
+                    let Some(started) = started else { continue };
+                    self.pid = started.pid;
+                    self.time_to_ready_ms = (MonotonicClock.now_ns() - started.at_ns) as f64 / 1e6;
                     return Ok(());
                 }
                 Ok(Answer { reply, .. }) => last = format!("{path} answers with status {}", reply.status),
@@ -165,7 +172,22 @@ impl Process {
             }
             std::thread::sleep(READY_EVERY);
         }
-        Err((TrialStage::Ready, format!("it was not ready within {}: {last}", format_duration(within_ns))))
+        let seen = self.listens_elsewhere().unwrap_or(last);
+        Err((TrialStage::Ready, format!("it was not ready within {}: {seen}", format_duration(within_ns))))
+    }
+
+    /// Where it listens instead of where it was told to.
+    fn listens_elsewhere(&mut self) -> Option<String> {
+        let port = self.address.port();
+        let mut seen = observe::listening(self.guarded.started()?.pid, &ProcSource::default());
+        seen.retain(|at| at.port() != self.admin_address.port());
+        let here = |at: &SocketAddr| *at == self.address || at.ip().is_unspecified() && at.port() == port;
+        if seen.is_empty() || seen.iter().any(here) {
+            return None;
+        }
+        let addresses: Vec<String> = seen.iter().map(SocketAddr::to_string).collect();
+        let wanted = if seen.iter().any(|at| at.port() == port) { "127.0.0.1" } else { "$PORT" };
+        Some(format!("it listens on {}, not on {wanted} = {port}", addresses.join(" and ")))
     }
 }
 
@@ -187,7 +209,7 @@ impl Running for Process {
     }
 
     fn ended(&mut self) -> Option<String> {
-        self.guarded.ended().map(str::to_owned)
+        self.guarded.ended().map(Ended::to_string)
     }
 
     fn stop(mut self: Box<Self>) {
@@ -215,12 +237,38 @@ pub(crate) fn scratch_folder() -> PathBuf {
     std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)))
 }
 
-/// The last lines of a target's output.
+/// The last lines of a target's output, of each not more than can be read.
 pub(crate) fn tail(output: &Path) -> String {
-    last_lines(&text(output), SHOWN_LINES)
+    let last = last_lines(&text(output), SHOWN_LINES);
+    last.lines().map(shortened).collect::<Vec<_>>().join("\n")
+}
+
+/// A line whose middle is left out if it is long.
+fn shortened(line: &str) -> String {
+    let length = line.chars().count();
+    if length <= 2 * SHOWN_OF_A_LINE {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(SHOWN_OF_A_LINE).collect();
+    let end: String = line.chars().skip(length - SHOWN_OF_A_LINE).collect();
+    format!("{start} … {end}")
 }
 
 /// A file's text, as far as it is one; empty where there is none.
 pub(crate) fn text(file: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_line_the_middle_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("output");
+        std::fs::write(&file, format!("short\na{}b\n", "ä".repeat(5_000))).unwrap();
+        let expected = format!("short\na{} … {}b", "ä".repeat(199), "ä".repeat(199));
+        assert_eq!(tail(&file), expected);
+    }
 }

@@ -1,5 +1,6 @@
 //! Linux `perf`: a CPU profile of any process, where it is installed and the kernel allows it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,11 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use model::Clock;
 use observe::ProcSource;
+use reaper::{Ended, Guarded, Order, Started};
 use rustix::process::Signal;
 
 use crate::build::{last_lines, on_path};
-use crate::guarded::Guarded;
 use crate::launch::scratch_folder;
-use crate::reaper;
 
 /// Records into `$data` until it is told to end (a shell calls that status 128 + 15), then tells every sample in
 /// `$text`. `perf script` takes the shell's place, so that ending what the shell started never ends it. No file grows
@@ -77,36 +77,39 @@ impl Perf {
             self.start(command, root, cpus, &scratch).map_err(|error| format!("`perf` cannot be run: {error}"))?;
         // Ended before it has made its file, it would leave nothing that can be read.
         let begun = || scratch.join("perf.data").exists();
-        wait_until(&mut guarded, stopped, |pid| passed() >= length && (pid != 0 && begun() || passed() >= PATIENCE))?;
+        let over = |started: bool| passed() >= length && (started && begun() || passed() >= PATIENCE);
+        wait_until(&mut guarded, stopped, over)?;
         // The process of one that has ended may be another's by now.
-        if guarded.ended().is_none() {
-            reaper::signal_descendants(guarded.pid(), Signal::TERM);
+        if let (None, Some(Started { pid, .. })) = (guarded.ended().cloned(), guarded.started()) {
+            reaper::signal_descendants(pid, Signal::TERM);
         }
         let give_up = passed() + PATIENCE;
         wait_until(&mut guarded, stopped, |_| passed() >= give_up)?;
         match guarded.ended() {
-            Some("exited with status 0") => pack(&scratch.join("samples")),
-            Some(status) => Err(why(&crate::launch::text(&scratch.join("said")), status)),
+            Some(Ended::Well) => pack(&scratch.join("samples")),
+            Some(Ended::NotStarted(text)) => Err(text.clone()),
+            Some(Ended::Otherwise(status)) => Err(why(&crate::launch::text(&scratch.join("said")), status)),
             None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
         }
     }
 
-    fn start(&self, command: &Path, root: u32, cpus: &[u32], scratch: &Path) -> std::io::Result<Guarded> {
+    fn start(&self, command: &Path, root: u32, cpus: &[u32], scratch: &Path) -> Result<Guarded, String> {
         let mut pids = vec![root];
         pids.extend(observe::descendants(root, &ProcSource::default()));
         let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
         let words = ["sh", "-c", SCRIPT, "sh", &command.to_string_lossy(), &pids.join(","), &scratch.to_string_lossy()];
-        let nowhere = File::options().write(true).open("/dev/null")?;
-        Guarded::start(&self.executable, &words.map(str::to_owned), cpus, Some(scratch), nowhere, |command| {
+        let nowhere = File::options().write(true).open("/dev/null").map_err(|error| error.to_string())?;
+        let order = Order::new(words.map(OsString::from).to_vec(), cpus, Some(scratch));
+        Guarded::start(&self.executable, &order, nowhere, |command| {
             // Neither the user's settings for perf nor a server of debug symbols has a say in what is measured.
             command.env("PERF_CONFIG", "/dev/null").env("DEBUGINFOD_URLS", "");
         })
     }
 }
 
-/// Waits until the command has ended, or `over`, which is given its process (0 before that is known), says so.
-fn wait_until(guarded: &mut Guarded, stopped: &Receiver<()>, over: impl Fn(u32) -> bool) -> Result<(), String> {
-    while guarded.ended().is_none() && !over(guarded.pid()) {
+/// Waits until the command has ended, or `over`, which is given whether it has begun, says so.
+fn wait_until(guarded: &mut Guarded, stopped: &Receiver<()>, over: impl Fn(bool) -> bool) -> Result<(), String> {
+    while guarded.ended().is_none() && !over(guarded.started().is_some()) {
         if stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout) {
             return Err("the CPU profile was given up".to_owned());
         }

@@ -32,6 +32,14 @@ pub use runtime::runtime_sample;
 pub use sampler::{Sampler, SharedClock};
 pub use summary::summarise;
 
+/// Where a process and its descendants listen.
+pub fn listening(root_pid: u32, proc: &ProcSource) -> Vec<std::net::SocketAddr> {
+    let mut reader = proc_source::Reader::new(&proc.root);
+    let mut tree = tree::Tree::new(root_pid);
+    tree.discover(&mut reader);
+    sockets::listening(&mut reader, &tree.pids().collect::<Vec<_>>()).into_iter().collect()
+}
+
 /// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.
 pub fn descendants(root_pid: u32, proc: &ProcSource) -> Vec<u32> {
     let mut tree = tree::Tree::new(root_pid);

@@ -75,6 +75,14 @@ impl Reader {
         fs::read_dir(&self.path).ok().and_then(|entries| u32::try_from(entries.flatten().count()).ok())
     }
 
+    /// Numbers of the sockets that a process holds.
+    pub(crate) fn sockets(&mut self, pid: u32) -> Vec<u64> {
+        self.set_path(format_args!("{pid}/fd"));
+        let links = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let socket = |link: PathBuf| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok();
+        links.filter_map(|link| socket(fs::read_link(link.path()).ok()?)).collect()
+    }
+
     pub(crate) fn exists(&mut self, relative: Arguments<'_>) -> bool {
         self.set_path(relative);
         Path::new(&self.path).exists()

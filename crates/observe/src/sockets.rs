@@ -1,4 +1,7 @@
-//! The sockets of one port by state, from `/proc/PID/net/tcp` and `tcp6` (proc(5)), and the host's listen counters.
+//! The sockets of one port by state, and those on which a target listens, from `/proc/PID/net/tcp` and `tcp6` (proc(5)), and the host's listen counters.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use model::SocketCounts;
 
@@ -50,6 +53,39 @@ fn add(table: &[u8], port: u16, counts: &mut SocketCounts) {
     }
 }
 
+/// Where a target listens: the addresses of its processes' listening sockets.
+pub(crate) fn listening(reader: &mut Reader, pids: &[u32]) -> BTreeSet<SocketAddr> {
+    let mut listening = BTreeSet::new();
+    for pid in pids {
+        let own = reader.sockets(*pid);
+        for table in ["tcp", "tcp6"] {
+            let table = reader.read(format_args!("{pid}/net/{table}")).unwrap_or_default();
+            let rows = table.split(|byte| *byte == b'\n').skip(1);
+            listening.extend(rows.filter_map(listener).filter(|(_, socket)| own.contains(socket)).map(|(at, _)| at));
+        }
+    }
+    listening
+}
+
+/// The address and the number of a row's socket, if it listens.
+fn listener(row: &[u8]) -> Option<(SocketAddr, u64)> {
+    let mut fields = words(row).map(|field| std::str::from_utf8(field).unwrap_or_default());
+    let (local, state, socket) = (fields.nth(1)?, fields.nth(1)?, fields.nth(5)?);
+    let (address, port) = local.split_once(':')?;
+    let at = SocketAddr::new(address_of(address)?, u16::from_str_radix(port, 16).ok()?);
+    (state == "0A").then_some((at, socket.parse().ok()?))
+}
+
+/// The kernel prints an address as numbers of four bytes, each in the order of this machine.
+fn address_of(digits: &str) -> Option<IpAddr> {
+    let word = |at: usize| Some(u32::from_str_radix(digits.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    if digits.len() == 8 {
+        return Some(Ipv4Addr::from(word(0)?).into());
+    }
+    let bytes = [word(0)?, word(8)?, word(16)?, word(24)?].concat();
+    Some(Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).into())
+}
+
 fn hexadecimal(digits: &[u8]) -> u32 {
     std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0)
 }
@@ -87,6 +123,17 @@ mod tests {
         let mut other = SocketCounts::default();
         add(TCP, 9090, &mut other);
         assert_eq!(other, SocketCounts::default());
+    }
+
+    #[test]
+    fn a_listening_socket_is_known_by_its_address_and_number() {
+        let rows = TCP.split(|byte| *byte == b'\n').skip(1);
+        let listeners: Vec<_> = rows.filter_map(listener).collect();
+        assert_eq!(listeners, [("127.0.0.1:8080".parse().unwrap(), 636)]);
+        let six = b"0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A \
+                    00000000:00000000 00:00000000 00000000 0 0 77 1";
+        assert_eq!(listener(six), Some(("[::1]:8080".parse().unwrap(), 77)));
+        assert_eq!(listener(b"0: 0100:1F90 0:0 0A 0:0 00:0 0 0 0 77"), None);
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn spread<const N: usize>(rounds: Vec<[f64; N]>) -> [String; N] {
 /// The clean specimen on the first CPU, and its port.
 fn serve() -> (Child, u16) {
     let mut reaper = Command::new(BOURDON)
-        .args(["reaper", "--cpus=0", "--", BOURDON, "specimen", "clean"])
+        .args(["reaper", "detach", "0", "", BOURDON, "specimen", "clean"])
         .env("PORT", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -59,7 +59,11 @@ pub(crate) enum Command {
     Specimen(SpecimenArgs),
     /// Run a command until stdin ends, then end everything it started
     #[command(hide = true)]
-    Reaper(ReaperArgs),
+    Reaper {
+        /// The step, and what it is for
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -211,25 +215,6 @@ pub(crate) enum CalibrateFormat {
     Text,
     /// One document, schema bourdon.calibration/1
     Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReaperArgs {
-    /// CPUs the command may use, separated by commas; none leaves it to the kernel
-    #[arg(long, value_delimiter = ',', value_parser = cpu)]
-    pub(crate) cpus: Vec<Option<u32>>,
-
-    /// Folder that is made before the command starts and removed once nothing of it is left
-    #[arg(long)]
-    pub(crate) scratch: Option<PathBuf>,
-
-    /// The command and its arguments
-    #[arg(last = true, required = true)]
-    pub(crate) command: Vec<OsString>,
-}
-
-fn cpu(text: &str) -> Result<Option<u32>, String> {
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| format!("`{text}` is not a CPU")) }
 }
 
 const SPECIMEN_SETTINGS: &str = "\

@@ -246,6 +246,11 @@ impl Started {
         Outcome::from(self.0.take().unwrap().wait_with_output().unwrap())
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<String> {
         let status = self.child().try_wait().unwrap()?;

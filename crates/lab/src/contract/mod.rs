@@ -50,7 +50,7 @@ pub struct Check {
 }
 
 /// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
-/// serves. `folder` takes its output; from `seed` comes what no target can have prepared for.
+/// serves. `output` takes what it prints; from `seed` comes what no target can have prepared for.
 ///
 /// # Errors
 /// When it cannot be launched.
@@ -59,19 +59,12 @@ pub fn check_contract(
     runtime: &Runtime,
     binary: Option<&Path>,
     launcher: &dyn Launcher,
-    folder: &Path,
+    output: &Path,
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, TrialFailure> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
-    let spec = LaunchSpec {
-        target,
-        binary,
-        runtime,
-        settings: &settings,
-        cpus: &[],
-        output: &folder.join(format!("{}.log", target.name)),
-    };
+    let spec = LaunchSpec { target, binary, runtime, settings: &settings, cpus: &[], output };
     let running = launcher.launch(&spec, stop)?;
     let mut checks = bodies(running.address());
     checks.extend(delays(running.address(), target));
@@ -86,6 +79,14 @@ pub fn check_contract(
 
 /// The file that `/hash` reads, in the folder that each launch has to itself.
 pub(crate) const DATA_FILE: &str = "data";
+
+/// Puts into the folder that a launch has to itself what the contract says is there.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn furnish(scratch: &Path) -> std::io::Result<()> {
+    std::fs::write(scratch.join(DATA_FILE), data())
+}
 
 /// The bytes of the file that `/hash` reads, which no compression or guess gives: a chain of digests.
 pub(crate) fn data() -> Vec<u8> {

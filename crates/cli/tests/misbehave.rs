@@ -1,0 +1,262 @@
+//! Targets that misbehave, and people who kill: whatever happens, nothing is left running, no folder stays behind, what is
+//! kept is bounded, and the exit status is right. From the outside: the real binary, real processes, real signals.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use observe::ProcSource;
+use run_support::{FILE, Lab, Outcome, Started, beside_a_specimen, is_root, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+
+const SERVER: &str = "exec $BOURDON specimen clean";
+
+/// A server with children in sessions of their own, as a service that daemonises has.
+const WITH_CHILDREN: &str = "setsid sleep 600 & (setsid sh -c 'sleep 600 & exec sleep 600' &); : > there
+                             $BOURDON specimen clean & wait";
+
+/// A lab with a target that is a shell script, under a load of such a length.
+fn lab(script: &str, window: &str) -> Lab {
+    let target = "ready = '/ping'\nready_within = '2s'\nrun = 'sh serve.sh $BOURDON'";
+    let experiment = beside_a_specimen(target).replace("window = \"50ms\"", &format!("window = \"{window}\""));
+    Lab::new().experiment(experiment).file("serve.sh", format!("BOURDON=$1\n{script}"))
+}
+
+/// One short block of the target alone, after which nothing may be left at once.
+fn tried(lab: &Lab) -> Outcome {
+    let ended = lab.run(&["--target", "odd", "--blocks", "1"]);
+    assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end: {ended:?}");
+    lab.nothing_is_left();
+    ended
+}
+
+/// One that serves, after which its figures are there.
+fn serves(script: &str) -> Lab {
+    let lab = lab(script, "50ms");
+    tried(&lab);
+    lab.record().all_measured("odd", 1);
+    lab
+}
+
+/// One that cannot be had, and what is said of it.
+fn fails(script: &str, words: &[&str]) {
+    tried(&lab(script, "50ms")).exits(4).says(words);
+}
+
+#[test]
+fn what_escapes_by_a_session_or_two_forks_is_ended() {
+    serves(&format!("(setsid sh -c 'sleep 600 & sleep 600' &); setsid sleep 600 & {SERVER}"));
+    serves("setsid $BOURDON specimen clean & trap '' TERM; wait; sleep 600");
+    serves(&format!("trap '' TERM HUP INT; {SERVER}"));
+}
+
+#[test]
+fn what_starts_again_at_its_end_is_ended() {
+    let again = "trap 'sh serve.sh $BOURDON & exit' TERM\n$BOURDON specimen clean & wait";
+    serves(again);
+}
+
+#[test]
+fn a_swarm_that_goes_on_forking_is_ended() {
+    let tree = "b() { [ $1 -gt 0 ] || exec sleep 600; b $(($1-1)) & b $(($1-1)) & wait; }";
+    serves(&format!("{tree}\nb 6 &\n{SERVER}"));
+    // Each starts the next and goes: at any look the one that was seen is no longer there.
+    let chain = "c() { [ $1 -gt 0 ] || exec sleep 600; (c $(($1-1)) &); exit; }";
+    serves(&format!("{chain}\n(c 2000) &\n{SERVER}"));
+}
+
+#[test]
+fn who_kills_its_parent_or_its_group_kills_itself() {
+    fails("(setsid sleep 600 &); kill -9 $PPID; sleep 600", &["it lost its reaper"]);
+    fails("sleep 600 & kill -9 0", &["it was ended by signal 9 before it was ready"]);
+}
+
+#[test]
+fn who_stops_its_parent_serves_all_the_same() {
+    serves(&format!("setsid sleep 600 & kill -STOP $PPID; {SERVER}"));
+}
+
+#[test]
+fn who_exits_or_never_listens_or_listens_elsewhere_is_told() {
+    fails("exit 0", &["it exited with status 0 before it was ready"]);
+    fails("sleep 600", &["it was not ready within 2s: /ping: Connection refused"]);
+    fails("PORT=0 $BOURDON specimen clean & wait", &["it listens on 127.0.0.1:", ", not on $PORT = "]);
+    let lab = Lab::new().experiment(beside_a_specimen("run = 'no-such-server --port $PORT'"));
+    tried(&lab).exits(4).says(&["cannot run `no-such-server`: No such file or directory"]);
+}
+
+/// What each launch printed, as it was kept.
+fn kept(lab: &Lab) -> Vec<Vec<u8>> {
+    let files = std::fs::read_dir(lab.record().path().join("stderr")).unwrap();
+    files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+}
+
+/// 100 MB in one line. A bourdon that held them would need more memory than it has in these tests.
+const LONG_LINE: &str = "head -c 100000000 /dev/zero | tr '\\0' x; echo";
+const LITTLE_MEMORY: &str = "prlimit --data=90000000";
+
+#[test]
+fn of_a_line_without_end_the_beginning_and_the_end_are_kept() {
+    let lab = lab(&format!("echo first; {LONG_LINE} last >&2; exit 3"), "50ms").through(LITTLE_MEMORY);
+    let ended = tried(&lab).exits(4).says(&["it exited with status 3", "bytes left out", "last"]);
+    let record = lab.record().text("trials.jsonl");
+    assert!(ended.stderr.len() < 10_000 && record.len() < 10_000, "{} and {}", ended.stderr.len(), record.len());
+    let kept = kept(&lab);
+    assert!(kept[0].starts_with(b"first\nxxxx") && kept[0].ends_with(b"xxlast\n") && kept[0].len() < 17_000);
+}
+
+#[test]
+fn who_prints_a_lot_before_it_serves_is_not_held_up() {
+    let lab = lab(&format!("{LONG_LINE}; {SERVER}"), "50ms").through(LITTLE_MEMORY);
+    tried(&lab);
+    lab.record().all_measured("odd", 1);
+}
+
+#[test]
+fn of_what_a_build_prints_the_beginning_and_the_end_are_kept() {
+    let target = "build = 'sh build.sh'\nrun = 'true'";
+    let lab = Lab::new().experiment(beside_a_specimen(target)).through(LITTLE_MEMORY);
+    let lab = lab.file("build.sh", format!("{LONG_LINE} last; exit 3"));
+    let ended = tried(&lab).exits(4).says(&["building odd failed (exited with status 3)", "bytes left out", "last"]);
+    assert!(ended.stderr.len() < 10_000, "{}", ended.stderr.len());
+}
+
+#[test]
+fn output_without_end_neither_stops_a_target_nor_fills_the_disk() {
+    let lab = serves(&format!("yes some words that are said again and again & {SERVER}"));
+    for kept in kept(&lab) {
+        assert!((16_384..17_000).contains(&kept.len()), "{}", kept.len());
+        assert!(String::from_utf8_lossy(&kept).contains(" bytes left out …\n"));
+    }
+}
+
+#[test]
+fn who_closes_its_door_under_load_leaves_nothing() {
+    // The log has a line for each of the server's acts, most of them under load.
+    let closing = "[ -p log ] || mkfifo log; LOG_FILE=log $BOURDON specimen clean & server=$!
+                   i=0; while [ $i -lt 300 ]; do read line; i=$((i+1)); done < log
+                   kill -9 $server; sleep 600";
+    let lab = lab(closing, "500ms");
+    let ended = tried(&lab);
+    assert!(matches!(ended.status, Some(1 | 3)), "it could be launched, and its figures are bad: {ended:?}");
+}
+
+fn signal(pid: u32, signal: Signal) {
+    // One that has ended meanwhile is no loss.
+    let _ = kill_process(Pid::from_raw(pid as i32).unwrap(), signal);
+}
+
+fn pids(lab: &Lab) -> Vec<u32> {
+    lab.alive().iter().map(|line| line.split_once(':').unwrap().0.parse().unwrap()).collect()
+}
+
+/// The processes of a lab that are called so.
+fn called(lab: &Lab, name: &str) -> Vec<u32> {
+    let is = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
+    pids(lab).into_iter().filter(is).collect()
+}
+
+/// A run whose target has started all its children, and is loaded for a while.
+fn under_load() -> (Lab, Started) {
+    let lab = lab(WITH_CHILDREN, "3s");
+    let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
+    running.until("the target and those who guard it", || {
+        let there = lab.path().join("there").exists();
+        (there && ["warden", "reaper"].iter().all(|name| called(&lab, name).len() == 1)).then_some(())
+    });
+    (lab, running)
+}
+
+#[test]
+fn killed_with_all_its_children_at_once_it_leaves_nothing() {
+    let (lab, running) = under_load();
+    let mut all = observe::descendants(running.pid(), &ProcSource::default());
+    all.push(running.pid());
+    all.into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    lab.nothing_is_left();
+}
+
+#[test]
+fn killed_by_its_name_it_leaves_nothing() {
+    let (lab, running) = under_load();
+    // The specimen is of that name, too.
+    let by_name = called(&lab, "bourdon");
+    assert!(by_name.len() >= 2 && by_name.contains(&running.pid()), "{by_name:?}");
+    by_name.into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    lab.nothing_is_left();
+}
+
+#[test]
+fn killed_with_its_reaper_and_the_target_at_once_it_leaves_nothing() {
+    let (lab, running) = under_load();
+    let reaper = called(&lab, "reaper")[0];
+    let target = observe::descendants(reaper, &ProcSource::default())[0];
+    [running.pid(), reaper, target].into_iter().for_each(|pid| signal(pid, Signal::KILL));
+    lab.nothing_is_left();
+}
+
+#[test]
+fn without_its_reaper_or_its_warden_or_both_a_launch_ends_and_leaves_nothing() {
+    for names in [&["reaper"][..], &["warden", "reaper"]] {
+        let (lab, running) = under_load();
+        names.iter().flat_map(|name| called(&lab, name)).for_each(|pid| signal(pid, Signal::KILL));
+        running.end().says(&["it lost its reaper"]);
+        assert_eq!(lab.alive(), Vec::<String>::new());
+        lab.nothing_is_left();
+    }
+    let (lab, mut running) = under_load();
+    signal(called(&lab, "warden")[0], Signal::KILL);
+    running.interrupt();
+    running.end().exits(130);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn who_guards_may_be_stopped_and_everything_still_ends() {
+    for names in [&["reaper"][..], &["warden", "reaper"]] {
+        let (lab, mut running) = under_load();
+        names.iter().flat_map(|name| called(&lab, name)).for_each(|pid| signal(pid, Signal::STOP));
+        running.interrupt();
+        running.end().exits(130);
+        lab.nothing_is_left();
+    }
+}
+
+#[test]
+fn whoever_is_killed_at_whatever_moment_nothing_is_left() {
+    let mut random = fastrand::Rng::with_seed(20_261_122);
+    for _ in 0..25 {
+        let lab = lab(WITH_CHILDREN, "50ms");
+        let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "2"]);
+        let wanted = random.usize(1..9);
+        wait_until("somebody to kill", || (pids(&lab).len() >= wanted || running.ended().is_some()).then_some(()));
+        let alive = pids(&lab);
+        if !alive.is_empty() {
+            signal(alive[random.usize(..alive.len())], Signal::KILL);
+        }
+        wait_until("its end", || running.ended());
+        lab.nothing_is_left();
+    }
+}
+
+#[test]
+fn without_a_folder_for_temporary_files_a_run_says_so() {
+    let lab = lab(SERVER, "50ms").env("TMPDIR", "/no/such/folder");
+    let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(4);
+    said.says(&["cannot make the scratch folder /no/such/folder/bourdon-", "No such file", "set TMPDIR to a folder"]);
+}
+
+#[test]
+fn without_processes_a_run_says_so() {
+    for processes in 1..=8 {
+        if !is_root() {
+            return;
+        }
+        let lab = lab(SERVER, "50ms").with_processes(processes);
+        let said = tried(&lab);
+        assert!(matches!(said.status, Some(0 | 3 | 4)), "with {processes} processes: {said:?}");
+        assert!(!said.stderr.contains("panicked"), "with {processes} processes: {said:?}");
+        if processes == 1 {
+            said.exits(4).says(&["there is no process left to guard it", "ulimit -u"]);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::children::{MARK, sweep};
+use crate::clock::{after, left};
+use crate::guard::KILLED;
+use crate::order::{Order, call};
+use crate::said::Said;
+use crate::steps::{AWAITED, start};
+
+/// How long everything may take to end: longer than a warden needs that has to kill its reaper.
+const LONGEST_END: Duration = AWAITED.saturating_add(KILLED).saturating_add(Duration::from_secs(2));
+
+/// How long what has escaped is looked for.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// Longest line that is heard. A target that writes to its reaper's pipe must not fill bourdon's memory.
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// A command under a reaper of its own: whatever it starts ends with it, and with bourdon.
+#[derive(Debug)]
+pub struct Guarded {
+    /// The first step, which ends once the others stand.
+    detaching: Child,
+    /// Closing it tells the others to end the command.
+    pipe: Option<PipeWriter>,
+    said: Option<PipeReader>,
+    line: Vec<u8>,
+    started: Option<Started>,
+    ended: Option<Ended>,
+    done: bool,
+    launch: String,
+    scratch: Option<PathBuf>,
+}
+
+/// A command that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started {
+    /// Its process.
+    pub pid: u32,
+    /// When it began, on the monotonic clock.
+    pub at_ns: u64,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It was never started; why, and what to do about it.
+    NotStarted(String),
+    /// With a status or by a signal: `exited with status 3`.
+    Otherwise(String),
+    /// It exited with status 0.
+    Well,
+}
+
+impl Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ended::NotStarted(text) | Ended::Otherwise(text) => text,
+            Ended::Well => WELL,
+        })
+    }
+}
+
+const WELL: &str = "exited with status 0";
+
+impl Guarded {
+    /// Carries out an order by the hidden subcommand of `executable`. The first and the last 8 KiB of what the command
+    /// prints go to `output`; `prepare` sets folder and environment.
+    ///
+    /// # Errors
+    /// Why nothing can be started, and what to do about it; a command that cannot be run is an [`Ended`].
+    pub fn start(
+        executable: &Path,
+        order: &Order,
+        output: File,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Result<Self, String> {
+        let [(stdin, pipe), (said, stdout)] =
+            pipes().map_err(|error| format!("there is no pipe to its reaper: {error}"))?;
+        let launch = format!("{:016x}", fastrand::u64(..));
+        let mut command = call(executable, order);
+        prepare(&mut command);
+        command.stdin(stdin).stdout(stdout).stderr(output).env(MARK, &launch);
+        let detaching = start(command)?;
+        Ok(Self {
+            detaching,
+            pipe: Some(pipe),
+            said: Some(said),
+            line: Vec::new(),
+            started: None,
+            ended: None,
+            done: false,
+            launch,
+            scratch: order.scratch.clone(),
+        })
+    }
+
+    /// The command's process, once it has begun.
+    pub fn started(&mut self) -> Option<Started> {
+        self.listen();
+        self.started
+    }
+
+    /// How the command ended, if it has ended by itself.
+    pub fn ended(&mut self) -> Option<&Ended> {
+        self.listen();
+        self.ended.as_ref()
+    }
+
+    /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
+    pub fn end(&mut self) {
+        if self.pipe.take().is_none() {
+            return;
+        }
+        let give_up_ns = after(LONGEST_END);
+        while self.listen() && !left(give_up_ns).is_zero() {
+            self.wait(left(give_up_ns));
+        }
+        if !self.done {
+            sweep(&self.launch, SWEEP);
+            let _ = self.scratch.as_ref().map(std::fs::remove_dir_all);
+        }
+        // It has long ended, unless somebody stopped it.
+        let _ = self.detaching.kill();
+        let _ = self.detaching.wait();
+    }
+
+    /// Waits until something is said.
+    fn wait(&self, within: Duration) {
+        let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
+        let mut said: Vec<PollFd<'_>> = self.said.iter().map(|said| PollFd::new(said, PollFlags::IN)).collect();
+        let _ = poll(&mut said, Some(&timeout));
+    }
+
+    /// Takes what has been said; false once there is nobody left to say anything.
+    fn listen(&mut self) -> bool {
+        let mut bytes = [0; 1024];
+        while let Some(said) = &mut self.said {
+            match said.read(&mut bytes) {
+                Ok(count @ 1..) => self.hear(&bytes[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => self.hear_the_end(),
+            }
+        }
+        false
+    }
+
+    fn hear(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            match byte {
+                b'\n' => {
+                    let line = std::mem::take(&mut self.line);
+                    Said::parse(&String::from_utf8_lossy(&line)).into_iter().for_each(|said| self.note(said));
+                }
+                _ if self.line.len() < LONGEST_LINE => self.line.push(*byte),
+                _ => {}
+            }
+        }
+    }
+
+    fn note(&mut self, said: Said) {
+        match said {
+            Said::Started { pid, at_ns } => self.started = Some(Started { pid, at_ns }),
+            Said::Failed(text) => {
+                self.started = None;
+                self.ended.get_or_insert(Ended::NotStarted(text));
+            }
+            Said::Ended(text) if text == WELL => drop(self.ended.get_or_insert(Ended::Well)),
+            Said::Ended(text) => drop(self.ended.get_or_insert(Ended::Otherwise(text))),
+            Said::Done => self.done = true,
+        }
+    }
+
+    /// Those who guarded it are gone. Unless they said how it ended, somebody killed them.
+    fn hear_the_end(&mut self) {
+        self.said = None;
+        let lost = match self.started {
+            Some(_) => Ended::Otherwise("lost its reaper, which somebody killed".to_owned()),
+            None => Ended::NotStarted("its reaper was killed before it began".to_owned()),
+        };
+        self.ended.get_or_insert(lost);
+    }
+}
+
+/// One to the steps, and one from them, which is read without waiting.
+fn pipes() -> std::io::Result<[(PipeReader, PipeWriter); 2]> {
+    let pipes = [std::io::pipe()?, std::io::pipe()?];
+    rustix::io::ioctl_fionbio(&pipes[1].0, true)?;
+    Ok(pipes)
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,59 @@
+use std::io::Write;
+
+/// What the steps say to bourdon, a line each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// The command begins now, as this process.
+    Started { pid: u32, at_ns: u64 },
+    /// It could not be started.
+    Failed(String),
+    /// It ended by itself, or lost its reaper.
+    Ended(String),
+    /// Nothing of it is left.
+    Done,
+}
+
+impl Said {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        Some(match word {
+            "pid" => {
+                let (pid, at_ns) = rest.split_once(' ')?;
+                Said::Started { pid: pid.parse().ok()?, at_ns: at_ns.parse().ok()? }
+            }
+            "failed" => Said::Failed(rest.to_owned()),
+            "exit" => Said::Ended(rest.to_owned()),
+            "done" => Said::Done,
+            _ => return None,
+        })
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Said::Started { pid, at_ns } => format!("pid {pid} {at_ns}\n"),
+            Said::Failed(text) => format!("failed {}\n", text.replace('\n', " ")),
+            Said::Ended(text) => format!("exit {}\n", text.replace('\n', " ")),
+            Said::Done => "done\n".to_owned(),
+        }
+    }
+
+    /// Says it in one write. bourdon may be gone; then nobody listens, and the end of the pipe says so.
+    pub(crate) fn say(&self, mut to: impl Write) {
+        let _ = to.write_all(self.line().as_bytes()).and_then(|()| to.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_heard_as_it_was_said() {
+        let (started, done) = (Said::Started { pid: 7, at_ns: 123 }, Said::Done);
+        for said in [started, Said::Failed("no: such".into()), Said::Ended("exited with status 3".into()), done] {
+            assert_eq!(Said::parse(said.line().trim_end()), Some(said));
+        }
+        assert_eq!(Said::Failed("two\nlines".into()).line(), "failed two lines\n");
+        assert_eq!(["", "pid", "pid x 1", "pid 1"].map(Said::parse), [const { None }; 4]);
+    }
+}

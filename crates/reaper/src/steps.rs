@@ -1,0 +1,171 @@
+use std::ffi::{CStr, OsString};
+use std::fs::{DirBuilder, File};
+use std::io::{Error, ErrorKind};
+use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Signal, WaitStatus, getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_name};
+
+use crate::children::own;
+use crate::clock::now_ns;
+use crate::guard::{Ending, Guard, KILLED};
+use crate::order::{Order, Step};
+use crate::output::Output;
+use crate::said::Said;
+use crate::watch::Watch;
+
+/// How long a target may take to end after TERM before it is killed.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// How long a warden waits for its reaper to end everything, before it does so itself: longer than that may take.
+pub(crate) const AWAITED: Duration = GRACE.saturating_add(KILLED).saturating_add(Duration::from_secs(2));
+
+/// Puts what belongs into a scratch folder.
+pub type Furnish<'a> = &'a dyn Fn(&Path) -> std::io::Result<()>;
+
+/// Takes the step that the arguments of the hidden subcommand name. Stdin is bourdon's pipe, stdout takes what is said to
+/// bourdon, and stderr what is kept of what the command prints. False when the step could not be taken, which has been
+/// said.
+pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
+    let taken = match Order::parse(words) {
+        None => Err("this is a step of bourdon's own, and cannot be called".to_owned()),
+        Some(order) => match order.step {
+            Step::Detach => start(order.next(Step::Warden)).map(drop),
+            Step::Warden => warden(&order, furnish),
+            Step::Reaper => reap(&order),
+            Step::Command { reaper } => become_command(&order, reaper),
+        },
+    };
+    if let Err(text) = &taken {
+        Said::Failed(text.clone()).say(std::io::stdout());
+    }
+    taken.is_ok()
+}
+
+/// Starts the next step.
+pub(crate) fn start(mut step: Command) -> Result<Child, String> {
+    step.spawn().map_err(|error| match error.kind() {
+        ErrorKind::WouldBlock => {
+            format!("there is no process left to guard it: {error}; raise the limit of processes (ulimit -u)")
+        }
+        _ => format!("no process can be started to guard it: {error}"),
+    })
+}
+
+fn warden(order: &Order, furnish: Furnish<'_>) -> Result<(), String> {
+    let watch = guarding(c"warden")?;
+    let scratch = Scratch::make(order.scratch.as_deref(), furnish)?;
+    let reaper = start(order.next(Step::Reaper))?;
+    let mut guard = Guard::new(watch, reaper.id(), Ending::Awaited(AWAITED));
+    let gone = guard.stand::<File>(None, |status, _| {
+        if status.exit_status().is_none() {
+            Said::Ended(format!("lost its reaper, which {}", describe(status))).say(std::io::stdout());
+        }
+    });
+    guard.watch.wait_for_stop();
+    drop(scratch);
+    if gone {
+        Said::Done.say(std::io::stdout());
+    }
+    Ok(())
+}
+
+fn reap(order: &Order) -> Result<(), String> {
+    let watch = guarding(c"reaper")?;
+    let cannot = |error: Error| format!("what it prints cannot be read: {error}");
+    let (pipe, printed) = std::io::pipe().map_err(cannot)?;
+    let mut output = Output::new(pipe, kept().map_err(cannot)?).map_err(cannot)?;
+    keep_off(&order.cpus);
+    let mut command = order.next(Step::Command { reaper: own() });
+    command.stdin(Stdio::null()).stderr(printed);
+    let target = start(command)?;
+    let mut guard = Guard::new(watch, target.id(), Ending::Asked(GRACE));
+    guard.stand(Some(&mut output), |status, output| {
+        output.into_iter().for_each(Output::read);
+        Said::Ended(describe(status)).say(std::io::stdout());
+    });
+    output.finish();
+    guard.watch.wait_for_stop();
+    // Should the warden have been killed.
+    drop(Scratch(order.scratch.clone()));
+    Ok(())
+}
+
+/// Where what is kept of the output goes.
+fn kept() -> std::io::Result<File> {
+    std::io::stderr().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// Adopts what is started from here on, and is called by its part: by bourdon's name a user means bourdon.
+fn guarding(name: &CStr) -> Result<Watch, String> {
+    let ready = set_name(name).and_then(|()| set_child_subreaper(Some(getpid()))).map_err(Error::from);
+    ready.and_then(|()| Watch::new()).map_err(|error| format!("it cannot be guarded: {error}"))
+}
+
+/// Leaves the command's CPUs to the command, if there are others. Where the kernel denies it, they are shared.
+fn keep_off(cpus: &[u32]) {
+    let Ok(mut allowed) = sched_getaffinity(None) else { return };
+    cpus.iter().for_each(|cpu| allowed.unset(*cpu as usize));
+    if allowed.count() > 0 {
+        let _ = sched_setaffinity(None, &allowed);
+    }
+}
+
+/// Becomes the command, to which nothing is said but what it is started with. It is killed when its reaper ends.
+fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
+    let (program, arguments) = order.command.split_first().ok_or("there is no command")?;
+    let cannot = |error: Error| format!("cannot run `{}`: {error}", program.to_string_lossy());
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| cannot(error.into()))?;
+    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != reaper) {
+        return Err("its reaper ended before it began".to_owned());
+    }
+    if !order.cpus.is_empty() {
+        let mut set = CpuSet::new();
+        order.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
+        sched_setaffinity(None, &set).map_err(|error| cannot(error.into()))?;
+    }
+    let output = kept().map_err(cannot)?;
+    // A copy that the command does not inherit: should it not run, that can still be said.
+    let said = std::io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(cannot)?;
+    Said::Started { pid: own(), at_ns: now_ns() }.say(&said);
+    let error = Command::new(program).args(arguments).stdout(output).exec();
+    Said::Failed(cannot(error)).say(&said);
+    Ok(())
+}
+
+/// A folder that is there as long as this is.
+struct Scratch(Option<PathBuf>);
+
+impl Scratch {
+    fn make(folder: Option<&Path>, furnish: Furnish<'_>) -> Result<Self, String> {
+        let Some(folder) = folder else { return Ok(Self(None)) };
+        let cannot = |error: Error| {
+            let cure = "set TMPDIR to a folder that can be written and has room";
+            format!("cannot make the scratch folder {}: {error}; {cure}", folder.display())
+        };
+        // Others may read in it: a server's workers may run as another user.
+        DirBuilder::new().mode(0o755).create(folder).map_err(cannot)?;
+        let made = Self(Some(folder.to_owned()));
+        furnish(folder).map_err(cannot).map(|()| made)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What remains where this fails is a folder under /tmp, and nobody is left to be told.
+        let _ = self.0.take().map(std::fs::remove_dir_all);
+    }
+}
+
+fn describe(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended".to_owned(),
+    }
+}

@@ -1,0 +1,61 @@
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe::register;
+
+use crate::clock::left;
+
+/// Waits for what can happen to a step: bourdon closes the pipe, a signal asks for the end, a child changes.
+pub(crate) struct Watch {
+    children: UnixStream,
+    asked: UnixStream,
+    /// Everything is to end.
+    pub(crate) stopped: bool,
+}
+
+impl Watch {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let stream = |signals: &[i32]| {
+            let (read, write) = UnixStream::pair()?;
+            read.set_nonblocking(true)?;
+            for signal in signals {
+                register(*signal, write.try_clone()?)?;
+            }
+            std::io::Result::Ok(read)
+        };
+        Ok(Self { children: stream(&[SIGCHLD])?, asked: stream(&[SIGTERM, SIGINT, SIGHUP])?, stopped: false })
+    }
+
+    /// Waits until everything is to end: bourdon may still want what is in the scratch folder.
+    pub(crate) fn wait_for_stop(&mut self) {
+        while !self.stopped {
+            self.wait(None, None);
+        }
+    }
+
+    /// Waits until something happens, there is something to read from `output`, or the time has come.
+    pub(crate) fn wait(&mut self, output: Option<BorrowedFd<'_>>, until_ns: Option<u64>) {
+        let stdin = std::io::stdin();
+        let timeout = until_ns
+            .map(left)
+            .map(|left| Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() });
+        let mut sources = vec![PollFd::new(&self.children, PollFlags::IN)];
+        sources.extend(output.map(|output| PollFd::from_borrowed_fd(output, PollFlags::IN)));
+        if !self.stopped {
+            sources.push(PollFd::new(&self.asked, PollFlags::IN));
+            sources.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
+        }
+        // Interrupted by a signal, it is called again.
+        let _ = poll(&mut sources, timeout.as_ref());
+        if !self.stopped {
+            let happened = |source: Option<&PollFd<'_>>| source.is_some_and(|source| !source.revents().is_empty());
+            let (asked, piped) = (sources.iter().rev().nth(1), sources.last());
+            let (asked, piped) = (happened(asked), happened(piped));
+            self.stopped = asked || piped && matches!(std::io::stdin().read(&mut [0]), Ok(0) | Err(_));
+        }
+        while matches!((&self.children).read(&mut [0; 64]), Ok(1..)) {}
+    }
+}
