@@ -94,6 +94,7 @@ pub(crate) fn begin(
         blocks: args.blocks,
         seed: args.seed,
         allow_failures: args.allow_failures,
+        generator: args.generator.asked(),
         zoo: &zoo,
         machine: Machine { cpus: cpus() },
         base: &found.folder,

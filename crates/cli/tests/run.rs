@@ -173,6 +173,20 @@ fn a_claim_about_many_cores_is_not_refuted_on_few_and_contradicted_on_enough() {
     assert!(shown(2).0.contains("\n contradicted  It serves one at a time.\n"));
 }
 
+#[test]
+fn the_generator_has_the_threads_that_are_asked_for() {
+    let lab = Lab::new().experiment(format!("{SHORT}\n[generator]\nthreads = 2\n"));
+    let threads = |trial: &Json| trial["measurement"]["generator"]["threads"].as_array().unwrap().len();
+    lab.run(&["--blocks", "1", "--target", "specimen:clean"]).exits(0);
+    assert!(lab.record().trials().iter().all(|trial| threads(trial) == 2));
+    lab.run(&["--blocks", "1", "--target", "specimen:clean", "-t", "3", "--spin"]).exits(0);
+    let record = lab.records().pop().unwrap();
+    // Of four connections three threads have one at least, of two only two.
+    let seen: Vec<usize> = record.trials().iter().map(threads).collect();
+    assert!(seen.contains(&3) && seen.contains(&2), "{seen:?}");
+    assert!(record.text("plan.toml").contains("spin = true"));
+}
+
 /// A specimen all of whose replies have one defect beside a clean one.
 fn failing(kind: &str, every: u32, trials: &str) -> String {
     format!(

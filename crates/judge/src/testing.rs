@@ -181,7 +181,7 @@ impl Session {
             twin: self.twin.then_some(0),
             ladder: None,
             profile_functions: vec![],
-            generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
+            generator: GeneratorPlan { threads: 1, cpus: Vec::new(), spin: false, limits: None },
             target_cpus: Vec::new(),
             factors,
             targets,

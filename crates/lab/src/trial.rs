@@ -290,6 +290,6 @@ fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> Loa
         cpus: plan.generator.cpus.clone(),
         seed: plan.seed,
         sources: Vec::new(),
-        spin: false,
+        spin: plan.generator.spin,
     }
 }

@@ -158,7 +158,7 @@ fn plan(blocks: u32) -> Plan {
         twin: None,
         ladder: None,
         profile_functions: vec![],
-        generator: GeneratorPlan { threads: 1, cpus: vec![], limits: None },
+        generator: GeneratorPlan { threads: 1, cpus: vec![], spin: false, limits: None },
         target_cpus: vec![],
         factors: vec!["target".into(), "connections".into()],
         targets: vec![target("a"), target("b")],

@@ -132,6 +132,9 @@ pub struct GeneratorPlan {
     pub threads: u32,
     /// Their CPUs; empty leaves them to the kernel.
     pub cpus: Vec<u32>,
+    /// Whether a thread watches the clock instead of sleeping until the next request of an open load is due.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spin: bool,
     /// What one thread can do on this machine, where it was calibrated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<GeneratorLimits>,

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 use model::{Gate, parse_gates};
 
-use super::ReportFormat;
 use super::values::{length_of_time, path, positive_rate, share};
+use super::{GeneratorArgs, ReportFormat};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -86,6 +86,9 @@ pub(crate) struct CompareArgs {
     /// The share of requests that may fail before the exit status is 1 [default: the experiment's, else 1%]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) allow_failures: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) generator: GeneratorArgs,
 
     /// The status a good reply has [default: any 2xx or 3xx]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]

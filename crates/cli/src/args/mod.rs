@@ -1,4 +1,5 @@
 mod compare;
+mod generator;
 mod load;
 mod values;
 
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use specimens::Kind;
 
 pub(crate) use compare::CompareArgs;
+pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 pub(crate) use values::positive_duration;
 use values::share;
@@ -101,7 +103,7 @@ pub(crate) struct RunArgs {
     pub(crate) seed: Option<u64>,
 
     /// Resume this recorded run, or this folder of `all`
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed", "threads", "spin"])]
     pub(crate) resume: Option<PathBuf>,
 
     /// Where runs are recorded
@@ -115,6 +117,9 @@ pub(crate) struct RunArgs {
     /// The share of a cell's requests that may fail before the exit status is 1 [default: the experiment's, else 1%]
     #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "resume")]
     pub(crate) allow_failures: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) generator: GeneratorArgs,
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]

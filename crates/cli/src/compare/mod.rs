@@ -132,6 +132,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
         blocks: args.blocks,
         seed: None,
         allow_failures: args.allow_failures,
+        generator: args.generator.asked(),
         zoo,
         machine: Machine { cpus: run::cpus() },
         base,

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CURRENT_RUNTIME, Cell, CellPlan, GeneratorPlan, Level, Setting};
+use model::{CURRENT_RUNTIME, Cell, CellPlan, Level, Setting};
 
-use super::Machine;
 use super::diagnostic::{Fault, Read};
-use super::factor::{ALL_CPUS, Factor, FactorKind, Placed, TARGET, Value};
+use super::factor::{Factor, FactorKind, Placed, TARGET, Value};
+use super::generator::Share;
 use super::load::Load;
 use super::recipe::default_value;
 use super::roster::{Entrant, Origin};
@@ -24,54 +24,6 @@ const ROUTES: &str = "routes";
 /// form's cells are marked thin.
 const DELAYS_IN_A_WINDOW: u64 = 30;
 const DELAYS_IN_A_QUICK_WINDOW: u64 = 6;
-
-/// How generator and target share the machine: disjoint where there are two CPUs, else left to the kernel.
-#[derive(Debug, Clone)]
-pub(super) struct Share {
-    pub(super) generator: GeneratorPlan,
-    pub(super) target: Vec<u32>,
-    all: Vec<u32>,
-}
-
-impl Share {
-    /// The generator on the last CPU, the target on the others.
-    pub(super) fn of(machine: Machine) -> Share {
-        let all: Vec<u32> = (0..machine.cpus.max(1)).collect();
-        match all.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                let generator = GeneratorPlan { threads: 1, cpus: vec![*last], limits: None };
-                Share { generator, target: others.to_vec(), all }
-            }
-            _ => Share {
-                generator: GeneratorPlan { threads: 1, cpus: Vec::new(), limits: None },
-                target: Vec::new(),
-                all,
-            },
-        }
-    }
-
-    /// The CPUs for a value of `target_cpus`.
-    fn cpus(&self, placed: &Placed) -> Read<Vec<u32>> {
-        let Value::Whole(count) = placed.value else { return Ok(self.all.clone()) };
-        let own = if self.target.is_empty() { &self.all } else { &self.target };
-        let most = own.len();
-        let too_many = || {
-            let message =
-                format!("a target can have {most} of this machine's {} CPUs to itself, not {count}", self.all.len());
-            Fault::new(placed.span.clone(), message)
-                .help(format!("write `\"{ALL_CPUS}\"` to let it share the generator's CPU, or at most {most}"))
-        };
-        usize::try_from(count).ok().and_then(|count| own.get(..count)).map(<[u32]>::to_vec).ok_or_else(too_many)
-    }
-
-    /// The level of `target_cpus` in a cell that does not say.
-    fn default_level(&self) -> Level {
-        match self.target.len() {
-            0 => Level::Text(ALL_CPUS.to_owned()),
-            count => Level::Integer(count as u64),
-        }
-    }
-}
 
 /// What all cells have in common.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ mod cells;
 mod claims;
 mod diagnostic;
 mod factor;
+mod generator;
 mod load;
 mod mix;
 mod recipe;
@@ -24,6 +25,7 @@ use std::path::Path;
 use model::Target;
 
 pub(crate) use diagnostic::{Diagnostic, Fault};
+pub(crate) use generator::Asked as GeneratorAsked;
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
 pub(crate) use target_file::target;
@@ -57,6 +59,8 @@ pub(crate) struct Request<'a> {
     pub(crate) seed: Option<u64>,
     /// `--allow-failures`, before that of the file.
     pub(crate) allow_failures: Option<f64>,
+    /// `--threads` and `--spin`, before the file's `[generator]`.
+    pub(crate) generator: GeneratorAsked,
     /// The targets of the zoo.
     pub(crate) zoo: &'a [Target],
     /// The machine.

@@ -6,9 +6,10 @@ use std::path::Path;
 use judge::ResolvedClaim;
 use model::{Blocks, Cell, CellPlan, Claim, Metric, PLAN_SCHEMA, Plan, Target};
 
-use super::cells::{Ground, Share};
+use super::cells::Ground;
 use super::claims::{Court, too_quick};
 use super::diagnostic::{Diagnostic, Fault, Read};
+use super::generator::{Asked, Share};
 use super::load::Load;
 use super::roster::Roster;
 use super::section::{Item, Section, parse};
@@ -16,8 +17,20 @@ use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials, ladder};
 use super::vary::Vary;
 use super::{Request, Source};
 
-const KEYS: [&str; 11] =
-    ["question", "source", "seed", "margin", "load", "profile", "vary", "trials", "quick", "claim", "target"];
+const KEYS: [&str; 12] = [
+    "question",
+    "source",
+    "seed",
+    "margin",
+    "load",
+    "generator",
+    "profile",
+    "vary",
+    "trials",
+    "quick",
+    "claim",
+    "target",
+];
 
 /// The order of trials, and what else is drawn, unless somebody asks for another.
 const DEFAULT_SEED: u64 = 42;
@@ -99,7 +112,9 @@ impl<'a> Experiment<'a> {
         let ladder = trials.as_ref().map_or(Ok(None), |trials| trials.read("ladder", |item| ladder(item, &vary)))?;
         let trials = Trials::read(trials.as_ref())?;
         let quick = Quick::read(section("quick")?.as_ref(), trials, &vary, &roster)?;
-        Ok(Experiment { roster, load, vary, trials, ladder, quick, share: Share::of(request.machine) })
+        let generator = Asked::read(section("generator")?.as_ref(), request.machine)?;
+        let share = Share::of(request.machine, request.generator.or(generator));
+        Ok(Experiment { roster, load, vary, trials, ladder, quick, share })
     }
 
     fn form(&self, quick: bool) -> Trials {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use model::{Plan, Target};
 
-use super::{Diagnostic, Machine, Request, Source, plan, target};
+use super::{Diagnostic, GeneratorAsked, Machine, Request, Source, plan, target};
 
 /// Stands in a file right before the place that an error must point at.
 const MARK: char = '«';
@@ -43,6 +43,7 @@ fn with<T>(read: impl FnOnce(&Request) -> T) -> T {
         blocks: None,
         seed: None,
         allow_failures: None,
+        generator: GeneratorAsked::default(),
         zoo: &zoo,
         machine: Machine { cpus: 4 },
         base: Path::new("/home/me"),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::experiment::GeneratorAsked;
 use model::{Arrivals, Blocks, LoadModel, NS_PER_S};
 
 const DELAYED: &str = "question = 'Which?'\nload.path = '/rest/hello'\n";
@@ -135,6 +136,28 @@ fn a_window_holds_enough_handler_delays() {
     let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns / NS_PER_S).collect::<Vec<_>>();
     assert_eq!(windows(resolved(&file)), [10, 30]);
     assert_eq!(windows(quick(&file)), [1, 6]);
+}
+
+#[test]
+fn the_generator_has_a_quarter_of_the_cpus_or_what_somebody_says() {
+    let of = |table: &str, cpus, threads| {
+        let file = source(&format!("question = 'x'\n{table}[vary]\ntarget = 'alpha'\n"));
+        let generator = GeneratorAsked { threads, ..GeneratorAsked::default() };
+        let plan = with(|request| plan(&file, &Request { machine: Machine { cpus }, generator, ..*request })).unwrap();
+        (plan.generator.threads, plan.generator.cpus, plan.target_cpus.len(), plan.generator.spin)
+    };
+    assert_eq!(of("", 8, None), (2, vec![6, 7], 6, false));
+    assert_eq!(of("", 64, None).0, 16);
+    assert_eq!(of("", 7, None), (1, vec![6], 6, false));
+    assert_eq!(of("[generator]\ncpus = 3\n", 8, None), (3, vec![5, 6, 7], 5, false));
+    assert_eq!(of("[generator]\nthreads = 2\nspin = true\n", 4, None), (2, vec![2, 3], 2, true));
+    assert_eq!(of("[generator]\nthreads = 4\ncpus = 2\n", 8, None), (4, vec![6, 7], 6, false));
+    assert_eq!(of("[generator]\ncpus = 1\n", 8, Some(3)), (3, vec![5, 6, 7], 5, false), "the command line comes first");
+    assert_eq!(of("", 2, Some(3)), (3, vec![1], 1, false), "the target keeps one");
+    assert_eq!(of("", 1, Some(2)), (2, vec![], 0, false));
+    let file = source("question = 'x'\n[generator]\ncpus = 4\n[vary]\ntarget = 'alpha'\n");
+    let refused = with(|request| plan(&file, request)).unwrap_err().render(false);
+    assert!(refused.contains("of 4 CPUs the generator can have 3 to itself, not 4"), "{refused}");
 }
 
 #[test]
