@@ -174,6 +174,27 @@ fn a_claim_about_many_cores_is_not_refuted_on_few_and_contradicted_on_enough() {
 }
 
 #[test]
+fn the_memory_of_several_processes_counts_what_they_share_once() {
+    let several = "run = \"sh -c '$BOURDON specimen clean; :'\"";
+    let lab = Lab::new().experiment(beside_a_specimen(several));
+    lab.run(&["--target", "odd"]).exits(0).shows(&["memory of odd: several processes; what they share counts once"]);
+    let record = lab.record();
+    for trial in record.trials() {
+        let seen = &trial["observation"];
+        let [shared, all] = ["peak_pss_bytes", "peak_memory_bytes"].map(|key| seen[key].as_u64().unwrap());
+        assert!(seen["processes_max"].as_u64().unwrap() > 1 && 0 < shared && shared < all, "{seen:#}");
+    }
+    let cell = &record.analysis()["cells"][0];
+    assert_eq!(cell["memory_count"], "proportional");
+    let peaks: Vec<f64> =
+        record.trials().iter().map(|t| t["observation"]["peak_pss_bytes"].as_f64().unwrap()).collect();
+    let estimate = cell["peak_memory_bytes"]["estimate"].as_f64().unwrap();
+    let within =
+        peaks.iter().any(|peak| *peak <= estimate * 1.001) && peaks.iter().any(|peak| *peak >= estimate * 0.999);
+    assert!(within, "{estimate} of {peaks:?}");
+}
+
+#[test]
 fn the_generator_has_the_threads_that_are_asked_for() {
     let lab = Lab::new().experiment(format!("{SHORT}\n[generator]\nthreads = 2\n"));
     let threads = |trial: &Json| trial["measurement"]["generator"]["threads"].as_array().unwrap().len();

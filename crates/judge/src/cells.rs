@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{
     CellAnalysis, CellCourse, CellLatency, CellLoad, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary,
-    Mark, MarkNote, Measured, Measurement, Metric, NS_PER_S, Observation, Plan, Profile, ProfiledBy, ProfiledFunction,
-    format_duration,
+    Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Plan, Profile, ProfiledBy,
+    ProfiledFunction, format_duration,
 };
 
 use crate::asked::Asked;
@@ -51,6 +51,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         target_busy: mean_of(records, index, |launch| launch.record.observation.as_ref().map(Observation::busy)),
         generator_busy: mean_of(records, index, |launch| Some(measurement(launch)?.generator.busiest_thread())),
         peak_memory_bytes: figure(Metric::PeakMemory),
+        memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
         errors: failing.failed_share,
@@ -188,6 +189,12 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
         [felt.p50, felt.p90, felt.p99].into_iter().flatten().any(|value| felt.is_lower_bound(value))
     };
     measurement(launch).and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
+}
+
+/// What the memory of its launches counts; the one that is most to be said where they differ.
+fn memory_count(records: &Records, index: usize) -> MemoryCount {
+    let seen = records.valid(index).filter_map(|launch| launch.record.observation.as_ref());
+    seen.map(Observation::memory_count).max().unwrap_or_default()
 }
 
 /// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies

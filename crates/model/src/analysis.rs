@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, Metric, ProfiledBy, ProfiledFunction,
-    Reason, RelativeRate,
+    AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, MemoryCount, Metric, ProfiledBy,
+    ProfiledFunction, Reason, RelativeRate,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -173,8 +173,11 @@ pub struct CellAnalysis {
     pub target_busy: Option<f64>,
     /// The busiest generator thread, mean over launches, 0 to 1.
     pub generator_busy: Option<f64>,
-    /// Peak resident memory.
+    /// Peak memory.
     pub peak_memory_bytes: Measured,
+    /// What it counts; the widest of its launches.
+    #[serde(default)]
+    pub memory_count: MemoryCount,
     /// From launch to the first good answer.
     pub time_to_ready_ms: Measured,
     /// Where the target's CPU time went; null where no profile was asked for.

@@ -43,8 +43,8 @@ pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric, Scale};
 pub use mix::{Mix, WeightedRequest};
 pub use observation::{
-    Census, HostUse, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample, RuntimeUse,
-    Sample, SocketCounts, SocketUse, short_name,
+    Census, HostUse, MemoryCount, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample,
+    RuntimeUse, Sample, SocketCounts, SocketUse, short_name,
 };
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;

@@ -23,11 +23,11 @@ kinds! {
         SwitchesPerRequest = "switches_per_request",
         /// Elapsed time ÷ completed requests, µs: what ab calls the mean across all concurrent requests.
         ElapsedPerRequest = "elapsed_per_request",
-        /// Peak resident memory, bytes.
+        /// Peak memory, bytes: resident, of several processes proportional.
         PeakMemory = "peak_memory",
-        /// Resident memory before any load, bytes.
+        /// The same before any load.
         MemoryAtRest = "memory_at_rest",
-        /// Resident memory after the load, bytes; on a ladder, once it has settled.
+        /// The same after the load; on a ladder, once it has settled.
         MemoryAfter = "memory_after",
         /// Proportional memory (each shared page divided among those that share it) before any load, bytes.
         PssAtRest = "pss_at_rest",
@@ -177,9 +177,9 @@ impl Metric {
                 per_completed((seen.voluntary_switches? + seen.involuntary_switches?) as f64)
             }
             Metric::ElapsedPerRequest => per_completed(measured.window_s * 1e6),
-            Metric::PeakMemory => seen.map(|o| o.peak_memory_bytes as f64),
-            Metric::MemoryAtRest => seen.map(|o| o.memory_at_rest_bytes as f64),
-            Metric::MemoryAfter => seen?.memory_after_bytes.map(|bytes| bytes as f64),
+            Metric::PeakMemory => seen.map(|o| o.peak_memory() as f64),
+            Metric::MemoryAtRest => seen.map(|o| o.memory_at_rest() as f64),
+            Metric::MemoryAfter => seen?.memory_after().map(|bytes| bytes as f64),
             Metric::PssAtRest => seen?.pss_at_rest_bytes.map(|bytes| bytes as f64),
             Metric::PssAfter => seen?.pss_after_bytes.map(|bytes| bytes as f64),
             Metric::PeakHeap => runtime()?.peak_heap_bytes.map(|bytes| bytes as f64),

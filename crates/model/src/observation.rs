@@ -21,7 +21,8 @@ pub struct Sample {
     pub voluntary_switches: Option<u64>,
     /// Involuntary context switches since the start; null in samples that did not look.
     pub involuntary_switches: Option<u64>,
-    /// Proportional memory of the tree in bytes; null in samples that did not look.
+    /// Proportional memory of the tree in bytes; null in samples that did not look. In passing only trees of several
+    /// processes are looked at.
     pub pss_bytes: Option<u64>,
     /// The target's sockets; null in samples that did not look.
     pub sockets: Option<SocketCounts>,
@@ -151,6 +152,9 @@ pub struct Observation {
     pub pss_after_bytes: Option<u64>,
     /// Largest resident bytes seen.
     pub peak_memory_bytes: u64,
+    /// Largest proportional bytes seen from the window's start on; null where nobody looked, as in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_pss_bytes: Option<u64>,
     /// Most threads seen.
     pub threads_max: u32,
     /// Most processes seen.
@@ -246,7 +250,52 @@ pub struct ObservedSecond {
     pub gc_pause_ms: Option<f64>,
 }
 
+/// What a figure of a target's memory counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryCount {
+    /// Resident pages of its one process.
+    #[default]
+    Resident,
+    /// Of several processes each page once: one that n processes share counts an nth in each.
+    Proportional,
+    /// Resident pages of several processes added up: those that they share count in each.
+    ResidentSum,
+}
+
 impl Observation {
+    /// What its memory counts: proportional where there are several processes, for what they share (the program, what
+    /// the first of them had made ready before it forked) is there once.
+    pub fn memory_count(&self) -> MemoryCount {
+        match (self.processes_max > 1, self.peak_pss_bytes) {
+            (false, _) => MemoryCount::Resident,
+            (true, Some(_)) => MemoryCount::Proportional,
+            (true, None) => MemoryCount::ResidentSum,
+        }
+    }
+
+    fn counted(&self, resident: u64, proportional: Option<u64>) -> u64 {
+        match self.memory_count() {
+            MemoryCount::Proportional => proportional.unwrap_or(resident),
+            MemoryCount::Resident | MemoryCount::ResidentSum => resident,
+        }
+    }
+
+    /// Largest memory from the window's start on, in bytes, as [`Self::memory_count`] says.
+    pub fn peak_memory(&self) -> u64 {
+        self.counted(self.peak_memory_bytes, self.peak_pss_bytes)
+    }
+
+    /// Memory before any load.
+    pub fn memory_at_rest(&self) -> u64 {
+        self.counted(self.memory_at_rest_bytes, self.pss_at_rest_bytes)
+    }
+
+    /// Memory at the last look after the load.
+    pub fn memory_after(&self) -> Option<u64> {
+        self.memory_after_bytes.map(|resident| self.counted(resident, self.pss_after_bytes))
+    }
+
     /// CPU seconds of the target.
     pub fn cpu_s(&self) -> f64 {
         self.cpu_user_s + self.cpu_system_s

@@ -44,6 +44,7 @@ pub struct Sampler {
     rest_ns: u64,
     switches: Extra,
     sockets: Extra,
+    memory: Extra,
 }
 
 /// A part of a look that waits for its turn. Each has its own, so that a dear one does not delay the others.
@@ -79,6 +80,7 @@ impl Sampler {
             rest_ns: 0,
             switches: Extra::default(),
             sockets: Extra::default(),
+            memory: Extra::default(),
         }
     }
 
@@ -90,7 +92,8 @@ impl Sampler {
         sample
     }
 
-    /// A look in passing: context switches and sockets only when their turn has come.
+    /// A look in passing: context switches, sockets, and what the processes of a tree of several share, only when their
+    /// turn has come.
     pub fn sample(&mut self) -> Sample {
         self.look(false)
     }
@@ -110,6 +113,10 @@ impl Sampler {
         if full || self.sockets.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_sockets(&mut sample));
             self.sockets.done(sample.at_ns, cost_ns);
+        }
+        if !full && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
+            let cost_ns = cpu_of(|| self.fill_pss(&mut sample));
+            self.memory.done(sample.at_ns, cost_ns);
         }
         sample
     }

@@ -34,6 +34,7 @@ pub fn summarise(
         pss_at_rest_bytes: samples.first().and_then(|sample| sample.pss_bytes),
         pss_after_bytes: samples.last().and_then(|sample| sample.pss_bytes),
         peak_memory_bytes: loaded().map(|sample| sample.rss_bytes).max().unwrap_or(0),
+        peak_pss_bytes: loaded().filter_map(|sample| sample.pss_bytes).max(),
         threads_max: loaded().map(|sample| sample.threads).max().unwrap_or(0),
         processes_max: loaded().map(|sample| sample.processes).max().unwrap_or(0),
         open_files_max: loaded().filter_map(|sample| sample.open_files).max(),
@@ -237,6 +238,21 @@ mod tests {
         assert_eq!(seen.involuntary_switches, None);
         assert_eq!((seen.memory_at_rest_bytes, seen.peak_memory_bytes), (1_000, 1_030));
         assert_eq!((seen.threads_max, seen.processes_max, seen.open_files_max), (9, 2, Some(20)));
+    }
+
+    #[test]
+    fn proportional_memory_has_a_peak_of_its_own_from_the_window_on() {
+        let mut samples = steady();
+        for (at, bytes) in [(2, 9_000), (12, 700), (25, 800)] {
+            samples[at].pss_bytes = Some(bytes);
+        }
+        let seen = summarise(&samples, 1_000_000_000, 2_000_000_000, 1, 2, &[]);
+        assert_eq!(seen.peak_pss_bytes, Some(800), "what it was before the window is no peak under load");
+        assert_eq!((seen.peak_memory(), seen.memory_count()), (800, model::MemoryCount::Proportional));
+        let alone = Observation { processes_max: 1, ..seen.clone() };
+        assert_eq!((alone.peak_memory(), alone.memory_count()), (1_030, model::MemoryCount::Resident));
+        let old = Observation { peak_pss_bytes: None, ..seen };
+        assert_eq!((old.peak_memory(), old.memory_count()), (1_030, model::MemoryCount::ResidentSum));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use model::{
     Mark, Measured, Metric, Withheld,
 };
 
+use crate::blanks::memory_words;
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
 use crate::words::{self, machine, mark_meaning, words};
@@ -298,6 +299,11 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         said.push(format!("{blocks} launched again because the machine was busy: {}.", repeated.join("; ")));
     }
     said.extend(marks(analysis));
+    let memory = |of: &ComparedCell| {
+        let words = memory_words(of.cell.memory_count)?;
+        Some(format!("Memory of {}: {words}.", place(analysis, of)))
+    };
+    said.extend(analysis.cells.iter().filter_map(memory));
     let marks = analysis.session.marks.iter();
     said.extend(
         marks.map(|note| {

@@ -5,6 +5,7 @@
 
 mod audit_json;
 mod audit_text;
+mod blanks;
 mod calibration_text;
 mod claim_words;
 mod compare_markdown;

@@ -7,7 +7,7 @@ use crate::format::{bytes, duration_us, number, percent, plus_minus};
 use crate::words::{latency, profile};
 
 /// The population of the latencies of an open load.
-const RESPONSE: &str = "response";
+pub(crate) const RESPONSE: &str = "response";
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.

@@ -1,5 +1,6 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
+use crate::blanks::footnotes;
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
@@ -47,6 +48,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions)
             let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
+        notes.extend(footnotes(group).iter().map(|text| escape(text)));
         notes.extend(group.profiles().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }

@@ -1,5 +1,6 @@
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding, Mark};
 
+use crate::blanks::footnotes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Row, groups, ties};
@@ -65,6 +66,9 @@ fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
                 format!(" ({})", words::mark_meaning(mark))
             };
             page.paragraph(2, Tint::Unsure, &format!("{}{meaning}: {rows}", words::words(mark.id())));
+        }
+        for text in footnotes(group) {
+            page.paragraph(2, Tint::Dim, &text);
         }
         for text in group.profiles() {
             page.paragraph(2, Tint::Dim, &text);

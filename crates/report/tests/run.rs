@@ -95,3 +95,16 @@ fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
         assert_tidy(&run_text(&runs::full(), Style { colour: false, width }), width);
     }
 }
+
+#[test]
+fn a_blank_says_why_and_memory_what_it_counts() {
+    let mut analysis = runs::open_rate();
+    let none = |unit: &str| model::Measured { estimate: None, low: None, high: None, unit: unit.to_owned() };
+    let cell = &mut analysis.cells[1];
+    (cell.cpu_us_per_request, cell.latency_us.p99) = (none("us"), none("us"));
+    cell.memory_count = model::MemoryCount::Proportional;
+    analysis.groups[1].ranks[1].rank = None;
+    let cell = &mut analysis.cells[0];
+    (cell.cpu_us_per_request, cell.target_busy, cell.peak_memory_bytes) = (none("us"), None, none("bytes"));
+    insta::assert_snapshot!(text(&analysis));
+}

@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
     ClaimAnalysis, ClaimChance, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, FewCores,
-    Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured, Metric, ProfiledBy, ProfiledFunction, Rank,
-    RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured, MemoryCount, Metric, ProfiledBy,
+    ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis,
+    TrialCount, VoidTrial,
 };
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
@@ -50,6 +51,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         target_busy: Some(0.31),
         generator_busy: Some(0.22),
         peak_memory_bytes: measured(14_889_779.0, 0.03, "bytes"),
+        memory_count: MemoryCount::Resident,
         time_to_ready_ms: measured(12.0, 0.1, "ms"),
         profile: None,
         errors: 0.0,

@@ -1,0 +1,103 @@
+//! Why a table has no figure where it has none, and what its memory counts.
+
+use model::{CellAnalysis, MemoryCount};
+
+use crate::rows::{Group, RESPONSE, Row};
+
+/// Said under a table, a sentence each: `CPU/request – for a: …`.
+pub(crate) fn footnotes(group: &Group<'_>) -> Vec<String> {
+    let columns: [(&str, Why); 4] =
+        [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
+    let all: Vec<&Row> = group.rows.iter().collect();
+    let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
+    let is_ranked = |row: &Row| row.rank.trim_end_matches('=').parse::<u32>().is_ok();
+    let unranked: Vec<&Row> =
+        group.rows.iter().filter(|row| row.rank == "–" && group.rows.iter().any(is_ranked)).collect();
+    blanks.chain(of_column(&unranked, "rank –", no_rank)).chain(memory(group)).collect()
+}
+
+/// Why a cell has no figure in a column, where it has none.
+type Why = fn(&CellAnalysis) -> Option<&'static str>;
+
+fn of_column(among: &[&Row<'_>], column: &str, why: Why) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    // A void cell has no figure at all, and its row says so.
+    for row in among.iter().filter(|row| row.cell.trials > 0) {
+        let Some(reason) = why(row.cell) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rows)) => rows.push(name(row)),
+            None => reasons.push((reason, vec![name(row)])),
+        }
+    }
+    reasons.iter().map(|(reason, rows)| format!("{column} for {}: {reason}", rows.join(", "))).collect()
+}
+
+fn name(row: &Row<'_>) -> String {
+    row.name.join(" · ")
+}
+
+fn serves_nothing(cell: &CellAnalysis) -> bool {
+    cell.throughput.estimate == Some(0.0)
+}
+
+fn no_latency(cell: &CellAnalysis) -> Option<&'static str> {
+    let latency = &cell.latency_us;
+    let none = [&latency.p99, &latency.p90, &latency.p50].into_iter().all(|quantile| quantile.estimate.is_none());
+    none.then_some("fewer than 6 requests in each launch, which even a median needs")
+}
+
+fn no_p99(cell: &CellAnalysis) -> Option<&'static str> {
+    let latency = &cell.latency_us;
+    let lower = latency.p90.estimate.or(latency.p50.estimate);
+    (latency.p99.estimate.is_none() && lower.is_some()).then_some("it takes 368 requests in each launch")
+}
+
+fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {
+    if cell.cpu_us_per_request.estimate.is_some() {
+        None
+    } else if cell.target_busy.is_none() {
+        Some("the target was not watched")
+    } else if serves_nothing(cell) {
+        Some("nothing was served")
+    } else {
+        Some("the target used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
+    }
+}
+
+fn no_memory(cell: &CellAnalysis) -> Option<&'static str> {
+    cell.peak_memory_bytes.estimate.is_none().then_some("the target was not watched")
+}
+
+/// Why a target has no rank where others have one.
+fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
+    Some(if cell.failing.bad {
+        "its answers are bad"
+    } else if cell.at_least {
+        "only a lower bound is known"
+    } else if cell.latency_us.population == RESPONSE && cell.latency_us.p99.estimate.is_none() {
+        "it has no p99"
+    } else {
+        "fewer than six launches count"
+    })
+}
+
+/// What memory counts, where targets have several processes.
+fn memory(group: &Group<'_>) -> Vec<String> {
+    let of = |count: MemoryCount| {
+        let meant = |row: &&Row| row.cell.memory_count == count && row.cell.trials > 0;
+        let rows: Vec<String> = group.rows.iter().filter(meant).map(name).collect();
+        memory_words(count).filter(|_| !rows.is_empty()).map(|words| format!("memory of {}: {words}", rows.join(", ")))
+    };
+    [MemoryCount::Proportional, MemoryCount::ResidentSum].into_iter().filter_map(of).collect()
+}
+
+/// What a figure of memory counts, where it is not the resident pages of one process.
+pub(crate) fn memory_words(count: MemoryCount) -> Option<&'static str> {
+    match count {
+        MemoryCount::Resident => None,
+        MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
+        MemoryCount::ResidentSum => {
+            Some("several processes; what they share counts in each, because this record has no proportional figure")
+        }
+    }
+}
