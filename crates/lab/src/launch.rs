@@ -164,7 +164,7 @@ impl Process {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     self.pid = started.pid;
-                    self.time_to_ready_ms = (MonotonicClock.now_ns() - started.at_ns) as f64 / 1e6;
+                    self.time_to_ready_ms = MonotonicClock.now_ns().saturating_sub(started.at_ns) as f64 / 1e6;
                     return Ok(());
                 }
                 Ok(Answer { reply, .. }) => last = format!("{path} answers with status {}", reply.status),

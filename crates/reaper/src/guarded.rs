@@ -183,7 +183,7 @@ impl Guarded {
     fn hear_the_end(&mut self) {
         self.said = None;
         let lost = match self.started {
-            Some(_) => Ended::Otherwise("lost its reaper, which somebody killed".to_owned()),
+            Some(_) => Ended::Otherwise("lost its reaper (somebody killed it)".to_owned()),
             None => Ended::NotStarted("its reaper was killed before it began".to_owned()),
         };
         self.ended.get_or_insert(lost);

@@ -64,7 +64,7 @@ fn warden(order: &Order, furnish: Furnish<'_>) -> Result<(), String> {
     let mut guard = Guard::new(watch, reaper.id(), Ending::Awaited(AWAITED));
     let gone = guard.stand::<File>(None, |status, _| {
         if status.exit_status().is_none() {
-            Said::Ended(format!("lost its reaper, which {}", describe(status))).say(std::io::stdout());
+            Said::Ended(format!("lost its reaper (which {})", describe(status))).say(std::io::stdout());
         }
     });
     guard.watch.wait_for_stop();
