@@ -1,19 +1,29 @@
 use std::collections::BTreeMap;
 use std::fs::{File, remove_dir_all, remove_file};
-use std::io::Read;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use model::{BuildRecipe, Runtime, Target};
+use engine::MonotonicClock;
+use model::{BuildRecipe, Clock, Runtime, Target};
 use reaper::{Ended, Guarded, Order};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
 
 use crate::expand::{Variables, expand};
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How long a toolchain may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is read of it.
+const MOST_SAID: u64 = 64 * 1024;
 
 /// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
 #[derive(Debug, Clone)]
@@ -192,13 +202,39 @@ pub fn toolchain(target: &Target, runtime: &Runtime) -> Result<Option<String>, B
     let program = words.next().unwrap_or(&toolchain.command);
     let mut question = Command::new(program);
     question.args(words).current_dir(&target.launch.cwd).envs(&runtime.env).stdin(Stdio::null());
-    let output = question.output().map_err(|_| missing())?;
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned();
-    if output.status.success() {
+    let (well, said) = ask(&mut question).map_err(|_| missing())?;
+    if well {
         return Ok(Some(said));
     }
     Err(BuildError::HalfToolchain { target: target.name.clone(), said, get: toolchain.get.clone() })
+}
+
+/// Whether a command ends well, and the first line of what it says. What it leaves running may keep its output open:
+/// its own end is waited for, and no longer than patience lasts.
+fn ask(question: &mut Command) -> std::io::Result<(bool, String)> {
+    let file = || memfd_create("said", MemfdFlags::CLOEXEC).map(File::from);
+    let (stdout, stderr) = (file()?, file()?);
+    question.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
+    let mut asked = question.spawn()?;
+    let give_up_ns = MonotonicClock.now_ns() + PATIENCE.as_nanos() as u64;
+    while MonotonicClock.now_ns() < give_up_ns {
+        if let Some(status) = asked.try_wait()? {
+            return Ok((status.success(), first_line(&[stdout, stderr])?));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    let _ = kill_process_group(Pid::from_child(&asked), Signal::KILL);
+    asked.wait()?;
+    Ok((false, format!("`{question:?}` did not end within {} s", PATIENCE.as_secs())))
+}
+
+fn first_line(files: &[File]) -> std::io::Result<String> {
+    let mut said = Vec::new();
+    for mut file in files {
+        file.rewind()?;
+        file.take(MOST_SAID).read_to_end(&mut said)?;
+    }
+    Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Where a command is; one with a slash in it is where it says.
@@ -362,6 +398,17 @@ mod tests {
         });
         let said = build(folder.path(), &target).unwrap_err().to_string();
         assert_eq!(said, "t cannot be built here: no JDK 25 here; get what is missing from https://example.invalid");
+    }
+
+    #[test]
+    fn a_toolchain_that_leaves_a_daemon_is_not_waited_for() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut question = Command::new("sh");
+        question.args(["-c", "sleep 600 & echo $!; echo more >&2"]);
+        let (well, daemon) = ask(&mut question).unwrap();
+        let daemon = Pid::from_raw(daemon.parse().unwrap()).unwrap();
+        rustix::process::kill_process(daemon, Signal::KILL).unwrap();
+        assert!(well, "it was still there");
     }
 
     #[test]
