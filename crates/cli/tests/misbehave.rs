@@ -219,6 +219,12 @@ fn who_guards_may_be_stopped_and_everything_still_ends() {
         running.end().exits(130);
         lab.nothing_is_left();
     }
+    for stopped in ["reaper", "warden"] {
+        let (lab, running) = under_load();
+        signal(called(&lab, stopped)[0], Signal::STOP);
+        running.kill();
+        lab.nothing_is_left();
+    }
 }
 
 #[test]

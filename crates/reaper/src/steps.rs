@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Signal, WaitStatus, getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
+use rustix::process::{
+    Signal, WaitStatus, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
+};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_name};
 
 use crate::children::own;
@@ -91,8 +93,9 @@ fn reap(order: &Order) -> Result<(), String> {
     });
     output.finish();
     guard.watch.wait_for_stop();
-    // Should the warden have been killed.
+    // Should the warden have been killed; or stopped, for bourdon may be gone.
     drop(Scratch(order.scratch.clone()));
+    let _ = getppid().map(|warden| kill_process(warden, Signal::CONT));
     Ok(())
 }
 
