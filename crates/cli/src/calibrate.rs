@@ -1,9 +1,11 @@
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::{CalibrationError, CalibrationStage, Calibrator, ProcessLauncher};
-use model::{Calibration, GeneratorLimits, Instrument};
+use lab::{
+    CalibrationError, CalibrationStage, Calibrator, LabError, ProcessLauncher, create_folder_durably, read_json,
+    write_durably,
+};
+use model::{CALIBRATION_SCHEMA, Calibration, GeneratorLimits, Instrument};
 use observe::ProcSource;
 use specimens::Kind;
 
@@ -27,25 +29,33 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     reserve_files(CONNECTIONS, 1, "")?;
     let stop = flag_on_interrupt()?;
     let state = home::state()?;
-    fs::create_dir_all(&state).map_err(|error| unwritable(&state, &error))?;
-    let measured = measure(args, &state, &stop)?;
-    let calibration = judge::judge_calibration(Calibration { instrument: instrument(), ..measured });
     let file = state.join(FILE);
+    let possible = create_folder_durably(&state);
+    possible
+        .unwrap_or_else(|error| say(format!("note: what is measured will be shown, and {}", unkept(&state, &error))));
+    let scratch =
+        tempfile::tempdir().map_err(|error| Failure::usage(format!("{error}; set TMPDIR to another folder")))?;
+    let measured = measure(args, scratch.path(), &stop)?;
+    let calibration = judge::judge_calibration(Calibration { instrument: instrument(), ..measured });
+    show(&calibration, args.format)?;
     store(&calibration, &file)?;
-    match args.format {
-        CalibrateFormat::Json => write_out(&report::calibration_json(&calibration))?,
-        CalibrateFormat::Text => {
-            let distrusted: Vec<bool> = calibration.rates.iter().map(|step| judge::distrust(step).is_some()).collect();
-            write_out(&report::calibration_text(&calibration, &distrusted, style()))?;
-            say(format!("\nkept in {}", file.display()));
-        }
+    if args.format == CalibrateFormat::Text {
+        say(format!("\nkept in {}", file.display()));
     }
     Ok(if calibration.limits.is_some() { Exit::Good } else { Exit::Void })
 }
 
-fn measure(args: &CalibrateArgs, state: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
+fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failure> {
+    let distrusted: Vec<bool> = calibration.rates.iter().map(|step| judge::distrust(step).is_some()).collect();
+    write_out(&match format {
+        CalibrateFormat::Json => report::calibration_json(calibration),
+        CalibrateFormat::Text => report::calibration_text(calibration, &distrusted, style()),
+    })
+}
+
+fn measure(args: &CalibrateArgs, folder: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let responder = experiment::specimen(Kind::Clean, state);
+    let responder = experiment::specimen(Kind::Clean, folder);
     let launcher = ProcessLauncher { executable: home::executable()? };
     let calibrator = Calibrator {
         responder: &responder,
@@ -55,7 +65,7 @@ fn measure(args: &CalibrateArgs, state: &Path, stop: &AtomicBool) -> Result<Cali
         responder_cpu: (cpus > 1).then_some(0),
         generator_cpu: cpus - 1,
         window_ns: args.duration,
-        folder: state,
+        folder,
     };
     let steps = Steps::new();
     let measured = calibrator.run(&judge::next_rate, stop, &mut |stage| steps.show(&words(stage)));
@@ -85,25 +95,33 @@ fn words(stage: CalibrationStage) -> String {
     }
 }
 
-/// Written beside its place and then moved there, so that a kill leaves the old one or the new one.
 fn store(calibration: &Calibration, file: &Path) -> Result<(), Failure> {
-    let beside = file.with_extension("json.new");
-    fs::write(&beside, report::calibration_json(calibration))
-        .and_then(|()| fs::rename(&beside, file))
-        .map_err(|error| unwritable(file, &error))
+    create_folder_durably(file.parent().unwrap_or(file))
+        .and_then(|()| write_durably(file, report::calibration_json(calibration).as_bytes()))
+        .map_err(|error| Failure::usage(unkept(file, &error)))
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+fn unkept(path: &Path, error: &std::io::Error) -> String {
     let path = path.display();
-    Failure::usage(format!("cannot write {path}: {error}; set XDG_STATE_HOME to a folder that can be written"))
+    format!("not kept in {path}: {error}; set XDG_STATE_HOME to a folder that can be written")
 }
 
 /// What the calibration that is kept says of one generator thread; none where there is none, or where it was made on
 /// another machine, kernel or version.
 pub(crate) fn stored_limits() -> Option<GeneratorLimits> {
-    let text = fs::read_to_string(home::state().ok()?.join(FILE)).ok()?;
-    let stored: Calibration = serde_json::from_str(&text).ok()?;
+    let file = home::state().ok()?.join(FILE);
+    let stored = read_calibration(&file).unwrap_or_else(|error| {
+        say(format!("note: the stored calibration is ignored: {error}; make another with bourdon calibrate"));
+        None
+    })?;
     (stored.instrument == instrument()).then_some(stored.limits)?
+}
+
+fn read_calibration(file: &Path) -> Result<Option<Calibration>, LabError> {
+    match read_json(file, CALIBRATION_SCHEMA) {
+        Err(error) if error.is_missing() => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// What measures here: this version of bourdon on this machine.

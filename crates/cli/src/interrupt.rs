@@ -1,18 +1,30 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::exit::Failure;
 
-/// A flag that the first Ctrl-C (or TERM) sets, so that what was measured is kept; the second ends the process.
+/// A flag that the first Ctrl-C, TERM or HUP sets, so that what was measured is kept; the second ends the process.
 pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // `nohup` means what it says.
+        if signal == SIGHUP && is_ignored(signal) {
+            continue;
+        }
         let registered = flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)));
         registered.map_err(|error| Failure::usage(format!("cannot watch for Ctrl-C: {error}")))?;
     }
     Ok(stop)
+}
+
+/// Whether the process was started with a signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & 1 << (signal - 1) != 0
 }

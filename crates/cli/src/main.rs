@@ -13,6 +13,7 @@ mod load;
 mod output;
 mod progress;
 mod report;
+mod resume;
 mod run;
 mod series;
 mod specimen;

@@ -6,15 +6,20 @@ use model::{Analysis, TrialRecord};
 
 use crate::args::{ReportArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
-use crate::output::{style, write_out};
+use crate::output::{say, style, write_out};
+use crate::resume;
 
 /// `bourdon report RUN`.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let record = RunFolder::read(&args.run).map_err(Failure::usage)?;
     let analysis = analyse(&record);
-    write_documents(&args.run, &analysis).map_err(Failure::usage)?;
-    print(&analysis, args.format)?;
-    Ok(Exit::of_answer(judge::answer_is_bad(&analysis), false))
+    // The answer first: what cannot be kept can still be read.
+    let printed = print(&analysis, args.format);
+    if let Err(error) = write_documents(&args.run, &analysis) {
+        say_unkept(&error, &args.run);
+        return Ok(Exit::Usage);
+    }
+    printed.map(|()| Exit::of_answer(judge::answer_is_bad(&analysis), false))
 }
 
 /// Judges a record: the same record gives the same analysis to the bit.
@@ -29,6 +34,12 @@ pub(crate) fn analyse(record: &RunRecord) -> Analysis {
 pub(crate) fn write_documents(folder: &Path, analysis: &Analysis) -> Result<(), LabError> {
     RunFolder::write_document(folder, "analysis.json", &::report::run_json(analysis))?;
     RunFolder::write_document(folder, "report.md", &::report::run_markdown(analysis))
+}
+
+/// Says that the analysis is not beside the record, and how it gets there.
+pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
+    let command = resume::subcommand("report", folder);
+    say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis anew: {command}"));
 }
 
 /// Prints the analysis on stdout.

@@ -1,17 +1,20 @@
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use judge::BlockPlanner;
-use lab::{Builder, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
-use model::{AbsentTarget, Analysis, CellPlan, ClaimVerdict, Environment, Level, Plan, TrialRecord, TrialStage};
+use lab::{Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
+use model::{
+    AbsentTarget, Analysis, CellPlan, ClaimVerdict, ENVIRONMENT_SCHEMA, Environment, Level, Plan, TrialRecord,
+    TrialStage,
+};
 use observe::ProcSource;
 use specimens::Kind;
 
 use crate::args::{ReportFormat, RunArgs};
 use crate::calibrate;
+use crate::compare;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, Request};
 use crate::home;
@@ -20,19 +23,17 @@ use crate::load::reserve_files;
 use crate::output::{say, write_out};
 use crate::progress::RunProgress;
 use crate::report;
+use crate::resume::{self, Opened};
 use crate::series;
 use crate::unnamed::Unnamed;
 
-/// Schema number of `environment.json`.
-const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
-
-/// A run that is about to begin or to go on.
+/// A run that is about to begin or to be resumed.
 pub(crate) struct Trial {
-    plan: Plan,
+    pub(crate) plan: Plan,
     pub(crate) prepared: Prepared,
-    folder: RunFolder,
-    environment: Environment,
-    done: Vec<TrialRecord>,
+    pub(crate) folder: RunFolder,
+    pub(crate) environment: Environment,
+    pub(crate) done: Vec<TrialRecord>,
 }
 
 /// A run that has ended, or was stopped.
@@ -42,21 +43,34 @@ pub(crate) struct Conducted {
     pub(crate) record: RunRecord,
     pub(crate) analysis: Analysis,
     pub(crate) interrupted: bool,
+    /// Whether the analysis lies beside the record.
+    kept: bool,
     prepared: Prepared,
 }
 
 /// `bourdon run EXPERIMENT`.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let stop = flag_on_interrupt()?;
     match (&args.resume, args.experiment.as_deref()) {
-        (Some(folder), _) if series::is_one(folder) => return series::resume(args, folder, &stop),
-        (None, Some(series::ALL)) if !Path::new(series::ALL).is_file() => return series::begin(args, &stop),
+        (Some(folder), _) if series::is_one(folder) => return series::resume(args, folder),
+        (None, Some(series::ALL)) if !Path::new(series::ALL).is_file() => return series::begin(args),
         _ => {}
     }
     let mut progress = RunProgress::new();
-    let trial = match (&args.resume, &args.experiment) {
-        (Some(folder), _) => resume(folder, &stop, &mut progress)?,
-        (None, Some(named)) => begin(args, named, &stop, &mut progress)?,
+    // Until the plan is read a signal ends bourdon as any program: there is nothing to keep, and a file may be a FIFO.
+    let (trial, stop) = match (&args.resume, &args.experiment) {
+        (Some(folder), _) => {
+            let mut opened = Opened::of(folder, args.blocks)?;
+            if let Some(comparison) = opened.plan().comparison.clone() {
+                return compare::resume(args.format, opened, &comparison);
+            }
+            let stop = flag_on_interrupt()?;
+            (opened.prepare(&stop, &mut progress)?, stop)
+        }
+        (None, Some(named)) => {
+            let planned = plan(args, named)?;
+            let stop = flag_on_interrupt()?;
+            (begin(args, planned, &stop, &mut progress)?, stop)
+        }
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
     let ended = conduct(trial, &stop, progress)?;
@@ -71,7 +85,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// Builds what a plan launches, and says which target is being built.
-fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
+pub(crate) fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
     let builder = Builder::new(home::build_cache()?, home::executable()?);
     let prepared = lab::prepare(plan, &builder, stop, &mut |event| progress.show(&event));
     if prepared.interrupted {
@@ -80,12 +94,15 @@ fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Resu
     Ok(prepared)
 }
 
-pub(crate) fn begin(
-    args: &RunArgs,
-    named: &str,
-    stop: &AtomicBool,
-    progress: &mut RunProgress,
-) -> Result<Trial, Failure> {
+/// An experiment that was read and resolved.
+pub(crate) struct Planned {
+    plan: Plan,
+    /// The folder beside which things are looked for.
+    base: PathBuf,
+}
+
+/// Reads an experiment.
+pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
     let found = home::experiment(named)?;
     let zoo = home::targets(&found.folder)?;
     let request = Request {
@@ -99,7 +116,16 @@ pub(crate) fn begin(
         machine: Machine { cpus: cpus() },
         base: &found.folder,
     };
-    let mut plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
+    let plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
+    Ok(Planned { plan, base: found.folder })
+}
+
+pub(crate) fn begin(
+    args: &RunArgs,
+    Planned { mut plan, base }: Planned,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Trial, Failure> {
     reserve(&plan)?;
     let asked = plan.clone();
     let mut prepared = build(&mut plan, stop, progress)?;
@@ -111,7 +137,7 @@ pub(crate) fn begin(
             return Err(Failure::unreachable(format!("{}; no specimen has routes to stand in for it", absent.reason)));
         }
         say("no target can be built here: running on bourdon's own specimens instead");
-        plan = on_specimens(asked, plan.absent, &found.folder);
+        plan = on_specimens(asked, plan.absent, &base);
         prepared = build(&mut plan, stop, progress)?;
     }
     record(plan, prepared, &args.runs, stop, progress)
@@ -179,7 +205,7 @@ fn asks_a_mix(plan: &Plan) -> bool {
 }
 
 /// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
-fn reserve(plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn reserve(plan: &Plan) -> Result<(), Failure> {
     let needs = |cell: &CellPlan| (cell.load.connections, if cell.load.network_delay_ns > 0 { 3 } else { 1 });
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
     let (connections, files_each) = most.unwrap_or((1, 1));
@@ -205,20 +231,6 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
 }
 
-pub(crate) fn resume(path: &Path, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
-    let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
-    let RunRecord { plan, environment, trials } = record;
-    reserve(&plan)?;
-    let mut buildable = plan.clone();
-    let prepared = build(&mut buildable, stop, progress)?;
-    if buildable.cells.len() < plan.cells.len() {
-        let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
-        return Err(Failure::unreachable(format!("the run cannot go on: {}", missing.join("; "))));
-    }
-    say(format!("going on with {}, {} trials recorded", path.display(), trials.len()));
-    Ok(Trial { plan, prepared, folder, environment, done: trials })
-}
-
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher { executable: home::executable()? };
@@ -228,41 +240,43 @@ pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProg
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };
     let ended = session.run(&planner, stop, &mut |event| progress.show(&event));
     progress.stop();
-    let ended = ended.map_err(Failure::usage)?;
     let path = trial.folder.path().to_owned();
+    let ended = ended.map_err(|error| stopped(&error, &path))?;
     let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
     let analysis = report::analyse(&record);
-    report::write_documents(&path, &analysis).map_err(Failure::usage)?;
-    Ok(Conducted { path, record, analysis, interrupted: ended.interrupted, prepared: trial.prepared })
+    let kept = report::write_documents(&path, &analysis).inspect_err(|error| report::say_unkept(error, &path)).is_ok();
+    Ok(Conducted { path, record, analysis, interrupted: ended.interrupted, kept, prepared: trial.prepared })
 }
 
-/// Says how to go on with what is in a folder, by a command that can be pasted.
-pub(crate) fn say_interrupted(folder: &Path) {
-    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
-    let folder = folder.to_string_lossy();
-    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word));
-    let (called, folder) = (quoted(&called), quoted(&folder));
-    say(format!("interrupted; what was measured is kept. To go on: {called} run --resume {folder}"));
+/// Why a run could not be recorded further, and how it is resumed.
+fn stopped(error: &LabError, path: &Path) -> Failure {
+    let command = resume::command(path);
+    Failure::usage(format!("{error}\nwhat was measured is kept. Make room or mend that, then resume: {command}"))
 }
 
 impl Conducted {
-    /// Says how to go on with a run that was interrupted.
+    /// Says how to resume a run that was interrupted.
     fn interruption(&self) -> Exit {
-        say_interrupted(&self.path);
+        resume::say_interrupted(&self.path);
         Exit::Interrupted
     }
 
-    /// Whether a target could not be built, or did not start or answer when it was launched.
-    pub(crate) fn unreachable(&self) -> bool {
+    /// The status that does not depend on the figures: none where every launch served and the answer is kept.
+    pub(crate) fn failure(&self) -> Option<Exit> {
         let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
         let not_launched = |trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
-        self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty()
+        let unreachable = self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty();
+        match (self.kept, unreachable) {
+            (false, _) => Some(Exit::Usage),
+            (true, true) => Some(Exit::Unreachable),
+            (true, false) => None,
+        }
     }
 }
 
 pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
-    if ended.unreachable() {
-        return Exit::Unreachable;
+    if let Some(failure) = ended.failure() {
+        return failure;
     }
     let analysis = &ended.analysis;
     let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);

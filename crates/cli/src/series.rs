@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
-use lab::RunFolder;
+use lab::{RunFolder, create_folder_durably, read_toml, write_toml};
 use model::Analysis;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::home;
+use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, write_out};
 use crate::progress::RunProgress;
+use crate::resume::{self, Opened};
 use crate::run::{self, Conducted};
 
 /// The word that stands for every shipped experiment.
@@ -53,7 +55,8 @@ pub(crate) fn is_one(folder: &Path) -> bool {
 }
 
 /// `bourdon run all`.
-pub(crate) fn begin(args: &RunArgs, stop: &AtomicBool) -> Result<Exit, Failure> {
+pub(crate) fn begin(args: &RunArgs) -> Result<Exit, Failure> {
+    let stop = flag_on_interrupt()?;
     let series = Series {
         schema: SERIES_SCHEMA.to_owned(),
         experiments: home::shipped_names().into_iter().map(str::to_owned).collect(),
@@ -62,24 +65,25 @@ pub(crate) fn begin(args: &RunArgs, stop: &AtomicBool) -> Result<Exit, Failure> 
         seed: args.seed,
     };
     let folder = create(&args.runs, args.quick)?;
-    let text = toml::to_string(&series).map_err(Failure::usage)?;
-    RunFolder::write_document(&folder, SERIES, &text).map_err(Failure::usage)?;
-    conduct(args, &series, &folder, stop)
+    write_toml(&folder.join(SERIES), &series).map_err(Failure::usage)?;
+    conduct(args, &series, &folder, &stop)
 }
 
 /// `bourdon run --resume RUNS/DATE-all`.
-pub(crate) fn resume(args: &RunArgs, folder: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
-    let path = folder.join(SERIES);
-    let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-    let series: Series = toml::from_str(&text).map_err(|error| wrong(&error))?;
-    conduct(args, &series, folder, stop)
+pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
+    if args.blocks.is_some() {
+        let cure = "name the folder of one of its runs";
+        return Err(Failure::usage(format!("--blocks changes one run, and this is a folder of `{ALL}`: {cure}")));
+    }
+    let series: Series = read_toml(&folder.join(SERIES), SERIES_SCHEMA).map_err(Failure::usage)?;
+    let stop = flag_on_interrupt()?;
+    conduct(args, &series, folder, &stop)
 }
 
 /// A folder of its own for the runs of a series.
 fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
     let name = format!("{}-{ALL}{}", Zoned::now().date(), if quick { "-quick" } else { "" });
-    std::fs::create_dir_all(runs).map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))?;
+    create_folder_durably(runs).map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))?;
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = runs.join(format!("{name}{suffix}"));
@@ -114,32 +118,34 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
     })?;
     if stop.load(Ordering::Relaxed) {
-        run::say_interrupted(folder);
+        resume::say_interrupted(folder);
         return Ok(Exit::Interrupted);
     }
     Ok(ended.iter().map(|one| one.exit).min().unwrap_or(Exit::Good))
 }
 
-/// Begins an experiment, or goes on with it where the folder has a run of it.
+/// Begins an experiment, or resumes it where the folder has a run of it.
 fn one(args: &RunArgs, series: &Series, folder: &Path, name: &str, stop: &AtomicBool) -> Result<Conducted, Failure> {
     let mut progress = RunProgress::new();
-    let trial = match recorded(folder, name) {
-        Some(run) => run::resume(&run, stop, &mut progress)?,
+    let trial = match recorded(folder, name)? {
+        Some(run) => Opened::of(&run, None)?.prepare(stop, &mut progress)?,
         None => {
             let (quick, blocks, seed) = (series.quick, series.blocks, series.seed);
             let args = RunArgs { quick, blocks, seed, runs: folder.to_owned(), ..args.clone() };
-            run::begin(&args, name, stop, &mut progress)?
+            run::begin(&args, run::plan(&args, name)?, stop, &mut progress)?
         }
     };
     run::conduct(trial, stop, progress)
 }
 
 /// The run of an experiment in the folder of a series: `DATE-NAME`.
-fn recorded(folder: &Path, name: &str) -> Option<PathBuf> {
+fn recorded(folder: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
+    let unreadable = |error| Failure::usage(format!("{}: {error}", folder.display()));
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).and_then(Iterator::collect).map_err(unreadable);
     let ending = format!("-{name}");
-    let mut runs: Vec<PathBuf> = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    let mut runs: Vec<PathBuf> = entries?.into_iter().map(|entry: std::fs::DirEntry| entry.path()).collect();
     runs.retain(|path| path.is_dir() && path.to_string_lossy().ends_with(&ending));
-    runs.into_iter().min()
+    Ok(runs.into_iter().min())
 }
 
 impl Ended {

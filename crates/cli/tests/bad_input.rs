@@ -120,9 +120,9 @@ fn arguments() {
         (&["run"], &["required", "<EXPERIMENT>"]),
         (&["run", FILE, "--blocks", "0"], &["--blocks", "1..=1000"]),
         (&["run", FILE, "--resume", "runs/x"], &["cannot be used with"]),
-        (&["run", "--resume", "runs/x"], &["runs/x is no run folder", "name a folder that `bourdon run` wrote"]),
+        (&["run", "--resume", "runs/x"], &["runs/x is not a run folder", "name a folder that `bourdon run` wrote"]),
         (&["run", FILE, "--format", "yaml"], &["possible values: text, json, markdown"]),
-        (&["report", "."], &[". is no run folder: it has no plan.toml"]),
+        (&["report", "."], &[". is not a run folder: it has no plan.toml"]),
     ];
     for (args, words) in cases {
         refused(&lab, lab.bourdon(args), words);

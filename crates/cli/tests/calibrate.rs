@@ -81,7 +81,7 @@ fn a_calibration_of_another_machine_says_nothing() {
 fn interrupted_it_keeps_nothing_and_leaves_nothing() {
     let lab = Lab::new();
     let mut started = lab.start(&["calibrate", "--duration", "30s"]);
-    started.until("the null responder", || lab.path().join("state/bourdon/responder.log").exists().then_some(()));
+    started.until("the null responder", || lab.alive().iter().any(|it| it.contains("specimen")).then_some(()));
     started.interrupt();
     started.end().exits(130).says(&["nothing was kept"]);
     assert!(!lab.path().join(KEPT).exists());
@@ -89,7 +89,33 @@ fn interrupted_it_keeps_nothing_and_leaves_nothing() {
 }
 
 #[test]
-fn a_state_that_cannot_be_written_is_said_before_anything_is_measured() {
+fn what_cannot_be_kept_is_printed_and_what_is_missing_is_said_before_and_after() {
     let lab = Lab::new().env("XDG_STATE_HOME", "/dev/null/state");
-    lab.bourdon(&["calibrate"]).exits(2).says(&["cannot write /dev/null/state/bourdon", "XDG_STATE_HOME"]);
+    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]).exits(2);
+    assert_eq!(outcome.json()["schema"], "bourdon.calibration/1");
+    let (before, after) = outcome.stderr.split_once("clock and sleeps").unwrap();
+    for said in [before, after] {
+        assert!(said.contains("/dev/null/state/bourdon") && said.contains("XDG_STATE_HOME"), "{said}");
+    }
+    drop(lab);
+    // A folder where the file belongs: only the last step fails.
+    let lab = Lab::new().file("state/bourdon/calibration.json/x", "");
+    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms"]).exits(2);
+    outcome.says(&["not kept in", "calibration.json: "]).shows(&["lock"]);
+    let left = std::fs::read_dir(lab.path().join("state/bourdon")).unwrap().count();
+    assert_eq!(left, 1, "something unfinished is left");
+}
+
+#[test]
+fn a_calibration_of_another_schema_takes_no_part_and_that_is_said() {
+    let lab = calibrated(|calibration| {
+        calibration["schema"] = "bourdon.calibration/2".into();
+        calibration["limits"] =
+            serde_json::json!({ "ceiling_per_s": 20.0, "pipelined_ceiling_per_s": 20.0, "open_rate_per_s": 10.0 });
+    });
+    let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
+    let url = format!("http://{}/rest/hello", server.address());
+    let outcome = lab.bourdon(&["load", &url, "--format", "json", "-d", "200ms", "-R", "200"]);
+    let outcome = outcome.says(&["unknown schema `bourdon.calibration/2`", "bourdon calibrate"]);
+    assert!(!first_reason(&outcome.json()).contains("calibration trusts"));
 }

@@ -140,6 +140,13 @@ impl Planner for BlockPlanner {
     }
 }
 
+/// How many blocks a run has begun, those left out that were launched again.
+pub fn blocks_begun(plan: &Plan, done: &[TrialRecord]) -> u32 {
+    let records = Records::new(plan, done);
+    let blocks: BTreeSet<u32> = done.iter().map(|trial| trial.block).collect();
+    blocks.into_iter().filter(|block| !records.repeated().contains_key(block)).count() as u32
+}
+
 /// One seed from two, each bit of either touching all of it (the finaliser of SplitMix64, Steele et al. 2014).
 fn mix(seed: u64, block: u32) -> u64 {
     let mut z = seed.wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -177,6 +177,7 @@ impl Session {
             allow_failures: crate::thresholds::ALLOWED_FAILURES,
             precise: vec![Metric::Throughput],
             blocks: self.planned,
+            blocks_before: Vec::new(),
             repeats: self.repeats,
             twin: self.twin.then_some(0),
             ladder: None,
@@ -189,6 +190,7 @@ impl Session {
             cells: self.cells.iter().map(|(cell, _)| cell.clone()).collect(),
             relative_rates: Vec::new(),
             claims: self.claims.clone(),
+            comparison: None,
         }
     }
 

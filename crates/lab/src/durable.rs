@@ -47,12 +47,6 @@ pub fn create_folder_durably(path: &Path) -> Result<()> {
     }
 }
 
-/// Moves a file or a folder within its folder, so that a power cut does not undo it.
-pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
-    std::fs::rename(from, to)?;
-    sync_folder(folder_of(to))
-}
-
 /// Brings the names in a folder to disk. A file system that cannot do so for a folder keeps them in its own way.
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     match File::open(path)?.sync_all() {

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// Why a run cannot begin or go on. What a single target does wrong is in its trial's record, not here.
+/// Why a run cannot begin or be resumed. What a single target does wrong is in its trial's record, not here.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file of the run folder could not be read or written.
@@ -21,8 +21,30 @@ pub enum LabError {
         /// What is wrong.
         text: String,
     },
-    /// The folder is no run folder.
-    #[error("{path} is no run folder: it has no plan.toml; name a folder that `bourdon run` wrote", path = path.display())]
+    /// What should be a file is something else.
+    #[error("{path} is not a file; restore it from a copy", path = path.display())]
+    NotAFile {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A document lacks its end.
+    #[error("{path} was cut: its last line, `# end`, is missing; restore it from a copy", path = path.display())]
+    Cut {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A run folder without the file of its trials.
+    #[error(
+        "{path} is missing, and every run has one from its beginning, so the record is damaged; restore it from a copy, \
+         or start a new run",
+        path = path.display()
+    )]
+    NoTrials {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The folder is not a run folder.
+    #[error("{path} is not a run folder: it has no plan.toml; name a folder that `bourdon run` wrote", path = path.display())]
     NotARun {
         /// Which.
         path: PathBuf,
@@ -36,6 +58,12 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// Whether it is that there is no such file.
+    pub fn is_missing(&self) -> bool {
+        use std::io::ErrorKind;
+        matches!(self, Self::File { source, .. } if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+    }
+
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { path, source }

@@ -2,14 +2,15 @@
 //! `--resume` continues.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use model::{Environment, Plan, TrialRecord};
+use model::{ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
 use rustix::fs::{FlockOperation, flock};
-use serde::de::DeserializeOwned;
+use rustix::io::Errno;
 
-use crate::durable::{rename_durably, write_durably};
+use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
+use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
 
 const PLAN: &str = "plan.toml";
@@ -57,61 +58,46 @@ impl RunFolder {
     /// # Errors
     /// When a file cannot be written.
     pub fn create(runs: &Path, name: &str, plan: &Plan, environment: &Environment) -> Result<Self, LabError> {
-        let unfinished = runs.join(format!(".unfinished-{}", std::process::id()));
-        for folder in PER_TRIAL {
-            let folder = unfinished.join(folder);
-            std::fs::create_dir_all(&folder).map_err(LabError::file(&folder))?;
-        }
-        let written = toml::to_string(plan)
-            .map_err(|error| LabError::Content { path: unfinished.join(PLAN), line: 0, text: error.to_string() })
-            .and_then(|plan| write_whole(&unfinished.join(PLAN), plan.as_bytes()))
-            .and_then(|()| write_whole(&unfinished.join(ENVIRONMENT), &json(environment)))
-            .and_then(|()| File::create(unfinished.join(TRIALS)).map_err(LabError::file(&unfinished)));
-        let moved = written.and_then(|trials| {
-            lock(&trials, &unfinished)?;
-            Ok(Self { path: claim_name(&unfinished, runs, name)?, trials })
-        });
-        if moved.is_err() {
+        create_folder_durably(runs).map_err(LabError::file(runs))?;
+        remove_abandoned(runs);
+        let unfinished = runs.join(format!("{UNFINISHED}{}", std::process::id()));
+        let made = furnish(&unfinished, plan, environment)
+            .and_then(|trials| Ok(Self { path: claim_name(&unfinished, runs, name)?, trials }));
+        if made.is_err() {
             let _ = std::fs::remove_dir_all(&unfinished);
         }
-        moved
+        made
     }
 
-    /// Opens a recorded run to go on with it.
+    /// Opens a recorded run to resume it.
     ///
     /// # Errors
-    /// When it is no run folder, is damaged, or another bourdon is writing to it.
+    /// When it is not a run folder, is damaged, or another bourdon is writing to it.
     pub fn resume(path: &Path) -> Result<(Self, RunRecord), LabError> {
-        if !path.join(PLAN).is_file() {
-            return Err(LabError::NotARun { path: path.to_owned() });
-        }
+        let (plan, environment) = read_plan(path)?;
         let file = path.join(TRIALS);
-        let mut trials = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&file)
-            .map_err(LabError::file(&file))?;
+        let mut trials = open_trials(&file, OpenOptions::new().read(true).write(true))?;
         lock(&trials, path)?;
-        let (record, whole_bytes) = read_record(path)?;
+        let recorded = read_trials(&trials, &file, &plan)?;
         // A line torn by a crash is no trial; it is cut off so that the next one begins on a line of its own.
-        trials
-            .set_len(whole_bytes)
-            .and_then(|()| trials.seek(std::io::SeekFrom::End(0)))
-            .map_err(LabError::file(&file))?;
-        Ok((Self { path: path.to_owned(), trials }, record))
+        if recorded.torn_bytes > 0 {
+            trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
+        }
+        trials.seek(SeekFrom::Start(recorded.whole_bytes)).map_err(LabError::file(&file))?;
+        remove_unfinished(path);
+        let folder = Self { path: path.to_owned(), trials };
+        Ok((folder, RunRecord { plan, environment, trials: recorded.trials }))
     }
 
     /// Reads a recorded run.
     ///
     /// # Errors
-    /// When it is no run folder or is damaged.
+    /// When it is not a run folder or is damaged.
     pub fn read(path: &Path) -> Result<RunRecord, LabError> {
-        if !path.join(PLAN).is_file() {
-            return Err(LabError::NotARun { path: path.to_owned() });
-        }
-        read_record(path).map(|(record, _)| record)
+        let (plan, environment) = read_plan(path)?;
+        let file = path.join(TRIALS);
+        let trials = read_trials(&open_trials(&file, OpenOptions::new().read(true))?, &file, &plan)?.trials;
+        Ok(RunRecord { plan, environment, trials })
     }
 
     /// Where it is.
@@ -119,14 +105,23 @@ impl RunFolder {
         &self.path
     }
 
-    /// Adds a trial that has ended, as one line in one write.
+    /// Puts another plan in the place of the one that was recorded.
+    ///
+    /// # Errors
+    /// When it cannot be written; the recorded one holds then.
+    pub fn replace_plan(&self, plan: &Plan) -> Result<(), LabError> {
+        write_toml(&self.path.join(PLAN), plan)
+    }
+
+    /// Adds a trial that has ended, as one line in one write. Once this returns, a power cut does not undo it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, trial: &TrialRecord) -> Result<(), LabError> {
-        let mut line = json(trial);
+        let mut line = to_json(trial);
         line.push(b'\n');
-        self.trials.write_all(&line).map_err(LabError::file(self.path.join(TRIALS)))
+        let written = self.trials.write_all(&line).and_then(|()| self.trials.sync_data());
+        written.map_err(LabError::file(self.path.join(TRIALS)))
     }
 
     /// Where a trial's target writes.
@@ -134,7 +129,8 @@ impl RunFolder {
         self.path.join("stderr").join(format!("{trial}.log"))
     }
 
-    /// Keeps what belongs to a trial beside its record; what is empty gets no file.
+    /// Keeps what belongs to a trial beside its record; what is empty gets no file. It is on disk before the record is,
+    /// with what the target wrote.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -147,11 +143,21 @@ impl RunFolder {
         ];
         for (folder, ending, content) in files.into_iter().filter(|(_, _, content)| !content.is_empty()) {
             let folder = self.path.join(folder);
-            // A run that an earlier bourdon began has not every folder.
-            std::fs::create_dir_all(&folder).map_err(LabError::file(&folder))?;
-            write_whole(&folder.join(format!("{trial}.{ending}")), content)?;
+            // A run that an earlier bourdon began lacks some of the folders.
+            create_folder_durably(&folder).map_err(LabError::file(&folder))?;
+            let file = folder.join(format!("{trial}.{ending}"));
+            write_durably(&file, content).map_err(LabError::file(&file))?;
         }
-        Ok(())
+        self.sync_output(trial)
+    }
+
+    fn sync_output(&self, trial: &str) -> Result<(), LabError> {
+        let output = self.output_of(trial);
+        match File::open(&output).and_then(|file| file.sync_all()) {
+            // It was not launched, or wrote under the name of an earlier trial on its ladder.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            synced => synced.and_then(|()| sync_folder(&self.path.join("stderr"))).map_err(LabError::file(&output)),
+        }
     }
 
     /// Writes a document that is made from the record, such as `analysis.json`.
@@ -159,8 +165,23 @@ impl RunFolder {
     /// # Errors
     /// When it cannot be written.
     pub fn write_document(path: &Path, name: &str, text: &str) -> Result<(), LabError> {
-        write_whole(&path.join(name), text.as_bytes())
+        let path = path.join(name);
+        write_durably(&path, text.as_bytes()).map_err(LabError::file(&path))
     }
+}
+
+/// Makes a run folder under a name that it does not keep, and holds it.
+fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<File, LabError> {
+    for folder in PER_TRIAL.map(|folder| unfinished.join(folder)) {
+        create_folder_durably(&folder).map_err(LabError::file(&folder))?;
+    }
+    write_toml(&unfinished.join(PLAN), plan)?;
+    let (described, recorded) = (unfinished.join(ENVIRONMENT), unfinished.join(TRIALS));
+    write_durably(&described, &to_json(environment)).map_err(LabError::file(&described))?;
+    write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
+    let trials = OpenOptions::new().read(true).write(true).open(&recorded).map_err(LabError::file(&recorded))?;
+    lock(&trials, unfinished)?;
+    Ok(trials)
 }
 
 /// Gives the folder its name, or the next one that is free.
@@ -171,8 +192,8 @@ fn claim_name(unfinished: &Path, runs: &Path, name: &str) -> Result<PathBuf, Lab
         if path.exists() {
             continue;
         }
-        match rename_durably(unfinished, &path) {
-            Ok(()) => return Ok(path),
+        match std::fs::rename(unfinished, &path) {
+            Ok(()) => return sync_folder(runs).map(|()| path).map_err(LabError::file(runs)),
             // Another bourdon took the name in between.
             Err(_) if path.exists() => {}
             Err(error) => return Err(LabError::file(&path)(error)),
@@ -181,52 +202,87 @@ fn claim_name(unfinished: &Path, runs: &Path, name: &str) -> Result<PathBuf, Lab
     unreachable!("there is always a next number")
 }
 
+/// Removes the folders that killed bourdons were making; they are named after their process.
+fn remove_abandoned(runs: &Path) {
+    for (path, name) in entries(runs) {
+        let maker = name.strip_prefix(UNFINISHED).and_then(|pid| pid.parse::<u32>().ok());
+        if maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) && path.is_dir() {
+            let _ = std::fs::remove_dir_all(path);
+        }
+    }
+}
+
+/// Removes the files that a killed bourdon was writing; `.unfinished` is what they ended in once.
+fn remove_unfinished(run: &Path) {
+    for folder in PER_TRIAL.iter().map(|folder| run.join(folder)).chain([run.to_owned()]) {
+        for (path, name) in entries(&folder) {
+            if name.starts_with(UNFINISHED) || name.ends_with(".unfinished") {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| (entry.path(), entry.file_name().to_string_lossy().into_owned()))
+}
+
 fn lock(file: &File, path: &Path) -> Result<(), LabError> {
-    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|_| LabError::Busy { path: path.to_owned() })
+    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        Errno::WOULDBLOCK => LabError::Busy { path: path.to_owned() },
+        other => LabError::file(path.join(TRIALS))(other.into()),
+    })
 }
 
-fn json(document: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(document).expect("our types have text keys, and writing to memory works")
-}
-
-fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
-    write_durably(path, content).map_err(LabError::file(path))
-}
-
-/// The record, and how many bytes of the trials' file are whole lines.
-fn read_record(path: &Path) -> Result<(RunRecord, u64), LabError> {
-    let text = std::fs::read_to_string(path.join(PLAN)).map_err(LabError::file(path.join(PLAN)))?;
-    let plan = toml::from_str(&text).map_err(|error| {
-        let before = error.span().map_or(0, |span| span.start.min(text.len()));
-        let line = text[..before].lines().count().max(1);
-        LabError::Content { path: path.join(PLAN), line, text: error.message().to_owned() }
+fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
+    let plan = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
+        error if error.is_missing() => LabError::NotARun { path: path.to_owned() },
+        other => other,
     })?;
-    let file = path.join(ENVIRONMENT);
-    let environment = std::fs::read(&file).map_err(LabError::file(&file))?;
-    let environment = parse(&environment, &file, 1)?;
-    let (trials, whole_bytes) = read_trials(&path.join(TRIALS))?;
-    Ok((RunRecord { plan, environment, trials }, whole_bytes))
+    Ok((plan, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
 }
 
-fn read_trials(path: &Path) -> Result<(Vec<TrialRecord>, u64), LabError> {
-    let Ok(file) = File::open(path) else { return Ok((Vec::new(), 0)) };
-    let (mut reader, mut trials, mut whole_bytes) = (BufReader::new(file), Vec::new(), 0);
+/// Opens the trials' file. A run folder has one from the moment it has its name: without one it is damaged, not empty.
+fn open_trials(file: &Path, options: &mut OpenOptions) -> Result<File, LabError> {
+    document::open(file, options).map_err(|error| match error {
+        error if error.is_missing() => LabError::NoTrials { path: file.to_owned() },
+        other => other,
+    })
+}
+
+fn stranger(trial: &TrialRecord, plan: &Plan) -> String {
+    let (cell, cells) = (trial.cell.saturating_add(1), plan.cells.len());
+    format!(
+        "a trial of cell {cell}, and plan.toml has {cells}: it was cut, or is that of another run; restore it from a copy"
+    )
+}
+
+/// What a trials' file holds.
+struct Recorded {
+    trials: Vec<TrialRecord>,
+    /// Bytes of whole lines.
+    whole_bytes: u64,
+    /// Bytes behind the last newline.
+    torn_bytes: u64,
+}
+
+fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabError> {
+    let mut reader = BufReader::new(file);
+    let mut recorded = Recorded { trials: Vec::new(), whole_bytes: 0, torn_bytes: 0 };
     for number in 1.. {
         let mut line = Vec::new();
         reader.read_until(b'\n', &mut line).map_err(LabError::file(path))?;
         if line.last() != Some(&b'\n') {
+            recorded.torn_bytes = line.len() as u64;
             break;
         }
-        trials.push(parse(&line, path, number)?);
-        whole_bytes += line.len() as u64;
+        let trial: TrialRecord = from_json(&line, TRIAL_SCHEMA, path, number)?;
+        if trial.cell >= plan.cells.len() {
+            return Err(document::content(path, number, stranger(&trial, plan)));
+        }
+        recorded.trials.push(trial);
+        recorded.whole_bytes += line.len() as u64;
     }
-    Ok((trials, whole_bytes))
-}
-
-fn parse<T: DeserializeOwned>(bytes: &[u8], path: &Path, line: usize) -> Result<T, LabError> {
-    serde_json::from_slice(bytes).map_err(|error| LabError::Content {
-        path: path.to_owned(),
-        line,
-        text: error.to_string(),
-    })
+    Ok(recorded)
 }

@@ -18,9 +18,9 @@ use lab::{
     TrialTools, settle_rates,
 };
 use model::{
-    Arrivals, Blocks, Cell, CellLoad, CellPlan, Environment, Event, GeneratorPlan, HttpVersion, Interval, LaunchRecipe,
-    Level, LoadModel, LoadSpec, Metric, Mix, Plan, ProfiledBy, ReplyExpectation, Request, Target, TrialFailure,
-    TrialStage,
+    Arrivals, Blocks, Cell, CellLoad, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan, HttpVersion,
+    Interval, LaunchRecipe, Level, LoadModel, LoadSpec, Metric, Mix, Plan, ProfiledBy, ReplyExpectation, Request,
+    Target, TrialFailure, TrialStage,
 };
 
 const MS: u64 = 1_000_000;
@@ -154,6 +154,7 @@ fn plan(blocks: u32) -> Plan {
         allow_failures: 0.01,
         precise: vec![model::Metric::Throughput],
         blocks: Blocks { min: blocks, max: blocks },
+        blocks_before: vec![],
         repeats: 0,
         twin: None,
         ladder: None,
@@ -166,6 +167,7 @@ fn plan(blocks: u32) -> Plan {
         relative_rates: Vec::new(),
         cells: vec![cell("a", 10), cell("b", 10), cell("a", 50), cell("b", 50)],
         claims: vec![],
+        comparison: None,
     }
 }
 
@@ -183,7 +185,8 @@ fn conduct(plan: &Plan, folder: &mut RunFolder, launcher: &FakeLauncher, stop_af
 }
 
 fn create(runs: &Path, plan: &Plan) -> RunFolder {
-    RunFolder::create(runs, "run", plan, &Environment::default()).unwrap()
+    let environment = Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() };
+    RunFolder::create(runs, "run", plan, &environment).unwrap()
 }
 
 fn order(end: &SessionEnd) -> Vec<(u32, usize)> {

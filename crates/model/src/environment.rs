@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// Schema number of `environment.json`.
+pub const ENVIRONMENT_SCHEMA: &str = "bourdon.environment/1";
+
 /// The machine and the software a run was made with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {

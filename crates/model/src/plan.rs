@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GeneratorLimits, LoadModel, Metric, Mix, Target};
+use crate::{ComparePlan, GeneratorLimits, LoadModel, Metric, Mix, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -35,6 +35,9 @@ pub struct Plan {
     pub precise: Vec<Metric>,
     /// How often everything is repeated.
     pub blocks: Blocks,
+    /// What `blocks` was before it was raised to resume the run, the first value first; none where it never was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks_before: Vec<Blocks>,
     /// How many blocks at most are launched again because the machine was disturbed; none in plans that do not say.
     #[serde(default)]
     pub repeats: u32,
@@ -68,6 +71,9 @@ pub struct Plan {
     /// Statements to be tried.
     #[serde(default)]
     pub claims: Vec<Claim>,
+    /// What a comparison asked for; none where the plan is not one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<ComparePlan>,
 }
 
 fn a_hundredth() -> f64 {

@@ -94,7 +94,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) target: Vec<String>,
 
-    /// Exactly so many blocks: how often every cell is launched
+    /// Exactly so many blocks: how often every cell is launched; with --resume, at least as many as there are
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
@@ -102,8 +102,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub(crate) seed: Option<u64>,
 
-    /// Resume this recorded run, or this folder of `all`
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "blocks", "seed", "threads", "spin"])]
+    /// Resume this recorded run or comparison, or this folder of `all`
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "threads", "spin"])]
     pub(crate) resume: Option<PathBuf>,
 
     /// Where runs are recorded

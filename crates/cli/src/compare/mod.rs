@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use judge::Run;
 use lab::{RunFolder, RunRecord};
-use model::{CompareAnalysis, Gate, GateVerdict, Metric, Plan};
+use model::{CompareAnalysis, ComparePlan, Gate, GateVerdict, Metric, Plan};
 
 use crate::args::{CompareArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
@@ -18,7 +18,8 @@ use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
-use crate::run::{self, Conducted};
+use crate::resume::{self, Opened};
+use crate::run::{self, Conducted, Trial};
 use loads::Side;
 use question::Arms;
 use revisions::Revisions;
@@ -33,17 +34,15 @@ const PRECISION: f64 = 0.02;
 
 /// `bourdon compare`.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
-    // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
-    let stop = flag_on_interrupt()?;
     let made_of_arguments = !args.run.is_empty();
     match &args.recorded[..] {
-        [] if made_of_arguments => of_arguments(args, &stop),
+        [] if made_of_arguments => of_arguments(args),
         [_, ..] if made_of_arguments => {
             Err(Failure::usage("name recorded runs or an experiment, or commands with --run, not both"))
         }
         [old, new] if loads::are_there(old) || loads::are_there(new) => of_loads(args, old, new),
         [old, new] => of_runs(args, old, new),
-        [file] => of_experiment(args, file, &stop),
+        [file] => of_experiment(args, file),
         _ => Err(Failure::usage(
             "say what to compare: two revisions or commands (--run), two recorded runs, or an experiment file; see bourdon compare --help",
         )),
@@ -80,19 +79,19 @@ fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Fa
              compare them all the same with --force"
         )));
     }
-    print(args, analysis)?;
+    print(args.format, analysis)?;
     Ok(exit(analysis, false))
 }
 
 /// Two targets of an experiment file, launched now.
-fn of_experiment(args: &CompareArgs, file: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
+fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
     let named = file.to_string_lossy();
     if file.is_dir() {
         return Err(Failure::usage(format!("{named} is one recorded run; name the other one too")));
     }
     let found = home::experiment(&named)?;
     let zoo = home::targets(&found.folder)?;
-    let plan = plan(args, &found.source, &zoo, &found.folder)?;
+    let mut plan = plan(args, &found.source, &zoo, &found.folder)?;
     let mut targets: Vec<&str> = Vec::new();
     for cell in &plan.cells {
         if !targets.contains(&cell.levels.target()) {
@@ -106,11 +105,12 @@ fn of_experiment(args: &CompareArgs, file: &Path, stop: &AtomicBool) -> Result<E
         )));
     };
     let (old, new) = (old.to_owned(), new.to_owned());
-    measure(args, plan, (&old, &new), stop)
+    plan.comparison = Some(ComparePlan { old, new, gates: gates(args).to_vec(), revisions: Vec::new() });
+    measure(args, plan, &*flag_on_interrupt()?)
 }
 
 /// Two revisions or two commands, launched now.
-fn of_arguments(args: &CompareArgs, stop: &AtomicBool) -> Result<Exit, Failure> {
+fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     if !matches!(args.rev.len(), 0 | 2) {
         return Err(Failure::usage(format!(
             "--rev is given {} times; two revisions are compared, the old one first",
@@ -118,11 +118,16 @@ fn of_arguments(args: &CompareArgs, stop: &AtomicBool) -> Result<Exit, Failure> 
         )));
     }
     let here = std::env::current_dir().map_err(Failure::usage)?;
+    // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
+    let stop = flag_on_interrupt()?;
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev)?) };
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let source = Source { name: format!("{NAME}.toml"), text: arms.experiment(args) };
-    let plan = plan(args, &source, &[], &here)?;
-    measure(args, plan, (&arms.old.name, &arms.new.name), stop)
+    let mut plan = plan(args, &source, &[], &here)?;
+    let (old, new) = (arms.old.name, arms.new.name);
+    let revisions = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
+    plan.comparison = Some(ComparePlan { old, new, gates: gates(args).to_vec(), revisions });
+    measure(args, plan, &stop)
 }
 
 fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path) -> Result<Plan, Failure> {
@@ -143,25 +148,41 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
     Ok(plan)
 }
 
-fn measure(args: &CompareArgs, plan: Plan, (old, new): (&str, &str), stop: &AtomicBool) -> Result<Exit, Failure> {
+fn measure(args: &CompareArgs, plan: Plan, stop: &AtomicBool) -> Result<Exit, Failure> {
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, &args.runs, stop, &mut progress)?;
+    conduct(args.format, trial, stop, progress)
+}
+
+/// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
+pub(crate) fn resume(format: ReportFormat, mut opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
+    let stop = flag_on_interrupt()?;
+    let mut progress = RunProgress::new();
+    let _revisions = Revisions::restore(opened.plan(), &asked.revisions)?;
+    let trial = opened.prepare(&stop, &mut progress)?;
+    conduct(format, trial, &stop, progress)
+}
+
+fn conduct(format: ReportFormat, trial: Trial, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = run::conduct(trial, stop, progress)?;
-    let mut analysis = judge::compare_targets(of(&ended.record), old, new, gates(args));
+    let Some(ComparePlan { old, new, gates, .. }) = &ended.record.plan.comparison else {
+        return Err(Failure::usage("this run is not a comparison"));
+    };
+    let mut analysis = judge::compare_targets(of(&ended.record), old, new, gates);
     analysis.elapsed_s = ended.analysis.elapsed_s;
-    print(args, &analysis)?;
+    print(format, &analysis)?;
     conclude(&ended, &analysis)
 }
 
 fn conclude(ended: &Conducted, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
     let folder = ended.path.display();
     if ended.interrupted {
-        say(format!("interrupted; what was measured is kept in {folder}"));
+        resume::say_interrupted(&ended.path);
         return Ok(Exit::Interrupted);
     }
     say(format!("\nRecord: {folder}"));
     let unmeasured = analysis.rows.iter().all(|row| row.ratio.estimate.is_none());
-    Ok(if ended.unreachable() { Exit::Unreachable } else { exit(analysis, unmeasured) })
+    Ok(ended.failure().unwrap_or_else(|| exit(analysis, unmeasured)))
 }
 
 fn exit(analysis: &CompareAnalysis, void: bool) -> Exit {
@@ -177,8 +198,8 @@ fn gates(args: &CompareArgs) -> &[Gate] {
     args.gate.as_ref().map_or(&[], |gates| &gates.0)
 }
 
-fn print(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<(), Failure> {
-    write_out(&match args.format {
+fn print(format: ReportFormat, analysis: &CompareAnalysis) -> Result<(), Failure> {
+    write_out(&match format {
         ReportFormat::Text => report::compare_text(analysis, style()),
         ReportFormat::Json => report::compare_json(analysis),
         ReportFormat::Markdown => report::compare_markdown(analysis),

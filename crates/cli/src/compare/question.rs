@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::RevisionContent;
 use toml::{Table, Value};
 
 use super::revisions::Revision;
@@ -11,6 +12,9 @@ use crate::exit::Failure;
 /// Window when none is asked for: with launches and warm-ups, two servers take two minutes.
 const WINDOW: &str = "3s";
 const WARM_UP: &str = "1s";
+
+/// As many characters of a commit's name as tell it from others.
+const SHOWN_OF_A_COMMIT: usize = 10;
 
 /// Two servers that are to be compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,16 +130,20 @@ fn each<'a>(given: &'a [String], option: &str, what: &str) -> Result<[&'a String
 }
 
 fn of_revision(revision: &Revision) -> (String, String, String) {
-    let title = match &revision.commit {
-        Some(commit) if !commit.starts_with(&revision.named) => format!("{} ({commit})", revision.named),
-        Some(_) => revision.named.clone(),
-        None => "the working tree".to_owned(),
+    let (name, title) = match &revision.content {
+        RevisionContent::WorkingTree(_) => ("working-tree", "the working tree".to_owned()),
+        RevisionContent::Commit(commit) => (revision.named.as_str(), title(&revision.named, commit)),
     };
-    let name = if revision.commit.is_none() { "working-tree" } else { &revision.named };
     // A target's name is a word of claims: a branch's slashes are none.
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = name.chars().map(|c| if is_word(c) { c } else { '-' }).collect();
     (name, title, revision.folder.display().to_string())
+}
+
+/// A branch or tag with its commit; a commit as it was typed.
+fn title(named: &str, commit: &str) -> String {
+    let commit: String = commit.chars().take(SHOWN_OF_A_COMMIT).collect();
+    if commit.starts_with(named) { named.to_owned() } else { format!("{named} ({commit})") }
 }
 
 fn of_command(name: &str, run: &str, here: &Path) -> (String, String, String) {

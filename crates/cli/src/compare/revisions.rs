@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use model::{ComparedRevision, Plan, RevisionContent};
+use sha2::{Digest, Sha256};
+
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -16,9 +19,9 @@ pub(crate) const WORKING_TREE: &str = ".";
 pub(crate) struct Revision {
     /// As it was typed.
     pub(crate) named: String,
-    /// Abbreviated commit; none for the working tree.
-    pub(crate) commit: Option<String>,
-    /// Where its files are: the folder that corresponds to the working directory.
+    /// Its files.
+    pub(crate) content: RevisionContent,
+    /// Where they are: the folder that corresponds to the working directory.
     pub(crate) folder: PathBuf,
 }
 
@@ -26,6 +29,8 @@ pub(crate) struct Revision {
 #[derive(Debug)]
 pub(crate) struct Revisions {
     repository: PathBuf,
+    /// The working directory, from the repository's own folder.
+    within: PathBuf,
     worktrees: Vec<PathBuf>,
     pub(crate) all: Vec<Revision>,
 }
@@ -38,32 +43,81 @@ impl Revisions {
     pub(crate) fn check_out(named: &[String]) -> Result<Self, Failure> {
         let here = Path::new(".");
         let repository = PathBuf::from(git(here, ["rev-parse", "--show-toplevel"]).map_err(no_repository)?);
-        let prefix = git(here, ["rev-parse", "--show-prefix"]).map_err(no_repository)?;
-        let place = home::build_cache()?.with_file_name("revisions");
-        forget_the_dead(&repository, &place);
-        let mut revisions = Revisions { repository, worktrees: Vec::new(), all: Vec::new() };
-        let commits: Vec<Option<String>> = named.iter().map(|name| commit(name)).collect::<Result<_, _>>()?;
+        let within = PathBuf::from(git(here, ["rev-parse", "--show-prefix"]).map_err(no_repository)?);
+        let mut revisions = Self::of(repository, within);
+        let contents: Vec<_> = named.iter().map(|name| revisions.content(name)).collect::<Result<_, _>>()?;
         warn_of_uncommitted(named);
-        for (index, (name, commit)) in named.iter().zip(commits).enumerate() {
-            let folder = match &commit {
-                None => std::env::current_dir().map_err(Failure::usage)?,
-                Some(commit) => {
-                    revisions.add(&place.join(format!("{}-{index}", std::process::id())), commit)?.join(&prefix)
-                }
-            };
+        for (name, content) in named.iter().zip(contents) {
+            let folder = revisions.folder(&content)?;
             if !folder.is_dir() {
+                let within = revisions.within.display();
                 return Err(Failure::usage(format!(
-                    "revision `{name}` has no folder {prefix}; start from one that both have"
+                    "revision `{name}` has no folder {within}; start from one that both have"
                 )));
             }
-            let commit = commit.map(|commit| commit.chars().take(10).collect());
-            revisions.all.push(Revision { named: name.clone(), commit, folder });
+            revisions.all.push(Revision { named: name.clone(), content, folder });
         }
         Ok(revisions)
     }
 
-    fn add(&mut self, folder: &Path, commit: &str) -> Result<PathBuf, Failure> {
-        self.worktrees.push(folder.to_owned());
+    /// Checks out anew what the targets of a recorded comparison are made of, and tells its plan where.
+    ///
+    /// # Errors
+    /// When a commit is gone, or the working tree is not what it was.
+    pub(crate) fn restore(plan: &mut Plan, recorded: &[ComparedRevision]) -> Result<Option<Self>, Failure> {
+        let Some(first) = recorded.first() else { return Ok(None) };
+        let mut revisions = Self::of(first.repository.clone(), first.within.clone());
+        for ComparedRevision { target, content, .. } in recorded {
+            if let RevisionContent::WorkingTree(before) = content
+                && *before != state(&revisions.repository)?
+            {
+                let repository = revisions.repository.display();
+                return Err(Failure::usage(format!(
+                    "the working tree of {repository} has changed since the comparison began; put it back as it was, or \
+                     compare anew"
+                )));
+            }
+            let folder = revisions.folder(content)?;
+            for target in plan.targets.iter_mut().filter(|known| known.name == *target) {
+                target.launch.cwd.clone_from(&folder);
+                target.build.iter_mut().for_each(|build| build.cwd.clone_from(&folder));
+            }
+        }
+        Ok(Some(revisions))
+    }
+
+    /// What a plan has to know of them to be resumed; `targets` are their names in it.
+    pub(crate) fn recorded(&self, targets: [&str; 2]) -> Vec<ComparedRevision> {
+        let recorded = |(revision, target): (&Revision, &str)| ComparedRevision {
+            target: target.to_owned(),
+            repository: self.repository.clone(),
+            within: self.within.clone(),
+            content: revision.content.clone(),
+        };
+        self.all.iter().zip(targets).map(recorded).collect()
+    }
+
+    fn of(repository: PathBuf, within: PathBuf) -> Self {
+        Revisions { repository, within, worktrees: Vec::new(), all: Vec::new() }
+    }
+
+    /// The files that a name stands for.
+    fn content(&self, named: &str) -> Result<RevisionContent, Failure> {
+        if named == WORKING_TREE {
+            return state(&self.repository).map(RevisionContent::WorkingTree);
+        }
+        commit(named).map(RevisionContent::Commit)
+    }
+
+    /// The folder of a revision that corresponds to the working directory; a commit is checked out for it.
+    fn folder(&mut self, content: &RevisionContent) -> Result<PathBuf, Failure> {
+        let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
+        let place = home::build_cache()?.with_file_name("revisions");
+        if self.worktrees.is_empty() {
+            forget_the_dead(&self.repository, &place);
+        }
+        let folder = place.join(format!("{}-{}", std::process::id(), self.worktrees.len()));
+        self.worktrees.push(folder.clone());
         git(
             &self.repository,
             [
@@ -76,7 +130,7 @@ impl Revisions {
             ],
         )
         .map_err(|said| Failure::usage(format!("git cannot check out {commit}: {said}")))?;
-        Ok(folder.to_owned())
+        Ok(folder.join(&self.within))
     }
 }
 
@@ -88,14 +142,20 @@ impl Drop for Revisions {
     }
 }
 
-/// The full name of a commit; none for the working tree.
-fn commit(named: &str) -> Result<Option<String>, Failure> {
-    if named == WORKING_TREE {
-        return Ok(None);
-    }
+/// A digest of what git tracks in the working tree: the commit that it is based on, and what differs from that.
+fn state(repository: &Path) -> Result<String, Failure> {
+    let say = |arguments: &[&str]| git(repository, arguments).map_err(no_repository);
+    let head = say(&["rev-parse", "HEAD"])?;
+    let changed = say(&["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD"])?;
+    let digest = Sha256::digest(format!("{head}\n{changed}"));
+    Ok(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The full name of a commit.
+fn commit(named: &str) -> Result<String, Failure> {
     let wanted = format!("{named}^{{commit}}");
     let found = git(Path::new("."), ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
-    found.map(Some).map_err(|_| {
+    found.map_err(|_| {
         let branches = git(Path::new("."), ["branch", "--format=%(refname:short)"]).unwrap_or_default();
         let branches: Vec<&str> = branches.lines().filter(|name| !name.starts_with('(')).collect();
         let nearest = branches.iter().min_by_key(|name| strsim::levenshtein(named, name));

@@ -67,6 +67,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         allow_failures: request.allow_failures.unwrap_or(experiment.trials.allow_failures),
         precise: vec![Metric::Throughput],
         blocks: experiment.blocks(request)?,
+        blocks_before: Vec::new(),
         repeats: 0,
         twin: None,
         ladder: experiment.ladder.clone(),
@@ -79,6 +80,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         cells: experiment.cells(request.quick, seed)?,
         relative_rates: Vec::new(),
         claims: Vec::new(),
+        comparison: None,
     };
     plan.repeats = experiment.form(request.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;

@@ -139,8 +139,13 @@ impl Lab {
 
     /// The binary under test, as it is called here.
     fn command(&self, args: &[impl AsRef<OsStr>]) -> Command {
-        let bourdon = env!("CARGO_BIN_EXE_bourdon").to_owned();
-        let words: Vec<&String> = self.through.iter().chain([&bourdon]).collect();
+        self.under(&[], args)
+    }
+
+    /// The binary under test as an argument of another program: `strace …`.
+    fn under(&self, program: &[&str], args: &[impl AsRef<OsStr>]) -> Command {
+        let through = self.through.iter().map(String::as_str).chain(program.iter().copied());
+        let words: Vec<&str> = through.chain([env!("CARGO_BIN_EXE_bourdon")]).collect();
         let mut command = Command::new(words[0]);
         command
             .args(&words[1..])
@@ -161,6 +166,16 @@ impl Lab {
     /// `bourdon ARGS`, to its end.
     pub(crate) fn bourdon(&self, args: &[&str]) -> Outcome {
         self.start(args).end()
+    }
+
+    /// `PROGRAM bourdon ARGS`, to its end.
+    pub(crate) fn bourdon_under(&self, program: &[&str], args: &[&str]) -> Outcome {
+        Started::new(&mut self.under(program, args)).end()
+    }
+
+    /// `PROGRAM bourdon ARGS`, begun.
+    pub(crate) fn start_under(&self, program: &[&str], args: &[&str]) -> Started {
+        Started::new(&mut self.under(program, args))
     }
 
     /// `bourdon ARGS` in another folder, to its end.
@@ -274,7 +289,17 @@ impl Started {
 
     /// Ctrl-C.
     pub(crate) fn interrupt(&mut self) {
-        kill_process(Pid::from_child(self.child()), Signal::INT).unwrap();
+        self.signal(Signal::INT);
+    }
+
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(self.child()), signal).unwrap();
+    }
+
+    /// Whether it is still there to be killed; its end is waited for.
+    pub(crate) fn kill_or_end(mut self) -> Outcome {
+        self.child().kill().unwrap();
+        self.end()
     }
 
     /// kill -9.

@@ -1,0 +1,86 @@
+//! A recorded run is taken up again where it stopped.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use lab::{RunFolder, RunRecord};
+use model::{Blocks, Plan};
+
+use crate::exit::Failure;
+use crate::output::say;
+use crate::progress::RunProgress;
+use crate::run::{self, Trial};
+
+/// A recorded run that no other bourdon can write to now.
+pub(crate) struct Opened {
+    folder: RunFolder,
+    record: RunRecord,
+}
+
+impl Opened {
+    /// Takes hold of a recorded run. `blocks` is how many it is to have, where that changes.
+    pub(crate) fn of(path: &Path, blocks: Option<u32>) -> Result<Self, Failure> {
+        let (folder, record) = RunFolder::resume(path).map_err(Failure::usage)?;
+        let mut opened = Opened { folder, record };
+        if let Some(blocks) = blocks {
+            opened.ask_for(blocks)?;
+        }
+        Ok(opened)
+    }
+
+    /// Its plan, in which only where things lie may be changed.
+    pub(crate) fn plan(&mut self) -> &mut Plan {
+        &mut self.record.plan
+    }
+
+    /// The one thing that may change of a plan. The orders of further blocks follow from the seed as those of the first
+    /// ones do.
+    fn ask_for(&mut self, blocks: u32) -> Result<(), Failure> {
+        let plan = &mut self.record.plan;
+        let least = judge::blocks_begun(plan, &self.record.trials).max(plan.blocks.min);
+        if blocks < least {
+            return Err(Failure::usage(format!(
+                "--blocks {blocks}: this run has {least} blocks already; with --resume ask for {least} or more"
+            )));
+        }
+        let asked = Blocks { min: blocks, max: blocks };
+        if asked != plan.blocks {
+            plan.blocks_before.push(std::mem::replace(&mut plan.blocks, asked));
+            self.folder.replace_plan(plan).map_err(Failure::usage)?;
+        }
+        Ok(())
+    }
+
+    /// Builds what it launches.
+    pub(crate) fn prepare(self, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
+        let RunRecord { plan, environment, trials } = self.record;
+        run::reserve(&plan)?;
+        let mut buildable = plan.clone();
+        let prepared = run::build(&mut buildable, stop, progress)?;
+        if buildable.cells.len() < plan.cells.len() {
+            let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
+            return Err(Failure::unreachable(format!("the run cannot be resumed: {}", missing.join("; "))));
+        }
+        say(format!("resuming {}, {} trials recorded", self.folder.path().display(), trials.len()));
+        Ok(Trial { plan, prepared, folder: self.folder, environment, done: trials })
+    }
+}
+
+/// The command that resumes what is in a folder, to be pasted.
+pub(crate) fn command(folder: &Path) -> String {
+    subcommand("run --resume", folder)
+}
+
+/// A subcommand of this bourdon on a folder, to be pasted.
+pub(crate) fn subcommand(words: &str, folder: &Path) -> String {
+    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
+    let folder = folder.to_string_lossy();
+    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned();
+    format!("{} {words} {}", quoted(&called), quoted(&folder))
+}
+
+/// Says how to resume what is in a folder.
+pub(crate) fn say_interrupted(folder: &Path) {
+    say(format!("interrupted; what was measured is kept. To resume: {}", command(folder)));
+}

@@ -1,0 +1,104 @@
+//! Documents as they lie on disk: one is taken only when it is a file, whole, and of a shape that this bourdon knows.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use model::check_schema;
+use rustix::fs::OFlags;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::durable::write_durably;
+use crate::error::LabError;
+
+/// Where a document in TOML begins, so that one of before, which has no mark at its end, is not taken for one that was
+/// cut: what is cut from TOML leaves good TOML.
+const BEGIN: &str = "# Whole only with its last line, \"# end\".\n";
+const END: &str = "# end";
+
+/// What each document begins with.
+#[derive(Deserialize)]
+struct Head<T> {
+    schema: T,
+}
+
+/// Opens a file. Folders come from anywhere: a FIFO or a device under a file's name is refused, not waited for.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> Result<File, LabError> {
+    let file = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(LabError::file(path))?;
+    if !file.metadata().map_err(LabError::file(path))?.is_file() {
+        return Err(LabError::NotAFile { path: path.to_owned() });
+    }
+    Ok(file)
+}
+
+/// The content of a file.
+fn read(path: &Path) -> Result<Vec<u8>, LabError> {
+    let mut content = Vec::new();
+    open(path, OpenOptions::new().read(true))?.read_to_end(&mut content).map_err(LabError::file(path))?;
+    Ok(content)
+}
+
+/// Writes a document in TOML, whole or not at all.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_toml(path: &Path, document: &impl Serialize) -> Result<(), LabError> {
+    let text = toml::to_string(document).map_err(|error| content(path, 0, error))?;
+    write_durably(path, format!("{BEGIN}{text}\n{END}\n").as_bytes()).map_err(LabError::file(path))
+}
+
+/// Reads a document in TOML.
+///
+/// # Errors
+/// When it cannot be read, was cut, has another schema or is not what it should be.
+pub fn read_toml<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, LabError> {
+    let bytes = read(path)?;
+    let text = str::from_utf8(&bytes).map_err(|error| content(path, line_of(&bytes[..error.valid_up_to()]), error))?;
+    let cut = text.starts_with(BEGIN) && text.trim_end().lines().last() != Some(END);
+    if cut || text.trim().is_empty() {
+        return Err(LabError::Cut { path: path.to_owned() });
+    }
+    let wrong = |error: toml::de::Error| {
+        let before = error.span().map_or(0, |span| span.start.min(text.len()));
+        content(path, line_of(&bytes[..before]), error.message())
+    };
+    let found = toml::from_str::<Head<toml::Spanned<String>>>(text).map_err(wrong)?.schema;
+    check_schema(found.as_ref(), schema)
+        .map_err(|error| content(path, line_of(&bytes[..found.span().start.min(bytes.len())]), error))?;
+    toml::from_str(text).map_err(wrong)
+}
+
+/// Reads a document in JSON.
+///
+/// # Errors
+/// When it cannot be read, has another schema or is not what it should be.
+pub fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, LabError> {
+    from_json(&read(path)?, schema, path, 1)
+}
+
+/// A document in JSON, which was read from a line of a file.
+pub(crate) fn from_json<T: DeserializeOwned>(
+    bytes: &[u8],
+    schema: &'static str,
+    path: &Path,
+    line: usize,
+) -> Result<T, LabError> {
+    let head: Head<String> = serde_json::from_slice(bytes).map_err(|error| content(path, line, error))?;
+    check_schema(&head.schema, schema).map_err(|error| content(path, line, error))?;
+    serde_json::from_slice(bytes).map_err(|error| content(path, line, error))
+}
+
+/// A document in one line.
+pub(crate) fn to_json(document: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(document).expect("our types have text keys, and writing to memory works")
+}
+
+fn line_of(before: &[u8]) -> usize {
+    1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+pub(crate) fn content(path: &Path, line: usize, text: impl ToString) -> LabError {
+    LabError::Content { path: path.to_owned(), line, text: text.to_string() }
+}

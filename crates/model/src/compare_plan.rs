@@ -1,0 +1,43 @@
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Gate;
+
+/// What `bourdon compare` asked for, in a plan of two targets: with it a comparison can be resumed as one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparePlan {
+    /// Name of the target that was there before.
+    pub old: String,
+    /// Name of the one in question.
+    pub new: String,
+    /// How much worse it may become.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Gate>,
+    /// The revisions that the targets are made of; none where they are commands alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<ComparedRevision>,
+}
+
+/// A revision that a target is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComparedRevision {
+    /// The target.
+    pub target: String,
+    /// The repository's own folder.
+    pub repository: PathBuf,
+    /// The folder below it in which the target is built and launched.
+    pub within: PathBuf,
+    /// Its files.
+    pub content: RevisionContent,
+}
+
+/// The files of a revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RevisionContent {
+    /// Those of a commit, by its full name.
+    Commit(String),
+    /// Those of the working tree, by a digest of what git tracks there.
+    WorkingTree(String),
+}
