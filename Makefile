@@ -5,13 +5,14 @@
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
 # statistics  write the simulated tables of docs/STATISTICS.md anew, to be read before they are committed
+# survival  200 kills, 20 power cuts and everything that cannot be opened (root, for the power cuts), with what was counted
 # test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
 
 BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 
-.PHONY: setup test-zoo run build test check golden statistics bench-floor fuzz targets-test need-cargo
+.PHONY: setup test-zoo survival run build test check golden statistics bench-floor fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -32,6 +33,9 @@ targets-test:
 
 test-zoo: need-cargo
 	cargo test -p bourdon --test zoo --locked -- --ignored --nocapture
+
+survival: need-cargo
+	cargo test -p bourdon --test survival --test damaged --locked -- --include-ignored --nocapture
 
 setup:
 	@sh targets/setup.sh

@@ -6,7 +6,7 @@ mod run_support;
 use std::path::Path;
 use std::process::Command;
 
-use run_support::{Json, Lab};
+use run_support::{Json, Lab, Record, Started};
 
 /// Long enough for every block to have replies, short enough for a test.
 const SHORT: [&str; 8] = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "6", "-c", "4"];
@@ -156,19 +156,64 @@ fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     assert_clean(&lab);
 }
 
-#[test]
-fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout() {
-    let lab = repository();
-    let arguments = compare(&["--rev", "main", "--rev", "slow"]);
-    let mut started = lab.start_in(&lab.path().join("app"), &arguments);
+/// Begins a comparison in a lab's repository; gives it and its record once a trial is there.
+fn begun(lab: &Lab, arguments: &[&str]) -> (Started, Record) {
+    let mut started = lab.start_in(&lab.path().join("app"), arguments);
     let record = started.until("the first trial", || {
         let records = lab.records_in("app/runs");
         records.into_iter().next().filter(|record| !record.trials().is_empty())
     });
+    (started, record)
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout_and_it_can_be_resumed() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    // What is built lies in the checkout: it is built again.
+    let build = ["--build", "cp serve.sh built.sh", "--run", "sh built.sh $BOURDON"];
+    let rest = ["--rev", "main", "--rev", "slow", "--gate", "p50<+10%"];
+    let arguments = [&["compare", "--path", "/rest/hello"], &build[..], &SHORT, &rest].concat();
+    let (mut started, record) = begun(&lab, &arguments);
     started.interrupt();
-    started.end().exits(130).says(&["what was measured is kept"]);
-    assert!(!record.trials().is_empty());
+    let stopped = started.end().exits(130).says(&["what was measured is kept"]);
     assert_clean(&lab);
+    let first = record.text("trials.jsonl");
+
+    let (_, command) = stopped.stderr.trim_end().rsplit_once("To resume: ").unwrap();
+    let words = shlex::split(command).unwrap();
+    let resume: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    let resumed = lab.bourdon_in(&app, &resume).exits(1).says(&["resuming "]);
+    resumed.shows(&["main (", "slower", "p50<+10%"]);
+    assert_clean(&lab);
+    assert!(record.text("trials.jsonl").starts_with(&first));
+    record.is_whole(6, 2);
+    record.all_measured("main", 6);
+    record.all_measured("slow", 6);
+
+    // Once more, the branch gone on: the commits are those that were compared.
+    let lab = lab.file("app/serve.sh", "exit 1\n");
+    git(lab.path(), &["commit", "--quiet", "-am", "broken"]);
+    lab.bourdon_in(&app, &[&resume[..], &["--blocks", "7", "--format", "json"]].concat()).exits(1);
+    assert_clean(&lab);
+    record.is_whole(7, 2);
+    record.all_measured("slow", 7);
+}
+
+#[test]
+fn a_killed_comparison_with_the_working_tree_is_resumed_while_that_is_what_it_was() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    let (started, record) = begun(&lab, &compare(&["--rev", "main", "--rev", "."]));
+    started.kill();
+    let lab = lab.file("app/serve.sh", "exec \"$1\" specimen clean # something else\n");
+    let resume = ["run", "--resume", record.name()];
+    lab.bourdon_in(&app, &resume).exits(2).says(&["the working tree of", "has changed", "compare anew"]);
+    assert_clean(&lab);
+    git(lab.path(), &["checkout", "--quiet", "app/serve.sh"]);
+    lab.bourdon_in(&app, &resume).exits(0).shows(&["the working tree", "slower"]);
+    assert_clean(&lab);
+    record.is_whole(6, 2);
 }
 
 /// What the GitHub Action and the GitLab job run.

@@ -25,6 +25,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         quick: plan.quick,
         preliminary: blocks < BLOCKS_FOR_A_VERDICT,
         blocks: blocks as u32,
+        blocks_before: plan.blocks_before.iter().map(|blocks| blocks.max).collect(),
         seed: plan.seed,
         margin: plan.margin,
         elapsed_s: None,

@@ -49,6 +49,9 @@ pub struct Analysis {
     pub preliminary: bool,
     /// Blocks in which every cell has a record.
     pub blocks: u32,
+    /// How many blocks were asked for at most before more were, to resume the run; empty where that never changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks_before: Vec<u32>,
     /// Seed of the order.
     pub seed: u64,
     /// Half width of "the same".

@@ -316,6 +316,7 @@ fn empty() -> Analysis {
         seed: 42,
         margin: 0.05,
         elapsed_s: Some(221.4),
+        blocks_before: Vec::new(),
         environment: environment(),
         absent: Vec::new(),
         relative_rates: Vec::new(),

@@ -1,0 +1,254 @@
+//! What cannot be opened, read or written is said with its cause and cure; the record stays as it is.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod disk;
+mod run_support;
+
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use disk::Disk;
+use run_support::{FILE, Lab, Record, is_here};
+use rustix::fs::OFlags;
+use rustix::process::{Signal, geteuid};
+use specimens::{Kind, LogSink, Settings};
+
+const SHORT: &str = r#"
+question = "Is the order kept?"
+load = { path = "/rest/hello", expect_body = "Hello world" }
+trials = { warm_up = "10ms", window = "50ms", blocks = 1, repeats = 0 }
+
+[vary]
+target = ["specimen:clean", "specimen:stall"]
+connections = [2, 4]
+"#;
+
+/// A run that ended, in a folder that anybody may read.
+fn recorded() -> (Lab, Record) {
+    let lab = Lab::new().experiment(SHORT);
+    lab.run(&[]).exits(0);
+    std::fs::set_permissions(lab.path(), Permissions::from_mode(0o755)).unwrap();
+    let record = lab.record();
+    (lab, record)
+}
+
+fn fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Asserts that neither `report` nor a resume takes this record, that both say these words, and that nothing is written.
+#[track_caller]
+fn refused(lab: &Lab, record: &Record, program: &[&str], words: &[&str]) {
+    let derived = || ["analysis.json", "report.md"].map(|file| record.text(file));
+    let before = derived();
+    for args in [["report", record.name()].as_slice(), &["run", "--resume", record.name()]] {
+        let outcome = lab.bourdon_under(program, args).exits(2).says(words);
+        assert_eq!(outcome.stdout, "", "nothing is shown");
+    }
+    assert!(derived() == before, "a good analysis was overwritten");
+}
+
+#[test]
+fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
+    let (lab, record) = recorded();
+    let trials = record.path().join("trials.jsonl");
+    let text = record.text("trials.jsonl");
+    let aside = record.path().join("aside");
+    let mut tried = 0;
+    let mut in_its_place = |make: &dyn Fn(), words: &[&str]| {
+        std::fs::rename(&trials, &aside).unwrap();
+        make();
+        refused(&lab, &record, &[], &[&["trials.jsonl"], words].concat());
+        let _ = std::fs::remove_dir(&trials).or_else(|_| std::fs::remove_file(&trials));
+        std::fs::rename(&aside, &trials).unwrap();
+        tried += 1;
+    };
+    in_its_place(&|| {}, &["is missing", "restore it from a copy"]);
+    in_its_place(&|| symlink("nowhere", &trials).unwrap(), &["is missing", "restore it from a copy"]);
+    in_its_place(&|| std::fs::create_dir(&trials).unwrap(), &["directory"]);
+    in_its_place(&|| fifo(&trials), &["is not a file"]);
+    in_its_place(&|| symlink("/dev/zero", &trials).unwrap(), &["is not a file"]);
+
+    std::fs::set_permissions(&trials, Permissions::from_mode(0o000)).unwrap();
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    if !geteuid().is_root() || is_here("setpriv") {
+        let program: &[&str] = if geteuid().is_root() { &nobody } else { &[] };
+        refused(&lab, &record, program, &["trials.jsonl: Permission denied"]);
+        tried += 1;
+    }
+    std::fs::set_permissions(&trials, Permissions::from_mode(0o644)).unwrap();
+
+    if is_here("strace") {
+        for (fault, said) in [
+            ("inject=openat:error=EMFILE", "Too many open files"),
+            ("inject=openat:error=EIO", "Input/output error"),
+            ("inject=read:error=EIO", "Input/output error"),
+        ] {
+            let strace = ["strace", "-o", "/dev/null", "-P", trials.to_str().unwrap(), "-e", fault];
+            refused(&lab, &record, &strace, &["trials.jsonl: ", said]);
+            tried += 1;
+        }
+    }
+    assert!(record.text("trials.jsonl") == text, "a record was cut");
+    lab.bourdon(&["report", record.name()]).exits(0);
+    println!("{tried} errors at opening or reading, each on report and resume: 0 records cut, 0 analyses overwritten");
+}
+
+#[test]
+fn what_another_version_wrote_is_refused_with_its_cure() {
+    let (lab, record) = recorded();
+    for (file, schema) in
+        [("plan.toml", "bourdon.plan/"), ("environment.json", "bourdon.environment/"), ("trials.jsonl", "bourdon.trial/")]
+    {
+        let text = record.text(file);
+        // The last one: earlier lines are as they were.
+        let at = text.rfind(schema).unwrap() + schema.len();
+        let newer = format!("{}9{}", &text[..at], &text[at + 1..]);
+        std::fs::write(record.path().join(file), newer).unwrap();
+        refused(&lab, &record, &[], &[file, &format!("unknown schema `{schema}9`"), "use the version of bourdon"]);
+        std::fs::write(record.path().join(file), text).unwrap();
+    }
+    let series = "schema = \"bourdon.series/2\"\nexperiments = []\nquick = true\n";
+    let lab = lab.file("runs/x-all/series.toml", series);
+    lab.bourdon(&["run", "--resume", "runs/x-all"]).exits(2).says(&["series.toml, line 1", "bourdon.series/2"]);
+}
+
+#[test]
+fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
+    let (lab, record) = recorded();
+    let (path, plan) = (record.path().join("plan.toml"), record.text("plan.toml"));
+    let ends: Vec<usize> = plan.match_indices('\n').map(|(at, _)| at + 1).filter(|end| *end + 2 < plan.len()).collect();
+    for end in ends.into_iter().rev().step_by(5).chain([0, 10]) {
+        std::fs::write(&path, &plan[..end]).unwrap();
+        lab.bourdon(&["report", record.name()]).exits(2).says(&["plan.toml"]);
+    }
+    let end = plan.rfind("[[cells]]").unwrap();
+    std::fs::write(&path, &plan[..end]).unwrap();
+    refused(&lab, &record, &[], &["plan.toml was cut", "`# end`", "restore it from a copy"]);
+
+    // One of before had no mark. It is read, and where it lacks a cell the trials tell.
+    let lines: Vec<&str> = plan.lines().collect();
+    std::fs::write(&path, lines[1..lines.len() - 1].join("\n")).unwrap();
+    lab.bourdon(&["report", record.name()]).exits(0);
+    std::fs::write(&path, &plan[plan.find('\n').unwrap() + 1..end]).unwrap();
+    refused(&lab, &record, &[], &["trials.jsonl, line ", "a trial of cell 4, and plan.toml has 3"]);
+}
+
+#[test]
+fn an_analysis_that_cannot_be_kept_is_printed() {
+    let (lab, record) = recorded();
+    let shown = lab.bourdon(&["report", record.name()]).exits(0).stdout;
+    for file in ["analysis.json", "report.md"] {
+        let path = record.path().join(file);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let outcome = lab.bourdon(&["report", record.name()]).exits(2);
+        assert_eq!(outcome.stdout, shown);
+        outcome.says(&["cannot keep the analysis", file, "the record is untouched"]);
+        std::fs::remove_dir(&path).unwrap();
+        lab.bourdon(&["report", record.name()]).exits(0);
+    }
+    let unfinished = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().contains("unfinished");
+    assert!(!std::fs::read_dir(record.path()).unwrap().any(|entry| unfinished(entry.unwrap())), "left behind");
+}
+
+/// Takes what is free of a disk.
+fn fill(disk: &Disk) {
+    let mut file = std::fs::File::create(disk.path().join("ballast")).unwrap();
+    let block = vec![1; 64 << 10];
+    while std::io::Write::write_all(&mut file, &block).and_then(|()| file.sync_all()).is_ok() {}
+    while std::io::Write::write_all(&mut file, &[1; 512]).and_then(|()| file.sync_all()).is_ok() {}
+}
+
+#[test]
+fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
+    let lab = Lab::new().experiment(SHORT);
+    let Some(disk) = Disk::new() else { return };
+    let runs = disk.path().join("runs").display().to_string();
+    let mut running = lab.start(&["run", FILE, "--blocks", "30", "--runs", &runs]);
+    let record = running.until("the run's folder", || lab.records_in(&runs).pop());
+    running.until("two trials", || (record.lines() >= 2).then_some(()));
+    fill(&disk);
+    let full = running.end().exits(2).says(&["No space left on device", "what was measured is kept", "run --resume"]);
+    lab.nothing_is_left();
+    let kept = record.text("trials.jsonl");
+    let outcome = lab.bourdon(&["report", record.name()]).exits(2).shows(&["Is the order kept?"]);
+    outcome.says(&["cannot keep the analysis", "No space left on device"]);
+
+    std::fs::remove_file(disk.path().join("ballast")).unwrap();
+    let (_, command) = full.stderr.trim_end().rsplit_once("resume: ").unwrap();
+    let words = shlex::split(command).unwrap();
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
+    let whole = &kept[..kept.rfind('\n').map_or(0, |end| end + 1)];
+    assert!(record.text("trials.jsonl").starts_with(whole));
+    record.is_whole(30, 4);
+}
+
+#[test]
+fn term_and_hup_end_as_ctrl_c_does() {
+    let lab = Lab::new().experiment(SHORT);
+    for (number, signal) in [Signal::TERM, Signal::HUP].into_iter().enumerate() {
+        let mut running = lab.start(&["run", FILE, "--blocks", "50"]);
+        let record = running.until("the run's folder", || lab.records().into_iter().nth(number));
+        running.until("a trial", || (record.lines() >= 1).then_some(()));
+        running.signal(signal);
+        let ended = running.end().exits(130).says(&["what was measured is kept. To resume: "]).shows(&["Record: "]);
+        assert!(ended.stderr.contains(record.path().file_name().unwrap().to_str().unwrap()), "{ended:?}");
+        lab.nothing_is_left();
+
+        let server = specimens::start(Settings::new(Kind::Clean), LogSink::Memory).unwrap();
+        let url = format!("http://{}/rest/hello", server.address());
+        let mut load = lab.start(&["load", &url, "-d", "600s", "--warm-up", "0s", "--format", "json"]);
+        load.until("requests", || (server.log().len() > 100).then_some(()));
+        load.signal(signal);
+        assert_eq!(load.end().exits(130).json()["schema"], "bourdon.load/1");
+    }
+}
+
+#[test]
+fn nohup_means_what_it_says() {
+    let lab = Lab::new().experiment(SHORT);
+    let mut running = lab.start_under(&["nohup"], &["run", FILE]);
+    let record = running.until("the run's folder", || lab.records().pop());
+    running.signal(Signal::HUP);
+    running.end().exits(0);
+    record.is_whole(1, 4);
+}
+
+#[test]
+fn an_experiment_that_never_comes_can_be_interrupted() {
+    let lab = Lab::new();
+    let path = lab.path().join(FILE);
+    fifo(&path);
+    for (command, signal) in [("run", Signal::INT), ("compare", Signal::INT), ("run", Signal::TERM)] {
+        let mut running = lab.start(&[command, FILE]);
+        // Nobody can write to a FIFO before somebody reads from it.
+        let write = || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&path).ok();
+        let _writer = running.until("the open FIFO", write);
+        running.signal(signal);
+        let ended = running.end();
+        assert!(ended.status.is_none_or(|status| status == 130), "{command}: {ended:?}");
+        lab.nothing_is_left();
+    }
+}
+
+#[test]
+fn more_blocks_are_asked_for_when_resuming_and_come_in_their_order() {
+    let (lab, record) = recorded();
+    let first = record.text("trials.jsonl");
+    lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]).exits(0).says(&["3 blocks, as planned"]);
+    assert!(record.text("trials.jsonl").starts_with(&first));
+    record.is_whole(3, 4);
+    let plan: toml::Table = record.text("plan.toml").parse().unwrap();
+    assert_eq!(plan["blocks"]["max"].as_integer(), Some(3));
+    assert_eq!(plan["blocks_before"][0]["max"].as_integer(), Some(1));
+
+    let fewer = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "2"]);
+    fewer.exits(2).says(&["this run has 3 blocks already", "ask for 3 or more"]);
+    lab.run(&["--blocks", "3"]).exits(0);
+    let at_once = lab.records().pop().unwrap();
+    assert_ne!(at_once.path(), record.path());
+    assert_eq!(record.order(), at_once.order());
+}
