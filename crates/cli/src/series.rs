@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
-use lab::{RunFolder, create_folder_durably, read_toml, write_toml};
+use lab::{RunFolder, create_folder_durably, create_new_folder_durably, read_toml, write_toml};
 use model::Analysis;
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = runs.join(format!("{name}{suffix}"));
-        match std::fs::create_dir(&folder) {
+        match create_new_folder_durably(&folder) {
             Ok(()) => return Ok(folder),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(Failure::usage(format!("{}: {error}", folder.display()))),

@@ -14,6 +14,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
 
+use crate::durable::rename_durably;
 use crate::expand::{Variables, expand};
 
 /// How often a build under way is looked at.
@@ -135,7 +136,7 @@ impl Builder {
             if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
                 return Ok(Built { binary: None, cached: false, toolchain });
             }
-            std::fs::rename(&unfinished, &binary)
+            rename_durably(&unfinished, &binary)
                 .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
             Ok(Built { binary: Some(binary), cached: false, toolchain })
         });

@@ -39,12 +39,27 @@ pub fn create_folder_durably(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    let above = folder_of(path);
-    create_folder_durably(above)?;
-    match std::fs::create_dir(path) {
+    create_folder_durably(folder_of(path))?;
+    match create_new_folder_durably(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        made => made.and_then(|()| sync_folder(above)),
+        made => made,
     }
+}
+
+/// Makes a folder that is not there yet, in one that is.
+///
+/// # Errors
+/// When it cannot be made, also because there is something under its name.
+pub fn create_new_folder_durably(path: &Path) -> Result<()> {
+    std::fs::create_dir(path).and_then(|()| sync_folder(folder_of(path)))
+}
+
+/// Moves a file or folder that another program has written, so that a power cut does not leave it empty. What it may
+/// consist of is not known, so its whole file system is brought to disk.
+pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<()> {
+    rustix::fs::syncfs(File::open(from)?)?;
+    std::fs::rename(from, to)?;
+    sync_folder(folder_of(to))
 }
 
 /// Brings the names in a folder to disk. A file system that cannot do so for a folder keeps them in its own way.

@@ -25,7 +25,7 @@ pub use build::{BuildError, Builder, Built, toolchain};
 pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Check, check_contract, furnish};
 pub use document::{read_json, read_toml, write_toml};
-pub use durable::{check_writable, create_folder_durably, write_durably};
+pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
 pub use error::LabError;
 pub use folder::{Kept, RunFolder, RunRecord};
 pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
