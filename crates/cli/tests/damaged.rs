@@ -28,7 +28,7 @@ connections = [2, 4]
 /// A run that ended, in a folder that anybody may read.
 fn recorded() -> (Lab, Record) {
     let lab = Lab::new().experiment(SHORT);
-    lab.run(&[]).exits(0);
+    lab.run(&[]).answers();
     std::fs::set_permissions(lab.path(), Permissions::from_mode(0o755)).unwrap();
     let record = lab.record();
     (lab, record)
@@ -92,7 +92,7 @@ fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
         }
     }
     assert!(record.text("trials.jsonl") == text, "a record was cut");
-    lab.bourdon(&["report", record.name()]).exits(0);
+    lab.bourdon(&["report", record.name()]).answers();
     println!("{tried} errors at opening or reading, each on report and resume: 0 records cut, 0 analyses overwritten");
 }
 
@@ -133,7 +133,7 @@ fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
     // One of before had no mark. It is read, and where it lacks a cell the trials tell.
     let lines: Vec<&str> = plan.lines().collect();
     std::fs::write(&path, lines[1..lines.len() - 1].join("\n")).unwrap();
-    lab.bourdon(&["report", record.name()]).exits(0);
+    lab.bourdon(&["report", record.name()]).answers();
     std::fs::write(&path, &plan[plan.find('\n').unwrap() + 1..end]).unwrap();
     refused(&lab, &record, &[], &["trials.jsonl, line ", "a trial of cell 4, and plan.toml has 3"]);
 }
@@ -141,7 +141,7 @@ fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
 #[test]
 fn an_analysis_that_cannot_be_kept_is_printed() {
     let (lab, record) = recorded();
-    let shown = lab.bourdon(&["report", record.name()]).exits(0).stdout;
+    let shown = lab.bourdon(&["report", record.name()]).answers().stdout;
     for file in ["analysis.json", "report.md"] {
         let path = record.path().join(file);
         std::fs::remove_file(&path).unwrap();
@@ -150,7 +150,7 @@ fn an_analysis_that_cannot_be_kept_is_printed() {
         assert_eq!(outcome.stdout, shown);
         outcome.says(&["cannot keep the analysis", file, "the record is untouched"]);
         std::fs::remove_dir(&path).unwrap();
-        lab.bourdon(&["report", record.name()]).exits(0);
+        lab.bourdon(&["report", record.name()]).answers();
     }
     let unfinished = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().contains("unfinished");
     assert!(!std::fs::read_dir(record.path()).unwrap().any(|entry| unfinished(entry.unwrap())), "left behind");
@@ -182,7 +182,7 @@ fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
     std::fs::remove_file(disk.path().join("ballast")).unwrap();
     let (_, command) = full.stderr.trim_end().rsplit_once("resume: ").unwrap();
     let words = shlex::split(command).unwrap();
-    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0);
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).answers();
     let whole = &kept[..kept.rfind('\n').map_or(0, |end| end + 1)];
     assert!(record.text("trials.jsonl").starts_with(whole));
     record.is_whole(30, 4);
@@ -215,7 +215,7 @@ fn nohup_means_what_it_says() {
     let mut running = lab.start_under(&["nohup"], &["run", FILE]);
     let record = running.until("the run's folder", || lab.records().pop());
     running.signal(Signal::HUP);
-    running.end().exits(0);
+    running.end().answers();
     record.is_whole(1, 4);
 }
 
@@ -240,7 +240,7 @@ fn an_experiment_that_never_comes_can_be_interrupted() {
 fn more_blocks_are_asked_for_when_resuming_and_come_in_their_order() {
     let (lab, record) = recorded();
     let first = record.text("trials.jsonl");
-    lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]).exits(0).says(&["3 blocks, as planned"]);
+    lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]).answers().says(&["3 blocks, as planned"]);
     assert!(record.text("trials.jsonl").starts_with(&first));
     record.is_whole(3, 4);
     let plan: toml::Table = record.text("plan.toml").parse().unwrap();
@@ -249,7 +249,7 @@ fn more_blocks_are_asked_for_when_resuming_and_come_in_their_order() {
 
     let fewer = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "2"]);
     fewer.exits(2).says(&["this run has 3 blocks already", "ask for 3 or more"]);
-    lab.run(&["--blocks", "3"]).exits(0);
+    lab.run(&["--blocks", "3"]).answers();
     let at_once = lab.records().pop().unwrap();
     assert_ne!(at_once.path(), record.path());
     assert_eq!(record.order(), at_once.order());

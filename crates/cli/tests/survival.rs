@@ -36,6 +36,12 @@ fn pass(running: &mut Started, ns: u64) {
     wait_until("a moment", || (MonotonicClock.now_ns() > until_ns || running.ended().is_some()).then_some(()));
 }
 
+/// A moment of a run: of its beginning, of its first trial, or of a later one.
+fn a_moment_ns(random: &mut fastrand::Rng) -> u64 {
+    let within_ms = [100, 600, 2_000][random.usize(..3)];
+    random.u64(0..within_ms * MS)
+}
+
 /// The whole lines of a file.
 fn whole(text: &str) -> &str {
     &text[..text.rfind('\n').map_or(0, |end| end + 1)]
@@ -65,9 +71,9 @@ fn killed(lab: &Lab, times: u32, random: &mut fastrand::Rng) -> usize {
                 None => lab.start(&["run", FILE, "--blocks", &blocks]),
             };
             if kills == times && record.is_some() {
-                running.end().exits(0);
+                running.end().answers();
             } else {
-                pass(&mut running, random.u64(0..600 * MS));
+                pass(&mut running, a_moment_ns(random));
                 kills += u32::from(running.kill_or_end().status.is_none());
             }
             lab.nothing_is_left();
@@ -88,7 +94,7 @@ fn killed(lab: &Lab, times: u32, random: &mut fastrand::Rng) -> usize {
         trials += record.lines();
     }
     let left = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(".unfinished");
-    lab.run(&["--blocks", "1"]).exits(0);
+    lab.run(&["--blocks", "1"]).answers();
     assert!(!std::fs::read_dir(lab.path().join("runs")).unwrap().any(|entry| left(entry.unwrap())), "left behind");
     trials
 }
@@ -153,7 +159,7 @@ fn power_cuts(times: u32, seed: u64) -> Option<usize> {
     let begin = || lab.start(&["run", FILE, "--blocks", "100", "--runs", runs.to_str().unwrap()]);
     let mut running = begin();
     for cut in 0..times {
-        pass(&mut running, random.u64(0..900 * MS));
+        pass(&mut running, a_moment_ns(&mut random));
         running.signal(Signal::STOP);
         let image = disk.image();
         let live = lab.records_in(runs.to_str().unwrap());
@@ -161,7 +167,7 @@ fn power_cuts(times: u32, seed: u64) -> Option<usize> {
         trials += live.iter().map(|record| survived(record, &after.path())).sum::<usize>();
         running.signal(Signal::CONT);
         if let Some(record) = lab.records_in(after.path().join("runs").to_str().unwrap()).pop() {
-            lab.bourdon(&["report", record.name()]).exits(0);
+            lab.bourdon(&["report", record.name()]).answers();
             let before = record.text("trials.jsonl");
             let mut resumed = lab.start(&["run", "--resume", record.name()]);
             let more = whole(&before).lines().count() + 2;

@@ -343,6 +343,13 @@ impl Outcome {
         self
     }
 
+    /// Asserts that there was an answer, whatever it is: in a tiny window on a busy machine nothing may be served.
+    #[track_caller]
+    pub(crate) fn answers(self) -> Self {
+        assert!(matches!(self.status, Some(0 | 1 | 3)), "{}", self.all());
+        self
+    }
+
     /// Asserts that all of these are in stderr.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
