@@ -1,6 +1,6 @@
 # run    build bourdon and the targets it finds, then the first experiment in its quick form
+# test   everything: setup first, then formatting, lints, unit tests, end-to-end tests, the tests of the targets
 # setup  what bourdon and the targets need from Debian's packages, and a word about each toolchain that is missing
-# test   everything: formatting, lints, unit tests, end-to-end tests, the tests of the targets
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
 # build  the release binary alone
@@ -20,7 +20,10 @@ run: build
 build: need-cargo
 	cargo build --release --locked
 
-test: check targets-test
+# In this order, also under make -j. What cannot be had is said by setup, and only its own tests are not run.
+test: need-cargo
+	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory check targets-test
 	cargo test --workspace --locked
 
 check: need-cargo
