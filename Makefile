@@ -20,7 +20,7 @@ run: build
 build: need-cargo
 	cargo build --release --locked
 
-# In this order, also under make -j. What cannot be had is said by setup, and only its own tests are not run.
+# In this order, also under make -j. Setup reports what cannot be had; only the tests of that are left out.
 test: need-cargo
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory check targets-test
@@ -30,7 +30,7 @@ check: need-cargo
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# A toolchain that is missing is said, as `bourdon targets` does, and no reason to fail.
+# A missing toolchain is reported, as `bourdon targets` does, and does not fail.
 targets-test:
 	@sh targets/test.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The languages' own tests of what the targets share. A toolchain that is missing is said, and no reason to fail.
+# The languages' own tests of what the targets share. A missing toolchain is reported and does not fail.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -223,7 +223,7 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
     }
 }
 
-/// A line on the terminal that follows the load; nothing where stderr is no terminal.
+/// A line on the terminal that follows the load; nothing where stderr is not a terminal.
 struct Progress {
     bar: ProgressBar,
     _drawing: Option<Sender<()>>,

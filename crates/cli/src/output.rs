@@ -12,7 +12,7 @@ use crate::exit::Failure;
 /// Longest line of stderr.
 const LONGEST_LINE: usize = 2_000;
 
-/// Writes to stdout. A reader that has gone (a closed pipe) is no error.
+/// Writes to stdout. A reader that has gone (a closed pipe) is not an error.
 pub(crate) fn write_out(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(printable(text, style().colour).as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -22,7 +22,7 @@ pub(crate) fn write_out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to stderr. A reader that has gone (`2>&1 | head`) is no reason to stop.
+/// Writes a line to stderr. A reader that has gone (`2>&1 | head`) does not stop anything.
 pub(crate) fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{}", stderr_text(&line.to_string()));
 }

@@ -213,7 +213,7 @@ pub(crate) fn reserve(plan: &Plan) -> Result<(), Failure> {
 }
 
 /// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any
-/// toolchain can still see. No claim can be tried on them.
+/// toolchain can still see. No claim can be tested on them.
 fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     let targets = [Kind::Clean, Kind::Serialised].map(|kind| experiment::specimen(kind, base));
     let mut cells: Vec<CellPlan> = Vec::new();

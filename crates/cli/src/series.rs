@@ -105,7 +105,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         say(format!("{} of {}: {name}", place + 1, series.experiments.len()));
         ended.push(match one(args, series, folder, name, stop) {
             Ok(run) => Ended { name: name.clone(), exit: run::exit(&run, args.gate), outcome: Ok(run.analysis) },
-            // What one experiment lacks is no reason to leave the others out.
+            // What one experiment lacks does not stop the others.
             Err(failure) => Ended { name: name.clone(), exit: failure.exit(), outcome: Err(failure.to_string()) },
         });
         let pages: Vec<Verdicts> = ended.iter().map(Ended::verdicts).collect();

@@ -16,8 +16,9 @@ pub(crate) fn run(args: &SpecimenArgs) -> Result<Exit, Failure> {
         Kind::from_name(&args.name).ok_or_else(|| Failure::usage(format!("no specimen is called `{}`", args.name)))?;
     let settings = Settings::from_env(kind).map_err(Failure::usage)?;
     let text = std::env::var("PORT").unwrap_or_else(|_| DEFAULT_PORT.to_owned());
-    let port: u16 =
-        text.parse().map_err(|_| Failure::usage(format!("PORT=`{text}` is no port; set PORT to 0 or a free port")))?;
+    let port: u16 = text
+        .parse()
+        .map_err(|_| Failure::usage(format!("PORT=`{text}` is not a port; set PORT to 0 or a free port")))?;
     let listener = TcpListener::bind(("127.0.0.1", port))
         .map_err(|error| Failure::unreachable(format!("cannot listen on port {port}: {error}")))?;
     if let Ok(address) = listener.local_addr() {

@@ -1,4 +1,4 @@
-//! What is typed wrong is said with its place and its cure, before anything is started.
+//! What is typed wrong is reported with its place and its cure, before anything is started.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;

@@ -40,7 +40,7 @@ fn what_is_measured_is_printed_and_kept() {
     let document = outcome.json();
     assert_eq!(document["schema"], "bourdon.calibration/1");
     assert_eq!(document, kept(&lab));
-    // On a machine that is too busy no rate can be trusted, and that is said by the status.
+    // On a machine that is too busy no rate can be trusted, and the status says so.
     assert_eq!(outcome.status, Some(if document["limits"].is_null() { 3 } else { 0 }), "{outcome:?}");
     assert_eq!(document["clock"]["backward"], 0);
     let sleeps: Vec<f64> =

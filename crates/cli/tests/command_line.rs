@@ -23,7 +23,7 @@ fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
         ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "above zero, for instance 1000"),
         ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "above zero, for instance 1000"),
         ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "above zero, for instance 1000"),
-        ("-d soon http://h/", 2, "`soon` is no duration", "write for instance `500us`, `10ms`"),
+        ("-d soon http://h/", 2, "`soon` is not a duration", "write for instance `500us`, `10ms`"),
         ("-d -1 http://h/", 2, "unexpected argument '-1'", "--help"),
         ("-R 5m http://h/", 2, "invalid value '5m' for '--rate", "1000, 1.5k or 2M"),
         ("-H Content-Length:5 http://127.0.0.1/", 2, "the body has 0 bytes", "leave the header out"),

@@ -93,7 +93,7 @@ fn two_commands_are_two_servers() {
     lab.nothing_is_left();
     let runs: Vec<String> = lab.records().iter().map(|record| record.path().display().to_string()).collect();
     let itself = lab.bourdon(&["compare", &runs[0], &runs[0]]).exits(0);
-    itself.shows(&["were not launched in turn", "throughput"]);
+    itself.shows(&["were not measured in turn", "throughput"]);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_cannot_be_compared_is_said_and_nothing_is_left() {
     let lab = repository();
     let app = lab.path().join("app");
     for (arguments, status, said) in [
-        (vec!["--rev", "main", "--rev", "slwo"], 2, "`slwo` is no revision of this repository; is it `slow`?"),
+        (vec!["--rev", "main", "--rev", "slwo"], 2, "unknown revision `slwo`; is it `slow`?"),
         (vec!["--rev", "main"], 2, "--rev is given 1 times"),
         (vec![], 2, "there is one server and nothing to compare it with"),
         (vec!["--rev", "main", "--rev", "slow", "--build", "false"], 4, "building slow failed"),
@@ -151,7 +151,7 @@ fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     outcome.exits(4).says(&["cannot open the till"]).shows(&[
         "launches void:",
         "before it was ready",
-        "more were not tried",
+        "more were not launched",
     ]);
     assert_clean(&lab);
 }

@@ -37,7 +37,7 @@ fn serves(script: &str) -> Lab {
     lab
 }
 
-/// One that cannot be had, and what is said of it.
+/// One that cannot be had, and what the error says.
 fn fails(script: &str, words: &[&str]) {
     tried(&lab(script, "50ms")).exits(4).says(words);
 }

@@ -311,7 +311,7 @@ fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
     running.interrupt();
     running.end().exits(130);
     lab.nothing_is_left();
-    assert_eq!(lab.record().lines(), 0, "an interrupted trial is no trial");
+    assert_eq!(lab.record().lines(), 0, "an interrupted trial is not recorded");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_target_that_cannot_be_launched_is_said_once_and_the_others_go_on() {
         let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
         assert_eq!(failures[0]["stage"], stage);
         assert_eq!(failures[1]["stage"], "not-tried");
-        assert!(failures[1]["text"].as_str().unwrap().starts_with("not tried again: "), "{failures:?}");
+        assert!(failures[1]["text"].as_str().unwrap().starts_with("not launched again: "), "{failures:?}");
     }
 }
 

@@ -5,7 +5,7 @@ mod run_support;
 
 use run_support::{Json, Lab, is_here, repository};
 
-/// A server that answers and is no target: it has two of the contract's paths.
+/// A server that answers and is not a target: it has two of the contract's paths.
 const DISHONEST: &str = r#"
 name = "dishonest"
 title = "Promises nothing"

@@ -108,7 +108,7 @@ impl Demand {
     }
 
     /// Whether a request may still leave. In the open model what was due before the window's end may leave just after
-    /// it: the last wake-up comes late by its latency, and that is no reason to call the request never sent.
+    /// it: the last wake-up comes late by its latency, and that does not make the request one that was never sent.
     pub(crate) fn may_send(&self, now_ns: u64) -> bool {
         let grace_ns = if self.is_open() { LAST_SEND_NS } else { 0 };
         now_ns < self.window.end_ns.saturating_add(grace_ns)

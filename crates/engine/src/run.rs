@@ -26,7 +26,7 @@ use crate::worker::{Worker, WorkerResult};
 /// Time between the moment at which all threads are ready and the start of the load.
 const LEAD_NS: u64 = 1_000_000;
 
-/// A load that could not be made at all. A request that fails is no such error: it is in the books.
+/// A load that could not be made at all. A request that fails is not such an error: it is in the books.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The kernel refused something that the generator cannot do without.

@@ -47,7 +47,7 @@ pub fn distrust(step: &RateStep) -> Option<Reason> {
     let share = |count: u64| count as f64 / step.scheduled.max(1) as f64;
     let (sent, late) = (share(step.sent), share(step.late_generator));
     let waited = share(step.late_no_connection);
-    // A busy thread is no reason: what a request costs falls as the rate rises, for one wake-up then serves several.
+    // A busy thread is not a reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
         Some(Reason::new(
             "generator-late",

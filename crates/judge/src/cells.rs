@@ -63,7 +63,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
 }
 
 /// How its launches went. A steady figure needs each of them to have settled at its best: what is left of a launch
-/// that slowed down or never settled is no steady state.
+/// that slowed down or never settled is not a steady state.
 fn course(records: &Records, index: usize) -> CellCourse {
     let mut found = CellCourse::default();
     let (mut steady, mut cut) = (Vec::new(), 0.0_f64);
@@ -234,7 +234,7 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
 }
 
 /// A mark that at least half of the valid launches have, in the words of the first of them, about the metrics that it
-/// is about in at least half of them. One disturbed launch is enough to widen an interval, so `noisy` is said for
+/// is about in at least half of them. One disturbed launch is enough to widen an interval, so `noisy` is shown for
 /// each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     if mark == Mark::Cold {

@@ -158,7 +158,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
 fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
     let asked = |metric: Metric| gates.iter().any(|gate| gate.metric == metric);
     let compared = |metric: &Metric| COMPARED.contains(metric) || *metric == Metric::Errors || asked(*metric);
-    // That neither server fails is said by the absence of the row, unless a gate asks.
+    // That neither server fails shows in the absence of the row, unless a gate asks.
     let told = |pair: &Pair, metric: Metric| match metric {
         Metric::Errors => asked(metric) || pair.fails(),
         _ => pair.has(metric),

@@ -40,7 +40,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Judges every trial. A record whose levels are no cell of the plan is left out; of two records for one launch
+    /// Judges every trial. A record whose levels match no cell of the plan is left out; of two records for one launch
     /// the one that began later counts. The first blocks in which a trial was noisy, as many as the plan repeats, are
     /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {

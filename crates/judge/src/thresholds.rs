@@ -74,7 +74,7 @@ pub const MOST_LOST: f64 = 0.9;
 /// Share of the scheduled requests that must have been sent for an open rate to count as reached.
 pub const RATE_SENT: f64 = 0.999;
 
-/// Share of requests sent late from which it is said; from which the generator, where requests were also never sent,
+/// Share of requests sent late from which the report says so; from which the generator, where requests were also never sent,
 /// is to blame for them.
 pub const RATE_LATE: f64 = 0.01;
 
@@ -86,7 +86,7 @@ pub const OWN_SHORTAGE: f64 = 0.01;
 /// the kernel even with 16 pipelined; the measured raw floor without pipelining is about 4.8 µs.
 pub const UNATTAINABLE_RATE_PER_THREAD: f64 = 1_000_000.0;
 
-/// Lowest open rate that a calibration tries. A machine that cannot keep to it is no place to measure.
+/// Lowest open rate that a calibration tries. A machine that cannot keep to it is unfit to measure on.
 pub const LOWEST_RATE_PER_S: f64 = 1_000.0;
 
 /// Highest open rate that a calibration tries: more than the loopback of any machine carries for one thread.
@@ -98,7 +98,7 @@ pub const RATE_RESOLUTION: f64 = 1.1;
 /// A mark is a cell's, and its throughput only a lower bound, when at least this share of its launches says so.
 pub const SHARE_OF_LAUNCHES: f64 = 0.5;
 
-/// Lag-1 correlation of block values above which a session is said to be correlated. For independent normal blocks
+/// Lag-1 correlation of block values above which a session is marked correlated. For independent normal blocks
 /// it is exceeded in 4 to 5 % of sessions of 6 to 12 blocks (simulated); larger sessions use Anderson's limit.
 pub const BLOCK_CORRELATION: f64 = 0.35;
 

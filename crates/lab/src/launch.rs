@@ -24,7 +24,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(1);
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
 
-/// Ports that are tried before it is said that none is free.
+/// Ports that are tried before the error that none is free.
 const PORT_TRIES: u32 = 1_000;
 
 /// Lines of a target's output that are kept with its failure.

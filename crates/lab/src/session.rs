@@ -112,7 +112,7 @@ impl Session<'_> {
     }
 }
 
-/// A target that could not be launched or got ready is not tried again: each try may last a minute.
+/// A target that could not be launched or got ready is not launched again: each try may last a minute.
 fn note_broken(broken: &mut BTreeMap<String, String>, record: &TrialRecord) {
     if let Some(failure) = &record.failure
         && matches!(failure.stage, TrialStage::Launch | TrialStage::Ready)
@@ -128,7 +128,7 @@ fn broken_targets(done: &[TrialRecord]) -> BTreeMap<String, String> {
 }
 
 fn given_up(mut record: TrialRecord, why: &str) -> TrialRecord {
-    let text = format!("not tried again: {why}");
+    let text = format!("not launched again: {why}");
     record.failure = Some(TrialFailure { stage: TrialStage::NotTried, text, output: String::new() });
     record
 }

@@ -237,7 +237,7 @@ impl Rungs<'_> {
             Taken::Perf(gzipped) => {
                 kept.perf = gzipped;
                 observe::read_perf_script(&kept.perf, words)
-                    .map_err(|error| format!("what `perf` tells of the target is no CPU profile: {error}"))
+                    .map_err(|error| format!("what `perf` says of the target is not a CPU profile: {error}"))
             }
         });
         match read {

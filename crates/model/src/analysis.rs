@@ -96,7 +96,7 @@ pub struct SessionAnalysis {
     /// One target against itself, by each metric that it has: `a` and `b` are the same. Empty where a run did not
     /// measure it. Whatever its verdicts are but `same` and `inconclusive` is noise.
     pub itself: Vec<Comparison>,
-    /// Blocks that were launched again because the machine was disturbed; their figures are not used.
+    /// Blocks that were launched again because the machine was busy; their figures are not used.
     pub repeated: Vec<RepeatedBlock>,
     /// What a reader must know of every interval in it.
     pub marks: Vec<MarkNote>,
@@ -116,7 +116,7 @@ pub struct RepeatedBlock {
 pub struct Reconstruction {
     /// The target.
     pub target: String,
-    /// What is said of it.
+    /// What the report says of it.
     pub text: String,
 }
 
@@ -295,7 +295,7 @@ pub struct RankGroup {
     pub ranks: Vec<Rank>,
 }
 
-/// One target's rank; targets that cannot be told apart share it.
+/// One target's rank; targets that are too close to call share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
     /// From 1; null when the target is not ranked (void, or only a lower bound is known).
@@ -383,7 +383,7 @@ pub struct ClaimChance {
     pub supported: f64,
 }
 
-/// Most blocks a claim is said to need; beyond, it cannot reasonably be settled.
+/// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
 
 /// How sure a finding is.

@@ -188,7 +188,7 @@ kinds! {
         Breach = "breach",
         /// Some values within the rounding satisfy it.
         Holds = "holds",
-        /// It could not be tried: a figure is missing, or it does not apply.
+        /// It could not be checked: a figure is missing, or it does not apply.
         NotMade = "not-made",
     }
 }
@@ -211,7 +211,7 @@ pub struct RowAudit {
     pub published: Published,
     /// All checks, in the order of `AuditCheck::ALL`.
     pub checks: Vec<AuditNote>,
-    /// What is no contradiction but should be known.
+    /// What does not contradict anything but should be known.
     pub remarks: Vec<Reason>,
 }
 

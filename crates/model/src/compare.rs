@@ -70,7 +70,7 @@ pub struct CompareRow {
     pub p_adjusted: Option<f64>,
     /// The new one against the old one.
     pub verdict: ComparisonVerdict,
-    /// Why what the figures alone say is no evidence, where it is none.
+    /// Why what the figures alone say is not evidence, where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }

@@ -113,7 +113,7 @@ impl Expression {
     }
 }
 
-/// A text that is no expectation.
+/// A text that is not an expectation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {

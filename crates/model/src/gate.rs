@@ -52,7 +52,7 @@ pub struct GateResult {
     pub difference: Option<Measured>,
     /// What became of it.
     pub verdict: GateVerdict,
-    /// Why what the figures alone say is no evidence, where it is none; the gate is undecided then.
+    /// Why what the figures alone say is not evidence, where it is not; the gate is undecided then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }
@@ -84,7 +84,7 @@ fn parse_gate(term: &str) -> Result<Gate, String> {
         format!("unknown metric `{}`; there are {}", name.trim(), known.join(", "))
     })?;
     let percent = limit.trim().strip_suffix('%').ok_or_else(|| format!("`{term}` has no `%` at its end; {cure}"))?;
-    let percent: f64 = percent.trim().parse().map_err(|_| format!("`{}` is no number; {cure}", percent.trim()))?;
+    let percent: f64 = percent.trim().parse().map_err(|_| format!("`{}` is not a number; {cure}", percent.trim()))?;
     if !percent.is_finite() || percent <= -100.0 {
         return Err(format!("nothing changes by {percent} %; {cure}"));
     }
@@ -114,7 +114,7 @@ mod tests {
             ("p99", "neither"),
             ("p98<+3%", "unknown metric `p98`; there are throughput"),
             ("p99<+3", "no `%`"),
-            ("p99<much%", "`much` is no number"),
+            ("p99<much%", "`much` is not a number"),
             ("p99<-100%", "nothing changes by -100 %"),
             ("throughput<+3%", "stay above a limit"),
             ("p99>-3%", "stay below a limit"),

@@ -93,7 +93,7 @@ pub struct LoadSpec {
     pub model: LoadModel,
     /// Connections over all threads, at least 1 and at least `threads`.
     pub connections: u32,
-    /// Requests in flight on one connection at most; 1 is no pipelining.
+    /// Requests in flight on one connection at most; 1 means no pipelining.
     pub pipeline: u16,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,

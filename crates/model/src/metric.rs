@@ -141,7 +141,7 @@ impl Metric {
         self == Metric::Throughput
     }
 
-    /// Its value in a distribution, in µs; none where it is no latency or the samples are too few.
+    /// Its value in a distribution, in µs; none where it is not a latency or the samples are too few.
     pub fn of(self, latency: &LatencySummary) -> Option<f64> {
         match self {
             Metric::Mean => latency.mean,

@@ -10,14 +10,14 @@ pub enum DurationError {
     #[error("`{0}` is negative; a duration starts at 0ms")]
     Negative(String),
     /// Anything else.
-    #[error("`{0}` is no duration; write for instance `500us`, `10ms`, `1.5s` or `2m`")]
+    #[error("`{0}` is not a duration; write for instance `500us`, `10ms`, `1.5s` or `2m`")]
     Malformed(String),
 }
 
 /// Reads a duration such as `10ms`, `1.5s` or `2m` into nanoseconds.
 ///
 /// # Errors
-/// When the unit is missing, the value is negative, or the text is no duration.
+/// When the unit is missing, the value is negative, or the text is not a duration.
 pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
     let trimmed = text.trim();
     if trimmed.parse::<f64>().is_ok() {

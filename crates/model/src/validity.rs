@@ -38,7 +38,7 @@ pub struct Validity {
     pub verdict: Verdict,
     /// Why; also for a valid closed run, where the reason says what the limit was.
     pub reasons: Vec<Reason>,
-    /// How the server did, which is no matter of the instrument's word.
+    /// How the server did, which the instrument's word is not about.
     #[serde(default)]
     pub failing: Failing,
 }

@@ -24,7 +24,7 @@ const KERNEL: &str = "[k]";
 
 /// Reads what `perf script -F event,ip,sym,dso` printed, gzipped. A function of the kernel has `[k]` before its name.
 /// The share is that of the functions whose name contains one of `words`, as in [`crate::read_profile`]. A line that
-/// is no sample is passed over.
+/// is not a sample is passed over.
 ///
 /// # Errors
 /// When the bytes cannot be unpacked, are more than 64 MiB, or hold text and no sample.

@@ -24,7 +24,7 @@ const KEPT_CHARS: usize = 300;
 /// The name of a sample without a known function.
 const UNKNOWN: &str = "?";
 
-/// Why bytes are no profile.
+/// Why bytes are not a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// They cannot be unpacked.
@@ -33,7 +33,7 @@ pub enum ProfileError {
     /// They unpack to more than is taken.
     #[error("it is larger than {} MiB", .0 / 1024 / 1024)]
     TooLarge(u64),
-    /// What is inside is no profile.
+    /// What is inside is not a profile.
     #[error("it is not in the format of pprof: {0}")]
     Format(#[from] prost::DecodeError),
     /// What is inside is not what `perf` prints.
@@ -91,7 +91,7 @@ struct PprofFunction {
 /// contains one of `words`; letters count as they are written.
 ///
 /// # Errors
-/// When the bytes are no such profile, or one of more than 8 MiB.
+/// When the bytes are not such a profile, or one of more than 8 MiB.
 pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, ProfileError> {
     let bytes = unpack(gzipped, MOST_BYTES)?;
     Ok(summarise(&PprofProfile::decode(bytes.as_slice())?, words))

@@ -47,7 +47,7 @@ pub struct Sampler {
     memory: Extra,
 }
 
-/// A part of a look that waits for its turn. Each has its own, so that a dear one does not delay the others.
+/// A part of a look that waits for its turn. Each has its own, so that an expensive one does not delay the others.
 #[derive(Default)]
 struct Extra {
     due_ns: u64,

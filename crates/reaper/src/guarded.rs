@@ -132,7 +132,7 @@ impl Guarded {
         let _ = self.detaching.wait();
     }
 
-    /// Waits until something is said.
+    /// Waits until something is written.
     fn wait(&self, within: Duration) {
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
         let mut said: Vec<PollFd<'_>> = self.said.iter().map(|said| PollFd::new(said, PollFlags::IN)).collect();

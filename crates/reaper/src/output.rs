@@ -110,7 +110,7 @@ impl<W: Write> Kept<W> {
         self.write(&tail);
     }
 
-    /// A disk that is full has no room for what a target says, and that is no reason to stop it.
+    /// A disk that is full has no room for what a target says, and that does not stop it.
     fn write(&mut self, bytes: &[u8]) {
         let _ = self.to.write_all(bytes);
     }

@@ -9,7 +9,7 @@ use crate::words::words;
 /// Width of the column of names.
 const NAMES: usize = 21;
 
-/// What a person sees of an audit: each result with its breaches, remarks, and what could not be tried.
+/// What a person sees of an audit: each result with its breaches, remarks, and what could not be checked.
 pub fn audit_text(audit: &Audit, style: Style) -> String {
     let mut page = Page::new(style);
     let alone = audit.rows.len() == 1;
@@ -33,7 +33,7 @@ fn overview(page: &mut Page, audit: &Audit) {
     let contradictory = audit.rows.iter().filter(|row| row.is_contradictory()).count();
     let all = counted(audit.rows.len() as u64, "result", "results");
     let (tint, text) = match contradictory {
-        0 => (Tint::Good, format!("{all}, nothing contradictory in what could be tried")),
+        0 => (Tint::Good, format!("{all}, nothing contradictory in what could be checked")),
         n => (Tint::Bad, format!("{all}, {} with figures that cannot be true together", thousands(n as u64))),
     };
     page.line(tint, &text);
@@ -45,7 +45,7 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     let tried = row.that(AuditOutcome::Holds).count() > 0;
     let (tint, verdict) = match (row.is_contradictory(), tried) {
         (true, _) => (Tint::Bad, "some figures cannot be true together"),
-        (false, true) => (Tint::Good, "nothing contradictory in what could be tried"),
+        (false, true) => (Tint::Good, "nothing contradictory in what could be checked"),
         (false, false) => (Tint::Unsure, "no check could be made"),
     };
     page.line(tint, &format!("{}: {verdict}", row.published.name));
@@ -56,7 +56,7 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     remarks(page, &row.remarks);
     if alone {
         notes(page, row.that(AuditOutcome::Holds), (Tint::Good, "holds"));
-        notes(page, row.that(AuditOutcome::NotMade), (Tint::Dim, "could not be tried"));
+        notes(page, row.that(AuditOutcome::NotMade), (Tint::Dim, "could not be checked"));
     } else {
         let holds: Vec<String> = row.that(AuditOutcome::Holds).map(|note| words(note.check.id())).collect();
         if !holds.is_empty() {
@@ -78,7 +78,7 @@ fn notes<'a>(page: &mut Page, notes: impl Iterator<Item = &'a AuditNote>, title:
 
 fn remarks(page: &mut Page, remarks: &[Reason]) {
     if !remarks.is_empty() {
-        page.line(Tint::Unsure, " to be known");
+        page.line(Tint::Unsure, " worth knowing");
     }
     for remark in remarks {
         page.entry(3, (Tint::Plain, &words(&remark.code)), NAMES - 2, &remark.text);
@@ -96,7 +96,7 @@ fn not_made(page: &mut Page, audit: &Audit) {
     }
     reasons.sort_by_key(|(check, _, _)| *check);
     if !reasons.is_empty() {
-        page.line(Tint::Dim, " could not be tried");
+        page.line(Tint::Dim, " could not be checked");
     }
     for (check, text, rows) in reasons {
         let every = rows == audit.rows.len() as u64;

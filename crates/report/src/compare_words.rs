@@ -218,7 +218,7 @@ fn name(metric: Metric) -> &'static str {
     }
 }
 
-/// The verdict on the new server. What is no speed is not called slow.
+/// The verdict on the new server. What is not a speed is not called slow.
 fn verdict(row: &CompareRow) -> &'static str {
     let speed = matches!(row.metric.unit(), "requests/s" | "us" | "ms") && row.metric != Metric::CpuPerRequest;
     let [better, worse] = match row.metric {

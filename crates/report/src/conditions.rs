@@ -8,10 +8,10 @@ use crate::format::{counted, seconds, thousands};
 
 /// Factors with words of their own, in the order in which a title says them.
 const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
-/// What a reply must be follows from what is asked; the target is no condition.
+/// What a reply must be follows from what is asked; the target is not a condition.
 const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
 
-/// The conditions of a run: which factors tell its cells apart, and which go without saying.
+/// The conditions of a run: which factors distinguish its cells, and which go without saying.
 pub(crate) struct Conditions {
     /// The factors that no title says.
     unsaid: Vec<String>,

@@ -198,14 +198,14 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     }
 }
 
-/// Said where service time alone would mislead: its p99 is below half of what users felt.
+/// Said where service time alone would mislead: its p99 is below half of the response time's.
 fn naive(latencies: &Latencies) -> Option<String> {
     let (response, service) = (latencies.response.as_ref()?.p99?, latencies.service.as_ref()?.p99?);
     (service < response / 2.0).then(|| {
         let bound = latencies.response.as_ref().is_some_and(|summary| summary.is_lower_bound(response));
         let felt = format!("{}{}", if bound { "at least " } else { "" }, duration_us(response));
         let naive = duration_us(service);
-        format!("Users felt a p99 of {felt}. Service time's {naive} is the naive figure: it hides the waiting.")
+        format!("The p99 that users would have seen is {felt}. Service time's {naive} is the naive figure: it hides the waiting.")
     })
 }
 

@@ -50,7 +50,7 @@ impl Group<'_> {
     /// Said where the ranks are not those of the throughput.
     pub(crate) fn rank_note(&self) -> Option<&'static str> {
         let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == RESPONSE);
-        (is_open && self.is_ranked()).then_some("ranked by the response p99, for the rate is given")
+        (is_open && self.is_ranked()).then_some("ranked by response p99, because the rate is fixed")
     }
 
     pub(crate) fn is_ranked(&self) -> bool {
@@ -118,7 +118,7 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
-    tied.then_some("= tied: these launches do not tell them apart")
+    tied.then_some("= tied: too close to call in these launches")
 }
 
 /// The cells as tables: one for each set of conditions that several targets share; where none is shared, one for all.
@@ -197,7 +197,7 @@ impl Quantiles {
 }
 
 /// What the targets of a table are ranked by. In an open load all of them get the rate that was asked, unless they fall
-/// behind, and what tells them apart is how long the replies take; unless that is as much the generator's doing.
+/// behind, and what distinguishes them is how long the replies take; unless that is as much the generator's doing.
 fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
     let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == RESPONSE);
     let is_late = |cell: &&CellAnalysis| {

@@ -156,7 +156,7 @@ pub(crate) fn certainty(finding: &Finding) -> String {
     match finding.certainty {
         Certainty::Is => "is: the discriminating test was run".to_owned(),
         Certainty::ConsistentWith => {
-            "consistent with it by its signature; no experiment here has tried to tell it from a look-alike".to_owned()
+            "its signature is consistent with it; no experiment here distinguishes it from a look-alike".to_owned()
         }
     }
 }
@@ -201,7 +201,7 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
     let (not_tried, told): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.reason.code == "not-tried");
     let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
     if !not_tried.is_empty() {
-        said.push(format!("{} more were not tried: their target had not started", not_tried.len()));
+        said.push(format!("{} more were not launched: their target had not started", not_tried.len()));
     }
     said
 }

@@ -71,7 +71,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = length_of_time)]
     pub(crate) warm_up: Option<String>,
 
-    /// Exactly so many blocks [default: 6 to 12, until the ratios are known to ± 2 %]
+    /// Exactly this many blocks [default: 6 to 12, until the ratios are known to ± 2 %]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
@@ -98,7 +98,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) expect_body: Option<String>,
 
-    /// Compare two runs although more differs than the server; it is said
+    /// Compare although more differs than the server; the report says what
     #[arg(long)]
     pub(crate) force: bool,
 

@@ -57,7 +57,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 
-    /// Exactly so many requests instead of a window
+    /// Exactly this many requests instead of a window
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
 

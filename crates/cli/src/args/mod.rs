@@ -31,7 +31,7 @@ Exit status, the first that applies:
   130  interrupted; what was measured is saved
   2    usage or file error
   4    a target could not be built, launched or reached
-  1    the answer is bad: replies are wrong, or a claim is contradicted under --gate
+  1    replies failed, or a claim or gate failed
   3    void: the instrument cannot vouch for it
   0    all is well";
 

@@ -10,7 +10,7 @@ use crate::experiment::Fault;
 /// Reads published results, of the source that is given or of the one that the text looks like.
 ///
 /// # Errors
-/// When the text is of no known tool, of another one than was given, or holds several results.
+/// When the text is of an unknown tool, of another one than was given, or holds several results.
 pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<Vec<Published>, Failure> {
     if text.trim_start().starts_with('{') {
         return Ok(vec![legible(name, json(name, text, from)?)?]);

@@ -87,7 +87,7 @@ impl Tally {
         }
     }
 
-    /// Their sum is the number of requests; it is no figure of its own that could contradict them.
+    /// Their sum is the number of requests; it is not a figure of its own that could contradict them.
     pub(super) fn enter(self, row: &mut Published) {
         row.requests = self.any.then(|| self.ok.saturating_add(self.errors));
     }

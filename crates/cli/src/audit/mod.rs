@@ -60,8 +60,8 @@ fn input(file: &Path) -> Result<(String, String), Failure> {
         return Err(Failure::usage(format!("{name} is larger than {most} MiB; give the summary, not single requests")));
     }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("{name} is no text in UTF-8; give what the tool printed")))?;
-    // What some editors and shells put before a text is no part of it.
+        .map_err(|_| Failure::usage(format!("{name} is not UTF-8 text; give what the tool printed")))?;
+    // What some editors and shells put before a text does not belong to it.
     Ok((name, text.trim_start_matches('\u{feff}').to_owned()))
 }
 

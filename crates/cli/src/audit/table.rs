@@ -56,7 +56,7 @@ const UNITS: [(&str, f64); 4] = [("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1
 /// Reads the rows of a table.
 ///
 /// # Errors
-/// At the place of a column that is not known, a cell that is no number, or a row of another length.
+/// At the place of a column that is not known, a cell that is not a number, or a row of another length.
 pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
@@ -204,7 +204,7 @@ fn broken(text: &str, error: &csv::Error) -> Fault {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("this row has {len} cells and the header {expected_len}")
         }
-        _ => "this is no CSV".to_owned(),
+        _ => "not CSV".to_owned(),
     };
     Fault::new(start.min(text.len())..end.min(text.len()), message).help("an empty cell still needs its comma")
 }

@@ -161,7 +161,7 @@ fn commit(named: &str) -> Result<String, Failure> {
         let nearest = branches.iter().min_by_key(|name| strsim::levenshtein(named, name));
         let hint = nearest.map_or(String::new(), |name| format!("; is it `{name}`?"));
         Failure::usage(format!(
-            "`{named}` is no revision of this repository{hint} (name a branch, a tag or a commit, or `{WORKING_TREE}` for the working tree)"
+            "unknown revision `{named}`{hint} (name a branch, a tag or a commit, or `{WORKING_TREE}` for the working tree)"
         ))
     })
 }

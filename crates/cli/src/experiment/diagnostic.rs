@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(nearest("paht", words).as_deref(), Some("path"));
         assert_eq!(nearest("raet", words).as_deref(), Some("rate"));
         assert_eq!(nearest("colour", words), None);
-        assert_eq!(nearest("rate", words), None, "the word itself is no suggestion");
+        assert_eq!(nearest("rate", words), None, "the word itself is not a suggestion");
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn method<'a>(item: Item<'a>) -> Read<&'a str> {
     if method.chars().all(|c| c.is_ascii_uppercase() || c == '-') {
         return Ok(method);
     }
-    let fault = item.fault(format!("`{method}` is no method"));
+    let fault = item.fault(format!("`{method}` is not a method"));
     Err(fault.help(format!("methods are upper-case words: `\"{}\"`", method.trim().to_ascii_uppercase())))
 }
 
@@ -130,7 +130,7 @@ fn rate_in_words(item: Item) -> Read<String> {
     }
     let percent = percent_of_closed(text).filter(|percent| *percent > 0.0 && *percent <= 100.0);
     percent.map(|percent| format!("{percent}{OF_CLOSED}")).ok_or_else(|| {
-        item.fault(format!("`{text}` is no rate")).help(format!(
+        item.fault(format!("`{text}` is not a rate")).help(format!(
             "write requests a second, `\"{CLOSED}\"`, or a share of what a closed load gets: `\"50{OF_CLOSED}\"`"
         ))
     })
@@ -156,14 +156,14 @@ fn network_delay(item: Item) -> Read<u64> {
 
 fn status(item: Item) -> Read<u64> {
     let status = item.whole(100, "200")?;
-    let fault = || item.fault(format!("{status} is no status")).help("a status is a number from 100 to 599");
+    let fault = || item.fault(format!("{status} is not a status")).help("a status is a number from 100 to 599");
     (status < 600).then_some(status).ok_or_else(fault)
 }
 
 fn header(item: &Item) -> Read<(String, String)> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if item.name().is_empty() || !item.name().chars().all(is_token) {
-        return Err(Fault::new(item.key_span(), format!("`{}` is no name of a header", item.name()))
+        return Err(Fault::new(item.key_span(), format!("`{}` is not a header's name", item.name()))
             .help("a header's name has letters, digits and `-`"));
     }
     let value = item.any_text()?;

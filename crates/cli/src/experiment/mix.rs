@@ -136,7 +136,7 @@ fn routes(item: Item, beside: &Path) -> Read<Vec<Route>> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let route = |(index, line): (usize, &str)| {
         Route::parse(line).ok_or_else(|| {
-            let message = format!("{}:{}: `{line}` is no route", path.display(), index + 1);
+            let message = format!("{}:{}: `{line}` is not a route", path.display(), index + 1);
             item.fault(message).help("a line is `SET METHOD /path/:parameter`, or a comment after `#`")
         })
     };

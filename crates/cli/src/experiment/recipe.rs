@@ -117,7 +117,7 @@ fn default(kind: SettingKind, item: Item) -> Read<String> {
             item.duration()?;
         }
         SettingKind::Integer if text.parse::<u64>().is_err() => {
-            return Err(item.fault(format!("`{text}` is no whole number")).help("write for instance `default = 4`"));
+            return Err(item.fault(format!("`{text}` is not a whole number")).help("write for instance `default = 4`"));
         }
         SettingKind::Integer | SettingKind::Text => {}
     }

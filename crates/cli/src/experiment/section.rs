@@ -9,7 +9,7 @@ use super::diagnostic::{Fault, Read, Span};
 /// Reads a file's syntax.
 pub(super) fn parse(text: &str) -> Read<Spanned<DeTable<'_>>> {
     DeTable::parse(text).map_err(|error| {
-        let message = error.message().lines().next().unwrap_or("this is no TOML").to_owned();
+        let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
         let cure = if message.contains("string values must be quoted") {
             "put text and durations in quotes: `window = \"10s\"`"
         } else {
@@ -153,7 +153,7 @@ impl<'a> Item<'a> {
         if words.contains(&text) {
             return Ok(text);
         }
-        let fault = self.fault(format!("`{text}` is no `{}`", self.name())).nearest(text, words);
+        let fault = self.fault(format!("`{text}` is not a `{}`", self.name())).nearest(text, words);
         Err(fault.help(format!("`{}` is one of {}", self.name(), listed(words))))
     }
 

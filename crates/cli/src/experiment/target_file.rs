@@ -32,7 +32,7 @@ const KEYS: [&str; 12] = [
 /// Reads a `target.toml`; its relative paths start at `folder`, which holds it.
 ///
 /// # Errors
-/// When the file is no target, with the place and the cure.
+/// When the file is not a target, with the place and the cure.
 pub(crate) fn target(source: &Source, folder: &Path) -> Result<Target, Diagnostic> {
     read(&source.text, folder).map_err(|fault| fault.within(&source.name, &source.text))
 }

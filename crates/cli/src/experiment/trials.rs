@@ -148,7 +148,7 @@ impl Quick {
             let foreign = |placed: &&Placed| !levels.contains(&placed.value.level().to_string());
             if let Some(placed) = factor.values.iter().find(foreign) {
                 let level = placed.value.level().to_string();
-                let message = format!("`{level}` is no level of `{}` in [vary]", factor.name);
+                let message = format!("`{level}` is not a level of `{}` in [vary]", factor.name);
                 let fault = Fault::new(placed.span.clone(), message).nearest(&level, &levels);
                 return Err(fault.help(format!("its levels are {}", levels.join(", "))));
             }

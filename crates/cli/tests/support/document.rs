@@ -8,7 +8,7 @@ impl Document {
     /// Reads a document and checks its books.
     pub(crate) fn of_balanced(text: &str) -> Result<Self, String> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| format!("stdout is no JSON document: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("stdout is not a JSON document: {error}"))?;
         let document = Self(value);
         document.check_books()?;
         Ok(document)
@@ -23,12 +23,12 @@ impl Document {
     pub(crate) fn count(&self, path: &str) -> u64 {
         match self.get(path) {
             Value::Null => 0,
-            other => other.as_u64().unwrap_or_else(|| panic!("{path} is no count: {other}")),
+            other => other.as_u64().unwrap_or_else(|| panic!("{path} is not a count: {other}")),
         }
     }
 
     pub(crate) fn number(&self, path: &str) -> f64 {
-        self.get(path).as_f64().unwrap_or_else(|| panic!("{path} is no number: {self:?}"))
+        self.get(path).as_f64().unwrap_or_else(|| panic!("{path} is not a number: {self:?}"))
     }
 
     /// A latency in seconds, from `response/p99` and the like.
@@ -48,7 +48,7 @@ impl Document {
 
     /// All counts under a path together.
     pub(crate) fn sum(&self, path: &str) -> u64 {
-        let Value::Object(kinds) = self.get(path) else { panic!("{path} is no table of kinds: {self:?}") };
+        let Value::Object(kinds) = self.get(path) else { panic!("{path} is not a table of kinds: {self:?}") };
         kinds.values().map(|count| count.as_u64().unwrap()).sum()
     }
 

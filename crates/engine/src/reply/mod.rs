@@ -7,7 +7,7 @@ use httparse::{ParserConfig, Status};
 use model::ReplyExpectation;
 
 /// Bytes a reply's head, or the trailers of one, may have. Servers refuse requests beyond 8 to 64 KiB; a reply
-/// beyond it is no reply.
+/// beyond it is not a reply.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Headers a reply may have.
@@ -38,7 +38,7 @@ pub enum Advance {
     NeedMore,
     /// One reply is complete; the rest of the input belongs to the next.
     Complete(Reply),
-    /// This is no HTTP reply.
+    /// This is not an HTTP reply.
     Malformed,
 }
 
@@ -165,7 +165,7 @@ impl ReplyReader {
     }
 
     /// The connection has ended: completes the reply that ends with it, wants more of one that does not, or finds that
-    /// what has come so far is no HTTP reply.
+    /// what has come so far is not an HTTP reply.
     pub fn end(&mut self, expect: &ReplyExpectation) -> Advance {
         self.part.as_mut().map_or(Advance::NeedMore, |part| part.end(expect))
     }

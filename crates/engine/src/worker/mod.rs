@@ -140,7 +140,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         }
     }
 
-    /// Opens the connections before the load starts, so that opening them is no lateness. Those that cannot be
+    /// Opens the connections before the load starts, so that opening them is not lateness. Those that cannot be
     /// opened are tried again under load, where their failure counts.
     pub(crate) fn open_connections(&mut self) -> Result<(), Errno> {
         if !self.spec.keep_alive {

@@ -1,4 +1,4 @@
-//! What is no contradiction, but should be known by whoever reads the figures.
+//! What does not contradict anything, but should be known by whoever reads the figures.
 
 use model::{AuditSource, Printed, Published, Reason};
 

@@ -37,7 +37,7 @@ fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
     }
 }
 
-/// A claim on trial.
+/// A claim under test.
 pub(super) struct Trial<'a> {
     pub(super) records: &'a Records<'a>,
     pub(super) claim: &'a Claim,

@@ -41,7 +41,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     }
 }
 
-/// Why what the figures say of a gate is no evidence, where it is none: a broken gate says that the new server is
+/// Why what the figures say of a gate is not evidence, where it is not: a broken gate says that the new server is
 /// worse, one that holds that it is as good.
 fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld> {
     let says = match seen {

@@ -180,7 +180,7 @@ impl Pair<'_> {
         seen(&found.interval, p < level, margin, metric.more_is_better())
     }
 
-    /// Why what the figures say is no evidence, where it is none.
+    /// Why what the figures say is not evidence, where it is not.
     pub(super) fn withheld(&self, metric: Metric, verdict: ComparisonVerdict) -> Option<Withheld> {
         doubt(self.new, self.old, metric, verdict).or_else(|| {
             let stands = |found: Option<LogRatio>| self.verdict(metric, found, found.map(|found| found.p)) == verdict;

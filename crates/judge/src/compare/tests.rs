@@ -71,7 +71,7 @@ fn a_generator_at_its_limit_takes_the_verdict_on_throughput_back() {
     assert!(marks.contains(&Mark::Generator), "{marks:?}");
 }
 
-/// Sessions of equals, told apart in any metric: Holm over all rows keeps it to one in twenty.
+/// Sessions of equals that differ in any metric: Holm over all rows keeps it to one in twenty.
 #[test]
 fn equals_are_seldom_told_apart_in_any_metric() {
     let told_apart = (0..400).filter(|seed| {

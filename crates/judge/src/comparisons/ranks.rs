@@ -43,8 +43,8 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
 /// Ranks targets so that no rank contradicts a pair.
 ///
 /// In the order of their estimates, a target joins the current group unless some member of it is significantly
-/// better; then it begins the next. So two targets that share a rank were never told apart, and of two that were, the
-/// better one stands before the other. (The converse cannot hold: being told apart is not transitive, so neighbours
+/// better; then it begins the next. So two targets that share a rank were never distinguishable, and of two that were, the
+/// better one stands before the other. (The converse cannot hold: being distinguishable is not transitive, so neighbours
 /// across a border may be tied as a pair.) A shared rank counts for all its members: 1, 1, 3.
 pub(crate) fn rank(metric: Metric, conditions: Cell, entrants: Vec<Entrant>, comparisons: &[Comparison]) -> RankGroup {
     let better = |one: &Entrant, other: &Entrant| {

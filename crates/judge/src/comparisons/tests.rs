@@ -145,7 +145,7 @@ fn random_session(seed: u64) -> (Session, Vec<TrialRecord>) {
     (session, records)
 }
 
-/// No two targets of one rank were told apart, and of two that were the better one stands before the other.
+/// No two targets of one rank were distinguishable, and of two that were the better one stands before the other.
 #[test]
 fn ranks_never_contradict_the_pairs() {
     let mut told_apart = 0;

@@ -64,7 +64,7 @@ impl Experiment {
     }
 
     /// What each cell is off by in each block. The log ratio of two cells is the difference of two such values, so
-    /// each has its standard deviation divided by √2. What is no noise (a bad block, a trend) befalls the first target
+    /// each has its standard deviation divided by √2. What is not noise (a bad block, a trend) befalls the first target
     /// alone: what befalls all falls out of their ratios.
     fn disturbances(&self, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let blocks = self.blocks.1 as usize;
@@ -110,7 +110,7 @@ impl Seen {
         bounds.is_some_and(|(low, high)| low <= ratio && ratio <= high)
     }
 
-    /// Pairs that were told apart and whose ranks say otherwise.
+    /// Distinguishable pairs whose ranks say otherwise.
     pub(super) fn contradictions(&self) -> usize {
         let group = self.analysis.groups.iter().find(|group| group.metric == Metric::Throughput);
         let rank = |name: &str| group?.ranks.iter().find(|rank| rank.target == name)?.rank;
@@ -142,7 +142,7 @@ fn keep_throughput(trial: &mut TrialRecord) {
     }
 }
 
-/// Whether a comparison tells its targets apart.
+/// Whether a comparison distinguishes its targets.
 pub(super) fn tells_apart(comparison: &Comparison) -> bool {
     matches!(comparison.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower)
 }

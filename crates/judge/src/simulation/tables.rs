@@ -126,7 +126,7 @@ fn alike() -> String {
             let experiment = Experiment { noise, ..Experiment::pair(1.0, ratio_noise) };
             let found = outcome(&experiment);
             let wrong = found.slower + found.faster;
-            assert!(wrong <= 0.05, "{experiment:?}: {wrong} told apart");
+            assert!(wrong <= 0.05, "{experiment:?}: {wrong} distinguished");
             let figures = [wrong, found.same, found.inconclusive, found.covered].map(percent);
             let mut row = vec![noise.words().to_owned(), percent(ratio_noise)];
             row.extend(figures);
@@ -185,7 +185,7 @@ fn families() -> String {
         rows.push(vec![words.to_owned(), percent(told), percent(would)]);
     }
     table(
-        "Table 5. Sessions in which any pair that is alike was told apart (noise 10 %)",
+        "Table 5. Sessions in which any pair that is alike was called different (noise 10 %)",
         &["targets", "as bourdon judges", "by the intervals alone"],
         &rows,
     )
@@ -211,7 +211,7 @@ fn ranks() -> String {
     }
     table(
         "Table 6. Rank groups of six targets at 1, 1.01, 1.03, 1.05, 1.1 and 1.1",
-        &["noise", "pairs told apart", "of these contradicted by the ranks"],
+        &["noise", "pairs distinguished", "of these contradicted by the ranks"],
         &rows,
     )
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::{Check, TEXT, ask, expecting, word};
 use crate::probe::Probe;
 
-/// How often the file is hashed at most: enough that a pass left out is no accident.
+/// How often the file is hashed at most: enough that a pass left out is not an accident.
 const MOST_PASSES: u32 = 9;
 
 /// The digest that `/hash` must give.

@@ -13,7 +13,7 @@ const MOST_HELD: usize = 256 * 1024;
 enum End {
     /// The sender has sent all it will send.
     Finished,
-    /// The connection is no more.
+    /// The connection is gone.
     Reset,
 }
 

@@ -147,7 +147,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// A text with its percent escapes undone; what is no escape stays.
+/// A text with its percent escapes undone; what is not an escape stays.
 pub(super) fn unescaped(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((first, after)) = rest.split_first() {

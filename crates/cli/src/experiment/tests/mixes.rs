@@ -111,7 +111,7 @@ fn a_mix_that_cannot_be() {
         (
             ", set = 'small'",
             format!("load.requests = «'hits'\n{alpha}"),
-            "`hits` is no `requests`",
+            "`hits` is not a `requests`",
             "did you mean `hit`?",
         ),
         (", set = 'small'", format!("{alpha}«mix = []\n"), "`mix` cannot be varied", "[load]"),
@@ -146,6 +146,6 @@ fn a_set_or_file_that_is_not_there() {
     check("load.mix = «{ set = 'small' }\n", "`mix` has no `file`", "routes.txt");
     check("load.«requests = 'miss'\n", "`requests` chooses from a mix, and this load has none", "mix = { file");
     let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let message = format!("{broken}:1: `[package]` is no route");
+    let message = format!("{broken}:1: `[package]` is not a route");
     check(&format!("load.mix = {{ file = «'{broken}' }}\n"), &message, "SET METHOD");
 }

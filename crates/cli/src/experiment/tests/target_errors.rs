@@ -18,7 +18,11 @@ fn each_mistake_is_told_at_its_place() {
             "`inputs` must be text, not a whole number",
             "",
         ),
-        (format!("{GOOD}[settings.a]\nenv = 'A'\ntype = «'text '\n"), "`text ` is no `type`", "did you mean `text`?"),
+        (
+            format!("{GOOD}[settings.a]\nenv = 'A'\ntype = «'text '\n"),
+            "`text ` is not a `type`",
+            "did you mean `text`?",
+        ),
         (format!("{GOOD}«[settings.a]\nenv = 'A'\n"), "[settings.a] has no `type`", "duration"),
         (format!("{GOOD}[settings.a]\nenv = «'A-B'\ntype = 'text'\n"), "`A-B` cannot be an environment variable", ""),
         (
@@ -28,7 +32,7 @@ fn each_mistake_is_told_at_its_place() {
         ),
         (
             format!("{GOOD}[settings.a]\nenv = 'A'\ntype = 'integer'\ndefault = «'few'\n"),
-            "`few` is no whole number",
+            "`few` is not a whole number",
             "default = 4",
         ),
         (
