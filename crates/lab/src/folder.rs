@@ -79,7 +79,7 @@ impl RunFolder {
         let mut trials = open_trials(&file, OpenOptions::new().read(true).write(true))?;
         lock(&trials, path)?;
         let recorded = read_trials(&trials, &file, &plan)?;
-        // A line torn by a crash is no trial; it is cut off so that the next one begins on a line of its own.
+        // A line torn by a crash is not a trial; it is cut off so that the next one begins on a line of its own.
         if recorded.torn_bytes > 0 {
             trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
         }

@@ -38,7 +38,7 @@ pub struct Plan {
     /// What `blocks` was before it was raised to resume the run, the first value first; none where it never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks_before: Vec<Blocks>,
-    /// How many blocks at most are launched again because the machine was disturbed; none in plans that do not say.
+    /// How many blocks at most are launched again because the machine was busy; none in plans that do not say.
     #[serde(default)]
     pub repeats: u32,
     /// The cell that each block launches once more, so that its target is measured against itself.

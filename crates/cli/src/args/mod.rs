@@ -94,7 +94,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) target: Vec<String>,
 
-    /// Exactly so many blocks: how often every cell is launched; with --resume, at least as many as there are
+    /// Exactly this many blocks: how often every cell is launched; with --resume, at least as many as there are
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
