@@ -16,7 +16,7 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::framing;
 use crate::interrupt::flag_on_interrupt;
-use crate::output::{style, write_out};
+use crate::output::{say, style, write_out};
 use crate::progress::keep_drawing;
 use crate::url::Url;
 
@@ -53,6 +53,13 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
     print(args.format, &spec, &validity, &measured, &origin)?;
     saved?;
+    let connections = &measured.connections;
+    if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
+        let (address, attempts) = (spec.address, connections.connect_failed);
+        say(format!(
+            "no connection to {address} in {attempts} attempts; is the server running, and does it listen there?"
+        ));
+    }
     if let Some(error) = output.log_failure {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }

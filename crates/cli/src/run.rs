@@ -264,8 +264,10 @@ impl Conducted {
     /// The status that does not depend on the figures: none where every launch served and the answer is kept.
     pub(crate) fn failure(&self) -> Option<Exit> {
         let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
-        let not_launched = |trial| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
-        let unreachable = self.record.trials.iter().any(not_launched) || !self.prepared.failed.is_empty();
+        let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
+        let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| of.connections.opened == 0);
+        let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
+        let unreachable = self.record.trials.iter().any(unreached) || !self.prepared.failed.is_empty();
         match (self.kept, unreachable) {
             (false, _) => Some(Exit::Usage),
             (true, true) => Some(Exit::Unreachable),

@@ -146,6 +146,40 @@ fn more_failures_than_may_are_a_bad_answer_and_one_in_a_hundred_is_not() {
 }
 
 #[test]
+fn the_first_wrong_reply_is_shown_against_what_was_expected() {
+    let specimen = Specimen::of(Kind::WrongBody);
+    let ended = bourdon(&["load", &specimen.url(), "-n", "100", "--expect-body", "Hello world"]);
+    let line = ended.stdout.lines().find(|line| line.contains("first wrong reply")).unwrap_or_default().to_owned();
+    assert!(line.contains("expected \"Hello world\" (11 bytes), got \"xxxxxxxxxxx\" (11 bytes)"), "{ended:?}");
+    let document = load(&specimen.url(), &["-n", "100", "--expect-body", "Hello world"]).document_with(1);
+    assert_eq!((document.count("first_wrong/differs_at"), document.count("first_wrong/status")), (0, 200));
+    drop(specimen);
+    let unavailable = Specimen::start(Settings { every: 2, ..Settings::new(Kind::Unavailable) });
+    let document = load(&unavailable.url(), &["-n", "100"]).document_with(1);
+    assert_eq!(document.get("first_wrong/body/text"), "Service Unavailable\\n", "escaped for people");
+    drop(unavailable);
+    let malformed = Specimen::of(Kind::MalformedHead);
+    let document = load(&malformed.url(), &["-n", "100"]).document_with(1);
+    assert!(document.get("first_wrong/status").is_null());
+    assert!(document.get("first_wrong/body/text").as_str().unwrap().starts_with("HTTP/9.9 banana"));
+    drop(malformed);
+    let clean = load(&Specimen::of(Kind::Clean).url(), &["-n", "100"]).document();
+    assert!(clean.get("first_wrong").is_null());
+}
+
+#[test]
+fn where_nobody_listens_the_load_ends_with_its_warm_up() {
+    for how in [&[][..], &["--no-keepalive"], &["-R", "500"], &["-t", "2"]] {
+        let closed = Closed::port();
+        let arguments = [&["-d", "1h", "--warm-up", "100ms", "-c", "4"], how].concat();
+        let ended = load(&closed.url(), &arguments);
+        let document = ended.document_with(4);
+        assert_eq!((document.codes()[0], document.count("connections/opened")), ("no-reply", 0), "{how:?}");
+        assert!(ended.stderr.contains("no connection to 127.0.0.1:"), "{ended:?}");
+    }
+}
+
+#[test]
 fn a_headline_says_how_many_failed() {
     let specimen = Specimen::start(Settings { every: 2, ..Settings::new(Kind::Unavailable) });
     let ended = bourdon(&["load", &specimen.url(), "-n", "400"]);

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, Residence, WindowCount};
+use model::{
+    Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, Residence, WindowCount, WrongReply,
+};
 
 use crate::demand::Window;
 use crate::outcome::Loss;
@@ -161,6 +163,8 @@ pub(crate) struct Ledger {
     pub(crate) books: Accounting,
     pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
     pub(crate) bad_statuses: BTreeMap<u16, u64>,
+    /// The first reply that was not as expected.
+    pub(crate) first_wrong: Option<(u64, WrongReply)>,
     /// By place in the mix; empty for a single request, whose counts are those of the books.
     pub(crate) by_request: Vec<RequestCount>,
     pub(crate) in_window: WindowCount,
@@ -190,6 +194,7 @@ impl Ledger {
             books: Accounting::default(),
             failures: BTreeMap::new(),
             bad_statuses: BTreeMap::new(),
+            first_wrong: None,
             by_request: Vec::new(),
             in_window: WindowCount::default(),
             connect: histogram(),

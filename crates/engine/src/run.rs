@@ -249,6 +249,8 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, int
         add_window(&mut measurement.in_window, &result.ledger.in_window);
         add_residence(&mut measurement.residence, &result.ledger.residence());
     }
+    let wrong = results.iter().filter_map(|result| result.ledger.first_wrong.as_ref());
+    measurement.first_wrong = wrong.min_by_key(|(at_ns, _)| *at_ns).map(|(_, reply)| reply.clone());
     debug_assert!(measurement.accounting.imbalance().is_none(), "{:?}", measurement.accounting);
     LoadOutput { measurement, log_failure: collector.end_log(), window_start_ns, window_end_ns }
 }

@@ -56,6 +56,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         profile: profile(records, index),
         errors: failing.failed_share,
         failing,
+        first_wrong: records.everywhere(index).find_map(|launch| measurement(launch)?.first_wrong.clone()),
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,

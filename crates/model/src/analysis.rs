@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, MemoryCount, Metric, ProfiledBy,
-    ProfiledFunction, Reason, RelativeRate,
+    ProfiledFunction, Reason, RelativeRate, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -191,6 +191,9 @@ pub struct CellAnalysis {
     /// That share against what is allowed, and whether content was wrong in any launch.
     #[serde(default)]
     pub failing: Failing,
+    /// The first wrong reply of the first launch that had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_wrong: Option<WrongReply>,
     /// Every invariant that broke in some launch, and one line for those that held.
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.

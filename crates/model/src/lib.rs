@@ -28,6 +28,7 @@ mod target;
 mod trial;
 mod units;
 mod validity;
+mod wrong_reply;
 
 pub use accounting::Accounting;
 pub use analysis::*;
@@ -57,6 +58,7 @@ pub use target::*;
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
 pub use validity::{Course, Failing, Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
+pub use wrong_reply::{Excerpt, WrongReply};
 
 /// Nanoseconds in one second.
 pub const NS_PER_S: u64 = 1_000_000_000;

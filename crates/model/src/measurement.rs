@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Accounting, Failure, Latencies, NotSent, Side};
+use crate::{Accounting, Failure, Latencies, NotSent, Side, WrongReply};
 
 /// What the engine saw during one load. It holds no judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Measurement {
     /// Of the replies with a bad status: how many had which.
     #[serde(default)]
     pub bad_statuses: BTreeMap<u16, u64>,
+    /// The first reply that was not as expected, in the window or before; null where every one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_wrong: Option<WrongReply>,
     /// Replies to each request of a mix, in its order, of those that the books are about; none of a single request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_request: Vec<RequestCount>,

@@ -26,6 +26,7 @@ mod run_text;
 mod table;
 mod verdicts;
 mod words;
+mod wrong_reply;
 
 pub use audit_json::{AUDIT_SCHEMA, audit_json};
 pub use audit_text::audit_text;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, Instrument, Interval, Latencies, LoadModel, LoadSpec,
-    Measurement, NS_PER_S, Residence, ThreadUse, Validity, WindowCount,
+    Measurement, NS_PER_S, Residence, ThreadUse, Validity, WindowCount, WrongReply,
 };
 use serde::Serialize;
 
@@ -32,6 +32,8 @@ struct LoadDocument<'a> {
     accounting: &'a Accounting,
     failures: &'a [FailureCount],
     bad_statuses: &'a BTreeMap<u16, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_wrong: Option<&'a WrongReply>,
     in_window: &'a WindowCount,
     throughput: Throughput,
     latency_us: &'a Latencies,
@@ -90,6 +92,7 @@ pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, o
         accounting,
         failures,
         bad_statuses: &measured.bad_statuses,
+        first_wrong: measured.first_wrong.as_ref(),
         in_window,
         throughput: Throughput { requests_per_s: measured.requests_per_s(), bytes_per_s: measured.bytes_per_s() },
         latency_us,

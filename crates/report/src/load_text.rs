@@ -7,6 +7,7 @@ use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds,
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::table;
 use crate::words::{errno, words};
+use crate::wrong_reply::sentence;
 
 const LABELS: usize = 11;
 
@@ -56,6 +57,9 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
         };
         let share = percent(books.error_share());
         page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests failed{more}: {}", parts.join(", ")));
+    }
+    if let Some(wrong) = &measured.first_wrong {
+        page.paragraph(2, Tint::Bad, &format!("the first wrong reply: {}", sentence(wrong)));
     }
     let unasked = measured.connections.unasked_replies;
     if unasked > 0 {

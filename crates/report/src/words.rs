@@ -10,6 +10,7 @@ use model::{
 use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::page::unbroken;
+use crate::wrong_reply::sentence;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -96,6 +97,9 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
         let meant = named.iter().filter(|(_, cell)| is_meant(cell));
         meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
     };
+    let firsts = named.iter().filter(|(_, cell)| cell.failing.bad).filter_map(|(name, cell)| {
+        Some(format!("The first wrong reply of {name}: {}.", sentence(cell.first_wrong.as_ref()?)))
+    });
     let allowed = named.first().map_or(0.0, |(_, cell)| cell.failing.allowed_share);
     [
         (
@@ -111,6 +115,7 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
     .into_iter()
     .filter(|(_, places)| !places.is_empty())
     .map(|(words, places)| format!("{words}: {}.", places.join(", ")))
+    .chain(firsts)
     .collect()
 }
 

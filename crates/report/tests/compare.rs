@@ -143,6 +143,7 @@ fn failing() -> CompareAnalysis {
     analysis.rows = vec![row(Metric::Throughput, 8_120.0, 5_202.0, 0.006, ComparisonVerdict::Slower), busy, errors];
     let [old, mut new] = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) });
     new.cell.errors = 0.36;
+    new.cell.first_wrong = Some(model::WrongReply::new((None, None), 503, Some((b"Service Unavailable\n", 0))));
     new.cell.failing = Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true };
     new.cell.marks = vec![
         MarkNote::new(Mark::Noisy, "other processes used 30 % of the CPU time (in 2 of 6 launches)"),

@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Clock, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse};
+use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse};
 use rustix::io::Errno;
 
 use busy::BusyMeter;
@@ -94,6 +94,8 @@ pub(crate) struct Worker<'a, W, C> {
 pub(crate) struct Counts {
     pub(crate) opened: u64,
     pub(crate) connect_failed: u64,
+    /// Those of them that the peer refused.
+    pub(crate) refused: u64,
     pub(crate) closed_idle: u64,
     pub(crate) unasked_replies: u64,
 }
@@ -189,7 +191,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
                 self.note_stall(due_back_ns, now_ns);
             }
             busy.look(now_ns, self.demand.window);
-            if self.stopped() {
+            if self.stopped() || self.nobody_listens(now_ns) {
                 self.end_window(now_ns);
             }
             self.do_due(now_ns);
@@ -203,6 +205,17 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             self.last_look_ns = None;
             self.handle(edges);
         }
+    }
+
+    /// Whether every attempt to connect was refused up to the end of the warm-up: the window would be no different. An
+    /// exact number of requests ends by itself.
+    fn nobody_listens(&self, now_ns: u64) -> bool {
+        let Counts { opened, connect_failed, refused, .. } = self.counts;
+        opened == 0
+            && refused > 0
+            && refused == connect_failed
+            && now_ns >= self.demand.window.start_ns
+            && matches!(self.spec.extent, Extent::Window(_))
     }
 
     /// All threads begin at one instant; until then connections that close or open are looked after.

@@ -50,6 +50,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, now_ns: u64) {
         self.counts.connect_failed += 1;
+        self.counts.refused += u64::from(errno == Errno::CONNREFUSED);
         self.connecting -= 1;
         self.last_ended_ns = now_ns;
         let connection = &mut self.connections[slot];

@@ -1,6 +1,6 @@
 //! Taking what comes: readiness, bytes, replies, ends and time-outs.
 
-use model::Clock;
+use model::{Clock, ReplyExpectation, WrongReply};
 use rustix::io::Errno;
 
 use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, SLOTS_PER_LOOK, Worker};
@@ -107,12 +107,20 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             if moments.first_byte_ns == 0 {
                 moments.first_byte_ns = now_ns;
             }
-            let asked = self.requests.get(moments.place);
+            let (place, before) = (moments.place, input);
+            let asked = self.requests.get(place);
             let reader = &mut self.connections[slot].reader;
             match reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
                 Advance::NeedMore => {}
-                Advance::Malformed => return self.lose(slot, Loss::Malformed, now_ns),
+                Advance::Malformed => {
+                    self.keep_first(now_ns, |_| WrongReply::not_http(before), place);
+                    return self.lose(slot, Loss::Malformed, now_ns);
+                }
                 Advance::Complete(reply) => {
+                    if !(reply.status_ok && reply.body_ok) {
+                        let taken = &before[..before.len() - input.len()];
+                        self.keep_first(now_ns, |expect| wrong(expect, &reply, taken), place);
+                    }
                     if !self.on_reply(slot, &reply, now_ns) {
                         return;
                     }
@@ -121,6 +129,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         }
         if !hangup {
             self.offer(slot, now_ns);
+        }
+    }
+
+    /// Keeps the first reply that was not as expected, so that it can be shown.
+    #[cold]
+    fn keep_first(&mut self, now_ns: u64, reply: impl FnOnce(&ReplyExpectation) -> WrongReply, place: u32) {
+        if self.ledger.first_wrong.is_none() {
+            self.ledger.first_wrong = Some((now_ns, reply(self.requests.get(place).expect)));
         }
     }
 
@@ -180,4 +196,12 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             }
         }
     }
+}
+
+/// What is known of a wrong reply, the last bytes of which are at the end of `taken`.
+fn wrong(expect: &ReplyExpectation, reply: &Reply, taken: &[u8]) -> WrongReply {
+    let body = usize::try_from(reply.body_bytes).unwrap_or(0);
+    let here = body.min(taken.len());
+    let tail = (here > 0).then(|| (&taken[taken.len() - here..], body - here));
+    WrongReply::new((expect.status, expect.body.as_deref()), reply.status, tail)
 }

@@ -120,6 +120,7 @@ pub(crate) fn closed() -> Load {
         interrupted: false,
         accounting: Accounting { in_flight_at_end: 100, ..books },
         bad_statuses: Default::default(),
+        first_wrong: None,
         failures: Vec::new(),
         by_request: Vec::new(),
         in_window: WindowCount { completed: 452_130, halves: Default::default(), ok: 452_130, ok_bytes: 64_202_460 },
@@ -238,6 +239,8 @@ pub(crate) fn with_failures() -> Load {
         ..Default::default()
     };
     load.measured.bad_statuses = [(404, 2), (503, 1_078)].into();
+    load.measured.first_wrong =
+        Some(model::WrongReply::new((None, Some(b"Hello world")), 200, Some((b"Hello w0rld", 0))));
     load.measured.in_window =
         WindowCount { completed: 452_091, halves: Default::default(), ok: 451_000, ok_bytes: 64_042_000 };
     load.measured.connections = ConnectionCounts {

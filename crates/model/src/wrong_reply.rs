@@ -1,0 +1,102 @@
+use serde::{Deserialize, Serialize};
+
+/// Most bytes of a body that are kept.
+const KEPT_BYTES: usize = 200;
+
+/// Bytes kept before the first difference, where that is beyond what is kept of the beginning.
+const BEFORE_DIFFERENCE: usize = 40;
+
+/// The first reply of a load that was not as expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongReply {
+    /// Its status; null where it was not HTTP.
+    pub status: Option<u16>,
+    /// The status that was expected; null where any 2xx or 3xx would have done.
+    pub expected_status: Option<u16>,
+    /// Its body as far as it came in one piece with its end; null where nothing of it did.
+    pub body: Option<Excerpt>,
+    /// The body that was expected; null where none was asked for.
+    pub expected_body: Option<Excerpt>,
+    /// The first byte of the body, from 0, that is another one or missing; null where they agree or are not known.
+    pub differs_at: Option<u64>,
+}
+
+/// A part of some bytes, fit for people: what cannot be printed is escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// Length of all of them.
+    pub bytes: u64,
+    /// Where the part begins.
+    pub from: u64,
+    /// The part.
+    pub text: String,
+}
+
+impl Excerpt {
+    fn new(all: &[u8], missing_before: usize, around: Option<usize>) -> Self {
+        let at = around.filter(|at| *at >= KEPT_BYTES).map_or(0, |at| at - BEFORE_DIFFERENCE);
+        let from = at.saturating_sub(missing_before).min(all.len());
+        let part = &all[from..all.len().min(from + KEPT_BYTES)];
+        let text = String::from_utf8_lossy(part).escape_debug().to_string();
+        Excerpt { bytes: (all.len() + missing_before) as u64, from: (from + missing_before) as u64, text }
+    }
+}
+
+impl WrongReply {
+    /// A reply with this status and what came of its body: its last bytes, before which so many are not known any more.
+    pub fn new(expected: (Option<u16>, Option<&[u8]>), status: u16, body: Option<(&[u8], usize)>) -> Self {
+        let (expected_status, expected_body) = expected;
+        let differs_at = expected_body.zip(body).and_then(|(wanted, (got, missing))| {
+            let wanted = wanted.get(missing..).unwrap_or_default();
+            let same = wanted.iter().zip(got).take_while(|(a, b)| a == b).count();
+            (same < wanted.len() || same < got.len()).then_some(missing + same)
+        });
+        WrongReply {
+            status: Some(status),
+            expected_status,
+            body: body.map(|(got, missing)| Excerpt::new(got, missing, differs_at)),
+            expected_body: expected_body.map(|wanted| Excerpt::new(wanted, 0, differs_at)),
+            differs_at: differs_at.map(|at| at as u64),
+        }
+    }
+
+    /// Bytes that are no reply at all.
+    pub fn not_http(bytes: &[u8]) -> Self {
+        WrongReply {
+            status: None,
+            expected_status: None,
+            body: Some(Excerpt::new(bytes, 0, None)),
+            expected_body: None,
+            differs_at: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_found_and_shown() {
+        let wrong = WrongReply::new((None, Some(b"Hello world")), 200, Some((b"Hello w0rld", 0)));
+        assert_eq!((wrong.differs_at, wrong.body.unwrap().text.as_str()), (Some(7), "Hello w0rld"));
+        let cut = WrongReply::new((None, Some(b"Hello world")), 200, Some((b"Hello", 0)));
+        assert_eq!(cut.differs_at, Some(5));
+        let tail = WrongReply::new((None, Some(b"Hello world")), 200, Some((b"w0rld", 6)));
+        assert_eq!((tail.differs_at, tail.body.map(|body| (body.bytes, body.from))), (Some(7), Some((11, 6))));
+        let status = WrongReply::new((Some(204), None), 200, Some((b"x", 0)));
+        assert_eq!((status.differs_at, status.expected_body), (None, None));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_fit_for_a_terminal() {
+        let mut got = vec![b'a'; 10_000];
+        got[5_000] = 0x1b;
+        let wrong = WrongReply::new((None, Some(&[b'a'; 10_000])), 200, Some((&got, 0)));
+        let body = wrong.body.unwrap();
+        assert_eq!((wrong.differs_at, body.from, body.bytes), (Some(5_000), 4_960, 10_000));
+        assert!(body.text.contains("\\u{1b}") && body.text.len() < 300, "{body:?}");
+        let hostile = WrongReply::not_http("\u{202e}\r\n\u{7}\"".as_bytes()).body.unwrap().text;
+        assert!(hostile.chars().all(|c| c.is_ascii_graphic()), "{hostile}");
+    }
+}

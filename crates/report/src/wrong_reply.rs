@@ -1,0 +1,45 @@
+//! What was expected and what came.
+
+use model::{Excerpt, WrongReply};
+
+use crate::format::counted;
+
+/// `expected "Hello world" (11 bytes), got "Hello w0rld" (11 bytes), first difference at byte 7`.
+pub(crate) fn sentence(wrong: &WrongReply) -> String {
+    let Some(status) = wrong.status else {
+        return format!("expected an HTTP reply, got {}", body(wrong.body.as_ref()));
+    };
+    let status_is_wrong = wrong.expected_status.map_or(!(200..400).contains(&status), |wanted| wanted != status);
+    if status_is_wrong {
+        let wanted = wrong.expected_status.map_or("a status of 2xx or 3xx".to_owned(), |wanted| wanted.to_string());
+        return format!("expected {wanted}, got {status} with {}", body(wrong.body.as_ref()));
+    }
+    let at = wrong.differs_at.map_or(String::new(), |at| format!(", first difference at byte {at}"));
+    format!("expected {}, got {}{at}", body(wrong.expected_body.as_ref()), body(wrong.body.as_ref()))
+}
+
+fn body(excerpt: Option<&Excerpt>) -> String {
+    let Some(excerpt) = excerpt else { return "a body that came in pieces".to_owned() };
+    if excerpt.bytes == 0 {
+        return "an empty body".to_owned();
+    }
+    let from = if excerpt.from > 0 { format!(" from byte {}", excerpt.from) } else { String::new() };
+    format!("\"{}\"{from} ({})", excerpt.text, counted(excerpt.bytes, "byte", "bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expected_stands_against_received() {
+        let wrong = WrongReply::new((None, Some(b"Hello world")), 200, Some((b"Hello w0rld", 0)));
+        let said = "expected \"Hello world\" (11 bytes), got \"Hello w0rld\" (11 bytes), first difference at byte 7";
+        assert_eq!(sentence(&wrong), said);
+        let wrong = WrongReply::new((None, None), 503, Some((b"gone\n", 0)));
+        assert_eq!(sentence(&wrong), "expected a status of 2xx or 3xx, got 503 with \"gone\\n\" (5 bytes)");
+        let wrong = WrongReply::new((Some(204), None), 200, None);
+        assert_eq!(sentence(&wrong), "expected 204, got 200 with a body that came in pieces");
+        assert_eq!(sentence(&WrongReply::not_http(b"\x1b[2J")), "expected an HTTP reply, got \"\\u{1b}[2J\" (4 bytes)");
+    }
+}
