@@ -51,6 +51,7 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
         keep_alive,
         timeout_ns: if u.arbitrary()? { Some(u.int_in_range(1..=100)? * MS) } else { None },
         warm_up_ns: u.int_in_range(0..=20)? * MS,
+        start_spread_ns: 0,
         extent: if u.ratio(3, 4)? { Extent::Window(window_ns) } else { exact },
         threads: 1,
         cpus: vec![],

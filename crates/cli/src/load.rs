@@ -111,6 +111,7 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         keep_alive: !args.no_keepalive,
         timeout_ns: args.timeout,
         warm_up_ns: args.warm_up.unwrap_or(default_warm_up_ns),
+        start_spread_ns: 0,
         extent,
         threads: args.threads,
         cpus: Vec::new(),

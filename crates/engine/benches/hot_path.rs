@@ -85,6 +85,7 @@ fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u16) {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(100 * MS),
         threads: 1,
         cpus: vec![],

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use model::{Interval, NS_PER_S};
 
 use crate::interval_log::IntervalLog;
-use crate::ledger::{Distributions, Second};
+use crate::second::{Distributions, Felt, Second, add_to, histogram};
 use crate::summary::micros;
 
 /// Seconds for which memory is asked for ahead: a day.
@@ -19,6 +19,7 @@ const SECONDS_APART: i64 = 2;
 /// A thread's full second, with the way back for the emptied one.
 pub(crate) struct Collector<'a> {
     threads: usize,
+    pub(crate) felt: Felt,
     pub(crate) whole: Distributions,
     pending: BTreeMap<i64, Pending>,
     pub(crate) intervals: Vec<Interval>,
@@ -34,10 +35,11 @@ struct Pending {
 
 impl<'a> Collector<'a> {
     /// `seconds` is how many are expected, so that telling of them asks for no memory while the load runs.
-    pub(crate) fn new(threads: usize, open: bool, seconds: usize, log: Option<IntervalLog<'a>>) -> Self {
+    pub(crate) fn new(threads: usize, felt: Felt, seconds: usize, log: Option<IntervalLog<'a>>) -> Self {
         Self {
             threads,
-            whole: Distributions::new(open),
+            felt,
+            whole: Distributions::new(felt),
             pending: BTreeMap::new(),
             intervals: Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD)),
             log,
@@ -66,7 +68,7 @@ impl<'a> Collector<'a> {
 
     fn take(&mut self, second: &Second, progress: &mut dyn FnMut(&Interval)) {
         if second.index >= 0 || second.drain {
-            add(&mut self.whole, &second.distributions);
+            self.whole.add(&second.distributions);
             self.write_log(second);
         }
         if second.drain || second.end_ns <= second.start_ns {
@@ -76,7 +78,7 @@ impl<'a> Collector<'a> {
         let pending = self.pending.entry(second.index).or_insert_with(|| Pending {
             told: 0,
             interval: Interval { at_s: second.index as f64, ..Interval::default() },
-            felt: crate::ledger::histogram(),
+            felt: histogram(),
         });
         pending.told += 1;
         let interval = &mut pending.interval;
@@ -114,30 +116,15 @@ impl<'a> Collector<'a> {
         let distributions = &second.distributions;
         log.add("service", start_ns, length_ns, &distributions.service);
         log.add("first-byte", start_ns, length_ns, &distributions.first_byte);
-        if let Some(open) = &distributions.open {
-            log.add("response", start_ns, length_ns, &open.response);
-            log.add("lateness", start_ns, length_ns, &open.lateness);
+        let lateness = distributions.lateness.as_ref().map(|lateness| ("lateness", lateness));
+        let felt = distributions.felt.as_ref().map(|felt| (self.felt.tag(), felt));
+        for (tag, histogram) in felt.into_iter().chain(lateness) {
+            log.add(tag, start_ns, length_ns, histogram);
         }
     }
 
     /// Ends the interval log; gives why it is not whole, if it is not.
     pub(crate) fn end_log(self) -> Option<std::io::Error> {
         self.log.and_then(IntervalLog::end)
-    }
-}
-
-fn add(into: &mut Distributions, from: &Distributions) {
-    add_to(&mut into.service, &from.service);
-    add_to(&mut into.first_byte, &from.first_byte);
-    if let (Some(into), Some(from)) = (&mut into.open, &from.open) {
-        add_to(&mut into.response, &from.response);
-        add_to(&mut into.lateness, &from.lateness);
-    }
-}
-
-/// Merging never fails: all histograms have the same bounds.
-pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
-    if !from.is_empty() {
-        into.add(from).expect("all histograms have the same bounds");
     }
 }

@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
 
-use crate::ledger::TICK_NS;
+use crate::second::TICK_NS;
 
 const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
 
@@ -74,7 +74,7 @@ type Writer<'a, 'b> = IntervalLogWriter<'a, 'b, Vec<u8>, V2DeflateSerializer>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{histogram, record};
+    use crate::second::{histogram, record};
     use hdrhistogram::serialization::Deserializer;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 

@@ -2,7 +2,6 @@
 //! is handed to the collector and an empty one taken.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
 use model::{
@@ -12,120 +11,18 @@ use model::{
 use crate::demand::Window;
 use crate::outcome::Loss;
 use crate::reply::Reply;
-
-/// Histogram resolution in nanoseconds.
-pub(crate) const TICK_NS: u64 = 100;
-
-/// Largest value that a histogram holds: one hour, in ticks.
-pub(crate) const MAX_TICKS: u64 = 3600 * NS_PER_S / TICK_NS;
+use crate::second::{Felt, Second, SecondPort, histogram, record, ticks};
+use crate::standstill::Standstills;
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
 /// and a wake-up cost on a loaded machine, below what a user could feel.
 const LATE_NS: u64 = 1_000_000;
 
-/// An empty histogram: 100 ns to 1 h at three significant digits.
-pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, MAX_TICKS, 3).expect("constant bounds are valid")
-}
-
-pub(crate) fn record(histogram: &mut Histogram<u64>, ns: u64) {
-    histogram.saturating_record(ticks(ns));
-}
-
-fn ticks(ns: u64) -> u64 {
-    ns.div_ceil(TICK_NS).clamp(1, MAX_TICKS)
-}
-
-/// The distributions that are filled in the hot path. In the closed model nothing is intended, so response time
-/// and lateness are absent.
-pub(crate) struct Distributions {
-    pub(crate) service: Histogram<u64>,
-    pub(crate) first_byte: Histogram<u64>,
-    pub(crate) open: Option<OpenDistributions>,
-}
-
-pub(crate) struct OpenDistributions {
-    pub(crate) response: Histogram<u64>,
-    pub(crate) lateness: Histogram<u64>,
-}
-
-impl Distributions {
-    pub(crate) fn new(open: bool) -> Self {
-        let open = open.then(|| OpenDistributions { response: histogram(), lateness: histogram() });
-        Self { service: histogram(), first_byte: histogram(), open }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.service.reset();
-        self.first_byte.reset();
-        if let Some(open) = &mut self.open {
-            open.response.reset();
-            open.lateness.reset();
-        }
-    }
-
-    /// What a user feels.
-    pub(crate) fn felt(&self) -> &Histogram<u64> {
-        self.open.as_ref().map_or(&self.service, |open| &open.response)
-    }
-}
-
-/// What one thread saw in one second.
-pub(crate) struct Second {
-    /// Which thread's.
-    pub(crate) thread: usize,
-    /// Seconds since the window's start, negative during warm-up.
-    pub(crate) index: i64,
-    /// When it began, which for the first one is in its middle.
-    pub(crate) start_ns: u64,
-    /// When it ended, before its time if the load did.
-    pub(crate) end_ns: u64,
-    /// Whether it is the time after the window, when only replies still in flight come.
-    pub(crate) drain: bool,
-    pub(crate) completed: u64,
-    pub(crate) ok: u64,
-    pub(crate) sent: u64,
-    pub(crate) failed: u64,
-    pub(crate) distributions: Distributions,
-}
-
-impl Second {
-    pub(crate) fn new(thread: usize, open: bool) -> Self {
-        let distributions = Distributions::new(open);
-        Self {
-            thread,
-            index: 0,
-            start_ns: 0,
-            end_ns: 0,
-            drain: false,
-            completed: 0,
-            ok: 0,
-            sent: 0,
-            failed: 0,
-            distributions,
-        }
-    }
-
-    /// Takes an emptied one for second `index`; the collector has cleared its distributions.
-    pub(crate) fn begin(&mut self, index: i64, start_ns: u64, drain: bool) {
-        (self.index, self.start_ns, self.drain) = (index, start_ns, drain);
-        (self.completed, self.ok, self.sent, self.failed) = (0, 0, 0, 0);
-    }
-}
-
-/// Where full seconds go and empty ones come from.
-pub(crate) struct SecondPort {
-    /// Whose it is.
-    pub(crate) thread: usize,
-    pub(crate) full: Sender<Box<Second>>,
-    pub(crate) empty: Receiver<Box<Second>>,
-}
-
 /// Which request it was, and its moments in nanoseconds on the clock. Aligned so that it lies in one cache line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(align(32))]
 pub(crate) struct Moments {
-    /// Open model: when it was due. Closed: when it was sent.
+    /// Open model: when it was due. Closed: when it was sent, or the connection for it begun.
     pub(crate) intended_ns: u64,
     pub(crate) sent_ns: u64,
     /// 0 until the first byte of its reply has come.
@@ -139,8 +36,7 @@ pub(crate) struct Moments {
 struct Times {
     service_ns: u64,
     first_byte_ns: u64,
-    /// That of the open model; in the closed one nothing is recorded of it.
-    response_ns: u64,
+    felt_ns: u64,
 }
 
 /// Replies that took the same times: those of a pipeline that came with one receive are recorded together.
@@ -152,7 +48,7 @@ struct Alike {
 
 /// One thread's books.
 pub(crate) struct Ledger {
-    open: bool,
+    felt: Felt,
     window: Window,
     second: Box<Second>,
     second_end_ns: u64,
@@ -170,8 +66,9 @@ pub(crate) struct Ledger {
     pub(crate) in_window: WindowCount,
     pub(crate) connect: Histogram<u64>,
     /// Ages of requests that never got a reply.
-    pub(crate) censored_response: Histogram<u64>,
+    pub(crate) censored_felt: Histogram<u64>,
     pub(crate) censored_service: Histogram<u64>,
+    pub(crate) standstills: Standstills,
     in_flight: u64,
     in_flight_since_ns: u64,
     in_flight_ns: u128,
@@ -183,11 +80,11 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(open: bool, window: Window, now_ns: u64, port: SecondPort) -> Self {
+    pub(crate) fn new(felt: Felt, window: Window, now_ns: u64, port: SecondPort) -> Self {
         let mut ledger = Self {
-            open,
+            felt,
             window,
-            second: Box::new(Second::new(port.thread, open)),
+            second: Box::new(Second::new(port.thread, felt)),
             second_end_ns: 0,
             alike: Alike::default(),
             port: Some(port),
@@ -198,8 +95,9 @@ impl Ledger {
             by_request: Vec::new(),
             in_window: WindowCount::default(),
             connect: histogram(),
-            censored_response: histogram(),
+            censored_felt: histogram(),
             censored_service: histogram(),
+            standstills: Standstills::default(),
             in_flight: 0,
             in_flight_since_ns: now_ns,
             in_flight_ns: 0,
@@ -225,7 +123,7 @@ impl Ledger {
     fn hand_over(&mut self) {
         self.record_alike();
         let Some(port) = &self.port else { return };
-        let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(port.thread, self.open)));
+        let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(port.thread, self.felt)));
         let full = std::mem::replace(&mut self.second, empty);
         // While connections are opened nobody collects; under load the collector outlives every thread.
         let _ = port.full.send(full);
@@ -252,6 +150,11 @@ impl Ledger {
         self.window.contains(intended_ns)
     }
 
+    /// The thread stood still between two looks at the clock.
+    pub(crate) fn stood_still(&mut self, from_ns: u64, until_ns: u64) {
+        self.standstills.note(from_ns, until_ns, self.window);
+    }
+
     /// `count` requests came due.
     pub(crate) fn scheduled(&mut self, intended_ns: u64, count: u64) {
         if self.counts(intended_ns) {
@@ -266,14 +169,13 @@ impl Ledger {
         self.second.sent += 1;
         let counts = self.counts(intended_ns);
         self.books.sent += u64::from(counts);
-        if self.open && (counts || now_ns < self.window.start_ns) {
+        if let Some(lateness) = &mut self.second.distributions.lateness
+            && (counts || now_ns < self.window.start_ns)
+        {
             let late_ns = now_ns.saturating_sub(intended_ns);
-            if let Some(open) = &mut self.second.distributions.open {
-                record(&mut open.lateness, late_ns);
-            }
+            record(lateness, late_ns);
             if counts && late_ns > LATE_NS {
-                let cause = if blocked { LateCause::NoConnection } else { LateCause::Generator };
-                self.late[cause as usize] += 1;
+                self.late[self.standstills.late_cause(intended_ns, blocked) as usize] += 1;
             }
         }
     }
@@ -286,7 +188,7 @@ impl Ledger {
         self.second.completed += 1;
         self.second.ok += u64::from(ok);
         if self.window.contains(now_ns) {
-            self.completed_ns += u128::from(inside);
+            self.completed_ns += u128::from(inside + self.connecting_ns(moments));
             self.in_window.completed += 1;
             let half = &mut self.in_window.halves[usize::from(now_ns >= self.window.middle_ns())];
             half.completed += 1;
@@ -313,16 +215,27 @@ impl Ledger {
             }
         }
         if counts || now_ns < self.window.start_ns {
-            self.record_reply(moments, now_ns);
+            self.record_reply(moments, counts, now_ns);
         }
     }
 
-    fn record_reply(&mut self, moments: Moments, now_ns: u64) {
+    /// The part of a request's life inside the window that went into the connection it opened for itself.
+    fn connecting_ns(&self, moments: Moments) -> u64 {
+        if self.felt != Felt::Total {
+            return 0;
+        }
+        self.window.clamp(moments.sent_ns).saturating_sub(self.window.clamp(moments.intended_ns))
+    }
+
+    fn record_reply(&mut self, moments: Moments, counts: bool, now_ns: u64) {
         let times = Times {
             service_ns: now_ns - moments.sent_ns,
             first_byte_ns: moments.first_byte_ns.saturating_sub(moments.sent_ns),
-            response_ns: now_ns - moments.intended_ns.min(now_ns),
+            felt_ns: now_ns - moments.intended_ns.min(now_ns),
         };
+        if counts && moments.intended_ns < self.standstills.until_ns {
+            self.standstills.replied(times.service_ns, times.felt_ns);
+        }
         if self.alike.times != times {
             self.record_alike();
             self.alike.times = times;
@@ -338,8 +251,8 @@ impl Ledger {
         let distributions = &mut self.second.distributions;
         distributions.service.saturating_record_n(ticks(times.service_ns), count);
         distributions.first_byte.saturating_record_n(ticks(times.first_byte_ns), count);
-        if let Some(open) = &mut distributions.open {
-            open.response.saturating_record_n(ticks(times.response_ns), count);
+        if let Some(felt) = &mut distributions.felt {
+            felt.saturating_record_n(ticks(times.felt_ns), count);
         }
     }
 
@@ -356,6 +269,8 @@ impl Ledger {
         *self.failures.entry((FailureKind::Failed(kind), loss.errno())).or_default() += 1;
         if loss == Loss::TimedOut {
             self.censor(moments, now_ns);
+        } else if moments.intended_ns < self.standstills.until_ns {
+            self.standstills.requests += 1;
         }
     }
 
@@ -367,8 +282,12 @@ impl Ledger {
         self.second.failed += u64::from(kind != NotSent::WaitingAtEnd);
         self.not_sent[kind as usize] += 1;
         *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += 1;
-        if self.open {
-            record(&mut self.censored_response, now_ns.saturating_sub(intended_ns));
+        let age_ns = now_ns.saturating_sub(intended_ns);
+        if intended_ns < self.standstills.until_ns {
+            self.standstills.unsent(age_ns);
+        }
+        if self.felt.is_separate() {
+            record(&mut self.censored_felt, age_ns);
         }
     }
 
@@ -382,9 +301,14 @@ impl Ledger {
     }
 
     fn censor(&mut self, moments: Moments, now_ns: u64) {
-        record(&mut self.censored_service, now_ns.saturating_sub(moments.sent_ns));
-        if self.open {
-            record(&mut self.censored_response, now_ns.saturating_sub(moments.intended_ns));
+        let (service_ns, felt_ns) =
+            (now_ns.saturating_sub(moments.sent_ns), now_ns.saturating_sub(moments.intended_ns));
+        if moments.intended_ns < self.standstills.until_ns {
+            self.standstills.unanswered(service_ns, felt_ns);
+        }
+        record(&mut self.censored_service, service_ns);
+        if self.felt.is_separate() {
+            record(&mut self.censored_felt, felt_ns);
         }
     }
 

@@ -185,6 +185,7 @@ mod tests {
             keep_alive: true,
             timeout_ns: None,
             warm_up_ns: 0,
+            start_spread_ns: 0,
             extent: Extent::Window(1),
             threads: 2,
             cpus: vec![],

@@ -8,18 +8,20 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use model::{
-    Clock, ConnectionCounts, Extent, FailureCount, FailureKind, GeneratorUse, Interval, Latencies, LoadModel, LoadSpec,
-    Measurement, NS_PER_S, RequestCount, Residence, WindowCount,
+    Clock, ConnectionCounts, Extent, FailureCount, FailureKind, GeneratorUse, Interval, LoadSpec, Measurement,
+    NS_PER_S, RequestCount, Residence, WindowCount,
 };
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::clock::{MonotonicClock, thread_cpu_ns};
-use crate::collector::{Collector, add_to};
+use crate::clock::{MonotonicClock, ThreadTimes};
+use crate::collector::Collector;
 use crate::demand::{Demand, share};
+use crate::gathered::Gathered;
 use crate::interval_log::IntervalLog;
-use crate::ledger::{Ledger, Second, SecondPort, histogram};
-use crate::summary::{jain, summarise};
+use crate::ledger::Ledger;
+use crate::second::{Felt, Second, SecondPort};
+use crate::summary::jain;
 use crate::tcp::TcpWire;
 use crate::worker::{Worker, WorkerResult};
 
@@ -111,14 +113,13 @@ pub fn run(
 }
 
 fn collector<'a>(spec: &LoadSpec, options: RunOptions<'a>) -> Collector<'a> {
-    let open = matches!(spec.model, LoadModel::Open { .. });
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::now()));
     let length_ns = match spec.extent {
         Extent::Window(ns) => ns,
         Extent::Requests { within_ns, .. } => within_ns.unwrap_or(0),
     };
     let seconds = spec.warm_up_ns.saturating_add(length_ns).div_ceil(NS_PER_S) as usize;
-    Collector::new(spec.threads as usize, open, seconds, log)
+    Collector::new(spec.threads as usize, Felt::of(spec), seconds, log)
 }
 
 fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
@@ -202,8 +203,8 @@ fn generate(
     let worker = opened?;
     let at_ns = start.wait(&clock)?;
     let demand = Demand::new(spec, thread, at_ns);
-    let ledger = Ledger::new(demand.is_open(), demand.window, at_ns, port);
-    Ok(worker.run(demand, ledger, thread_cpu_ns)?)
+    let ledger = Ledger::new(Felt::of(spec), demand.window, at_ns, port);
+    Ok(worker.run(demand, ledger, ThreadTimes::now)?)
 }
 
 /// Books for the time in which connections are opened; only their connect times are kept.
@@ -211,7 +212,7 @@ pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
     let demand = Demand::none(spec);
     let (full, _) = mpsc::channel();
     let (port, _) = port(0, full);
-    let ledger = Ledger::new(demand.is_open(), demand.window, now_ns, port);
+    let ledger = Ledger::new(Felt::of(spec), demand.window, now_ns, port);
     (demand, ledger)
 }
 
@@ -230,10 +231,12 @@ pub(crate) fn prepare_thread(cpus: &[u32], thread: u32) {
 pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, interrupted: bool) -> LoadOutput {
     let window_start_ns = results.iter().map(|result| result.window_start_ns).min().unwrap_or(0);
     let window_end_ns = results.iter().map(|result| result.window_end_ns).max().unwrap_or(0);
+    let distributions = Gathered::new(&results, &collector);
     let mut measurement = Measurement {
         window_s: window_end_ns.saturating_sub(window_start_ns) as f64 / NS_PER_S as f64,
         interrupted,
-        latency_us: latencies(&results, &collector),
+        latency_us: distributions.latencies(),
+        standstills: distributions.standstills(window_start_ns),
         connections: connections(&results),
         generator: GeneratorUse { threads: results.iter().map(|result| result.thread).collect(), network_delay: None },
         failures: failures(&results),
@@ -255,26 +258,6 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, int
     LoadOutput { measurement, log_failure: collector.end_log(), window_start_ns, window_end_ns }
 }
 
-fn latencies(results: &[WorkerResult], collector: &Collector<'_>) -> Latencies {
-    let sum = |pick: fn(&Ledger) -> &hdrhistogram::Histogram<u64>| {
-        let mut all = histogram();
-        results.iter().for_each(|result| add_to(&mut all, pick(&result.ledger)));
-        all
-    };
-    let whole = &collector.whole;
-    let open = whole.open.as_ref();
-    let unanswered = "requests due in the window; those timed out, never sent or unfinished count with their age";
-    let unfinished = "requests sent for the window; those timed out or unfinished count with their age";
-    Latencies {
-        response: open
-            .and_then(|open| summarise(&open.response, Some(&sum(|ledger| &ledger.censored_response)), unanswered)),
-        service: summarise(&whole.service, Some(&sum(|ledger| &ledger.censored_service)), unfinished),
-        lateness: open.and_then(|open| summarise(&open.lateness, None, "requests due in the window that were sent")),
-        first_byte: summarise(&whole.first_byte, None, "requests of the window with a complete reply"),
-        connect: summarise(&sum(|ledger| &ledger.connect), None, "connections opened, before the window too"),
-    }
-}
-
 fn connections(results: &[WorkerResult]) -> ConnectionCounts {
     let mut completed: Vec<u64> = results.iter().flat_map(|result| result.completed.iter().copied()).collect();
     completed.sort_unstable();
@@ -283,6 +266,7 @@ fn connections(results: &[WorkerResult]) -> ConnectionCounts {
         opened: total(|result| result.counts.opened),
         connect_failed: total(|result| result.counts.connect_failed),
         closed_idle: total(|result| result.counts.closed_idle),
+        closed_by_reply: total(|result| result.counts.closed_by_reply),
         unasked_replies: total(|result| result.counts.unasked_replies),
         never_served: completed.iter().filter(|count| **count == 0).count() as u64,
         completed_min: completed.first().copied().unwrap_or(0),

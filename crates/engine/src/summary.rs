@@ -1,7 +1,7 @@
 use hdrhistogram::Histogram;
 use model::{LatencySummary, REQUIRED_SAMPLES};
 
-use crate::ledger::{MAX_TICKS, TICK_NS};
+use crate::second::{MAX_TICKS, TICK_NS};
 
 /// Ticks as microseconds.
 pub(crate) fn micros(ticks: u64) -> f64 {
@@ -50,6 +50,12 @@ pub(crate) fn summarise(
     })
 }
 
+/// All but some of what a histogram holds; none where these are not in it.
+pub(crate) fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Option<Histogram<u64>> {
+    let mut rest = all.clone();
+    rest.subtract(some).ok().map(|()| rest)
+}
+
 /// Jain's fairness index (Σx)² ÷ (n·Σx²), 1 when all are equal; none when nothing was served (Jain, Chiu, Hawe 1984).
 pub(crate) fn jain(counts: &[u64]) -> Option<f64> {
     let sum: f64 = counts.iter().map(|count| *count as f64).sum();
@@ -60,7 +66,7 @@ pub(crate) fn jain(counts: &[u64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{histogram, record};
+    use crate::second::{histogram, record};
     use proptest::prelude::*;
 
     fn filled(ns: &[u64]) -> Histogram<u64> {

@@ -33,6 +33,7 @@ fn spec(address: SocketAddr) -> LoadSpec {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(200 * MS),
         threads: 1,
         cpus: vec![],

@@ -41,6 +41,7 @@ fn spec(model: LoadModel, connections: u32) -> LoadSpec {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(100 * MS),
         threads: 1,
         cpus: vec![],
@@ -182,4 +183,45 @@ fn an_edge_of_a_connection_that_is_gone_is_not_taken_for_its_successor() {
     let connects = vec![Connecting::Opens, Connecting::Hangs];
     let measured = measure(&spec(LoadModel::Closed, 1), Script { connects, acts, ..Script::default() });
     assert_eq!((measured.accounting.ok, measured.connections.opened), (1, 1));
+}
+
+/// What the connections did over 100 ms in which these bytes came, one piece a millisecond.
+fn connections(keep_alive: bool, pieces: &[&[u8]]) -> model::ConnectionCounts {
+    let one = |piece: &&[u8]| [Act::Pass(MS), Act::Bytes(0, piece.to_vec())];
+    let acts = pieces.iter().flat_map(one).collect();
+    measure(&LoadSpec { keep_alive, ..spec(LoadModel::Closed, 1) }, Script { acts, ..Script::default() }).connections
+}
+
+#[test]
+fn bytes_that_nobody_asked_for_are_counted_whatever_they_follow() {
+    let no_content = b"HTTP/1.1 204 No Content\r\n\r\n";
+    let twice = [HELLO, HELLO].concat();
+    let with_body = [&no_content[..], b"Hello world"].concat();
+    for (bytes, unasked) in [(HELLO, 0), (&no_content[..], 0), (&twice[..], 3), (&with_body[..], 3)] {
+        for keep_alive in [true, false] {
+            let counts = connections(keep_alive, &[bytes; 3]);
+            assert_eq!(
+                counts.unasked_replies,
+                unasked,
+                "{:?}, keep-alive {keep_alive}",
+                String::from_utf8_lossy(bytes)
+            );
+            let opened = if keep_alive { 1 + unasked } else { 4 };
+            assert_eq!(counts.opened, opened, "{:?}, keep-alive {keep_alive}", String::from_utf8_lossy(bytes));
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_ends_with_its_reply_is_told_from_one_that_is_closed_while_idle() {
+    let closing: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 11\r\n\r\nHello world";
+    let said = connections(true, &[closing; 3]);
+    assert_eq!((said.opened, said.closed_by_reply, said.closed_idle), (4, 3, 0));
+    let asked = connections(false, &[closing; 3]);
+    assert_eq!((asked.opened, asked.closed_by_reply, asked.closed_idle), (4, 0, 0), "it was asked for");
+    let acts = vec![Act::Pass(MS), Act::Bytes(0, HELLO.to_vec()), Act::Pass(MS), Act::Close(0)];
+    let seldom = LoadModel::Open { rate_per_s: 10.0, arrivals: Arrivals::Constant };
+    let silent = measure(&spec(seldom, 1), Script { acts, ..Script::default() });
+    let counts = silent.connections;
+    assert_eq!((counts.opened, counts.closed_by_reply, counts.closed_idle), (2, 0, 1));
 }

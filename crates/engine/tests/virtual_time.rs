@@ -36,6 +36,7 @@ fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSpec {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(window_ns),
         threads: 1,
         cpus: vec![],
@@ -153,6 +154,88 @@ fn only_what_held_the_generator_up_within_the_window_counts_as_its_stall() {
         let (least, most) = ((inside as f64 - 50.0).max(0.0), inside as f64);
         assert!((least..=most).contains(&stall_ms), "{stall_ms} ms, of {length} ms from {from} ms on");
     }
+}
+
+/// Ten seconds at 1,000 a second over 50 connections to a server that answers in 0.1 ms, in which the generator sleeps on
+/// for so many milliseconds.
+fn overslept(model: LoadModel, from_ms: u64, for_ms: u64) -> Measurement {
+    let server = SimulatedServer { overslept: Some((from_ms * MS, for_ms * MS)), ..hello(MS / 10) };
+    measure(&spec(model, 50, 10 * NS_PER_S), server)
+}
+
+#[test]
+fn what_came_due_while_the_generator_stood_still_is_told_apart() {
+    let measured = overslept(open(1000.0), 3000, 1000);
+    let response = measured.latency_us.response.as_ref().unwrap();
+    assert_eq!(response.count, 10_000, "every request stays, from its intended time");
+    assert_close(response.p99, 900_000.0, "response p99");
+    let stood = measured.standstills.as_ref().unwrap();
+    assert!((stood.sum_s - 1.0).abs() < 0.011 && stood.count == 1, "{stood:?}");
+    assert_eq!((stood.longest_s, stood.never_sent), (stood.sum_s, 0));
+    assert!((stood.spans[0].at_s - 3.0).abs() < 0.011 && stood.spans[0].length_s == stood.sum_s, "{stood:?}");
+    // 1,000 came due in it; those right after it waited until these had gone.
+    assert!((999..=1012).contains(&stood.requests), "{stood:?}");
+    let without = stood.without_us.response.as_ref().unwrap();
+    assert_eq!(without.count + stood.requests, 10_000);
+    assert!(without.max.unwrap() < 1_500.0, "nothing is left of it: {without:?}");
+    let late = &measured.accounting.sent_late;
+    assert!(late[&LateCause::Generator] >= 985 && !late.contains_key(&LateCause::NoConnection), "{late:?}");
+}
+
+#[test]
+fn a_server_that_stands_still_is_no_standstill_of_the_generator() {
+    let measured = stalled(50).0.measurement;
+    assert_eq!(measured.standstills, None);
+    assert!(!measured.accounting.sent_late.contains_key(&LateCause::Generator));
+    assert_eq!(overslept(LoadModel::Closed, 3000, 9).standstills, None, "shorter than another's turn on a CPU");
+}
+
+#[test]
+fn a_closed_load_knows_its_own_standstill_too() {
+    let stood = overslept(LoadModel::Closed, 3000, 1000).standstills.unwrap();
+    assert!((stood.sum_s - 1.0).abs() < 0.011, "{stood:?}");
+    assert_eq!(stood.requests, 50, "those in flight");
+    assert!(stood.without_us.service.unwrap().max.unwrap() < 101.0);
+}
+
+#[test]
+fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
+    let measured = overslept(open(1000.0), 9500, 800);
+    let stood = measured.standstills.unwrap();
+    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
+    assert!((490..=500).contains(&waiting) && stood.never_sent == waiting, "{waiting}: {stood:?}");
+    assert!((0.48..=0.5).contains(&stood.sum_s), "only what lay in the window: {stood:?}");
+    assert_eq!(stood.without_us.response.unwrap().censored, 0);
+}
+
+/// Whether a hundred handlers that sleep for 100 ms keep a rate that does not step: over ten and a half of these they
+/// complete ten and a half rounds.
+#[test]
+fn starts_that_are_spread_stay_spread() {
+    let completed = |start_spread_ns: u64| {
+        let with = LoadSpec { start_spread_ns, warm_up_ns: 100 * MS, ..spec(LoadModel::Closed, 100, 1050 * MS) };
+        measure(&with, hello(100 * MS)).in_window.completed
+    };
+    assert!(completed(0).is_multiple_of(100), "in lockstep: {}", completed(0));
+    assert!((1049..=1051).contains(&completed(100 * MS)), "{}", completed(100 * MS));
+}
+
+#[test]
+fn connecting_is_part_of_a_request_that_opens_its_own_connection() {
+    let server = || SimulatedServer { connect_ns: 3 * MS, ..hello(MS) };
+    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 10, 2 * NS_PER_S) };
+    let measured = measure(&with, server());
+    let total = measured.latency_us.total.as_ref().unwrap();
+    let service = measured.latency_us.service.as_ref().unwrap();
+    assert!((total.p50.unwrap() - 4_000.0).abs() < 5.0 && (service.p50.unwrap() - 1_000.0).abs() < 2.0);
+    assert_eq!(measured.latency_us.felt(), Some(total));
+    // Ten connections, each always connecting or waiting for its reply.
+    let served_s = measured.residence.completed_s;
+    assert!((19.9..=20.0).contains(&served_s), "{served_s} s");
+    assert_eq!(measure(&spec(LoadModel::Closed, 10, NS_PER_S), server()).latency_us.total, None);
+    let open = measure(&LoadSpec { keep_alive: false, ..spec(open(100.0), 10, 2 * NS_PER_S) }, server()).latency_us;
+    assert_eq!(open.total, None);
+    assert!((open.response.unwrap().p50.unwrap() - 4_000.0).abs() < 5.0, "from the intended time");
 }
 
 #[test]

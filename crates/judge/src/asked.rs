@@ -17,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) handler_delay_s: f64,
     /// What the network adds to a round trip in seconds, as far as we add it ourselves.
     pub(crate) network_delay_s: f64,
+    /// Whether connections were to be kept.
+    pub(crate) keep_alive: bool,
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
     /// Requests in flight on one connection at most.
@@ -90,6 +92,7 @@ impl From<&CellPlan> for Asked {
             slots: slots(cell.load.connections, cell.load.pipeline),
             handler_delay_s: cell.handler_delay_ns as f64 / NS_PER_S as f64,
             network_delay_s: cell.load.network_delay_ns as f64 / NS_PER_S as f64,
+            keep_alive: cell.load.keep_alive,
             generator_threads: None,
             pipeline: cell.load.pipeline,
             limits: None,
@@ -108,6 +111,7 @@ impl From<&LoadSpec> for Asked {
             slots: slots(spec.connections, spec.pipeline),
             handler_delay_s: 0.0,
             network_delay_s: 0.0,
+            keep_alive: spec.keep_alive,
             generator_threads: Some(spec.threads.min(cpus)),
             pipeline: spec.pipeline,
             limits: None,

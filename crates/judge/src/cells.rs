@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{
     CellAnalysis, CellCourse, CellLatency, CellLoad, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary,
-    Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Plan, Profile, ProfiledBy,
-    ProfiledFunction, format_duration,
+    LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Plan, Profile,
+    ProfiledBy, ProfiledFunction, format_duration,
 };
 
 use crate::asked::Asked;
@@ -46,10 +46,11 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         at_least: records.at_least(index),
         course: course(records, index),
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
-        latency_us: latency(records, index, asked.is_closed()),
+        latency_us: latency(records, index),
         cpu_us_per_request: figure(Metric::CpuPerRequest),
         target_busy: mean_of(records, index, |launch| launch.record.observation.as_ref().map(Observation::busy)),
         generator_busy: mean_of(records, index, |launch| Some(measurement(launch)?.generator.busiest_thread())),
+        generator_starved: mean_of(records, index, |launch| Some(starved(measurement(launch)?))),
         peak_memory_bytes: figure(Metric::PeakMemory),
         memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
@@ -168,14 +169,33 @@ fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {
     launch.record.measurement.as_ref()
 }
 
+/// Share of the window for which the generator thread that waited most for a CPU did so.
+fn starved(measured: &Measurement) -> f64 {
+    measured.generator.threads.iter().map(|thread| thread.starved()).fold(0.0, f64::max)
+}
+
 fn mean_of(records: &Records, index: usize, value: impl Fn(&Launch) -> Option<f64>) -> Option<f64> {
     mean(&records.valid(index).filter_map(value).collect::<Vec<f64>>())
 }
 
-fn latency(records: &Records, index: usize, closed: bool) -> CellLatency {
+/// What the latency of a cell is that a client waits for: the word for its population.
+fn population(records: &Records, index: usize) -> &'static str {
+    let load = &records.plan.cells[index].load;
+    match load.load_model {
+        LoadModel::Open { .. } => "response",
+        LoadModel::Closed if load.keep_alive => "service",
+        // Records of earlier versions have no total time.
+        LoadModel::Closed => {
+            let mut latencies = records.valid(index).filter_map(measurement).map(|measured| &measured.latency_us);
+            if latencies.all(|latency| latency.total.is_some()) { "total" } else { "service" }
+        }
+    }
+}
+
+fn latency(records: &Records, index: usize) -> CellLatency {
     let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
     CellLatency {
-        population: if closed { "service" } else { "response" }.to_owned(),
+        population: population(records, index).to_owned(),
         mean: figure(Metric::Mean),
         p50: figure(Metric::P50),
         p90: figure(Metric::P90),

@@ -66,7 +66,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
     let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
     let used = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::cpus_used);
     let generator =
-        records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.busiest_thread());
+        records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.neediest_thread());
     Some(Plateau {
         cell,
         slots: asked.slots,

@@ -43,14 +43,15 @@ fn in_flight(measured: &Measurement) -> InvariantCheck {
     InvariantCheck { invariant: Invariant::InFlight, holds: (integral - sum).abs() <= allowed, text }
 }
 
-/// Markov's inequality on the service time: N ÷ X is at least its mean (Little), and that at least (1 − q)·Q(q), so
+/// Markov's inequality on the time that a request holds its slot, the service time or, with a connection for each
+/// request, the total time: N ÷ X is at least its mean (Little), and that at least (1 − q)·Q(q), so
 /// p50 ÷ 2, p90 ÷ 10, p99 ÷ 100.
 ///
 /// The quantiles are of requests due inside the window, X of replies inside it. The two differ by at most the N
 /// requests that cross the window's edges, and by what these spent after its end; both are allowed for, which leaves
 /// N ÷ X for all but short windows.
 fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
-    let service = measured.latency_us.service.as_ref().filter(|_| asked.is_closed())?;
+    let service = measured.latency_us.felt().filter(|_| asked.is_closed())?;
     let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(DRAIN_S));
     let certain = measured.in_window.completed as f64 - asked.slots;
     if certain <= 0.0 {

@@ -5,7 +5,7 @@ use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Ve
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
 use crate::thresholds::{
-    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STALLED_LEAST_S, STALLED_SHARE, TARGET_BUSY,
+    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STANDSTILL_LEAST_S, STANDSTILL_SHARE, TARGET_BUSY,
 };
 
 /// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
@@ -56,8 +56,10 @@ fn no_reply(measured: &Measurement) -> Limit {
 fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
-    if let Some(stall) = stalled(measured) {
-        Limit::new(Verdict::Void, "generator-stalled", stall)
+    if let Some(words) = stood_still(measured) {
+        // Nothing at all is no lower bound worth the name.
+        let verdict = if nothing_completed(measured) { Verdict::Void } else { Verdict::AtLeast };
+        Limit::new(verdict, "generator-stalled", format!("{words}: the server does at least this"))
     } else if nothing_completed(measured) {
         no_reply(measured)
     } else if let Some(most) = ceiling {
@@ -73,32 +75,30 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
     }
 }
 
-/// How long the generator was held up, if that was much of the window: whatever came then, a closed load cannot tell its
-/// own standstill from the server's.
-fn stalled(measured: &Measurement) -> Option<String> {
-    let stalls = measured.generator.threads.iter().map(|thread| thread.longest_stall_us);
-    let longest_us = stalls.fold(0.0, f64::max);
-    let least_s = (STALLED_SHARE * measured.window_s).max(STALLED_LEAST_S);
-    let (stall, window) = (micros(longest_us), micros(measured.window_s * 1e6));
-    (longest_us > least_s * 1e6).then(|| {
-        format!("the generator was held up for {stall} at once, of a window of {window}; give it a CPU of its own")
+/// How long the generator stood still, if that was much of the window: what was served then is not known.
+fn stood_still(measured: &Measurement) -> Option<String> {
+    let sum_s = measured.stood_still_s();
+    let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
+    let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));
+    (sum_s > least_s).then(|| {
+        format!("the generator itself stood still for {stood} of a window of {window} (give it CPUs of its own)")
     })
 }
 
 fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
-    let busy = percent(measured.generator.busiest_thread());
+    let busy = Needy::of(measured).words();
     let connections = count(asked.connections.into());
     let limit = format!("the server (or the {connections} connections) was the limit");
-    Limit::new(Verdict::Valid, "server-bound", format!("the generator was {busy} busy: {limit}"))
+    Limit::new(Verdict::Valid, "server-bound", format!("the generator {busy}: {limit}"))
 }
 
 /// The closed model's generator as the limit, if it may have been.
 fn generator_limit(asked: &Asked, measured: &Measurement) -> Option<Limit> {
-    let (at, busy) = busiest(measured);
-    let cure = "give it more threads (-t) or other CPUs";
+    let needy = Needy::of(measured);
     let attainable = asked.attainable_per_s(measured);
-    let text = if busy >= GENERATOR_BUSY {
-        format!("generator thread {at} was {} busy: the server does at least this; {cure}", percent(busy))
+    let cure = needy.cure();
+    let text = if needy.share() >= GENERATOR_BUSY {
+        format!("generator thread {} {}: the server does at least this; {cure}", needy.at, needy.words())
     } else if completions_per_s(measured) >= GENERATOR_BUSY * attainable {
         let rate = figure(attainable);
         format!("calibration gives this generator {rate} requests a second: the server does at least this; {cure}")
@@ -108,11 +108,49 @@ fn generator_limit(asked: &Asked, measured: &Measurement) -> Option<Limit> {
     Some(Limit::new(Verdict::AtLeast, Mark::Generator.id(), text))
 }
 
-/// The busiest generator thread, from 1, and its busy share.
-fn busiest(measured: &Measurement) -> (usize, f64) {
-    let shares = measured.generator.threads.iter().map(|thread| thread.busy()).enumerate();
-    let (at, _) = shares.fold((1, 0.0), |best, (index, busy)| if busy > best.1 { (index + 1, busy) } else { best });
-    (at, measured.generator.busiest_thread())
+/// The generator thread that needed most of a CPU. One that waits for a CPU is not idle: it is starved.
+struct Needy {
+    /// From 1.
+    at: usize,
+    busy: f64,
+    starved: f64,
+}
+
+impl Needy {
+    fn of(measured: &Measurement) -> Self {
+        let beside = measured.generator.network_delay.as_ref().map_or(0.0, |proxy| proxy.busy());
+        let of = |(index, thread): (usize, &model::ThreadUse)| Needy {
+            at: index + 1,
+            busy: (thread.busy() + beside).min(1.0),
+            starved: thread.starved(),
+        };
+        let threads = measured.generator.threads.iter().enumerate().map(of);
+        let neediest = threads.reduce(|most, it| if it.share() > most.share() { it } else { most });
+        neediest.unwrap_or(Needy { at: 1, busy: beside, starved: 0.0 })
+    }
+
+    /// Share of the window for which it was busy or waited for a CPU.
+    fn share(&self) -> f64 {
+        (self.busy + self.starved).min(1.0)
+    }
+
+    /// Whether it would have been below the limit with a CPU of its own.
+    fn is_starved(&self) -> bool {
+        self.busy < GENERATOR_BUSY && self.share() >= GENERATOR_BUSY
+    }
+
+    fn words(&self) -> String {
+        let busy = format!("was {} busy", percent(self.busy));
+        // Below a hundredth it is no explanation of anything.
+        if self.starved < 0.01 {
+            return busy;
+        }
+        format!("{busy} and waited for a CPU for {} of the time", percent(self.starved))
+    }
+
+    fn cure(&self) -> &'static str {
+        if self.is_starved() { "give it CPUs of its own" } else { "give it more threads (-t) or other CPUs" }
+    }
 }
 
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
@@ -126,6 +164,9 @@ fn shortage(measured: &Measurement, share: f64) -> Option<String> {
 }
 
 fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
+    if let Some(words) = stood_still(measured) {
+        return Limit::new(Verdict::Void, "generator-stalled", words);
+    }
     let books = &measured.accounting;
     // What was sent late was measured from its time: lateness is a mark, and only what never left voids.
     let missed = (books.sent as f64) < RATE_SENT * books.scheduled as f64;
@@ -152,11 +193,18 @@ fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<Strin
     }
     let late = late_share(measured, LateCause::Generator);
     let attainable = asked.attainable_per_s(measured);
-    let (at, busy) = busiest(measured);
+    let needy = Needy::of(measured);
+    let held_up = measured.standstills.as_ref().map_or(0, |it| it.never_sent);
+    let missing = measured.accounting.scheduled.saturating_sub(measured.accounting.sent);
     if rate_per_s > attainable {
         Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
-    } else if busy >= GENERATOR_BUSY {
-        Some(format!("generator thread {at} was {} busy; give it more threads (-t) or other CPUs", percent(busy)))
+    } else if needy.share() >= GENERATOR_BUSY {
+        Some(format!("generator thread {} {}; {}", needy.at, needy.words(), needy.cure()))
+    } else if 2 * held_up > missing {
+        Some(format!(
+            "the generator itself stood still when {} of them came due; give it CPUs of its own",
+            count(held_up)
+        ))
     } else if late > RATE_LATE {
         Some(format!("the generator itself sent {} of them late; give it CPUs of its own", percent(late)))
     } else {
@@ -192,17 +240,17 @@ fn rate_reached(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit
         }
         _ => String::new(),
     };
-    let busy = percent(measured.generator.busiest_thread());
+    let busy = Needy::of(measured).words();
     let rate = figure(rate_per_s);
-    let text = format!("the rate of {rate} a second was sent; the generator was {busy} busy{held_up}{waited}{above}");
+    let text = format!("the rate of {rate} a second was sent; the generator {busy}{held_up}{waited}{above}");
     Limit::new(Verdict::Valid, "rate-reached", text)
 }
 
 fn server_behind(measured: &Measurement, rate_per_s: f64) -> Limit {
-    let busy = percent(measured.generator.busiest_thread());
+    let busy = Needy::of(measured).words();
     let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
     let text = format!(
-        "the server did not keep up with {} a second (never sent: {not_sent}) while the generator was {busy} busy; \
+        "the server did not keep up with {} a second (never sent: {not_sent}) while the generator {busy}; \
          what waited is in the response percentiles",
         figure(rate_per_s)
     );

@@ -7,7 +7,7 @@ use crate::{failing, invariants, limit, marks};
 ///
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
-/// marks `lateness` and `unserved`, and `interrupted`, may follow.
+/// marks `lateness`, `standstill`, `reconnects` and `unserved`, and `interrupted`, may follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
 /// `allowed` is the share of requests that may fail before the answer is bad.
 pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
@@ -20,7 +20,12 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         verdict = limit.verdict;
         reasons.push(limit.reason);
     }
-    let marks = [marks::lateness(measured), marks::unserved(&asked, measured)];
+    let marks = [
+        marks::lateness(measured),
+        marks::standstill(measured),
+        marks::reconnects(&asked, measured),
+        marks::unserved(&asked, measured),
+    ];
     reasons.extend(marks.into_iter().flatten().map(|note| Reason::new(note.mark.id(), note.text)));
     if measured.interrupted {
         reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));

@@ -1,11 +1,13 @@
 //! What a reader must know about a result without its being void.
 
-use model::{HostUse, LateCause, Mark, MarkNote, Measurement, Metric, Verdict};
+use model::{Failure, HostUse, LateCause, Mark, MarkNote, Measurement, Metric, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
 use crate::limit::Limit;
-use crate::thresholds::{AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, SERVED_SHARE, THIN_COMPLETIONS};
+use crate::thresholds::{
+    AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, STANDSTILL_PART, THIN_COMPLETIONS,
+};
 
 /// The generator may have been the limit.
 pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
@@ -44,6 +46,67 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
         let cure = "CPUs of its own, or --spin, lower its lateness";
         let text = format!("response {}: as much the generator's as the server's; {cure}", figures.join(", "));
         MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
+    })
+}
+
+/// Latency figures that the generator's standstills touched: more requests came due or waited in one than a tenth of those
+/// that lie above the figure, and all of them together are over a tenth of it, for no request lost more. The mean is
+/// touched where the requests lost a tenth of it at most.
+pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
+    let stood = measured.standstills.as_ref()?;
+    let felt = measured.latency_us.felt()?;
+    let without = stood.without_us.felt();
+    let held = felt.count - without.map_or(0, |rest| rest.count).min(felt.count);
+    let (share, sum_us) = (held as f64 / felt.count.max(1) as f64, measured.stood_still_s() * 1e6);
+    let is_touched = |figure: &Metric| {
+        let Some(us) = figure.of(felt) else { return false };
+        let (share, needed) = match figure {
+            Metric::Mean => (1.0, share * sum_us),
+            _ => (share, sum_us),
+        };
+        share > STANDSTILL_PART * share_above(*figure) && us < LATENESS_FACTOR * needed
+    };
+    let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
+    let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);
+    let figures = |figure: &Metric| {
+        format!("{} {}, {} without them", figure.id(), figure.of(felt).map_or("–".to_owned(), micros), bare(figure))
+    };
+    (!metrics.is_empty()).then(|| {
+        let times = if stood.count == 1 { "once".to_owned() } else { format!("{} times", count(stood.count)) };
+        let (sum, held, of) = (micros(sum_us), count(held), count(felt.count));
+        let figures: Vec<String> = metrics.iter().map(figures).collect();
+        let text = format!(
+            "the generator stood still {times}, for {sum} in all, while {held} of {of} requests came due or waited; its \
+             doing are: {}",
+            figures.join("; ")
+        );
+        MarkNote { metrics, ..MarkNote::new(Mark::Standstill, text) }
+    })
+}
+
+/// The server ended connections that were to be kept, so that opening others is part of what was measured. Not where most
+/// of them brought no reply: those are failures.
+pub(crate) fn reconnects(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
+    let counts = &measured.connections;
+    let failed = |kind| measured.accounting.failed.get(&kind).copied().unwrap_or(0);
+    let silently = counts.closed_idle + failed(Failure::ClosedBeforeReply) + failed(Failure::ResetBeforeReply);
+    let seconds: u64 = measured.intervals.iter().map(|second| second.completed).sum();
+    let replies = seconds.max(measured.in_window.completed);
+    let again = counts.opened.saturating_sub(asked.connections.into());
+    let is_servers = 2 * (silently + counts.closed_by_reply) >= again && 2 * replies >= again;
+    let is_much = again as f64 > RECONNECTS * replies as f64;
+    (asked.keep_alive && again > 0 && is_servers && is_much).then(|| {
+        let after = match (replies as f64 / counts.opened as f64).round() {
+            each if each <= 1.0 => "each reply".to_owned(),
+            each => format!("about {} replies", count(each as u64)),
+        };
+        let how = if counts.closed_by_reply < silently { " without saying so" } else { "" };
+        let (opened, replies, kept) = (count(counts.opened), count(replies), count(asked.connections.into()));
+        let text = format!(
+            "the server closed the connection after {after}{how}: {opened} connections were opened for {replies} replies, \
+             where {kept} that are kept would do"
+        );
+        MarkNote::new(Mark::Reconnects, text)
     })
 }
 

@@ -340,7 +340,12 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
             completed_s: connections * WINDOW_S * 0.999,
         },
         generator: GeneratorUse {
-            threads: vec![ThreadUse { cpu_s: generator_busy * WINDOW_S, wall_s: WINDOW_S, longest_stall_us: 50.0 }],
+            threads: vec![ThreadUse {
+                cpu_s: generator_busy * WINDOW_S,
+                wall_s: WINDOW_S,
+                longest_stall_us: 50.0,
+                ..ThreadUse::default()
+            }],
             network_delay: None,
         },
         connections: ConnectionCounts { opened: connections as u64, jain: Some(1.0), ..Default::default() },

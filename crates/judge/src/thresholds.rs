@@ -33,17 +33,25 @@ pub const DRAIN_S: f64 = 1.0;
 /// Timers may fire this much early, so a handler that asks for S may truly wait S − 1 ms.
 pub const TIMER_EARLY_S: f64 = 0.001;
 
-/// Busy share of the busiest generator thread from which the generator may have been the limit. Well below 1, for a
-/// thread that is full for 80 % of the window delays what it does in the rest.
+/// Share of the window for which a generator thread was busy, or waited for a CPU, from which the generator may have been
+/// the limit. Well below 1, for a thread that is full for 80 % of the window delays what it does in the rest.
 pub const GENERATOR_BUSY: f64 = 0.80;
 
-/// Share of the window from which one standstill of the generator voids a closed load: what was served is then not known
-/// to within a factor of two.
-pub const STALLED_SHARE: f64 = 0.5;
+/// Share of the window from which the generator's own standstills void an open load and make a closed one a lower bound:
+/// the default margin of a comparison, which they could then cause.
+pub const STANDSTILL_SHARE: f64 = 0.05;
 
-/// Shortest standstill that voids a closed load, in seconds: windows of an exact number of requests may be shorter than a
-/// thread's turn on a CPU.
-pub const STALLED_LEAST_S: f64 = 0.1;
+/// Shortest standstills that do so, in seconds: windows of an exact number of requests may be shorter than a thread's turn
+/// on a CPU.
+pub const STANDSTILL_LEAST_S: f64 = 0.1;
+
+/// A quantile is the generator's doing when the requests that its standstills touched exceed this part of those above the
+/// quantile: a tenth of them moves a p99 to the p99.1 at most.
+pub const STANDSTILL_PART: f64 = 0.1;
+
+/// Openings in place of connections that the server ended, for each reply, from which it is said: opening one costs about
+/// as much as a request, so that it is then a tenth of what was measured.
+pub const RECONNECTS: f64 = 0.1;
 
 /// Busy share of the target's CPUs from which the target is the limit.
 pub const TARGET_BUSY: f64 = 0.95;
@@ -57,7 +65,8 @@ pub const SERVED_SHARE: f64 = 0.9;
 /// Completions per connection slot below which a trial is thin: the edges of the window then weigh over 3 %.
 pub const THIN_COMPLETIONS: f64 = 30.0;
 
-/// A response quantile must be this many times the lateness p99 to be the server's rather than the generator's.
+/// A latency must be this many times what the generator may have added to it, its lateness or its standstills, to be the
+/// server's rather than the generator's.
 pub const LATENESS_FACTOR: f64 = 10.0;
 
 /// Share of CPU time stolen by the hypervisor from which a trial is noisy. A choice: as large as the smallest

@@ -66,6 +66,8 @@ fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) 
     let marks = [
         marks::generator(&limit),
         marks::lateness(measured),
+        marks::standstill(measured),
+        marks::reconnects(asked, measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),

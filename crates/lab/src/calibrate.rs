@@ -181,6 +181,7 @@ impl Calibrator<'_> {
             keep_alive: true,
             timeout_ns: None,
             warm_up_ns: self.window_ns / WARM_UP,
+            start_spread_ns: 0,
             extent: Extent::Window(self.window_ns),
             threads: 1,
             cpus: vec![self.generator_cpu],

@@ -274,6 +274,12 @@ impl Rungs<'_> {
     }
 }
 
+/// Handlers that all sleep for the same time would end, and be asked again, all at once: a rate that steps. So the
+/// connections of a closed load begin spread over one delay, within the warm-up.
+fn start_spread_ns(cell: &CellPlan) -> u64 {
+    (cell.handler_delay_ns + cell.load.network_delay_ns).min(cell.load.warm_up_ns)
+}
+
 fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {
     let load = &cell.load;
     LoadSpec {
@@ -285,6 +291,7 @@ fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> Loa
         keep_alive: load.keep_alive,
         timeout_ns: load.timeout_ns,
         warm_up_ns: load.warm_up_ns,
+        start_spread_ns: start_spread_ns(cell),
         extent: Extent::Window(load.window_ns),
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),

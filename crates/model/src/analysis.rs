@@ -176,6 +176,9 @@ pub struct CellAnalysis {
     pub target_busy: Option<f64>,
     /// The busiest generator thread, mean over launches, 0 to 1.
     pub generator_busy: Option<f64>,
+    /// Share of the time for which the generator thread that waited most for a CPU did so, mean over launches.
+    #[serde(default)]
+    pub generator_starved: Option<f64>,
     /// Peak memory.
     pub peak_memory_bytes: Measured,
     /// What it counts; the widest of its launches.

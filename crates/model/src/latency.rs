@@ -60,11 +60,16 @@ impl LatencySummary {
     }
 }
 
-/// The five distributions that are kept side by side.
+/// The distributions that are kept side by side.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     /// Open model: from the intended send to the complete reply. Absent in a closed model, where nothing is intended.
     pub response: Option<LatencySummary>,
+    /// Closed model with a connection for each request: from the begin of connecting to the complete reply (what ab
+    /// calls total). Absent elsewhere: the open model's response time has it, and a connection that is kept is no part
+    /// of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<LatencySummary>,
     /// From the actual send to the complete reply.
     pub service: Option<LatencySummary>,
     /// Open model: actual send − intended send.
@@ -76,8 +81,9 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// What a user feels: response time in the open model, service time in the closed one.
+    /// What a user feels: response time in the open model; in the closed one total time where each request opens a
+    /// connection, else service time.
     pub fn felt(&self) -> Option<&LatencySummary> {
-        self.response.as_ref().or(self.service.as_ref())
+        self.response.as_ref().or(self.total.as_ref()).or(self.service.as_ref())
     }
 }

@@ -101,6 +101,9 @@ pub struct LoadSpec {
     pub timeout_ns: Option<u64>,
     /// Load before the window, not measured.
     pub warm_up_ns: u64,
+    /// Closed model: the connections begin evenly over so many nanoseconds, not all at once. At most the warm-up.
+    #[serde(default)]
+    pub start_spread_ns: u64,
     /// Length of what is measured.
     pub extent: Extent,
     /// Generator threads, at least 1.

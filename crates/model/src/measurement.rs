@@ -28,6 +28,9 @@ pub struct Measurement {
     pub in_window: WindowCount,
     /// The latency distributions, over the same requests as the books.
     pub latency_us: Latencies,
+    /// When the generator itself stood still, and the latencies without what that held up; none where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standstills: Option<Standstills>,
     /// Both sides of Little's identity.
     pub residence: Residence,
     /// What the generator itself used.
@@ -47,6 +50,12 @@ impl Measurement {
     /// Body and head bytes of ok replies a second inside the window.
     pub fn bytes_per_s(&self) -> f64 {
         if self.window_s > 0.0 { self.in_window.ok_bytes as f64 / self.window_s } else { 0.0 }
+    }
+
+    /// Seconds of the window in which the generator stood still; of records that do not say, its longest stall.
+    pub fn stood_still_s(&self) -> f64 {
+        let stalls = self.generator.threads.iter().map(|thread| thread.longest_stall_us / 1e6);
+        self.standstills.as_ref().map_or(0.0, |it| it.sum_s).max(stalls.fold(0.0, f64::max))
     }
 
     /// The generator's CPU in the window ÷ the replies that completed in it, in microseconds; none without a reply.
@@ -143,7 +152,8 @@ pub struct Residence {
     pub in_flight_s: f64,
     /// Σ of the time inside the window of all requests, finished, failed or unfinished, in seconds.
     pub requests_s: f64,
-    /// The part of `requests_s` that belongs to requests which completed inside the window.
+    /// The part of `requests_s` that belongs to requests which completed inside the window; where each opens a
+    /// connection in the closed model, with the time for that.
     pub completed_s: f64,
 }
 
@@ -166,10 +176,48 @@ impl GeneratorUse {
         (self.threads.iter().map(ThreadUse::busy).fold(0.0, f64::max) + beside).min(1.0)
     }
 
+    /// Share (0 to 1) for which the thread that needed most of a CPU had it or waited for it; the network delay as in
+    /// [`Self::busiest_thread`].
+    pub fn neediest_thread(&self) -> f64 {
+        let beside = self.network_delay.as_ref().map_or(0.0, ThreadUse::busy);
+        let needs = self.threads.iter().map(|thread| thread.busy() + thread.starved());
+        (needs.fold(0.0, f64::max) + beside).min(1.0)
+    }
+
     /// CPU seconds over all threads.
     pub fn cpu_s(&self) -> f64 {
         self.threads.iter().map(|thread| thread.cpu_s).sum()
     }
+}
+
+/// Standstills of the generator: 10 ms and more between two looks of a thread at the clock, or beyond a sleep.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standstills {
+    /// How many in the window, over all threads.
+    pub count: u64,
+    /// Seconds of the window, of the thread that stood still for most of it.
+    pub sum_s: f64,
+    /// The longest, in seconds.
+    pub longest_s: f64,
+    /// Requests of the books that came due or waited in one, or behind those that did for as long again at most.
+    pub requests: u64,
+    /// Those of them that were never sent.
+    pub never_sent: u64,
+    /// One by one, the longest 16 of each thread.
+    pub spans: Vec<StandstillSpan>,
+    /// Response or total, and service time without these requests; the other distributions are absent.
+    pub without_us: Latencies,
+}
+
+/// One standstill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct StandstillSpan {
+    /// Which generator thread, from 0.
+    pub thread: u32,
+    /// Its begin, in seconds since the window's start.
+    pub at_s: f64,
+    /// How much of it lay in the window, in seconds.
+    pub length_s: f64,
 }
 
 /// One generator thread.
@@ -179,6 +227,10 @@ pub struct ThreadUse {
     pub cpu_s: f64,
     /// Seconds of wall time over which `cpu_s` was counted.
     pub wall_s: f64,
+    /// Seconds in which it could have run and waited for a CPU (the kernel's run delay); null where the kernel does
+    /// not say.
+    #[serde(default)]
+    pub run_delay_s: Option<f64>,
     /// Longest time in the window between two looks at the clock while there was work, or beyond a sleep that was asked
     /// for, in microseconds.
     pub longest_stall_us: f64,
@@ -188,6 +240,11 @@ impl ThreadUse {
     /// Busy share, 0 to 1.
     pub fn busy(&self) -> f64 {
         if self.wall_s > 0.0 { self.cpu_s / self.wall_s } else { 0.0 }
+    }
+
+    /// Share of the time in which it waited for a CPU, 0 to 1; 0 where the kernel does not say.
+    pub fn starved(&self) -> f64 {
+        if self.wall_s > 0.0 { self.run_delay_s.unwrap_or(0.0) / self.wall_s } else { 0.0 }
     }
 }
 
@@ -200,6 +257,9 @@ pub struct ConnectionCounts {
     pub connect_failed: u64,
     /// Keep-alive connections that the server closed while no request was on them.
     pub closed_idle: u64,
+    /// Connections that were to be kept and ended with a reply: it said so, or only the end of the connection ended it.
+    #[serde(default)]
+    pub closed_by_reply: u64,
     /// Connections on which bytes came that no request had asked for; they were closed.
     pub unasked_replies: u64,
     /// Connection slots that completed nothing inside the window.

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, Instrument, Interval, Latencies, LoadModel, LoadSpec,
-    Measurement, NS_PER_S, Residence, ThreadUse, Validity, WindowCount, WrongReply,
+    Measurement, NS_PER_S, Residence, Standstills, ThreadUse, Validity, WindowCount, WrongReply,
 };
 use serde::Serialize;
 
@@ -38,6 +38,7 @@ struct LoadDocument<'a> {
     throughput: Throughput,
     latency_us: &'a Latencies,
     generator: Generator<'a>,
+    standstills: Option<&'a Standstills>,
     connections: &'a ConnectionCounts,
     residence: &'a Residence,
     intervals: &'a [Interval],
@@ -76,6 +77,7 @@ struct Generator<'a> {
     cpu_s: f64,
     cpu_us_per_request: Option<f64>,
     busiest_thread: f64,
+    neediest_thread: f64,
     thread_use: &'a [ThreadUse],
 }
 
@@ -97,6 +99,7 @@ pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, o
         throughput: Throughput { requests_per_s: measured.requests_per_s(), bytes_per_s: measured.bytes_per_s() },
         latency_us,
         generator: generator(measured),
+        standstills: measured.standstills.as_ref(),
         connections,
         residence,
         intervals,
@@ -135,6 +138,7 @@ fn generator(measured: &Measurement) -> Generator<'_> {
         cpu_s: measured.generator.cpu_s(),
         cpu_us_per_request: measured.generator_cpu_us_per_request(),
         busiest_thread: measured.generator.busiest_thread(),
+        neediest_thread: measured.generator.neediest_thread(),
         thread_use: &measured.generator.threads,
     }
 }

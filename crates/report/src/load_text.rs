@@ -1,6 +1,6 @@
 use model::{
     Arrivals, Extent, Failing, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark,
-    Measurement, NS_PER_S, Validity, Verdict,
+    Measurement, NS_PER_S, Standstills, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
@@ -10,6 +10,8 @@ use crate::words::{errno, words};
 use crate::wrong_reply::sentence;
 
 const LABELS: usize = 11;
+
+const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
 /// What a person sees after one load.
 pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
@@ -21,6 +23,14 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
         page.line(Tint::Dim, &line);
     }
     latencies(&mut page, &measured.latency_us);
+    if let Some(stood) = &measured.standstills {
+        undisturbed(&mut page, stood);
+    }
+    // What the generator itself held up is no waiting at the server.
+    let servers = measured.standstills.as_ref().map_or(&measured.latency_us, |stood| &stood.without_us);
+    if let Some(line) = naive(servers) {
+        page.paragraph(0, Tint::Unsure, &line);
+    }
     page.gap();
     books(&mut page, measured);
     failures(&mut page, &measured.failures);
@@ -136,6 +146,7 @@ fn shape(spec: &LoadSpec) -> Vec<String> {
 fn latencies(page: &mut Page, latencies: &Latencies) {
     let rows = [
         ("response time", &latencies.response),
+        ("total time", &latencies.total),
         ("service time", &latencies.service),
         ("lateness", &latencies.lateness),
         ("first byte", &latencies.first_byte),
@@ -147,16 +158,29 @@ fn latencies(page: &mut Page, latencies: &Latencies) {
         return;
     }
     page.gap();
-    let header = ["", "p50", "p90", "p99", "p99.9", "max", "mean"].map(str::to_owned);
+    let header = LATENCY_HEADER.map(str::to_owned);
     let cells: Vec<Vec<String>> = rows.iter().map(|(name, summary)| latency_row(name, summary)).collect();
     page.table(&table::lines(Some(&header), &cells, 1));
     for line in populations(&rows) {
         page.paragraph(2, Tint::Dim, &line);
     }
     footnotes(page, &rows, &cells);
-    if let Some(line) = naive(latencies) {
-        page.paragraph(0, Tint::Unsure, &line);
+}
+
+/// The same without what the generator's standstills held up.
+fn undisturbed(page: &mut Page, stood: &Standstills) {
+    let without = &stood.without_us;
+    let rows =
+        [("response time", &without.response), ("total time", &without.total), ("service time", &without.service)];
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().filter_map(|(name, summary)| Some(latency_row(name, summary.as_ref()?))).collect();
+    if stood.requests == 0 || rows.is_empty() {
+        return;
     }
+    page.gap();
+    let held = counted(stood.requests, "request that", "requests that");
+    page.paragraph(0, Tint::Plain, &format!("Without {held} came due or waited while the generator stood still:"));
+    page.table(&table::lines(Some(&LATENCY_HEADER.map(str::to_owned)), &rows, 1));
 }
 
 fn latency_row(name: &str, summary: &LatencySummary) -> Vec<String> {
@@ -202,14 +226,16 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     }
 }
 
-/// Said where service time alone would mislead: its p99 is below half of the response time's.
+/// Said where service time alone would mislead: its p99 is below half of what users would have seen.
 fn naive(latencies: &Latencies) -> Option<String> {
     let (response, service) = (latencies.response.as_ref()?.p99?, latencies.service.as_ref()?.p99?);
     (service < response / 2.0).then(|| {
         let bound = latencies.response.as_ref().is_some_and(|summary| summary.is_lower_bound(response));
         let felt = format!("{}{}", if bound { "at least " } else { "" }, duration_us(response));
         let naive = duration_us(service);
-        format!("The p99 that users would have seen is {felt}. Service time's {naive} is the naive figure: it hides the waiting.")
+        format!(
+            "The p99 that users would have seen is {felt}. Service time's {naive} is the naive figure: it hides the waiting."
+        )
     })
 }
 
@@ -272,6 +298,7 @@ fn connections(measured: &Measurement) -> String {
         // Those of the opening before the load are in no book of requests, which the reader may compare.
         ("failed to open (also before the load)", counts.connect_failed),
         ("closed while idle", counts.closed_idle),
+        ("closed with a reply", counts.closed_by_reply),
         ("closed for replies that nobody asked for", counts.unasked_replies),
     ] {
         if count > 0 {
@@ -291,5 +318,10 @@ fn generator(measured: &Measurement) -> String {
     let cost = measured.generator_cpu_us_per_request();
     let cost = cost.map_or(String::new(), |us| format!(", {} of CPU a request", duration_us(us)));
     let stall_us = generator.threads.iter().map(|thread| thread.longest_stall_us).fold(0.0, f64::max);
-    format!("{threads}, the busiest {busiest} busy{cost}, longest stall {}", duration_us(stall_us))
+    let stood = measured.standstills.as_ref().filter(|stood| stood.count > 0).map_or(String::new(), |stood| {
+        format!(", stood still for {} in {}", seconds(stood.sum_s), counted(stood.count, "standstill", "standstills"))
+    });
+    let starved = generator.threads.iter().map(|thread| thread.starved()).fold(0.0, f64::max);
+    let starved = if starved < 0.01 { String::new() } else { format!(", {} waiting for a CPU", percent(starved)) };
+    format!("{threads}, the busiest {busiest} busy{starved}{cost}, longest stall {}{stood}", duration_us(stall_us))
 }

@@ -105,7 +105,7 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
             .iter()
             .find(|note| note.mark == mark)
             .map(|note| note.text.split_once(" in ").map_or(note.text.as_str(), |(faster, _)| faster).to_owned()),
-        Mark::Generator => cell.generator_busy.map(|busy| format!("{} busy", percent(busy))),
+        Mark::Generator => generator_figure(cell),
         _ => None,
     };
     let name = match conditions(&row.conditions) {
@@ -113,6 +113,13 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         said => said,
     };
     figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
+}
+
+/// What made the generator the limit.
+fn generator_figure(cell: &CellAnalysis) -> Option<String> {
+    let starved = cell.generator_starved.filter(|share| *share >= 0.05);
+    let waiting = starved.map_or(String::new(), |share| format!(", {} waiting for a CPU", percent(share)));
+    Some(format!("{} busy{waiting}", percent(cell.generator_busy?)))
 }
 
 /// What a shared rank means, where there is one.

@@ -202,6 +202,8 @@ impl Desk {
         let (bytes, ending) = match action {
             Action::Reply | Action::RepeatedReply => (proper.whole(), None),
             Action::WrongBody => (self.replies.wrong(job.page, job.close).whole(), None),
+            Action::NoContent => (self.replies.no_content(job.close).whole(), None),
+            Action::BodyAfterNoContent => (self.replies.body_after_no_content(job.close).whole(), None),
             Action::Unavailable => (self.replies.unavailable(job.close).whole(), None),
             Action::IdleClose => (proper.whole(), Some(Ending::IdleClose)),
             Action::ResetBeforeReply => (&[][..], Some(Ending::Reset)),

@@ -33,6 +33,10 @@ pub enum Kind {
     MalformedHead,
     /// FIN after half of the promised body.
     ShortBody,
+    /// A 204 without a length, which is whole without one.
+    NoContent,
+    /// A 204 and then a body that it cannot have.
+    BodyAfterNoContent,
     /// A proper 503.
     Unavailable,
     /// A proper reply and the same again, for which nobody asked.
@@ -53,7 +57,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 21] = [
+    pub const ALL: [Kind; 23] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -67,6 +71,8 @@ impl Kind {
         Kind::NeverAnswers,
         Kind::MalformedHead,
         Kind::ShortBody,
+        Kind::NoContent,
+        Kind::BodyAfterNoContent,
         Kind::Unavailable,
         Kind::RepeatedReply,
         Kind::Mixed,
@@ -93,6 +99,8 @@ impl Kind {
             Kind::NeverAnswers => "never-answers",
             Kind::MalformedHead => "malformed-head",
             Kind::ShortBody => "short-body",
+            Kind::NoContent => "no-content",
+            Kind::BodyAfterNoContent => "body-after-no-content",
             Kind::Unavailable => "unavailable",
             Kind::RepeatedReply => "repeated-reply",
             Kind::Mixed => "mixed",
@@ -125,6 +133,8 @@ impl Kind {
             Kind::NeverAnswers => "every EVERY-th request gets no reply on a connection that stays open",
             Kind::MalformedHead => "every EVERY-th reply has a head that is not HTTP",
             Kind::ShortBody => "every EVERY-th reply closes after half of the promised body",
+            Kind::NoContent => "every EVERY-th reply is a 204 without Content-Length, as it may be",
+            Kind::BodyAfterNoContent => "every EVERY-th reply is a 204 with a body behind it",
             Kind::Unavailable => "every EVERY-th reply is a 503",
             Kind::RepeatedReply => "every EVERY-th reply is sent twice",
             Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
@@ -157,6 +167,8 @@ impl Kind {
             Kind::NeverAnswers => Action::NoAnswer,
             Kind::MalformedHead => Action::MalformedHead,
             Kind::ShortBody => Action::ShortBody,
+            Kind::NoContent => Action::NoContent,
+            Kind::BodyAfterNoContent => Action::BodyAfterNoContent,
             Kind::Unavailable => Action::Unavailable,
             Kind::RepeatedReply => Action::RepeatedReply,
         })

@@ -31,6 +31,10 @@ pub enum Action {
     MalformedHead,
     /// FIN after the head and half the body.
     ShortBody,
+    /// A 204 without a length.
+    NoContent,
+    /// A 204 and a body.
+    BodyAfterNoContent,
     /// A proper 503.
     Unavailable,
     /// A proper reply, twice.
@@ -39,7 +43,7 @@ pub enum Action {
 
 impl Action {
     /// Every action, in the order of declaration.
-    pub const ALL: [Action; 12] = [
+    pub const ALL: [Action; 14] = [
         Action::Reply,
         Action::WrongBody,
         Action::ResetBeforeReply,
@@ -50,6 +54,8 @@ impl Action {
         Action::NoAnswer,
         Action::MalformedHead,
         Action::ShortBody,
+        Action::NoContent,
+        Action::BodyAfterNoContent,
         Action::Unavailable,
         Action::RepeatedReply,
     ];
@@ -67,6 +73,8 @@ impl Action {
             Action::NoAnswer => "no-answer",
             Action::MalformedHead => "malformed-head",
             Action::ShortBody => "short-body",
+            Action::NoContent => "no-content",
+            Action::BodyAfterNoContent => "body-after-no-content",
             Action::Unavailable => "unavailable",
             Action::RepeatedReply => "repeated-reply",
         }

@@ -48,6 +48,15 @@ impl Pair {
         Pair([false, true].map(|close| Reply::new(status, content_type, body, close)))
     }
 
+    /// A 204 without a length, and bytes behind it.
+    fn no_content(behind: &str) -> Self {
+        Pair([false, true].map(|close| {
+            let connection = if close { "Connection: close\r\n" } else { "" };
+            let head = format!("HTTP/1.1 204 No Content\r\nServer: specimen\r\n{connection}\r\n");
+            Reply { head: head.len(), bytes: [head.as_bytes(), behind.as_bytes()].concat() }
+        }))
+    }
+
     fn get(&self, close: bool) -> &Reply {
         &self.0[usize::from(close)]
     }
@@ -58,6 +67,8 @@ pub(crate) struct Replies {
     proper: [Pair; Page::ALL.len()],
     wrong: [Pair; Page::ALL.len()],
     unavailable: Pair,
+    no_content: Pair,
+    body_after_no_content: Pair,
 }
 
 impl Replies {
@@ -72,6 +83,8 @@ impl Replies {
                 Pair::new(status, content_type, &"x".repeat(body.len()))
             }),
             unavailable: Pair::new("503 Service Unavailable", TEXT, "Service Unavailable\n"),
+            no_content: Pair::no_content(""),
+            body_after_no_content: Pair::no_content("Hello world"),
         }
     }
 
@@ -83,6 +96,16 @@ impl Replies {
     /// The right answer with another body of the same length.
     pub(crate) fn wrong(&self, page: Page, close: bool) -> &Reply {
         self.wrong[page as usize].get(close)
+    }
+
+    /// The 204.
+    pub(crate) fn no_content(&self, close: bool) -> &Reply {
+        self.no_content.get(close)
+    }
+
+    /// The 204 with a body behind it.
+    pub(crate) fn body_after_no_content(&self, close: bool) -> &Reply {
+        self.body_after_no_content.get(close)
     }
 
     /// The 503.

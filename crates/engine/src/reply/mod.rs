@@ -57,6 +57,7 @@ enum Framing {
 struct Head {
     status: u16,
     framing: Framing,
+    /// What version and headers say; a body that ends with its connection ends it whatever they say.
     keep_alive: bool,
 }
 
@@ -269,7 +270,10 @@ impl Part {
             Framing::Length(0) => return Step::End,
             Framing::Length(left) => self.phase = Phase::Fixed { left },
             Framing::Chunked => self.phase = Phase::ChunkSize,
-            Framing::UntilClose => self.phase = Phase::UntilClose,
+            Framing::UntilClose => {
+                self.phase = Phase::UntilClose;
+                self.head.keep_alive = false;
+            }
         }
         Step::Continue
     }
@@ -433,7 +437,7 @@ fn interpret(response: &httparse::Response<'_, '_>) -> Option<Head> {
         (false, true, _) | (false, false, None) => Framing::UntilClose,
         (false, false, Some(length)) => Framing::Length(length),
     };
-    Some(Head { status, framing, keep_alive: keep_alive && framing != Framing::UntilClose })
+    Some(Head { status, framing, keep_alive })
 }
 
 fn parse_length(value: &[u8]) -> Option<u64> {

@@ -79,6 +79,25 @@ fn replies_without_a_body_end_with_their_head() {
     assert_eq!(feed(&[head], &ReplyExpectation::default(), false).0.len(), 0);
 }
 
+/// RFC 9112 §6.3: a reply that has no body ends with its head, and needs no length to keep its connection.
+#[test]
+fn a_reply_without_a_body_needs_no_length_to_keep_its_connection() {
+    let any = ReplyExpectation::default();
+    for (text, head_only) in [
+        ("HTTP/1.1 204 No Content\r\n\r\n", false),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", false),
+        ("HTTP/1.1 200 OK\r\n\r\n", true),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true),
+    ] {
+        for at in 0..text.len() {
+            let (replies, ..) = feed(&[&text.as_bytes()[..at], &text.as_bytes()[at..]], &any, head_only);
+            assert!(replies.len() == 1 && replies[0].keep_alive, "{text:?} torn at {at}: {replies:?}");
+        }
+    }
+    let closing = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    assert!(!feed(&[closing.as_bytes()], &any, false).0[0].keep_alive);
+}
+
 #[test]
 fn what_is_no_reply_is_malformed() {
     let long_head = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "a".repeat(MAX_HEAD_BYTES));

@@ -14,11 +14,13 @@ use std::time::SystemTime;
 use model::{Clock, Interval, LoadSpec};
 use rustix::io::Errno;
 
+use crate::clock::ThreadTimes;
 use crate::collector::Collector;
 use crate::demand::Demand;
 use crate::interval_log::IntervalLog;
-use crate::ledger::{Ledger, SecondPort};
+use crate::ledger::Ledger;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
+use crate::second::{Felt, SecondPort};
 use crate::wire::{Ready, Wire};
 use crate::worker::Worker;
 
@@ -47,6 +49,8 @@ pub struct SimulatedServer {
     pub service_ns: u64,
     /// Requests served at once; the others wait in order of arrival.
     pub workers: usize,
+    /// Time until a connection is open.
+    pub connect_ns: u64,
     /// From when, since the load's start, and for how long the server answers nothing.
     pub stall: Option<(u64, u64)>,
     /// From when, since the load's start, and for how long its machine lets the generator sleep on.
@@ -68,7 +72,15 @@ impl SimulatedServer {
         let reply =
             |body: &&str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
         let replies = bodies.iter().map(reply).collect();
-        Self { service_ns, workers: usize::MAX, stall: None, overslept: None, replies, takes: usize::MAX }
+        Self {
+            service_ns,
+            workers: usize::MAX,
+            connect_ns: 0,
+            stall: None,
+            overslept: None,
+            replies,
+            takes: usize::MAX,
+        }
     }
 }
 
@@ -84,6 +96,8 @@ struct SimulatedWire {
     /// Replies to come, by time.
     due: BinaryHeap<Reverse<(u64, Job)>>,
     ready: Vec<Ready>,
+    /// Connections that will be open, by time.
+    connecting: VecDeque<(u64, Ready)>,
     /// Edges that come at once.
     immediate: Vec<Ready>,
 }
@@ -150,7 +164,11 @@ impl SimulatedWire {
 impl Wire for SimulatedWire {
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
         self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
-        self.immediate.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
+        let open = Ready { slot, generation, readable: false, writable: true, hangup: false };
+        match self.server.connect_ns {
+            0 => self.immediate.push(open),
+            after_ns => self.connecting.push_back((self.clock.now_ns() + after_ns, open)),
+        }
         Ok(())
     }
 
@@ -193,11 +211,15 @@ impl Wire for SimulatedWire {
         if self.ready.is_empty() {
             let until_ns = self.clock.now_ns() + timeout_ns;
             let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
+            let next_ns = self.connecting.front().map_or(next_ns, |(at_ns, _)| next_ns.min(*at_ns));
             self.clock.advance_to(next_ns.min(until_ns));
             if let Some((from_ns, for_ns)) = self.server.overslept
                 && self.clock.now_ns() >= from_ns
             {
                 self.clock.advance_to(from_ns + for_ns);
+            }
+            while let Some((_, open)) = self.connecting.pop_front_if(|(at_ns, _)| *at_ns <= self.clock.now_ns()) {
+                self.ready.push(open);
             }
             while let Some(Reverse((at_ns, job))) = self.due.peek().copied()
                 && at_ns <= self.clock.now_ns()
@@ -235,6 +257,7 @@ pub fn simulate(
         busy: 0,
         due: BinaryHeap::new(),
         ready: Vec::new(),
+        connecting: VecDeque::new(),
         immediate: Vec::new(),
     };
     drive(spec, wire, &clock, options, progress)
@@ -248,17 +271,17 @@ fn drive(
     options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    let open = matches!(spec.model, model::LoadModel::Open { .. });
+    let felt = Felt::of(spec);
     let stop = AtomicBool::new(false);
     let mut worker = Worker::new(spec, 0, spec.connections, wire, clock.clone(), &stop);
     worker.open_connections()?;
     let (full, seconds) = mpsc::channel();
     let (empty, empties) = mpsc::channel();
     let demand = Demand::new(spec, 0, clock.now_ns());
-    let ledger = Ledger::new(open, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
-    let result = worker.run(demand, ledger, || 0)?;
+    let ledger = Ledger::new(felt, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
+    let result = worker.run(demand, ledger, ThreadTimes::default)?;
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
-    let mut collector = Collector::new(1, open, 0, log);
+    let mut collector = Collector::new(1, felt, 0, log);
     collector.collect(&seconds, &[empty], progress);
     Ok(conclude(vec![result], collector, false))
 }

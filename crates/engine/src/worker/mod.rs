@@ -18,20 +18,23 @@ use rustix::io::Errno;
 
 use busy::BusyMeter;
 
+use crate::clock::ThreadTimes;
 use crate::connection::{Connections, State};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::ledger::Ledger;
 use crate::reply::HeadCache;
 use crate::request::Requests;
 use crate::run::opening_books;
+use crate::standstill::STANDSTILL_NS;
 use crate::wire::{Ready, Wire};
 
 /// Connections that one thread has in the making at once: below the smallest usual accept queue (128), so that
 /// opening them does not overflow it.
 const CONNECTING_AT_ONCE: usize = 64;
 
-/// Longest sleep without a look at the stop flag.
-const LONGEST_WAIT_NS: u64 = 50_000_000;
+/// Longest sleep without a look at the stop flag and the clock: a standstill that begins in a sleep is known only from
+/// when the sleep should have ended.
+const LONGEST_WAIT_NS: u64 = 10_000_000;
 
 /// With `spin`, the last of a wait is spent awake: longer than a sleep overshoots on a busy machine.
 const SPIN_NS: u64 = 1_000_000;
@@ -57,6 +60,7 @@ const OPENING_NS: u64 = 5 * NS_PER_S;
 /// One thread's part of a load.
 pub(crate) struct Worker<'a, W, C> {
     spec: &'a LoadSpec,
+    thread: u32,
     wire: W,
     clock: C,
     requests: Requests<'a>,
@@ -71,6 +75,8 @@ pub(crate) struct Worker<'a, W, C> {
     reconnects: BinaryHeap<Reverse<(u64, u32)>>,
     /// Slots that have never been opened yet, from this one on.
     unopened: u32,
+    /// Slots that have not begun with the load yet, from this one on.
+    unstarted: u32,
     connecting: usize,
     in_flight: usize,
     next_timeout_look_ns: u64,
@@ -84,8 +90,10 @@ pub(crate) struct Worker<'a, W, C> {
     counts: Counts,
     /// Within the window.
     longest_stall_ns: u64,
-    /// Last reading of the clock since the thread woke up.
-    last_look_ns: Option<u64>,
+    /// When the thread last looked at the clock, or should have woken up to do so.
+    looked_ns: u64,
+    /// A longer time between two looks is the longest so far, or a standstill.
+    remarkable_ns: u64,
     last_ended_ns: u64,
 }
 
@@ -97,6 +105,7 @@ pub(crate) struct Counts {
     /// Those of them that the peer refused.
     pub(crate) refused: u64,
     pub(crate) closed_idle: u64,
+    pub(crate) closed_by_reply: u64,
     pub(crate) unasked_replies: u64,
 }
 
@@ -117,6 +126,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         let (demand, ledger) = opening_books(spec, now_ns);
         Self {
             spec,
+            thread,
             wire,
             requests: Requests::new(spec, thread),
             demand,
@@ -126,6 +136,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             free_since_ns: now_ns,
             reconnects: BinaryHeap::new(),
             unopened: 0,
+            unstarted: 0,
             connecting: 0,
             in_flight: 0,
             next_timeout_look_ns: 0,
@@ -136,7 +147,8 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             stop,
             counts: Counts::default(),
             longest_stall_ns: 0,
-            last_look_ns: None,
+            looked_ns: now_ns,
+            remarkable_ns: 0,
             last_ended_ns: now_ns,
             clock,
         }
@@ -170,7 +182,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         mut self,
         demand: Demand,
         ledger: Ledger,
-        thread_cpu_ns: fn() -> u64,
+        thread_times: fn() -> ThreadTimes,
     ) -> Result<WorkerResult, Errno> {
         let opening = std::mem::replace(&mut self.ledger, ledger);
         self.ledger.connect.add(&opening.connect).ok();
@@ -180,16 +192,12 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             self.ledger.by_request = vec![RequestCount::default(); self.requests.count()];
         }
         self.demand = demand;
-        let mut busy = BusyMeter::new(thread_cpu_ns);
+        let mut busy = BusyMeter::new(thread_times);
         self.await_start()?;
-        self.start_slots();
-        let mut due_back_ns = u64::MAX;
+        self.looked_ns = self.demand.start_ns;
         loop {
             let now_ns = self.clock.now_ns();
-            // It may have been held up in its sleep as well.
-            if now_ns.saturating_sub(due_back_ns) > LONGEST_WAIT_NS {
-                self.note_stall(due_back_ns, now_ns);
-            }
+            self.look(now_ns);
             busy.look(now_ns, self.demand.window);
             if self.stopped() || self.nobody_listens(now_ns) {
                 self.end_window(now_ns);
@@ -199,10 +207,11 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
                 busy.end(now_ns);
                 return Ok(self.finish(now_ns, busy));
             }
-            let timeout_ns = self.time_to_next(if self.demand.is_open() { self.clock.now_ns() } else { now_ns });
-            due_back_ns = now_ns + timeout_ns;
+            let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
+            let timeout_ns = self.time_to_next(now_ns);
             let edges = self.wire.wait(timeout_ns)?;
-            self.last_look_ns = None;
+            // It may have been held up in its sleep as well.
+            self.looked_ns = now_ns + timeout_ns;
             self.handle(edges);
         }
     }
@@ -249,11 +258,17 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         }
     }
 
-    /// A connection that stays open from one load phase to the next begins with what the load model wants of it.
+    /// Slots whose time has come begin with what the load model wants of them.
     fn start_slots(&mut self) {
-        for slot in self.slots() {
+        while (self.unstarted as usize) < self.connections.len() {
             // Each first send has its own stamp: a thousand of them take milliseconds.
             let now_ns = self.clock.now_ns();
+            self.look(now_ns);
+            let slot = self.unstarted;
+            if self.start_of(slot) > now_ns {
+                return;
+            }
+            self.unstarted += 1;
             match self.connections[slot].state {
                 State::Open => self.offer(slot, now_ns),
                 State::Closed if !self.spec.keep_alive => self.offer(slot, now_ns),
@@ -261,6 +276,14 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
                 _ => {}
             }
         }
+    }
+
+    /// When a slot begins: those of all threads evenly over the spread, so that handlers that all wait for the same
+    /// time do not do so in lockstep.
+    fn start_of(&self, slot: u32) -> u64 {
+        let place = u128::from(slot) * u128::from(self.spec.threads) + u128::from(self.thread);
+        let after_ns = u128::from(self.spec.start_spread_ns) * place / u128::from(self.spec.connections.max(1));
+        self.demand.start_ns + after_ns as u64
     }
 
     fn slots(&self) -> Range<u32> {
@@ -271,11 +294,24 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The thread was held up from one moment to another; what of it lies outside the window disturbed nothing.
-    fn note_stall(&mut self, from_ns: u64, until_ns: u64) {
+    /// Notes the time. What passed since the last look is the thread's own doing.
+    fn look(&mut self, now_ns: u64) {
+        if now_ns.saturating_sub(self.looked_ns) > self.remarkable_ns {
+            self.note_gap(self.looked_ns, now_ns);
+        }
+        self.looked_ns = now_ns;
+    }
+
+    /// The thread was held up from one moment to another; as its longest stall counts what of it lies in the window.
+    #[cold]
+    fn note_gap(&mut self, from_ns: u64, until_ns: u64) {
         let window = self.demand.window;
-        let stall_ns = until_ns.min(window.end_ns).saturating_sub(from_ns.max(window.start_ns));
+        let stall_ns = window.clamp(until_ns) - window.clamp(from_ns);
         self.longest_stall_ns = self.longest_stall_ns.max(stall_ns);
+        self.remarkable_ns = self.longest_stall_ns.min(STANDSTILL_NS - 1);
+        if until_ns - from_ns >= STANDSTILL_NS {
+            self.ledger.stood_still(from_ns, until_ns);
+        }
     }
 
     fn end_window(&mut self, now_ns: u64) {
@@ -288,6 +324,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     /// Everything whose time has come.
     fn do_due(&mut self, now_ns: u64) {
         self.ledger.tick(now_ns);
+        self.start_slots();
         self.dispatch();
         // Sending takes time, and what follows must not look at the requests just sent from before their send.
         let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
@@ -327,6 +364,9 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         if let Some(Reverse((at_ns, _))) = self.reconnects.peek() {
             until(*at_ns);
         }
+        if (self.unstarted as usize) < self.connections.len() {
+            until(self.start_of(self.unstarted));
+        }
         if self.spec.timeout_ns.is_some() && self.in_flight > 0 {
             until(self.next_timeout_look_ns);
         }
@@ -349,6 +389,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             self.ledger.move_end(self.demand.window);
         }
         self.charge_unsent(now_ns);
+        self.look_for_unasked();
         for slot in self.slots() {
             while let Some(moments) = self.connections.pop_oldest(slot) {
                 self.ledger.unfinished(moments, now_ns);
@@ -362,6 +403,17 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             window_start_ns: self.demand.window.start_ns,
             window_end_ns: self.demand.window.end_ns,
             ledger: self.ledger,
+        }
+    }
+
+    /// What came after a connection's last reply belongs to no request.
+    fn look_for_unasked(&mut self) {
+        for slot in self.slots() {
+            let connection = &self.connections[slot];
+            if connection.state == State::Open && connection.in_flight() == 0 {
+                let more = self.wire.receive(slot, &mut self.buffer);
+                self.counts.unasked_replies += u64::from(more.is_ok_and(|count| count > 0));
+            }
         }
     }
 

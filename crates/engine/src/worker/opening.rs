@@ -66,7 +66,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_connected(&mut self, slot: u32, since_ns: u64, now_ns: u64) {
         self.counts.opened += 1;
         self.connecting -= 1;
-        crate::ledger::record(&mut self.ledger.connect, now_ns - since_ns);
+        crate::second::record(&mut self.ledger.connect, now_ns - since_ns);
         self.connections[slot].state = State::Open;
         self.offer(slot, now_ns);
     }

@@ -19,6 +19,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             State::Connecting if ready.writable => {
                 let since_ns = connection.connecting_since_ns;
                 let now_ns = self.clock.now_ns();
+                self.look(now_ns);
                 match self.wire.connected(ready.slot) {
                     Ok(()) => self.on_connected(ready.slot, since_ns, now_ns),
                     Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
@@ -67,9 +68,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let mut buffer = std::mem::take(&mut self.buffer);
             let received = self.wire.receive(ready.slot, &mut buffer);
             let now_ns = self.clock.now_ns();
-            if let Some(last_ns) = self.last_look_ns.replace(now_ns) {
-                self.note_stall(last_ns, now_ns);
-            }
+            self.look(now_ns);
             let more = match received {
                 Ok(0) => {
                     self.on_end(ready.slot, now_ns);
@@ -121,7 +120,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                         let taken = &before[..before.len() - input.len()];
                         self.keep_first(now_ns, |expect| wrong(expect, &reply, taken), place);
                     }
-                    if !self.on_reply(slot, &reply, now_ns) {
+                    if !self.on_reply(slot, &reply, !input.is_empty(), now_ns) {
                         return;
                     }
                 }
@@ -140,8 +139,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         }
     }
 
-    /// Books a reply; gives whether its connection lives on.
-    pub(super) fn on_reply(&mut self, slot: u32, reply: &Reply, now_ns: u64) -> bool {
+    /// Books a reply, behind which `more` bytes have come or none; gives whether its connection lives on.
+    pub(super) fn on_reply(&mut self, slot: u32, reply: &Reply, more: bool, now_ns: u64) -> bool {
         let inside = self.demand.window.contains(now_ns);
         let Some(moments) = self.connections.pop_oldest(slot) else { return true };
         let connection = &mut self.connections[slot];
@@ -152,14 +151,16 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.ledger.completed(moments, reply, now_ns);
         let lives = reply.keep_alive && self.spec.keep_alive;
         if !lives {
-            self.retire(slot, now_ns);
+            self.counts.closed_by_reply += u64::from(self.spec.keep_alive);
+            self.retire(slot, more, now_ns);
         }
         lives
     }
 
     /// Closes a connection that has served its last request; what is still in flight on it is lost.
-    pub(super) fn retire(&mut self, slot: u32, now_ns: u64) {
+    pub(super) fn retire(&mut self, slot: u32, more: bool, now_ns: u64) {
         if self.connections[slot].in_flight() == 0 {
+            self.counts.unasked_replies += u64::from(more);
             self.close(slot, now_ns);
         } else {
             self.lose(slot, Loss::Closed, now_ns);
@@ -171,7 +172,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         let reader = &mut self.connections[slot].reader;
         match place.map(|place| reader.end(self.requests.get(place).expect)) {
             Some(Advance::Complete(reply)) => {
-                self.on_reply(slot, &reply, now_ns);
+                self.on_reply(slot, &reply, false, now_ns);
             }
             Some(Advance::Malformed) => self.lose(slot, Loss::Malformed, now_ns),
             Some(Advance::NeedMore) | None => self.lose(slot, Loss::Closed, now_ns),

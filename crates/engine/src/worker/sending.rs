@@ -43,6 +43,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn dispatch(&mut self) {
         while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.is_empty()) {
             let now_ns = self.clock.now_ns();
+            self.look(now_ns);
             if due_ns > now_ns || !self.demand.may_send(now_ns) {
                 return;
             }

@@ -17,6 +17,7 @@ fn closed() -> LoadSpec {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(10 * NS_PER_S),
         threads: 1,
         cpus: Vec::new(),

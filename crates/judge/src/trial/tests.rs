@@ -127,7 +127,7 @@ fn a_network_delay_lowers_the_ceiling() {
 fn what_delays_the_load_takes_the_generators_cpu() {
     let (cell, mut trial) = launch(0, 9_200.0);
     let generator = &mut measured(&mut trial).generator;
-    let of = |busy: f64| ThreadUse { cpu_s: busy * 10.0, wall_s: 10.0, longest_stall_us: 0.0 };
+    let of = |busy: f64| ThreadUse { cpu_s: busy * 10.0, wall_s: 10.0, ..ThreadUse::default() };
     (generator.threads[0], generator.network_delay) = (of(0.5), Some(of(0.2)));
     assert!(!check_trial(&cell, None, &trial).at_least);
     measured(&mut trial).generator.network_delay = Some(of(0.4));
@@ -136,26 +136,28 @@ fn what_delays_the_load_takes_the_generators_cpu() {
     assert!(judgement.limit.text.starts_with("generator thread 1 was 90 % busy"), "{}", judgement.limit.text);
 }
 
+/// Records of earlier versions tell of the longest stall alone.
 #[test]
-fn a_generator_that_stood_still_for_half_of_its_window_vouches_for_nothing() {
-    let stalled = |stall_us: f64, window_s: f64| {
+fn a_long_stall_is_a_standstill_and_a_turn_on_a_busy_machine_is_none() {
+    let limit = |stall_us: f64, window_s: f64| {
         let (cell, mut trial) = launch(0, 9_200.0);
         let measured = measured(&mut trial);
         (measured.window_s, measured.generator.threads[0].longest_stall_us) = (window_s, stall_us);
         check_trial(&cell, None, &trial).limit
     };
-    let limit = stalled(5_200_000.0, 10.0);
-    assert_eq!(limit.code, "generator-stalled");
+    let found = limit(600_000.0, 10.0);
+    assert_eq!(found.code, "generator-stalled");
     assert_eq!(
-        limit.text,
-        "the generator was held up for 5.20 s at once, of a window of 10.0 s; give it a CPU of its own"
+        found.text,
+        "the generator itself stood still for 600 ms of a window of 10.0 s (give it CPUs of its own): the server does \
+         at least this"
     );
-    assert_ne!(stalled(4_900_000.0, 10.0).code, "generator-stalled");
-    assert_ne!(stalled(90_000.0, 0.1).code, "generator-stalled", "a thread's turn on a busy machine");
+    assert_ne!(limit(490_000.0, 10.0).code, "generator-stalled");
+    assert_ne!(limit(90_000.0, 0.1).code, "generator-stalled");
 }
 
 #[test]
-fn a_launch_during_which_the_generator_stood_still_is_void() {
+fn a_launch_in_which_only_the_generators_standstill_was_measured_is_void() {
     let (cell, mut trial) = launch(0, 9_200.0);
     let measured = measured(&mut trial);
     measured.generator.threads[0].longest_stall_us = 11e6;
@@ -306,4 +308,105 @@ fn pipelined_requests_count_as_slots() {
     cell.load.pipeline = 10;
     let (_, trial) = launch(10, 9_200.0);
     assert_eq!(void_code(&cell, &trial), None, "100 slots, not 10");
+}
+
+/// A launch in which the generator stood still for so many of its seconds, while so many requests waited.
+fn stood_still(trial: &mut TrialRecord, sum_s: f64, requests: u64) {
+    let measured = measured(trial);
+    let without = |all: &Option<LatencySummary>| {
+        all.clone().map(|all| LatencySummary { count: all.count - requests, p99: Some(90.0), ..all })
+    };
+    let latency = &measured.latency_us;
+    let without_us =
+        Latencies { response: without(&latency.response), service: without(&latency.service), ..Latencies::default() };
+    measured.standstills =
+        Some(Standstills { count: 1, sum_s, longest_s: sum_s, requests, without_us, ..Standstills::default() });
+}
+
+#[test]
+fn standstills_make_a_closed_throughput_a_lower_bound_and_an_open_load_void() {
+    let (mut cell, trial) = launch(0, 9_200.0);
+    let window_s = trial.measurement.as_ref().unwrap().window_s;
+    let with = |cell: &CellPlan, mut trial: TrialRecord, share: f64| {
+        stood_still(&mut trial, share * window_s, 100);
+        let judgement = check_trial(cell, None, &trial);
+        (judgement.at_least, judgement.limit.code, judgement.void.map(|reason| reason.code))
+    };
+    let stalled = || "generator-stalled".to_owned();
+    assert_eq!(with(&cell, trial.clone(), 0.04), (false, "server-bound".to_owned(), None));
+    assert_eq!(with(&cell, trial.clone(), 0.06), (true, stalled(), None));
+    let mut opened = trial;
+    open(&mut cell, &mut opened, 9_200.0);
+    assert_eq!(with(&cell, opened.clone(), 0.04), (false, "rate-reached".to_owned(), None));
+    assert_eq!(with(&cell, opened, 0.06), (false, stalled(), Some(stalled())));
+}
+
+#[test]
+fn a_standstill_touches_the_quantiles_that_its_requests_can_move() {
+    for (share, sum_s, touched) in [
+        (0.000_5, 0.3, vec![]),
+        (0.002, 0.3, vec![Metric::P99]),
+        (0.02, 0.3, vec![Metric::P90, Metric::P99]),
+        (0.2, 0.3, vec![Metric::P50, Metric::P90, Metric::P99]),
+        // A tenth of what was measured at least: no request lost more than the whole of it.
+        (0.2, 0.000_5, vec![]),
+    ] {
+        let (mut cell, mut trial) = launch(0, 9_200.0);
+        open(&mut cell, &mut trial, 9_200.0);
+        measured(&mut trial).latency_us.response.iter_mut().for_each(|all| (all.p999, all.count) = (None, 100_000));
+        stood_still(&mut trial, sum_s, (share * 100_000.0) as u64);
+        let marks = check_trial(&cell, None, &trial).marks;
+        let found = marks.iter().find(|note| note.mark == Mark::Standstill);
+        let of_quantiles: Vec<Metric> = found
+            .map_or(Vec::new(), |note| note.metrics.clone())
+            .into_iter()
+            .filter(|metric| *metric != Metric::Mean)
+            .collect();
+        assert_eq!(of_quantiles, touched, "{share}: {marks:?}");
+    }
+}
+
+#[test]
+fn a_generator_that_waited_for_a_cpu_was_not_idle() {
+    let (cell, mut trial) = launch(0, 9_200.0);
+    let thread = |busy: f64, waited: f64| ThreadUse {
+        cpu_s: busy * 10.0,
+        wall_s: 10.0,
+        run_delay_s: Some(waited * 10.0),
+        ..ThreadUse::default()
+    };
+    measured(&mut trial).generator.threads = vec![thread(0.3, 0.1), thread(0.35, 0.5)];
+    let judgement = check_trial(&cell, None, &trial);
+    assert!(judgement.at_least);
+    assert_eq!(
+        judgement.limit.text,
+        "generator thread 2 was 35 % busy and waited for a CPU for 50 % of the time: the server does at least this; \
+         give it CPUs of its own"
+    );
+    measured(&mut trial).generator.threads = vec![thread(0.35, 0.2)];
+    assert!(!check_trial(&cell, None, &trial).at_least);
+}
+
+#[test]
+fn a_server_that_closes_what_was_to_be_kept_is_marked() {
+    let (mut cell, mut trial) = launch(0, 9_200.0);
+    let replies = measured(&mut trial).in_window.completed;
+    let counts = ConnectionCounts { opened: replies + 100, closed_by_reply: replies, ..ConnectionCounts::default() };
+    measured(&mut trial).connections = counts;
+    let note = |cell: &CellPlan, trial: &TrialRecord| {
+        let marks = check_trial(cell, None, trial).marks;
+        marks.into_iter().find(|note| note.mark == Mark::Reconnects).map(|note| note.text)
+    };
+    let text = note(&cell, &trial).unwrap();
+    assert!(text.starts_with("the server closed the connection after each reply: "), "{text}");
+    measured(&mut trial).connections =
+        ConnectionCounts { opened: replies / 4 + 100, closed_idle: replies / 4, ..ConnectionCounts::default() };
+    let text = note(&cell, &trial).unwrap();
+    assert!(text.starts_with("the server closed the connection after about 4 replies without saying so: "), "{text}");
+    measured(&mut trial).connections =
+        ConnectionCounts { opened: replies + 100, unasked_replies: replies, ..ConnectionCounts::default() };
+    assert_eq!(note(&cell, &trial), None, "we closed them");
+    measured(&mut trial).connections = counts;
+    cell.load.keep_alive = false;
+    assert_eq!(note(&cell, &trial), None, "it was asked for");
 }

@@ -116,6 +116,7 @@ fn load(address: SocketAddr, mix: Mix, seed: u64, stop: &AtomicBool) -> Result<M
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 0,
+        start_spread_ns: 0,
         extent: Extent::Window(WINDOW_NS),
         threads: 1,
         cpus: Vec::new(),

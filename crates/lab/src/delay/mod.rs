@@ -47,7 +47,7 @@ impl DelayProxy {
             let _: Result<(), Errno> = relay.run();
             let since = |clock, start| (read(clock) - start) as f64 / NS_PER_S as f64;
             let (wall_s, cpu_s) = (since(ClockId::Monotonic, start.0), since(ClockId::ThreadCPUTime, start.1));
-            ThreadUse { cpu_s, wall_s, longest_stall_us: 0.0 }
+            ThreadUse { cpu_s, wall_s, ..ThreadUse::default() }
         })?;
         Ok(Self { address, running: Some(running), thread: Some(thread) })
     }

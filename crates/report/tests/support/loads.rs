@@ -35,6 +35,7 @@ fn spec(model: LoadModel) -> LoadSpec {
         keep_alive: true,
         timeout_ns: None,
         warm_up_ns: 1_000_000_000,
+        start_spread_ns: 0,
         extent: Extent::Window(10_000_000_000),
         threads: 2,
         cpus: vec![0, 1],
@@ -74,6 +75,7 @@ fn latency(population: &str, count: u64, quantiles: [f64; 8]) -> LatencySummary 
 fn latencies(count: u64) -> Latencies {
     let sent = "requests sent in the window";
     Latencies {
+        total: None,
         response: None,
         service: Some(latency(sent, count, [2_140.0, 2_500.0, 3_020.0, 3_400.0, 4_870.0, 9_120.0, 11_000.0, 14_200.0])),
         lateness: None,
@@ -92,7 +94,12 @@ fn latencies(count: u64) -> Latencies {
 }
 
 fn threads(busy: f64) -> GeneratorUse {
-    let thread = |busy: f64| ThreadUse { cpu_s: busy * 10.0, wall_s: 10.0, longest_stall_us: 412.5 * busy };
+    let thread = |busy: f64| ThreadUse {
+        cpu_s: busy * 10.0,
+        wall_s: 10.0,
+        run_delay_s: Some(0.031),
+        longest_stall_us: 412.5 * busy,
+    };
     GeneratorUse { threads: vec![thread(busy * 0.95), thread(busy)], network_delay: None }
 }
 
@@ -116,6 +123,7 @@ pub(crate) fn closed() -> Load {
     let books = Accounting { scheduled: 452_230, sent: 452_230, completed: 452_130, ok: 452_130, ..Default::default() };
     let limit = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
     let measured = Measurement {
+        standstills: None,
         window_s: 10.0,
         interrupted: false,
         accounting: Accounting { in_flight_at_end: 100, ..books },

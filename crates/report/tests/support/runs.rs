@@ -50,6 +50,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         cpu_us_per_request: measured(cpu_us, 0.02, "us"),
         target_busy: Some(0.31),
         generator_busy: Some(0.22),
+        generator_starved: Some(0.004),
         peak_memory_bytes: measured(14_889_779.0, 0.03, "bytes"),
         memory_count: MemoryCount::Resident,
         time_to_ready_ms: measured(12.0, 0.1, "ms"),

@@ -35,6 +35,16 @@ fn single_defects() {
 }
 
 #[test]
+fn a_204_has_no_body_or_one_that_it_cannot_have() {
+    shows(Kind::NoContent, &reply(204, ""), &[Action::NoContent]);
+    let server = always(Kind::BodyAfterNoContent);
+    let mut client = Client::new(&server);
+    assert_eq!(client.get("/rest/hello"), reply(204, ""));
+    client.finish();
+    assert_eq!(client.seen(), Seen::Eof("Hello world".to_owned()));
+}
+
+#[test]
 fn pages() {
     let server = clean();
     let mut client = Client::new(&server);

@@ -81,8 +81,8 @@ impl Client {
         let mut head = httparse::Response::new(&mut fields);
         let Ok(httparse::Status::Complete(start)) = head.parse(&self.read) else { return None };
         let status = head.code.unwrap();
-        let length = head.headers.iter().find(|field| field.name == "Content-Length").unwrap().value;
-        let end = start + str::from_utf8(length).unwrap().parse::<usize>().unwrap();
+        let length = head.headers.iter().find(|field| field.name == "Content-Length").map(|field| field.value);
+        let end = start + length.map_or(0, |length| str::from_utf8(length).unwrap().parse::<usize>().unwrap());
         let body = String::from_utf8(self.read.get(start..end)?.to_vec()).unwrap();
         self.read.drain(..end);
         Some(Seen::Reply { status, body })

@@ -7,7 +7,7 @@ use crate::outcome::Outcomes;
 
 /// Whether the connection can be used again, by the letter of HTTP: not with another reply waiting on it.
 fn stays_open(action: Action, seen: &Seen) -> bool {
-    action != Action::RepeatedReply && matches!(seen, Seen::Reply { .. })
+    !matches!(action, Action::RepeatedReply | Action::BodyAfterNoContent) && matches!(seen, Seen::Reply { .. })
 }
 
 /// What the client sees of an action.
@@ -22,6 +22,7 @@ fn visible(action: Action) -> Seen {
         Action::CloseInReply => Seen::Eof(HEAD[..HEAD.len() / 2].to_owned()),
         Action::MalformedHead => Seen::Eof("HTTP/9.9 banana\r\n\r\n".to_owned()),
         Action::ShortBody => Seen::Eof(half_body),
+        Action::NoContent | Action::BodyAfterNoContent => reply(204, ""),
         Action::Unavailable => reply(503, "Service Unavailable\n"),
     }
 }

@@ -1,0 +1,82 @@
+//! `bourdon load` where the generator itself, or how the server treats connections, is what was measured.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use specimens::Kind;
+use support::{Ended, Specimen, bourdon, load, spawn};
+
+// Being held up.
+
+/// Two seconds of load, for 1.3 s of which bourdon is stopped.
+fn held_up(arguments: &[&str]) -> Ended {
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    let run = spawn(&[&["load", &url, "--format", "json", "-d", "2s", "--warm-up", "0s"], arguments].concat());
+    specimen.log_of(200);
+    run.signal(Signal::STOP);
+    // The standstill itself, of which the instrument must tell.
+    std::thread::sleep(Duration::from_millis(1300));
+    run.signal(Signal::CONT);
+    run.end()
+}
+
+#[test]
+fn a_closed_load_that_stood_still_is_a_lower_bound() {
+    for connections in ["1", "100"] {
+        let document = held_up(&["-c", connections]).document_with(0);
+        assert_eq!((document.verdict(), document.codes()[0]), ("at_least", "generator-stalled"), "{document:?}");
+        assert!(document.number("standstills/sum_s") > 0.5, "{document:?}");
+    }
+}
+
+#[test]
+fn an_open_load_that_stood_still_is_void_and_says_what_is_its_own_doing() {
+    let document = held_up(&["-R", "1000", "-c", "20"]).document_with(3);
+    assert_eq!((document.verdict(), document.codes()[0]), ("void", "generator-stalled"), "{document:?}");
+    assert!(document.codes().contains(&"standstill"), "{document:?}");
+    let late = document.count("accounting/sent_late/generator");
+    assert!(late > 1000, "1.3 s at 1,000 a second: {document:?}");
+    let [with, without] =
+        ["latency_us/response/p90", "standstills/without_us/response/p90"].map(|path| document.number(path));
+    assert!(without < with / 10.0, "{document:?}");
+}
+
+// Connections.
+
+#[test]
+fn a_204_without_a_length_keeps_its_connection() {
+    let specimen = Specimen::always(Kind::NoContent);
+    let document = load(&specimen.url(), &["-n", "400", "-c", "20", "--expect-status", "204"]).document_with(0);
+    assert_eq!((document.count("accounting/ok"), document.count("connections/opened")), (400, 20));
+    assert!(!document.codes().contains(&"reconnects"), "{document:?}");
+}
+
+#[test]
+fn a_body_after_a_204_is_counted_each_time() {
+    let specimen = Specimen::always(Kind::BodyAfterNoContent);
+    let ended = load(&specimen.url(), &["-n", "100", "-c", "5", "--expect-status", "204"]);
+    let counted = ended.document_with(1).count("connections/unasked_replies");
+    assert_eq!(counted, 100, "wrong content, and a bad answer: {ended:?}");
+}
+
+/// What a person reads of 300 requests over 6 connections.
+fn shown(kind: Kind, more: &[&str]) -> String {
+    let specimen = Specimen::always(kind);
+    let ended = bourdon(&[&["load", &specimen.url(), "-n", "300", "-c", "6"], more].concat());
+    ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_server_that_closes_after_each_reply_is_told() {
+    let silent = shown(Kind::IdleClose, &[]);
+    assert!(silent.contains("the server closed the connection after each reply without saying so: "), "{silent}");
+    // The specimen closes after a reply to HTTP/1.0, and says so.
+    let said = shown(Kind::Clean, &["--http", "1.0"]);
+    assert!(said.contains("the server closed the connection after each reply: "), "{said}");
+    let asked = shown(Kind::Clean, &["--no-keepalive"]);
+    assert!(!asked.contains("closed the connection") && asked.contains("total time"), "{asked}");
+}

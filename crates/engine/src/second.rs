@@ -1,0 +1,161 @@
+//! What one thread sees in one second: the distributions that the hot path fills, and how they travel.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use hdrhistogram::Histogram;
+use model::{LoadModel, LoadSpec, NS_PER_S};
+
+/// Histogram resolution in nanoseconds.
+pub(crate) const TICK_NS: u64 = 100;
+
+/// Largest value that a histogram holds: one hour, in ticks.
+pub(crate) const MAX_TICKS: u64 = 3600 * NS_PER_S / TICK_NS;
+
+/// An empty histogram: 100 ns to 1 h at three significant digits.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, MAX_TICKS, 3).expect("constant bounds are valid")
+}
+
+pub(crate) fn record(histogram: &mut Histogram<u64>, ns: u64) {
+    histogram.saturating_record(ticks(ns));
+}
+
+pub(crate) fn ticks(ns: u64) -> u64 {
+    ns.div_ceil(TICK_NS).clamp(1, MAX_TICKS)
+}
+
+/// From when on a client waits for its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Felt {
+    /// From the send: the closed model on connections that are kept.
+    Service,
+    /// From the begin of connecting: the closed model with a connection for each request.
+    Total,
+    /// From the intended send: the open model.
+    Response,
+}
+
+impl Felt {
+    pub(crate) fn of(spec: &LoadSpec) -> Self {
+        match spec.model {
+            LoadModel::Open { .. } => Felt::Response,
+            LoadModel::Closed if spec.keep_alive => Felt::Service,
+            LoadModel::Closed => Felt::Total,
+        }
+    }
+
+    /// Whether it differs from the service time, and has a distribution of its own.
+    pub(crate) fn is_separate(self) -> bool {
+        self != Felt::Service
+    }
+
+    /// The tag of its distribution in an interval log.
+    pub(crate) fn tag(self) -> &'static str {
+        match self {
+            Felt::Service => "service",
+            Felt::Total => "total",
+            Felt::Response => "response",
+        }
+    }
+}
+
+/// The distributions that are filled in the hot path.
+pub(crate) struct Distributions {
+    pub(crate) service: Histogram<u64>,
+    pub(crate) first_byte: Histogram<u64>,
+    /// Response or total time; absent where what is felt is the service time.
+    pub(crate) felt: Option<Histogram<u64>>,
+    /// Only where something is intended.
+    pub(crate) lateness: Option<Histogram<u64>>,
+}
+
+impl Distributions {
+    pub(crate) fn new(felt: Felt) -> Self {
+        Self {
+            service: histogram(),
+            first_byte: histogram(),
+            felt: felt.is_separate().then(histogram),
+            lateness: (felt == Felt::Response).then(histogram),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.service.reset();
+        self.first_byte.reset();
+        self.felt.iter_mut().chain(&mut self.lateness).for_each(Histogram::reset);
+    }
+
+    /// What a user feels.
+    pub(crate) fn felt(&self) -> &Histogram<u64> {
+        self.felt.as_ref().unwrap_or(&self.service)
+    }
+
+    pub(crate) fn add(&mut self, other: &Distributions) {
+        add_to(&mut self.service, &other.service);
+        add_to(&mut self.first_byte, &other.first_byte);
+        let separate = [(&mut self.felt, &other.felt), (&mut self.lateness, &other.lateness)];
+        for (into, from) in separate {
+            if let (Some(into), Some(from)) = (into, from) {
+                add_to(into, from);
+            }
+        }
+    }
+}
+
+/// Merging never fails: all histograms have the same bounds.
+pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
+    if !from.is_empty() {
+        into.add(from).expect("all histograms have the same bounds");
+    }
+}
+
+/// What one thread saw in one second.
+pub(crate) struct Second {
+    /// Which thread's.
+    pub(crate) thread: usize,
+    /// Seconds since the window's start, negative during warm-up.
+    pub(crate) index: i64,
+    /// When it began, which for the first one is in its middle.
+    pub(crate) start_ns: u64,
+    /// When it ended, before its time if the load did.
+    pub(crate) end_ns: u64,
+    /// Whether it is the time after the window, when only replies still in flight come.
+    pub(crate) drain: bool,
+    pub(crate) completed: u64,
+    pub(crate) ok: u64,
+    pub(crate) sent: u64,
+    pub(crate) failed: u64,
+    pub(crate) distributions: Distributions,
+}
+
+impl Second {
+    pub(crate) fn new(thread: usize, felt: Felt) -> Self {
+        let distributions = Distributions::new(felt);
+        Self {
+            thread,
+            index: 0,
+            start_ns: 0,
+            end_ns: 0,
+            drain: false,
+            completed: 0,
+            ok: 0,
+            sent: 0,
+            failed: 0,
+            distributions,
+        }
+    }
+
+    /// Takes an emptied one for second `index`; the collector has cleared its distributions.
+    pub(crate) fn begin(&mut self, index: i64, start_ns: u64, drain: bool) {
+        (self.index, self.start_ns, self.drain) = (index, start_ns, drain);
+        (self.completed, self.ok, self.sent, self.failed) = (0, 0, 0, 0);
+    }
+}
+
+/// Where full seconds go and empty ones come from.
+pub(crate) struct SecondPort {
+    /// Whose it is.
+    pub(crate) thread: usize,
+    pub(crate) full: Sender<Box<Second>>,
+    pub(crate) empty: Receiver<Box<Second>>,
+}

@@ -1,0 +1,117 @@
+//! The generator's own standstills: what came due or waited in one is not the server's doing.
+
+use hdrhistogram::Histogram;
+use model::{LateCause, NS_PER_S, StandstillSpan};
+
+use crate::demand::Window;
+use crate::second::{histogram, record};
+
+/// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
+/// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
+pub(crate) const STANDSTILL_NS: u64 = 10_000_000;
+
+/// How many of a thread's standstills are kept one by one: the longest.
+const SPANS_KEPT: usize = 16;
+
+/// Histograms of requests that came due or waited in a standstill, to be taken off those of all.
+pub(crate) struct Held {
+    pub(crate) service: Histogram<u64>,
+    pub(crate) felt: Histogram<u64>,
+    pub(crate) censored_service: Histogram<u64>,
+    pub(crate) censored_felt: Histogram<u64>,
+}
+
+impl Held {
+    pub(crate) fn new() -> Self {
+        Held { service: histogram(), felt: histogram(), censored_service: histogram(), censored_felt: histogram() }
+    }
+}
+
+/// One thread's standstills.
+#[derive(Default)]
+pub(crate) struct Standstills {
+    /// Requests that were due before this and end, or leave, after it came due or waited in a standstill.
+    pub(crate) until_ns: u64,
+    /// Up to here a request that waits for a connection may do so behind those that a standstill held up.
+    behind_until_ns: u64,
+    pub(crate) count: u64,
+    pub(crate) sum_ns: u64,
+    pub(crate) longest_ns: u64,
+    /// The longest, as pairs of begin and length.
+    spans: Vec<(u64, u64)>,
+    /// Requests that came due or waited in one, and those of them that never left.
+    pub(crate) requests: u64,
+    pub(crate) never_sent: u64,
+    /// Made with the first of them: most loads have none.
+    held: Option<Box<Held>>,
+}
+
+impl Standstills {
+    /// The thread stood still; what of it lies outside the window disturbed no request but those that wait there still.
+    pub(crate) fn note(&mut self, from_ns: u64, until_ns: u64, window: Window) {
+        self.until_ns = until_ns;
+        self.behind_until_ns = until_ns + (until_ns - from_ns);
+        let (from_ns, until_ns) = (window.clamp(from_ns), window.clamp(until_ns));
+        let length_ns = until_ns - from_ns;
+        if length_ns == 0 {
+            return;
+        }
+        self.count += 1;
+        self.sum_ns += length_ns;
+        self.longest_ns = self.longest_ns.max(length_ns);
+        self.spans.push((from_ns, length_ns));
+        if self.spans.len() > SPANS_KEPT {
+            let shortest = (0..self.spans.len()).min_by_key(|at| self.spans[*at].1).unwrap_or(0);
+            self.spans.remove(shortest);
+        }
+    }
+
+    /// Who is to blame for a request that leaves late. After a standstill the requests that it held up go first: who
+    /// waits behind them for a connection waits for the generator, for as long again at most.
+    pub(crate) fn late_cause(&mut self, intended_ns: u64, blocked: bool) -> LateCause {
+        if blocked && self.until_ns <= intended_ns && intended_ns < self.behind_until_ns {
+            self.until_ns = intended_ns + 1;
+        }
+        if blocked && intended_ns >= self.until_ns { LateCause::NoConnection } else { LateCause::Generator }
+    }
+
+    /// Books a request that came due or waited in one.
+    fn hold(&mut self) -> &mut Held {
+        self.requests += 1;
+        self.held.get_or_insert_with(|| Box::new(Held::new()))
+    }
+
+    #[cold]
+    pub(crate) fn replied(&mut self, service_ns: u64, felt_ns: u64) {
+        let held = self.hold();
+        record(&mut held.service, service_ns);
+        record(&mut held.felt, felt_ns);
+    }
+
+    /// One that was sent and whose reply never came.
+    pub(crate) fn unanswered(&mut self, service_ns: u64, felt_ns: u64) {
+        let held = self.hold();
+        record(&mut held.censored_service, service_ns);
+        record(&mut held.censored_felt, felt_ns);
+    }
+
+    /// One that never left.
+    pub(crate) fn unsent(&mut self, felt_ns: u64) {
+        self.never_sent += 1;
+        record(&mut self.hold().censored_felt, felt_ns);
+    }
+
+    pub(crate) fn held(&self) -> Option<&Held> {
+        self.held.as_deref()
+    }
+
+    /// Those kept one by one, of a window that began then.
+    pub(crate) fn spans(&self, thread: usize, start_ns: u64) -> impl Iterator<Item = StandstillSpan> {
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        self.spans.iter().map(move |(from_ns, length_ns)| StandstillSpan {
+            thread: thread as u32,
+            at_s: seconds(from_ns.saturating_sub(start_ns)),
+            length_s: seconds(*length_ns),
+        })
+    }
+}
