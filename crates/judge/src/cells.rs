@@ -86,13 +86,13 @@ fn course(records: &Records, index: usize) -> CellCourse {
 
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
-    let text = cold_by_design(records.plan, index).or_else(|| still_warming(records, index))?;
+    let text = too_short_to_warm(records.plan, index).or_else(|| still_warming(records, index))?;
     Some(MarkNote::new(Mark::Cold, text))
 }
 
 /// That the launch gives the target less load before the window than it needs to be warm; on a ladder, the rungs before
 /// this one are load too.
-fn cold_by_design(plan: &Plan, index: usize) -> Option<String> {
+pub(crate) fn too_short_to_warm(plan: &Plan, index: usize) -> Option<String> {
     let cell = &plan.cells[index];
     let needed_ns = plan.target(cell.levels.target())?.launch.warm_within_ns;
     let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
@@ -107,7 +107,7 @@ fn cold_by_design(plan: &Plan, index: usize) -> Option<String> {
 /// Whether the servers were still getting faster when windows ended that are too short to classify: by the mean service
 /// time in their first halves ÷ that in their second, over the launches. Service times, for the number of replies also
 /// depends on where bursts of them fall.
-fn still_warming(records: &Records, index: usize) -> Option<String> {
+pub(crate) fn still_warming(records: &Records, index: usize) -> Option<String> {
     if records.valid(index).any(|launch| launch.judgement.went.is_some()) {
         return None;
     }

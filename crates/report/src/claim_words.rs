@@ -5,19 +5,23 @@ use model::{
 };
 
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, measured, number, quantity, thousands};
+use crate::format::{counted, elapsed, measured, number, percent, quantity, thousands};
 
 pub(crate) fn claims_title(analysis: &Analysis) -> String {
     analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
 }
 
-/// `7 claims at 95 %: about 0.2 of them would be supported by chance, at most`; nothing where none was tested.
+/// `7 claims at 95 %: chance alone would support about 0.2 of them, at most`; nothing where none was tested.
 pub(crate) fn by_chance(chance: ClaimChance) -> Option<String> {
-    let (claims, supported) = (counted(chance.tested.into(), "claim", "claims"), chance.supported);
-    let of = if chance.tested == 1 { "it" } else { "them" };
-    (chance.tested > 0)
-        .then(|| format!("{claims} at 95 %: about {supported:.1} of {of} would be supported by chance, at most"))
-        .map(|said| said.replace("about 0.0 of", "less than 0.1 of"))
+    let ClaimChance { tested, supported } = chance;
+    match tested {
+        0 => None,
+        1 => Some(format!("1 claim at 95 %: chance alone would support it in {} of runs, at most", percent(supported))),
+        _ => {
+            let supported = if supported < 0.05 { "less than 0.1".to_owned() } else { format!("about {supported:.1}") };
+            Some(format!("{tested} claims at 95 %: chance alone would support {supported} of them, at most"))
+        }
+    }
 }
 
 /// `supported`, or `not refuted: 2 of 8 cores` where a claim about more cores is contradicted.

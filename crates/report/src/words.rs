@@ -240,7 +240,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
         Mark::Noisy => "something else kept the machine busy",
-        Mark::Cold => "not warm yet: a longer warm-up gives other figures, and claims about them get no verdict here",
+        Mark::Cold => "not warm yet: a longer warm-up gives other figures",
         Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
         Mark::SlowDown => "it became slower inside the window: there is no steady figure",
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",

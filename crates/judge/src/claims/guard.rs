@@ -4,6 +4,7 @@ use model::{Mark, Measurement, Metric, Observation};
 
 use super::range::Range;
 use crate::asked::{Asked, completions_per_s};
+use crate::cells;
 use crate::records::{Launch, Records};
 use crate::statistics::share_interval;
 use crate::thresholds::{CONFIDENCE, TARGET_BUSY};
@@ -21,13 +22,15 @@ pub(super) enum Doubt {
     Edges,
     /// Requests were unfinished: a latency is at least this.
     Unfinished,
+    /// The server was still getting faster: with a longer warm-up it does more in less time.
+    Warming,
     /// A latency holds much of the generator's own: without its lateness the service time would be left.
     Lateness,
 }
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval.
-pub(super) const MARKS: [Doubt; 5] =
-    [Doubt::Generator, Doubt::Ceiling, Doubt::Edges, Doubt::Unfinished, Doubt::Lateness];
+pub(super) const MARKS: [Doubt; 6] =
+    [Doubt::Generator, Doubt::Ceiling, Doubt::Edges, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness];
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -65,6 +68,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Sample | Doubt::Unfinished => true,
         Doubt::Generator => records.at_least(cell) && launch.judgement.at_least,
         Doubt::Ceiling => marked(Mark::AtCeiling),
+        Doubt::Warming => !metric.is_before_load() && cells::still_warming(records, cell).is_some(),
         Doubt::Edges => marked(Mark::Thin),
         Doubt::Lateness => {
             let its = [Mark::Lateness, Mark::Standstill].iter().any(|mark| launch.is_about(*mark, metric));
@@ -90,9 +94,11 @@ impl<'a> Guarded<'a> {
         match metric {
             Metric::Throughput => exactly.times(self.rate()),
             Metric::ElapsedPerRequest => exactly.times(self.rate().reciprocal()),
-            Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.counted().reciprocal()),
+            Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.per_request()),
             Metric::Errors => self.share().unwrap_or(exactly),
             _ if metric.is_latency() => self.latency(metric, value),
+            // Nobody knows in which direction a warm server's memory or threads differ.
+            _ if self.has(Doubt::Warming) => Range { low: 0.0, high: f64::INFINITY },
             _ => exactly,
         }
     }
@@ -103,12 +109,19 @@ impl<'a> Guarded<'a> {
         Range { low: (1.0 - edges).max(0.0), high: 1.0 + edges }
     }
 
+    /// What a request may cost, as a share of what it was seen to cost.
+    fn per_request(&self) -> Range {
+        let cost = self.counted().reciprocal();
+        Range { low: if self.has(Doubt::Warming) { 0.0 } else { cost.low }, ..cost }
+    }
+
     /// The server's rate as a share of the one that was seen. Whatever is in doubt, it is below what the delay allows.
     fn rate(&self) -> Range {
         let counted = self.counted();
         let most = self.asked.ceiling_per_s().filter(|_| self.asked.is_closed());
         let most = most.map_or(f64::INFINITY, |most| (most / completions_per_s(self.measured)).max(1.0));
-        let high = if self.has(Doubt::Generator) || self.has(Doubt::Ceiling) { most } else { counted.high.min(most) };
+        let may_be_faster = [Doubt::Generator, Doubt::Ceiling, Doubt::Warming].into_iter().any(|doubt| self.has(doubt));
+        let high = if may_be_faster { most } else { counted.high.min(most) };
         Range { low: counted.low, high }
     }
 
@@ -130,14 +143,14 @@ impl<'a> Guarded<'a> {
         let latencies = &self.measured.latency_us;
         let mut range = Range::exactly(us);
         // In a closed load a request that the busy generator had not yet looked at counts as being served.
-        if self.has(Doubt::Generator) {
+        if self.has(Doubt::Generator) || self.has(Doubt::Warming) {
             range.low = 0.0;
         }
-        // A standstill is in the service times, too.
-        if self.has(Doubt::Lateness) && self.launch.is_about(Mark::Standstill, metric) {
-            range.low = 0.0;
-        } else if self.has(Doubt::Lateness) {
-            range.low = latencies.service.as_ref().and_then(|service| metric.of(service)).unwrap_or(0.0);
+        if self.has(Doubt::Lateness) {
+            // A standstill is in the service times, too.
+            let stood_still = self.launch.is_about(Mark::Standstill, metric);
+            let service = latencies.service.as_ref().filter(|_| !stood_still).and_then(|service| metric.of(service));
+            range.low = range.low.min(service.unwrap_or(0.0));
         }
         if self.has(Doubt::Unfinished) && self.is_unfinished(metric, us) {
             range.high = f64::INFINITY;

@@ -42,7 +42,7 @@ impl Trial<'_> {
 
     /// What is in doubt and was said with no verdict: the verdict holds in spite of it.
     fn cautions(&self, said: &[Doubt]) -> Vec<String> {
-        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Lateness];
+        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness];
         let unsaid = always.into_iter().filter(|doubt| !said.contains(doubt) && self.is_in_doubt(*doubt));
         unsaid.flat_map(|doubt| self.reasons(doubt)).collect()
     }
@@ -76,6 +76,10 @@ impl Trial<'_> {
                 format!("{place} completed so few requests in the window that its edges weigh {edges}")
             }
             Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
+            Doubt::Warming => {
+                let faster = cells::still_warming(self.records, cell)?;
+                format!("{place} was still getting faster, so a longer warm-up gives other figures ({faster})")
+            }
             Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),
         })
     }
@@ -102,13 +106,15 @@ impl Trial<'_> {
         calls.filter(|call| !call.metric.is_before_load()).filter_map(|call| self.cell(call)).collect()
     }
 
-    /// Whether a server was cold: then its figures are of no use to a claim, in whatever direction.
+    /// Whether a server had too little load before its window to be warm: then its figures are of no use to a claim, in
+    /// whatever direction.
     pub(super) fn is_cold(&self) -> bool {
-        self.cells_under_load().into_iter().any(|cell| cells::cold(self.records, cell).is_some())
+        self.cells_under_load().into_iter().any(|cell| cells::too_short_to_warm(self.records.plan, cell).is_some())
     }
 
     fn cold_note(&self) -> Option<String> {
-        let note = |cell: usize| Some(format!("{}: {}", self.place(cell), cells::cold(self.records, cell)?.text));
+        let too_short = |cell| cells::too_short_to_warm(self.records.plan, cell);
+        let note = |cell: usize| Some(format!("{}: {}", self.place(cell), too_short(cell)?));
         let notes: Vec<String> = self.cells_under_load().into_iter().filter_map(note).collect();
         let decides = if self.records.plan.quick { "the full form" } else { "a longer warm-up" };
         (!notes.is_empty()).then(|| format!("cold here: {decides} decides ({})", notes.join("; ")))
