@@ -46,7 +46,7 @@ fn refused_at_mark(marked: &str, words: &[&str]) {
 
 #[test]
 fn words_that_are_not_known() {
-    let cases: [(String, &[&str]); 8] = [
+    let cases: [(String, &[&str]); 9] = [
         (with("«conections = 5", "", ""), &["unknown key `conections` in [load]", "did you mean `connections`?"]),
         (
             with("", "", "").replace("\"specimen:pool", "«\"specimen:pol"),
@@ -60,6 +60,10 @@ fn words_that_are_not_known() {
         (
             claim("«troughput(specimen:clean, connections = 2) > 1"),
             &["unknown metric `troughput`", "did you mean `throughput`?"],
+        ),
+        (
+            claim("p99(specimen:clean, connections = 2) < «50"),
+            &["this number has no unit", "write for instance `50ms`"],
         ),
         (
             claim("throughput(«specimen:clear, connections = 2) > 1"),

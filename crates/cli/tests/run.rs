@@ -126,6 +126,38 @@ fn a_contradicted_claim_fails_only_the_gate() {
     assert_eq!(record.text("trials.jsonl"), trials, "nothing was left to launch");
 }
 
+#[test]
+fn a_server_that_needs_longer_to_be_warm_gets_figures_and_no_verdict_in_a_cold_quick_form() {
+    let claim = |name: &str, expect: &str| format!("[[claim]]\nname = '{name}'\nsays = 's'\nexpect = '{expect}'\n");
+    let claims = [
+        claim("speed", "throughput(odd) > 1"),
+        claim("start", "time_to_ready(odd) < 60s"),
+        claim("other", "throughput(specimen:clean) > 1"),
+        claim("failures", "errors(specimen:clean) < 50%"),
+    ];
+    let file = format!(
+        "question = 'Is it warm?'\nload = {{ path = '/rest/hello', connections = 4 }}\n\
+         trials = {{ warm_up = '10ms', window = '50ms', blocks = 6, repeats = 0 }}\n\
+         quick = {{ cold = true, blocks = 6 }}\n{}[vary]\ntarget = ['odd', 'specimen:clean']\n\
+         [[target]]\nname = 'odd'\nrun = '$BOURDON specimen clean'\nready = '/ping'\nwarm_within = '200ms'\n",
+        claims.concat()
+    );
+    let lab = Lab::new().experiment(file);
+    let run = lab.run(&["--quick"]).exits(0).shows(&["cold here: the full form decides", "4 claims at 95 %"]);
+    assert!(run.stdout.contains("(odd: 10ms of load before the"), "{}", run.stdout);
+    let quick = lab.record().analysis();
+    let verdicts = names(&quick["claims"], "verdict");
+    assert_eq!(verdicts, ["inconclusive", "supported", "supported", "supported"], "{quick}");
+    let note = "10ms of load before the window, of the 200ms that it needs";
+    let marks = quick["cells"][0]["marks"].as_array().unwrap();
+    assert!(marks.iter().any(|mark| mark["mark"] == "cold" && mark["text"] == note), "{marks:?}");
+    assert!(quick["claims"][3]["measured"]["high"].as_f64().unwrap() > 0.0, "no failure is not exactly none");
+
+    let full = lab.run(&["--format", "json"]).exits(0).json();
+    assert_eq!(full["cells"][0]["warm_up_s"], 0.2, "the full form is warm");
+    assert_eq!(names(&full["claims"], "verdict"), ["supported"; 4], "{}", full["claims"]);
+}
+
 /// Says how many cores the machine of a recorded run had.
 fn recorded_cores(record: &Record, cores: u32) {
     let mut environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
