@@ -27,6 +27,11 @@ fn share_above(figure: Metric) -> f64 {
     }
 }
 
+/// A figure as people write it.
+fn name(figure: Metric) -> &'static str {
+    if figure == Metric::P999 { "p99.9" } else { figure.id() }
+}
+
 /// A response figure that is less than ten times the same figure of the lateness is the generator's as much as the
 /// server's. Each against its own: what holds up one request in a hundred moves a p99, and hardly the median. Where
 /// more requests than lie above the figure waited for a connection, that of the lateness is their waiting and says
@@ -39,7 +44,7 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let near = |figure: &Metric| {
         let (us, late_us) = (figure.of(response)?, figure.of(lateness)?);
         let is_near = waited_share < share_above(*figure) && us < LATENESS_FACTOR * late_us;
-        is_near.then(|| (*figure, format!("{} {} (lateness {})", figure.id(), micros(us), micros(late_us))))
+        is_near.then(|| (*figure, format!("{} {} (lateness {})", name(*figure), micros(us), micros(late_us))))
     };
     let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
     (!metrics.is_empty()).then(|| {
@@ -69,16 +74,16 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
     let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);
     let figures = |figure: &Metric| {
-        format!("{} {}, {} without them", figure.id(), figure.of(felt).map_or("–".to_owned(), micros), bare(figure))
+        format!("{} {} ({} without them)", name(*figure), figure.of(felt).map_or("–".to_owned(), micros), bare(figure))
     };
     (!metrics.is_empty()).then(|| {
         let times = if stood.count == 1 { "once".to_owned() } else { format!("{} times", count(stood.count)) };
         let (sum, held, of) = (micros(sum_us), count(held), count(felt.count));
         let figures: Vec<String> = metrics.iter().map(figures).collect();
         let text = format!(
-            "the generator stood still {times}, for {sum} in all, while {held} of {of} requests came due or waited; its \
-             doing are: {}",
-            figures.join("; ")
+            "the generator stood still {times}, for {sum} in all, while {held} of {of} requests came due or waited, which \
+             made these figures: {}",
+            figures.join(", ")
         );
         MarkNote { metrics, ..MarkNote::new(Mark::Standstill, text) }
     })
