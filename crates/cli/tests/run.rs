@@ -95,8 +95,9 @@ fn a_record_gives_the_same_verdict_again_with_no_server_near() {
 #[test]
 fn the_seed_decides_the_order_of_trials() {
     let lab = Lab::new().experiment(SHORT);
+    // In windows of 50 ms a busy machine may serve nothing, which is a bad answer and has an order all the same.
     for seed in ["7", "7", "8"] {
-        lab.run(&["--seed", seed]).exits(0);
+        lab.run(&["--seed", seed]).answers();
     }
     let [first, again, other] = &lab.records()[..] else { panic!("three runs on one day: {:?}", lab.records()) };
     assert_eq!(first.order(), again.order());

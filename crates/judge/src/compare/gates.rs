@@ -42,16 +42,17 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
 }
 
 /// Why what the figures say of a gate is not evidence, where it is not: a broken gate says that the new server is
-/// worse, one that holds that it is as good.
+/// worse, one that holds that it is as good or better.
 fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld> {
-    let says = match seen {
-        GateVerdict::Broken => ComparisonVerdict::Slower,
-        GateVerdict::Held => ComparisonVerdict::Same,
+    use ComparisonVerdict::{Faster, Same, Slower};
+    let doubt = |says| crate::comparisons::doubt(pair.new, pair.old, gate.metric, says);
+    let (says, doubted) = match seen {
+        GateVerdict::Broken => (Slower, doubt(Slower)),
+        GateVerdict::Held => (Same, doubt(Same).and(doubt(Faster))),
         GateVerdict::Undecided => return None,
     };
     let stands = |found: Option<LogRatio>| side(gate, found) == seen;
-    crate::comparisons::doubt(pair.new, pair.old, gate.metric, says)
-        .or_else(|| (!pair.withstands_noise(gate.metric, says, stands)).then_some(Withheld::Disturbed))
+    doubted.or_else(|| (!pair.withstands_noise(gate.metric, says, stands)).then_some(Withheld::Disturbed))
 }
 
 fn side(gate: &Gate, found: Option<LogRatio>) -> GateVerdict {

@@ -248,3 +248,20 @@ fn a_generator_at_its_limit_breaks_no_gate() {
     assert_eq!(analysis.gates[0].verdict, GateVerdict::Undecided);
     assert_eq!(analysis.gates[0].withheld, Some(Withheld::AtLeast));
 }
+
+#[test]
+fn a_lower_bound_holds_a_gate_when_it_is_the_new_one() {
+    let only = |name: &str| {
+        let session = session(200.0, 100.0, 0.005);
+        let (plan, mut trials) = (session.plan(), session.records());
+        for trial in trials.iter_mut().filter(|trial| plan.cells[trial.cell].levels.target() == name) {
+            let measured = trial.measurement.as_mut().unwrap();
+            measured.generator.threads.iter_mut().for_each(|thread| thread.cpu_s = 0.95 * thread.wall_s);
+        }
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        let gate = compare_targets(run, "old", "new", &parse_gates("throughput>-5%").unwrap()).gates[0].clone();
+        (gate.verdict, gate.withheld)
+    };
+    assert_eq!(only("new"), (GateVerdict::Held, None), "it does at least that");
+    assert_eq!(only("old"), (GateVerdict::Undecided, Some(Withheld::AtLeast)), "the old one may be faster still");
+}
