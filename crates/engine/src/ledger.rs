@@ -200,6 +200,9 @@ impl Ledger {
         }
         let counts = self.counts(moments.intended_ns);
         if counts {
+            if moments.intended_ns < self.standstills.until_ns {
+                self.standstills.replied(moments, now_ns);
+            }
             self.books.completed += 1;
             if let Some(count) = self.by_request.get_mut(moments.place as usize) {
                 count.completed += 1;
@@ -215,7 +218,7 @@ impl Ledger {
             }
         }
         if counts || now_ns < self.window.start_ns {
-            self.record_reply(moments, counts, now_ns);
+            self.record_reply(moments, now_ns);
         }
     }
 
@@ -227,15 +230,12 @@ impl Ledger {
         self.window.clamp(moments.sent_ns).saturating_sub(self.window.clamp(moments.intended_ns))
     }
 
-    fn record_reply(&mut self, moments: Moments, counts: bool, now_ns: u64) {
+    fn record_reply(&mut self, moments: Moments, now_ns: u64) {
         let times = Times {
             service_ns: now_ns - moments.sent_ns,
             first_byte_ns: moments.first_byte_ns.saturating_sub(moments.sent_ns),
             felt_ns: now_ns - moments.intended_ns.min(now_ns),
         };
-        if counts && moments.intended_ns < self.standstills.until_ns {
-            self.standstills.replied(times.service_ns, times.felt_ns);
-        }
         if self.alike.times != times {
             self.record_alike();
             self.alike.times = times;

@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 use model::{LateCause, NS_PER_S, StandstillSpan};
 
 use crate::demand::Window;
+use crate::ledger::Moments;
 use crate::second::{histogram, record};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
@@ -82,10 +83,10 @@ impl Standstills {
     }
 
     #[cold]
-    pub(crate) fn replied(&mut self, service_ns: u64, felt_ns: u64) {
+    pub(crate) fn replied(&mut self, moments: Moments, now_ns: u64) {
         let held = self.hold();
-        record(&mut held.service, service_ns);
-        record(&mut held.felt, felt_ns);
+        record(&mut held.service, now_ns.saturating_sub(moments.sent_ns));
+        record(&mut held.felt, now_ns.saturating_sub(moments.intended_ns));
     }
 
     /// One that was sent and whose reply never came.

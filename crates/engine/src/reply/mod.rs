@@ -179,6 +179,8 @@ impl Part {
         self.bytes > 0
     }
 
+    /// Out of line: a whole reply does not come here, and its way should not save registers for this one.
+    #[inline(never)]
     fn advance(
         &mut self,
         input: &mut &[u8],
@@ -371,11 +373,15 @@ type StepResult = Result<Option<Step>, TooLong>;
 impl HeadCache {
     /// The head with which `input` begins.
     fn read(&mut self, input: &[u8]) -> Parsed {
-        if let Some(head) = self.head
-            && input.starts_with(&self.bytes)
-        {
-            return Parsed::Head(head, self.bytes.len());
+        match self.head {
+            Some(head) if input.starts_with(&self.bytes) => Parsed::Head(head, self.bytes.len()),
+            _ => self.read_new(input),
         }
+    }
+
+    /// Parses a head that is not the last one. Out of line for the same reason as [`Part::advance`].
+    #[inline(never)]
+    fn read_new(&mut self, input: &[u8]) -> Parsed {
         let parsed = parse_head(input);
         if let Parsed::Head(head, length) = parsed {
             self.bytes.clear();
