@@ -377,6 +377,23 @@ fn a_server_that_vanishes_holds_no_run_up() {
     assert!(refused > 0, "{document:?}");
 }
 
+/// Its connections are tried again ever more seldom, so that few requests fail.
+#[test]
+fn a_server_that_dies_is_a_bad_answer_however_few_requests_failed() {
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    let arguments = ["load", &url, "-c", "2", "-d", "4s", "--warm-up", "0s", "--allow-failures", "100%"];
+    let run = spawn(&arguments);
+    specimen.log_of(50);
+    specimen.stop();
+    let said = run.end();
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert!(
+        said.stdout.starts_with("The server stopped answering within the first 1 s of the window of 4 s"),
+        "{said:?}"
+    );
+}
+
 // Being stopped.
 
 #[test]

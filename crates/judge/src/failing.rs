@@ -2,7 +2,8 @@
 
 use model::{Accounting, Analysis, Arm, CellAnalysis, CompareAnalysis, Failing, Failure, Measurement};
 
-use crate::limit::nothing_completed;
+use crate::limit::{nothing_completed, stood_still};
+use crate::thresholds::{SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
 
 /// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
 /// that no request had asked for.
@@ -16,23 +17,43 @@ pub(crate) fn wrong_content(measured: &Measurement) -> [(&'static str, u64); 3] 
 }
 
 /// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
-/// content was wrong, or when they were never served.
+/// content was wrong, when the server stopped answering, or when they were never served (and the generator was there to
+/// see it).
 pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
     let mut books = Accounting::default();
-    let (mut content, mut loaded, mut served) = (0, false, false);
+    let (mut content, mut unserved, mut served, mut stopped_at_s) = (0, false, false, None);
     for load in loads {
         books.merge(&load.accounting);
         content += wrong_content(load).iter().map(|(_, number)| number).sum::<u64>();
-        loaded = true;
-        served |= !nothing_completed(load);
+        let nothing = nothing_completed(load);
+        unserved |= nothing && stood_still(load).is_none();
+        served |= !nothing;
+        stopped_at_s = stopped_at_s.or_else(|| stopped(load));
     }
     let failed_share = books.error_share();
     Failing {
         failed_share,
         allowed_share: allowed,
         wrong_content: content,
-        bad: failed_share > allowed || content > 0 || (loaded && !served),
+        stopped_at_s,
+        bad: failed_share > allowed || content > 0 || stopped_at_s.is_some() || (unserved && !served),
     }
+}
+
+/// Seconds of the window after which the server answered no more: what failed is then a small share only because a
+/// connection that is refused is tried again ever more seldom. The generator's own standstills are no silence of the
+/// server's, and what merely waits for a slow handler fails in no way.
+fn stopped(load: &Measurement) -> Option<f64> {
+    let window: Vec<_> = load.intervals.iter().filter(|second| second.at_s >= 0.0).collect();
+    let last = window.iter().rposition(|second| second.completed > 0)?;
+    let (served, silent) = window.split_at(last + 1);
+    let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
+    let replies: u64 = served.iter().map(|second| second.completed).sum();
+    let silent_s = silent_s - load.stood_still_s();
+    let missing = replies as f64 / served_s * silent_s;
+    let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
+    let is_refused = silent.iter().any(|second| second.failed > 0);
+    (is_long && is_refused && !load.interrupted).then_some(served_s)
 }
 
 /// Whether the answer of a run is bad: that of any of its cells.
@@ -55,7 +76,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::NotSent;
+    use model::{Interval, NotSent, Standstills};
 
     fn failed(share: f64) -> Measurement {
         let mut load = measurement(10.0, 1_000.0, 0.1);
@@ -92,6 +113,40 @@ mod tests {
             load.accounting.not_sent.insert(kind, 5_000);
             assert_eq!(is_bad(&load, ALLOWED_FAILURES), expected, "{kind}");
         }
+    }
+
+    /// Ten seconds of which the first three were served, and so many requests failed in each that followed.
+    fn died(failed_each: u64) -> Measurement {
+        let second = |at: u64| {
+            let (completed, failed) = if at < 3 { (1_000, 0) } else { (0, failed_each) };
+            Interval { at_s: at as f64, length_s: 1.0, completed, failed, ..Interval::default() }
+        };
+        Measurement { intervals: (0..10).map(second).collect(), ..failed(0.002) }
+    }
+
+    #[test]
+    fn a_server_that_stopped_answering_is_bad_however_few_failed() {
+        let of = |load: &Measurement| failing([load], ALLOWED_FAILURES);
+        assert_eq!((of(&died(5)).stopped_at_s, of(&died(5)).bad), (Some(3.0), true));
+        assert_eq!((of(&died(0)).stopped_at_s, of(&died(0)).bad), (None, false), "a slow handler fails in no way");
+        assert!(!of(&Measurement { interrupted: true, ..died(5) }).bad);
+        let mut frozen = died(5);
+        frozen.standstills = Some(Standstills { sum_s: 6.5, ..Standstills::default() });
+        assert_eq!(of(&frozen).stopped_at_s, None, "the generator's own");
+        let mut seldom = died(5);
+        seldom.intervals.iter_mut().for_each(|second| second.completed = second.completed.min(1));
+        assert_eq!(of(&seldom).stopped_at_s, None, "seven replies may be missing by chance");
+        let mut back = died(5);
+        back.intervals[9].completed = 1;
+        assert_eq!(of(&back).stopped_at_s, None, "it came back");
+    }
+
+    #[test]
+    fn what_a_generator_that_stood_still_did_not_see_is_not_bad() {
+        let stood = Some(Standstills { count: 1, sum_s: 9.0, ..Standstills::default() });
+        let unseen = Measurement { window_s: 10.0, standstills: stood, ..Measurement::default() };
+        assert!(!is_bad(&unseen, ALLOWED_FAILURES));
+        assert!(failing([&unseen, &Measurement::default()], ALLOWED_FAILURES).bad);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
 }
 
 /// How long the generator stood still, if that was much of the window: what was served then is not known.
-fn stood_still(measured: &Measurement) -> Option<String> {
+pub(crate) fn stood_still(measured: &Measurement) -> Option<String> {
     let sum_s = measured.stood_still_s();
     let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
     let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));

@@ -158,6 +158,17 @@ pub const NO_DISTANCE: f64 = 1e-3;
 /// requests that a server's restart or its idle time-out takes with it, fewer than its users would put up with.
 pub const ALLOWED_FAILURES: f64 = 0.01;
 
+/// Seconds without a reply at the window's end from which a server whose requests fail has stopped answering; in windows
+/// below ten of them this share of the window. A choice: a whole second is what the measurement keeps.
+pub const SILENCE_S: f64 = 1.0;
+
+/// See `SILENCE_S`.
+pub const SILENCE_SHARE: f64 = 0.1;
+
+/// Replies that would have come in that time at the pace before. Of fewer, a server that fails now and then may lack all
+/// by chance; one that serves so seldom and stops shows in the share of failures.
+pub const SILENCE_REPLIES: f64 = 10.0;
+
 /// Handler delay from which findings are looked for: below, the server's own time hides the waiting.
 pub const FINDING_DELAY_S: f64 = 0.005;
 

@@ -53,7 +53,11 @@ pub struct Failing {
     pub allowed_share: f64,
     /// Replies with wrong content: another body, not HTTP, or bytes that no request had asked for.
     pub wrong_content: u64,
-    /// Whether the answer is bad: more failed than may, content was wrong, or nothing was served at all.
+    /// Seconds of the window after which no reply came any more, where requests failed to its end; none where it was
+    /// served to the end.
+    pub stopped_at_s: Option<f64>,
+    /// Whether the answer is bad: more failed than may, content was wrong, the server stopped answering, or nothing was
+    /// served at all.
     pub bad: bool,
 }
 

@@ -81,6 +81,13 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
 fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let rate = format!("{} requests/s", number(measured.requests_per_s()));
     let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
+    if let Some(stopped_s) = validity.failing.stopped_at_s {
+        let [within, of] = [stopped_s, measured.window_s].map(seconds);
+        let text = format!(
+            "The server stopped answering within the first {within} of the window of {of}: requests then failed."
+        );
+        page.line(Tint::Bad, &text);
+    }
     match validity.verdict {
         Verdict::Valid => page.line(Tint::Bold, &format!("{rate}, {flow}")),
         Verdict::AtLeast => {

@@ -92,7 +92,8 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
 pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
     let failing = |cell: &CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
     let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
-    let silent = |cell: &CellAnalysis| cell.failing.bad && !failing(cell) && !wrong(cell);
+    let stopped = |cell: &CellAnalysis| cell.failing.stopped_at_s.is_some();
+    let silent = |cell: &CellAnalysis| cell.failing.bad && !failing(cell) && !wrong(cell) && !stopped(cell);
     let those = |is_meant: &dyn Fn(&CellAnalysis) -> bool, figure: &dyn Fn(&CellAnalysis) -> String| {
         let meant = named.iter().filter(|(_, cell)| is_meant(cell));
         meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
@@ -109,6 +110,13 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
         (
             "Replies with wrong content".to_owned(),
             those(&wrong, &|cell| format!(" {}", thousands(cell.failing.wrong_content))),
+        ),
+        (
+            "The server stopped answering inside a window".to_owned(),
+            those(&stopped, &|cell| {
+                let within = cell.failing.stopped_at_s.map_or(String::new(), seconds);
+                format!(" within its first {within}")
+            }),
         ),
         ("Nothing was served".to_owned(), those(&silent, &|_| String::new())),
     ]

@@ -144,7 +144,8 @@ fn failing() -> CompareAnalysis {
     let [old, mut new] = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) });
     new.cell.errors = 0.36;
     new.cell.first_wrong = Some(model::WrongReply::new((None, None), 503, Some((b"Service Unavailable\n", 0))));
-    new.cell.failing = Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true };
+    new.cell.failing =
+        Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true, ..Failing::default() };
     new.cell.marks = vec![
         MarkNote::new(Mark::Noisy, "other processes used 30 % of the CPU time (in 2 of 6 launches)"),
         MarkNote::new(Mark::Errors, "36 % of 152,345 requests: 54,844 closed-before-reply (in 6 of 6 launches)"),
