@@ -4,6 +4,8 @@
 mod run_support;
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -83,6 +85,26 @@ fn the_working_tree_takes_part_as_it_is_and_is_left_so() {
     assert_eq!(verdict(&document, "p50"), "faster", "{document:#}");
     assert!(std::fs::read_to_string(app.join("serve.sh")).unwrap().ends_with("# not committed\n"));
     assert_clean(&lab);
+}
+
+/// Git ties its hooks to the index of the commit under way: a comparison in a hook must not check out into it.
+#[test]
+fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook() {
+    let lab = repository();
+    let lab = lab.file("app/new.txt", "staged\n").file(".git/hooks/post-checkout", "#!/bin/sh\n: > \"$RAN\"\n");
+    std::fs::set_permissions(lab.path().join(".git/hooks/post-checkout"), Permissions::from_mode(0o755)).unwrap();
+    git(lab.path(), &["add", "app/new.txt"]);
+    let (index, ran) = (lab.path().join(".git/index"), lab.path().join("ran"));
+    let before = std::fs::read(&index).unwrap();
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let lab = lab
+        .env("GIT_DIR", text(&index).replace("/index", ""))
+        .env("GIT_INDEX_FILE", text(&index))
+        .env("RAN", text(&ran));
+    let app = lab.path().join("app");
+    lab.bourdon_in(&app, &compare(&["--rev", "main", "--rev", "slow"])).answers();
+    assert!(before == std::fs::read(&index).unwrap(), "the index was written");
+    assert!(!ran.exists(), "a hook ran");
 }
 
 #[test]

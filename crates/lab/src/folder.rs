@@ -2,7 +2,7 @@
 //! `--resume` continues.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use model::{ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
@@ -16,6 +16,9 @@ use crate::error::LabError;
 const PLAN: &str = "plan.toml";
 const ENVIRONMENT: &str = "environment.json";
 const TRIALS: &str = "trials.jsonl";
+
+/// Bytes of a trial's line at most: a day's trial has some 20 MB. A damaged file must not fill the memory.
+const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Folders with one file a trial.
 const PER_TRIAL: [&str; 4] = ["histograms", "profiles", "samples", "stderr"];
@@ -272,7 +275,14 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabErr
     let mut recorded = Recorded { trials: Vec::new(), whole_bytes: 0, torn_bytes: 0 };
     for number in 1.. {
         let mut line = Vec::new();
-        reader.read_until(b'\n', &mut line).map_err(LabError::file(path))?;
+        reader.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line).map_err(LabError::file(path))?;
+        if line.len() as u64 == MOST_LINE_BYTES {
+            return Err(document::content(
+                path,
+                number,
+                "this line is longer than any trial's: the file is damaged".to_owned(),
+            ));
+        }
         if line.last() != Some(&b'\n') {
             recorded.torn_bytes = line.len() as u64;
             break;

@@ -330,6 +330,23 @@ fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
     assert_eq!(RunFolder::read(&path).unwrap().trials.len(), 8);
 }
 
+/// A file that a file system left with a hole of 8 GiB must not be read into memory.
+#[test]
+fn a_line_without_end_is_damage_and_not_read_whole() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    conduct(&plan, &mut folder, &launcher, Some(3));
+    let path = folder.path().to_owned();
+    drop(folder);
+    let file = std::fs::OpenOptions::new().write(true).open(path.join("trials.jsonl")).unwrap();
+    file.set_len(8 << 30).unwrap();
+    for error in [RunFolder::read(&path).unwrap_err(), RunFolder::resume(&path).unwrap_err()] {
+        assert!(error.to_string().contains("line 4: this line is longer than any trial's"), "{error}");
+    }
+    assert_eq!(file.metadata().unwrap().len(), 8 << 30, "nothing is cut");
+}
+
 #[test]
 fn a_target_that_never_gets_ready_is_tried_once_and_the_rest_goes_on() {
     let runs = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use model::{ComparedRevision, Plan, RevisionContent};
 use sha2::{Digest, Sha256};
@@ -200,10 +201,30 @@ fn no_repository(said: String) -> Failure {
     Failure::usage(format!("--rev needs a git repository here: {said}"))
 }
 
-/// What git says on stdout, without its last line's end; on failure the first line of what it says on stderr.
+/// What git says on stdout, without its last line's end; on failure the first line of what it says on stderr. It finds
+/// the repository by the folder alone, and no hook of the repository runs: a checkout for a measurement is no event in it.
 fn git<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Result<String, String> {
-    let output = Command::new("git").arg("-C").arg(folder).args(arguments).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("git cannot be run: {error}"))?;
+    let mut git = Command::new("git");
+    // Git sets these for its hooks. With them a checkout elsewhere would go through the index of a commit under way.
+    local_variables().iter().for_each(|name| {
+        git.env_remove(name);
+    });
+    git.arg("-C").arg(folder).args(["-c", "core.hooksPath=/dev/null"]).args(arguments);
+    said_by(git)
+}
+
+/// The environment variables that tie git to one repository, as git itself lists them.
+fn local_variables() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let mut git = Command::new("git");
+        git.args(["rev-parse", "--local-env-vars"]);
+        said_by(git).unwrap_or_default().lines().map(str::to_owned).collect()
+    })
+}
+
+fn said_by(mut git: Command) -> Result<String, String> {
+    let output = git.stdin(Stdio::null()).output().map_err(|error| format!("git cannot be run: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
     if output.status.success() {
         Ok(text(&output.stdout))

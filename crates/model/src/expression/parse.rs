@@ -4,12 +4,18 @@ use super::units::{Number, band, settle};
 use super::{Bound, Call, Expectation, Expression, ParseError};
 use crate::{Metric, parse_duration};
 
+/// Bytes that a claim's test may have: far more than anybody writes, and too few to nest deeper than the stack is.
+const MOST_BYTES: usize = 1_000;
+
 /// Reads a claim's test.
 ///
 /// # Errors
 /// When the text does not follow the grammar or names an unknown metric; the offset points at the place.
 pub fn parse_expectation(text: &str) -> Result<Expectation, ParseError> {
     let mut parser = Parser { text, at: 0 };
+    if text.len() > MOST_BYTES {
+        return Err(parser.expected(&format!("a test of at most {MOST_BYTES} bytes")));
+    }
     let mut expression = parser.sum()?;
     let mut bound = parser.bound()?;
     parser.skip_space();

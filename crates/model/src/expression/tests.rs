@@ -47,6 +47,16 @@ fn errors_point_at_their_place() {
 }
 
 #[test]
+fn a_test_without_end_is_refused_before_it_nests_too_deep() {
+    for text in [format!("{}throughput(a){} < 1", "(".repeat(20_000), ")".repeat(20_000)), "1 + ".repeat(50_000)] {
+        assert_eq!(parse_expectation(&text).unwrap_err().message, "expected a test of at most 1000 bytes here");
+    }
+    let deep = format!("{}throughput(a){} < 1", "(".repeat(490), ")".repeat(490));
+    let read = parse(&deep).expression;
+    assert!(matches!(&read, Expression::Metric(call) if call.target == "a"), "{read:?}");
+}
+
+#[test]
 fn a_number_takes_the_unit_of_what_it_is_compared_with() {
     let bound = |text: &str| parse(text).bound;
     assert_eq!(bound("p99(a) < 50ms"), Bound::Below(50_000.0));
