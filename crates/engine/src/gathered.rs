@@ -72,20 +72,20 @@ impl<'a> Gathered<'a> {
             requests,
             never_sent: total(|it| it.never_sent),
             spans: spans.collect(),
-            without_us: self.undisturbed().unwrap_or_default(),
+            without_us: self.undisturbed(),
         })
     }
 
     /// The times until the reply without the requests that came due or waited in a standstill.
-    fn undisturbed(&self) -> Option<Latencies> {
+    fn undisturbed(&self) -> Latencies {
         let held = |pick: fn(&Held) -> &Histogram<u64>| {
             sum(self.results, |ledger: &Ledger| ledger.standstills.held().map(pick))
         };
-        let felt = without(self.whole.felt(), &held(|held| &held.felt))?;
-        let service = without(&self.whole.service, &held(|held| &held.service))?;
-        let censored_felt = without(&self.censored_felt, &held(|held| &held.censored_felt))?;
-        let censored_service = without(&self.censored_service, &held(|held| &held.censored_service))?;
-        Some(self.waiting([&felt, &censored_felt], [&service, &censored_service]))
+        let felt = without(self.whole.felt(), &held(|held| &held.felt));
+        let service = without(&self.whole.service, &held(|held| &held.service));
+        let censored_felt = without(&self.censored_felt, &held(|held| &held.censored_felt));
+        let censored_service = without(&self.censored_service, &held(|held| &held.censored_service));
+        self.waiting([&felt, &censored_felt], [&service, &censored_service])
     }
 }
 

@@ -175,7 +175,7 @@ impl Ledger {
             let late_ns = now_ns.saturating_sub(intended_ns);
             record(lateness, late_ns);
             if counts && late_ns > LATE_NS {
-                self.late[self.standstills.late_cause(intended_ns, blocked) as usize] += 1;
+                self.late[self.standstills.late_cause(intended_ns, now_ns, blocked) as usize] += 1;
             }
         }
     }
@@ -201,7 +201,7 @@ impl Ledger {
         let counts = self.counts(moments.intended_ns);
         if counts {
             if moments.intended_ns < self.standstills.until_ns {
-                self.standstills.replied(moments, now_ns);
+                self.replied_after_standstill(moments, now_ns);
             }
             self.books.completed += 1;
             if let Some(count) = self.by_request.get_mut(moments.place as usize) {
@@ -243,6 +243,20 @@ impl Ledger {
         self.alike.count += 1;
     }
 
+    #[cold]
+    fn replied_after_standstill(&mut self, moments: Moments, now_ns: u64) {
+        if self.stood_with(moments) {
+            self.standstills.replied(moments, now_ns);
+        }
+    }
+
+    /// Whether a request that was sent came due or waited in a standstill. Under the closed model it waits for the server
+    /// from when its connection is begun.
+    fn stood_with(&self, moments: Moments) -> bool {
+        let begun_ns = if self.felt == Felt::Response { moments.sent_ns } else { moments.intended_ns };
+        self.standstills.touched(moments.intended_ns, begun_ns)
+    }
+
     fn record_alike(&mut self) {
         let Alike { times, count } = std::mem::take(&mut self.alike);
         if count == 0 {
@@ -269,7 +283,7 @@ impl Ledger {
         *self.failures.entry((FailureKind::Failed(kind), loss.errno())).or_default() += 1;
         if loss == Loss::TimedOut {
             self.censor(moments, now_ns);
-        } else if moments.intended_ns < self.standstills.until_ns {
+        } else if self.stood_with(moments) {
             self.standstills.requests += 1;
         }
     }
@@ -283,8 +297,10 @@ impl Ledger {
         self.not_sent[kind as usize] += 1;
         *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += 1;
         let age_ns = now_ns.saturating_sub(intended_ns);
-        if intended_ns < self.standstills.until_ns {
-            self.standstills.unsent(age_ns);
+        // An attempt of the closed model was never late: it had begun to wait for its connection.
+        let left_ns = if self.felt == Felt::Response { now_ns } else { intended_ns };
+        if self.standstills.held_back(intended_ns, left_ns) {
+            self.standstills.unsent(kind, self.felt.is_separate().then_some(age_ns));
         }
         if self.felt.is_separate() {
             record(&mut self.censored_felt, age_ns);
@@ -301,13 +317,13 @@ impl Ledger {
     }
 
     fn censor(&mut self, moments: Moments, now_ns: u64) {
-        let (service_ns, felt_ns) =
-            (now_ns.saturating_sub(moments.sent_ns), now_ns.saturating_sub(moments.intended_ns));
-        if moments.intended_ns < self.standstills.until_ns {
+        let service_ns = now_ns.saturating_sub(moments.sent_ns);
+        let felt_ns = self.felt.is_separate().then(|| now_ns.saturating_sub(moments.intended_ns));
+        if self.stood_with(moments) {
             self.standstills.unanswered(service_ns, felt_ns);
         }
         record(&mut self.censored_service, service_ns);
-        if self.felt.is_separate() {
+        if let Some(felt_ns) = felt_ns {
             record(&mut self.censored_felt, felt_ns);
         }
     }

@@ -1,7 +1,7 @@
 //! The generator's own standstills: what came due or waited in one is not the server's doing.
 
 use hdrhistogram::Histogram;
-use model::{LateCause, NS_PER_S, StandstillSpan};
+use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
 use crate::ledger::Moments;
@@ -31,7 +31,11 @@ impl Held {
 /// One thread's standstills.
 #[derive(Default)]
 pub(crate) struct Standstills {
-    /// Requests that were due before this and end, or leave, after it came due or waited in a standstill.
+    /// Requests that were due from here on came due in a standstill, or wait behind those that did.
+    from_ns: u64,
+    /// The end of the last standstill.
+    ended_ns: u64,
+    /// Only requests that were due before this may have come due or waited in a standstill.
     pub(crate) until_ns: u64,
     /// Up to here a request that waits for a connection may do so behind those that a standstill held up.
     behind_until_ns: u64,
@@ -50,8 +54,12 @@ pub(crate) struct Standstills {
 impl Standstills {
     /// The thread stood still; what of it lies outside the window disturbed no request but those that wait there still.
     pub(crate) fn note(&mut self, from_ns: u64, until_ns: u64, window: Window) {
-        self.until_ns = until_ns;
-        self.behind_until_ns = until_ns + (until_ns - from_ns);
+        // One that begins while the last one's backlog still leaves goes on with it.
+        if from_ns >= self.behind_until_ns {
+            self.from_ns = from_ns;
+        }
+        (self.ended_ns, self.until_ns) = (until_ns, until_ns);
+        self.behind_until_ns = self.behind_until_ns.max(until_ns) + (until_ns - from_ns);
         let (from_ns, until_ns) = (window.clamp(from_ns), window.clamp(until_ns));
         let length_ns = until_ns - from_ns;
         if length_ns == 0 {
@@ -69,11 +77,25 @@ impl Standstills {
 
     /// Who is to blame for a request that leaves late. After a standstill the requests that it held up go first: who
     /// waits behind them for a connection waits for the generator, for as long again at most.
-    pub(crate) fn late_cause(&mut self, intended_ns: u64, blocked: bool) -> LateCause {
+    pub(crate) fn late_cause(&mut self, intended_ns: u64, now_ns: u64, blocked: bool) -> LateCause {
         if blocked && self.until_ns <= intended_ns && intended_ns < self.behind_until_ns {
             self.until_ns = intended_ns + 1;
         }
-        if blocked && intended_ns >= self.until_ns { LateCause::NoConnection } else { LateCause::Generator }
+        if blocked && !self.held_back(intended_ns, now_ns) { LateCause::NoConnection } else { LateCause::Generator }
+    }
+
+    /// Whether a request that leaves now, or never, came due in a standstill. One that had been waiting for a connection
+    /// before it did so for the server, unless the standstill is most of its lateness.
+    pub(crate) fn held_back(&self, intended_ns: u64, now_ns: u64) -> bool {
+        let came_due = intended_ns >= self.from_ns;
+        let late_ns = now_ns.saturating_sub(intended_ns);
+        intended_ns < self.until_ns && (came_due || 2 * (self.ended_ns - self.from_ns) > late_ns)
+    }
+
+    /// Whether a request waited in a standstill, or for its connection because of one. `begun_ns` is when
+    /// it began to wait for the server.
+    pub(crate) fn touched(&self, intended_ns: u64, begun_ns: u64) -> bool {
+        begun_ns < self.ended_ns || self.held_back(intended_ns, begun_ns)
     }
 
     /// Books a request that came due or waited in one.
@@ -82,24 +104,24 @@ impl Standstills {
         self.held.get_or_insert_with(|| Box::new(Held::new()))
     }
 
-    #[cold]
     pub(crate) fn replied(&mut self, moments: Moments, now_ns: u64) {
         let held = self.hold();
         record(&mut held.service, now_ns.saturating_sub(moments.sent_ns));
         record(&mut held.felt, now_ns.saturating_sub(moments.intended_ns));
     }
 
-    /// One that was sent and whose reply never came.
-    pub(crate) fn unanswered(&mut self, service_ns: u64, felt_ns: u64) {
+    /// One that was sent and whose reply never came; what was felt is given where it differs from the service time.
+    pub(crate) fn unanswered(&mut self, service_ns: u64, felt_ns: Option<u64>) {
         let held = self.hold();
         record(&mut held.censored_service, service_ns);
-        record(&mut held.censored_felt, felt_ns);
+        felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
     }
 
-    /// One that never left.
-    pub(crate) fn unsent(&mut self, felt_ns: u64) {
-        self.never_sent += 1;
-        record(&mut self.hold().censored_felt, felt_ns);
+    /// One that never left; only where none turned it away was that the standstill's doing.
+    pub(crate) fn unsent(&mut self, kind: NotSent, felt_ns: Option<u64>) {
+        self.never_sent += u64::from(kind == NotSent::WaitingAtEnd);
+        let held = self.hold();
+        felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
     }
 
     pub(crate) fn held(&self) -> Option<&Held> {

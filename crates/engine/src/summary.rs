@@ -50,10 +50,18 @@ pub(crate) fn summarise(
     })
 }
 
-/// All but some of what a histogram holds; none where these are not in it.
-pub(crate) fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Option<Histogram<u64>> {
-    let mut rest = all.clone();
-    rest.subtract(some).ok().map(|()| rest)
+/// All but some of what a histogram holds; of a value that it holds less often, none is left.
+pub(crate) fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Histogram<u64> {
+    let mut rest = Histogram::new_from(all);
+    for value in all.iter_recorded() {
+        let at = value.value_iterated_to();
+        let left = value.count_at_value().saturating_sub(some.count_at(at));
+        // None of a value would still count as the largest.
+        if left > 0 {
+            rest.saturating_record_n(at, left);
+        }
+    }
+    rest
 }
 
 /// Jain's fairness index (Σx)² ÷ (n·Σx²), 1 when all are equal; none when nothing was served (Jain, Chiu, Hawe 1984).
@@ -73,6 +81,14 @@ mod tests {
         let mut filled = histogram();
         ns.iter().for_each(|value| record(&mut filled, *value));
         filled
+    }
+
+    #[test]
+    fn what_is_taken_off_leaves_the_rest_whatever_was_taken() {
+        let all = filled(&[1_000, 1_000, 50_000_000]);
+        assert_eq!(without(&all, &filled(&[1_000, 50_000_000])), filled(&[1_000]));
+        assert_eq!(without(&all, &filled(&[7_000, 1_000])), filled(&[1_000, 50_000_000]), "one that it does not hold");
+        assert_eq!(without(&filled(&[]), &all), filled(&[]), "less than none is none");
     }
 
     #[test]

@@ -225,3 +225,30 @@ fn a_connection_that_ends_with_its_reply_is_told_from_one_that_is_closed_while_i
     let counts = silent.connections;
     assert_eq!((counts.opened, counts.closed_by_reply, counts.closed_idle), (2, 0, 1));
 }
+
+#[test]
+fn a_wrong_reply_without_a_body_is_known_to_have_none() {
+    let first_wrong = |reply: &[u8]| {
+        let acts = vec![Act::Pass(1_000_000), Act::Bytes(0, reply.to_vec())];
+        let (output, _) = follow(&spec(LoadModel::Closed, 1), Script { acts, ..Script::default() }).unwrap();
+        output.measurement.first_wrong.unwrap()
+    };
+    for reply in [
+        &b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"[..],
+        b"HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ] {
+        let wrong = first_wrong(reply);
+        assert_eq!((wrong.status, wrong.body.map(|body| body.bytes)), (Some(401), Some(0)));
+    }
+    let in_pieces = b"HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n";
+    assert_eq!(first_wrong(in_pieces).body, None);
+}
+
+#[test]
+fn a_peer_that_refuses_at_once_leaves_what_was_due_in_the_books() {
+    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 2) };
+    let connects = vec![Connecting::Hangs, Connecting::Refused];
+    let (output, _) = follow(&with, Script { connects, ..Script::default() }).unwrap();
+    let books = output.measurement.accounting;
+    assert!(books.imbalance().is_none() && books.not_sent.contains_key(&NotSent::Refused), "{books:?}");
+}

@@ -208,6 +208,62 @@ fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
     assert_eq!(stood.without_us.response.unwrap().censored, 0);
 }
 
+/// The books of 10 s at 1,000 a second over 50 connections to a server that does 500, in which the generator sleeps on for
+/// so long at 9 s.
+fn overloaded(overslept_ms: u64) -> Measurement {
+    let overslept = Some((9000 * MS, overslept_ms * MS));
+    let server = SimulatedServer { workers: 50, overslept, ..hello(100 * MS) };
+    measure(&spec(open(1000.0), 50, 10 * NS_PER_S), server)
+}
+
+#[test]
+fn what_had_waited_for_the_server_before_a_standstill_stays_the_servers() {
+    let measured = overloaded(30);
+    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
+    assert!(waiting > 4500, "{waiting}");
+    let stood = measured.standstills.as_ref().unwrap();
+    assert!(stood.count == 1 && (0.01..=0.03).contains(&stood.sum_s), "{stood:?}");
+    let most = (2.0 * 1000.0 * stood.sum_s).ceil() as u64;
+    assert!((10..=most).contains(&stood.never_sent), "what came due in it, and as many behind: {stood:?}");
+    assert!(stood.requests <= stood.never_sent + 50, "and what was in flight: {stood:?}");
+    let late = &measured.accounting.sent_late;
+    assert!(late[&LateCause::NoConnection] > 4500 && !late.contains_key(&LateCause::Generator), "{late:?}");
+}
+
+#[test]
+fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
+    let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
+    let server =
+        SimulatedServer { overslept: Some((3000 * MS, 100 * MS)), stall: Some((3000 * MS, 9 * NS_PER_S)), ..hello(MS) };
+    let measured = measure(&with, server);
+    let stood = measured.standstills.unwrap();
+    let (all, without) = (measured.latency_us.service.unwrap(), stood.without_us.service.as_ref().unwrap());
+    assert!(all.censored >= 50 && stood.requests == 50, "{stood:?}");
+    assert_eq!(all.count - without.count, 50, "the rest is not lost with those that timed out");
+}
+
+#[test]
+fn replies_that_came_while_the_generator_was_held_up_are_received_before_time_outs_are_looked_for() {
+    for model in [LoadModel::Closed, open(1000.0)] {
+        let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(model, 50, 10 * NS_PER_S) };
+        let server = SimulatedServer { held_up: Some((3000 * MS, 500 * MS)), ..hello(20 * MS) };
+        let measured = measure(&with, server);
+        assert_eq!(measured.standstills.as_ref().unwrap().count, 1);
+        assert!(measured.accounting.failed.is_empty(), "{:?}", measured.accounting.failed);
+    }
+}
+
+#[test]
+fn opening_many_connections_again_is_no_standstill() {
+    for model in [LoadModel::Closed, open(1000.0)] {
+        let with = LoadSpec { timeout_ns: Some(200 * MS), ..spec(model, 1000, 3 * NS_PER_S) };
+        let server = SimulatedServer { workers: 0, opening_ns: MS / 20, ..hello(MS) };
+        let measured = measure(&with, server);
+        assert!(measured.connections.opened > 2000, "{:?}", measured.connections);
+        assert_eq!(measured.standstills, None);
+    }
+}
+
 /// Whether a hundred handlers that sleep for 100 ms keep a rate that does not step: over ten and a half of these they
 /// complete ten and a half rounds.
 #[test]

@@ -1,6 +1,6 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
-use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Verdict};
+use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
@@ -194,7 +194,7 @@ fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<Strin
     let late = late_share(measured, LateCause::Generator);
     let attainable = asked.attainable_per_s(measured);
     let needy = Needy::of(measured);
-    let held_up = measured.standstills.as_ref().map_or(0, |it| it.never_sent);
+    let held_up = held_up(measured, rate_per_s);
     let missing = measured.accounting.scheduled.saturating_sub(measured.accounting.sent);
     if rate_per_s > attainable {
         Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
@@ -210,6 +210,13 @@ fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<Strin
     } else {
         None
     }
+}
+
+/// How many of the requests that never left the generator's standstills explain: what came due in them, and as many again
+/// that waited behind these.
+fn held_up(measured: &Measurement, rate_per_s: f64) -> u64 {
+    let most = |stood: &Standstills| (2.0 * stood.sum_s * rate_per_s).ceil() as u64;
+    measured.standstills.as_ref().map_or(0, |stood| stood.never_sent.min(most(stood)))
 }
 
 /// Whether the server refused what was not sent: nothing left, or all that is missing met a refusal.

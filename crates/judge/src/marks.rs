@@ -61,7 +61,7 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
     let stood = measured.standstills.as_ref()?;
     let felt = measured.latency_us.felt()?;
     let without = stood.without_us.felt();
-    let held = felt.count - without.map_or(0, |rest| rest.count).min(felt.count);
+    let held = without.map_or(stood.requests, |rest| felt.count.saturating_sub(rest.count)).min(felt.count);
     let (share, sum_us) = (held as f64 / felt.count.max(1) as f64, measured.stood_still_s() * 1e6);
     let is_touched = |figure: &Metric| {
         let Some(us) = figure.of(felt) else { return false };

@@ -27,8 +27,8 @@ pub struct Reply {
     pub body_ok: bool,
     /// Whether the connection may serve another request.
     pub keep_alive: bool,
-    /// So many of the last bytes that were taken for it are its body, one behind the other; none of a chunked one.
-    pub body_bytes: u64,
+    /// So many of the last bytes that were taken for it are its body, one behind the other; unknown of one in chunks.
+    pub body_bytes: Option<u64>,
     /// Bytes of head and body as they came, framing included.
     pub bytes: u64,
 }
@@ -79,10 +79,10 @@ impl Head {
         let body = input.get(start..end)?;
         let body_ok = expect.body.as_ref().is_none_or(|wanted| wanted == body);
         *input = &input[end..];
-        Some(self.reply(expect, body_ok, (length as u64, end as u64)))
+        Some(self.reply(expect, body_ok, (Some(length as u64), end as u64)))
     }
 
-    fn reply(self, expect: &ReplyExpectation, body_ok: bool, (body_bytes, bytes): (u64, u64)) -> Reply {
+    fn reply(self, expect: &ReplyExpectation, body_ok: bool, (body_bytes, bytes): (Option<u64>, u64)) -> Reply {
         let status_ok = expect.status.map_or((200..400).contains(&self.status), |wanted| self.status == wanted);
         Reply { status: self.status, status_ok, body_ok, keep_alive: self.keep_alive, body_bytes, bytes }
     }
@@ -221,7 +221,8 @@ impl Part {
     fn complete(&mut self, expect: &ReplyExpectation) -> Reply {
         let body_ok =
             expect.body.as_ref().is_none_or(|body| self.body_matches && self.body_length == body.len() as u64);
-        let body_bytes = if self.head.framing == Framing::Chunked { 0 } else { self.body_length };
+        let is_whole = self.head.framing != Framing::Chunked || self.body_length == 0;
+        let body_bytes = is_whole.then_some(self.body_length);
         let reply = self.head.reply(expect, body_ok, (body_bytes, self.bytes));
         (self.phase, self.bytes, self.body_length, self.body_matches) = (Phase::Head, 0, 0, true);
         reply

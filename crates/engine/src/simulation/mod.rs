@@ -55,6 +55,10 @@ pub struct SimulatedServer {
     pub stall: Option<(u64, u64)>,
     /// From when, since the load's start, and for how long its machine lets the generator sleep on.
     pub overslept: Option<(u64, u64)>,
+    /// From when, since the load's start, and for how long the generator is held up after a send.
+    pub held_up: Option<(u64, u64)>,
+    /// How long the generator is busy with opening a connection.
+    pub opening_ns: u64,
     /// The reply to each request of the mix, in its order.
     pub replies: Vec<Vec<u8>>,
     /// Bytes that one send takes at most.
@@ -78,6 +82,8 @@ impl SimulatedServer {
             connect_ns: 0,
             stall: None,
             overslept: None,
+            held_up: None,
+            opening_ns: 0,
             replies,
             takes: usize::MAX,
         }
@@ -165,6 +171,7 @@ impl Wire for SimulatedWire {
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
         self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
         let open = Ready { slot, generation, readable: false, writable: true, hangup: false };
+        self.clock.advance_to(self.clock.now_ns() + self.server.opening_ns);
         match self.server.connect_ns {
             0 => self.immediate.push(open),
             after_ns => self.connecting.push_back((self.clock.now_ns() + after_ns, open)),
@@ -187,6 +194,11 @@ impl Wire for SimulatedWire {
         while let Some(place) = self.arrived(slot) {
             self.arrivals += 1;
             self.begin(Job { number: self.arrivals, slot, generation, place });
+        }
+        if let Some((from_ns, for_ns)) = self.server.held_up
+            && self.clock.now_ns() >= from_ns
+        {
+            self.clock.advance_to(from_ns + for_ns);
         }
         Ok(taken)
     }

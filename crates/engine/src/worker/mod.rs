@@ -94,6 +94,8 @@ pub(crate) struct Worker<'a, W, C> {
     looked_ns: u64,
     /// A longer time between two looks is the longest so far, or a standstill.
     remarkable_ns: u64,
+    /// Stood still since the last wait: replies that came meanwhile still lie in the sockets.
+    to_catch_up: bool,
     last_ended_ns: u64,
 }
 
@@ -149,6 +151,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             longest_stall_ns: 0,
             looked_ns: now_ns,
             remarkable_ns: 0,
+            to_catch_up: false,
             last_ended_ns: now_ns,
             clock,
         }
@@ -207,8 +210,9 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
                 busy.end(now_ns);
                 return Ok(self.finish(now_ns, busy));
             }
-            let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
+            let now_ns = self.after_sending();
             let timeout_ns = self.time_to_next(now_ns);
+            self.to_catch_up = false;
             let edges = self.wire.wait(timeout_ns)?;
             // It may have been held up in its sleep as well.
             self.looked_ns = now_ns + timeout_ns;
@@ -223,7 +227,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         opened == 0
             && refused > 0
             && refused == connect_failed
-            && now_ns >= self.demand.window.start_ns
+            && now_ns > self.demand.window.start_ns
             && matches!(self.spec.extent, Extent::Window(_))
     }
 
@@ -302,6 +306,21 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.looked_ns = now_ns;
     }
 
+    /// The time of the last look; under the open model, whose sends have stamps of their own, of one now.
+    fn after_sending(&mut self) -> u64 {
+        if self.demand.is_open() {
+            self.look_now();
+        }
+        self.looked_ns
+    }
+
+    /// Looks at the clock between two pieces of work, so that together they are no standstill.
+    fn look_now(&mut self) -> u64 {
+        let now_ns = self.clock.now_ns();
+        self.look(now_ns);
+        now_ns
+    }
+
     /// The thread was held up from one moment to another; as its longest stall counts what of it lies in the window.
     #[cold]
     fn note_gap(&mut self, from_ns: u64, until_ns: u64) {
@@ -310,6 +329,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.longest_stall_ns = self.longest_stall_ns.max(stall_ns);
         self.remarkable_ns = self.longest_stall_ns.min(STANDSTILL_NS - 1);
         if until_ns - from_ns >= STANDSTILL_NS {
+            self.to_catch_up = true;
             self.ledger.stood_still(from_ns, until_ns);
         }
     }
@@ -327,15 +347,18 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         self.start_slots();
         self.dispatch();
         // Sending takes time, and what follows must not look at the requests just sent from before their send.
-        let now_ns = if self.demand.is_open() { self.clock.now_ns() } else { now_ns };
+        let now_ns = self.after_sending();
         while let Some(Reverse((at_ns, slot))) = self.reconnects.peek().copied()
             && at_ns <= now_ns
         {
             self.reconnects.pop();
+            let now_ns = self.look_now();
             self.reopen(slot, now_ns);
         }
         self.open_some(now_ns);
-        self.look_for_timeouts(now_ns);
+        if !self.to_catch_up {
+            self.look_for_timeouts(now_ns);
+        }
     }
 
     fn is_done(&self, now_ns: u64) -> bool {

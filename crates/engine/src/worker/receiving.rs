@@ -194,6 +194,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let oldest = self.connections.oldest_mut(slot);
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);
+                self.look_now();
             }
         }
     }
@@ -201,8 +202,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
 /// What is known of a wrong reply, the last bytes of which are at the end of `taken`.
 fn wrong(expect: &ReplyExpectation, reply: &Reply, taken: &[u8]) -> WrongReply {
-    let body = usize::try_from(reply.body_bytes).unwrap_or(0);
-    let here = body.min(taken.len());
-    let tail = (here > 0).then(|| (&taken[taken.len() - here..], body - here));
+    let body = reply.body_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    let tail = body.map(|body| (body, body.min(taken.len()))).filter(|(body, here)| *here > 0 || *body == 0);
+    let tail = tail.map(|(body, here)| (&taken[taken.len() - here..], body - here));
     WrongReply::new((expect.status, expect.body.as_deref()), reply.status, tail)
 }

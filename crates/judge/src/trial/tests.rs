@@ -278,6 +278,22 @@ fn an_open_rate_is_reached_or_missed_for_a_reason() {
 }
 
 #[test]
+fn a_small_standstill_does_not_explain_what_an_overloaded_server_kept_waiting() {
+    let missed = |sum_s: f64| {
+        let (mut cell, mut trial) = launch(0, 9_200.0);
+        open(&mut cell, &mut trial, 9_200.0);
+        let measured = measured(&mut trial);
+        measured.accounting.scheduled += 4_000;
+        measured.accounting.not_sent.insert(NotSent::WaitingAtEnd, 4_000);
+        measured.standstills =
+            Some(Standstills { count: 1, sum_s, longest_s: sum_s, never_sent: 4_000, ..Standstills::default() });
+        (check_trial(&cell, None, &trial).limit.code, void_code(&cell, &trial))
+    };
+    assert_eq!(missed(0.01), ("server-behind".to_owned(), None), "some 92 requests a standstill");
+    assert_eq!(missed(0.3), ("rate-not-reached".to_owned(), Some("rate-not-reached".to_owned())));
+}
+
+#[test]
 fn a_quantile_near_the_lateness_is_marked() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
