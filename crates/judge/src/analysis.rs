@@ -25,7 +25,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         quick: plan.quick,
         preliminary: blocks < BLOCKS_FOR_A_VERDICT,
         blocks: blocks as u32,
-        blocks_before: plan.blocks_before.iter().map(|blocks| blocks.max).collect(),
+        blocks_before: blocks_before(plan).collect(),
         seed: plan.seed,
         margin: plan.margin,
         elapsed_s: None,
@@ -43,6 +43,11 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
         void_trials,
     }
+}
+
+/// How many blocks were asked for each time before more were.
+pub(crate) fn blocks_before(plan: &Plan) -> impl Iterator<Item = u32> {
+    plan.blocks_before.iter().map(|blocks| blocks.max)
 }
 
 /// How many of the tested claims chance would support at most: a test of 5 % is wrong on the claim's side in half of

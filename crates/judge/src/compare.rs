@@ -59,6 +59,7 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     CompareAnalysis {
         interleaved: true,
         blocks: records.complete_blocks() as u32,
+        blocks_before: analysis::blocks_before(run.plan).collect(),
         seed: Some(run.plan.seed),
         session: session::analyse(&records),
         trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
@@ -92,6 +93,7 @@ pub fn compare_runs(
     Ok(CompareAnalysis {
         interleaved: false,
         blocks: before.complete_blocks().min(after.complete_blocks()) as u32,
+        blocks_before: analysis::blocks_before(old.plan).chain(analysis::blocks_before(new.plan)).collect(),
         seed: None,
         session: both(session::analyse(&before), session::analyse(&after)),
         trials: TrialCount { total, void: void_trials.len() as u32 },
@@ -145,6 +147,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         saved_loads: false,
         interleaved: false,
         blocks: 0,
+        blocks_before: Vec::new(),
         seed: None,
         differences: Vec::new(),
         session: SessionAnalysis::default(),

@@ -76,7 +76,7 @@ impl<'a> Records<'a> {
         &self.repeated
     }
 
-    /// ln(launch ÷ second launch) of the plan's twin in every block in which both are above zero.
+    /// ln(launch ÷ second launch) of the plan's twin in every block in which both have a value.
     pub(crate) fn twin_log_ratios(&self, metric: Metric) -> Vec<f64> {
         self.plan
             .twin
@@ -119,10 +119,12 @@ impl<'a> Records<'a> {
         self.blocks().iter().filter(|block| complete(block)).count()
     }
 
-    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed.
+    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and by
+    /// as many times as more of them were asked for after a look.
     pub(crate) fn significance(&self) -> f64 {
-        let stopped = self.plan.blocks.max > self.plan.blocks.min;
-        if stopped { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
+        let raises = self.plan.blocks_before.len();
+        let stopped = raises > 0 || self.plan.blocks.max > self.plan.blocks.min;
+        if stopped { SIGNIFICANCE_WHEN_STOPPED / (1.0 + raises as f64) } else { SIGNIFICANCE }
     }
 
     /// A metric in one launch; none where the launch is void, missing, or does not support it.
@@ -135,9 +137,14 @@ impl<'a> Records<'a> {
         self.launches(cell).filter_map(|launch| launch.value(metric)).collect()
     }
 
-    /// ln(a ÷ b) in every block in which both are above zero, in block order.
+    /// ln(a ÷ b) in every block in which both have a value, in block order; none at all where a value is zero.
     pub(crate) fn log_ratios(&self, a: usize, b: usize, metric: Metric) -> Vec<f64> {
         log_ratios(&self.cells[a], &self.cells[b], metric)
+    }
+
+    /// Whether a value of a cell is zero, so that nothing has a ratio to it.
+    pub(crate) fn has_zero(&self, cell: usize, metric: Metric) -> bool {
+        has_zero(&self.cells[cell], metric)
     }
 
     /// The books of a cell's valid launches, all together.
@@ -186,10 +193,18 @@ fn judged<'a>(plan: &'a Plan, trials: &'a [TrialRecord]) -> BTreeMap<(u32, usize
     launches
 }
 
+/// Leaving out the blocks with a zero would favour whoever did nothing in them: then there are no ratios.
 fn log_ratios(a: &ByBlock, b: &ByBlock, metric: Metric) -> Vec<f64> {
-    let positive = |launch: &Launch| launch.value(metric).filter(|value| *value > 0.0);
-    let log_ratio = |(block, launch): (&u32, &Launch)| Some((positive(launch)? / positive(b.get(block)?)?).ln());
+    if has_zero(a, metric) || has_zero(b, metric) {
+        return Vec::new();
+    }
+    let log_ratio =
+        |(block, launch): (&u32, &Launch)| Some((launch.value(metric)? / b.get(block)?.value(metric)?).ln());
     a.iter().filter_map(log_ratio).collect()
+}
+
+fn has_zero(launches: &ByBlock, metric: Metric) -> bool {
+    launches.values().filter_map(|launch| launch.value(metric)).any(|value| value <= 0.0)
 }
 
 /// The cells that share their conditions, as indices, in the order of the plan; within each the targets' cells.

@@ -13,6 +13,9 @@ pub const SIGNIFICANCE: f64 = 0.05;
 /// Level of the tests behind a verdict in a run that ends as soon as it is precise. It ends where the scatter looks
 /// small, so tests at 5 % would be wrong in up to 6.8 % of runs of 6 to 12 blocks and 7.5 % of 6 to 30; at 3 % they
 /// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
+///
+/// Raising the blocks of a run after a look is such a run without a rule, and each raise is one more look: the level is
+/// divided by their number (Bonferroni), which holds whatever made somebody look again.
 pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
 
 /// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of
@@ -79,6 +82,11 @@ pub const NOISY_OTHERS: f64 = 0.10;
 
 /// Most of its CPUs that a disturbed target is taken to have lost. A choice: a launch that was left a tenth says nothing.
 pub const MOST_LOST: f64 = 0.9;
+
+/// Most by which a disturbance multiplies the CPU time of a request. What others take of a CPU is not charged to the
+/// target; they can only make its own time worth less, by what they push out of its caches and by the half of a core that
+/// a sibling thread uses, and two threads of a core never do less together than one alone by much.
+pub const SHARED_CORE_COST: f64 = 2.0;
 
 /// Share of the scheduled requests that must have been sent for an open rate to count as reached.
 pub const RATE_SENT: f64 = 0.999;

@@ -24,6 +24,10 @@ pub struct CompareAnalysis {
     pub saved_loads: bool,
     /// Blocks in which both were measured; of two runs, the fewer.
     pub blocks: u32,
+    /// How many blocks were asked for before more were, after these had been seen; of two runs the old one's before the
+    /// new one's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks_before: Vec<u32>,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
     /// Seed of the order of trials; null for two runs.
@@ -89,6 +93,8 @@ pub enum Withheld {
     Failing,
     /// It rests on launches during which the machine was disturbed.
     Disturbed,
+    /// A launch of one of them has a zero, to which nothing has a ratio.
+    Zero,
 }
 
 /// Which of the two servers.

@@ -64,6 +64,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
                 .to_owned()
         });
     }
+    said.extend(words::more_blocks(&analysis.blocks_before, analysis.blocks).map(|text| format!("{text}.")));
     if !analysis.interleaved {
         said.push(
             "The two were not measured in turn: whatever changed on the machine in between is in the ratios."
@@ -112,8 +113,14 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .collect()
 }
 
-const WITHHELD: [Withheld; 5] =
-    [Withheld::Disturbed, Withheld::Failing, Withheld::AtLeast, Withheld::AtCeiling, Withheld::Censored];
+const WITHHELD: [Withheld; 6] = [
+    Withheld::Zero,
+    Withheld::Disturbed,
+    Withheld::Failing,
+    Withheld::AtLeast,
+    Withheld::AtCeiling,
+    Withheld::Censored,
+];
 
 /// Why a verdict is held back.
 fn because(withheld: Withheld) -> &'static str {
@@ -122,6 +129,7 @@ fn because(withheld: Withheld) -> &'static str {
         Withheld::AtCeiling => "the handler delay allows no more",
         Withheld::Censored => "requests were unfinished, so that a quantile is only a lower bound",
         Withheld::Failing => "more requests failed than may, and a failure may be quick and cheap",
+        Withheld::Zero => "a launch has a zero, to which nothing has a ratio",
         Withheld::Disturbed => "the machine was busy, which alone could have made it",
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
 
 /// What to know before the tables, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
-    let once = [noise(analysis, conditions), repeated(analysis), more_blocks(analysis)];
+    let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
     let first = [windows(analysis), toolchains(&analysis.environment)];
     let notes = first.into_iter().flatten().chain(conditions.notes().iter().cloned()).chain(once.into_iter().flatten());
     notes.chain(relative_rates(analysis, conditions)).collect()
@@ -339,10 +339,10 @@ fn repeated(analysis: &Analysis) -> Option<String> {
 }
 
 /// `More blocks asked for after these had been seen: 6 at first; 14 now`.
-fn more_blocks(analysis: &Analysis) -> Option<String> {
-    let (first, later) = analysis.blocks_before.split_first()?;
+pub(crate) fn more_blocks(before: &[u32], now: u32) -> Option<String> {
+    let (first, later) = before.split_first()?;
     let later = later.iter().map(|blocks| format!(", then {blocks}")).collect::<String>();
-    Some(format!("More blocks asked for after these had been seen: {first} at first{later}; {} now", analysis.blocks))
+    Some(format!("More blocks asked for after these had been seen: {first} at first{later}; {now} now"))
 }
 
 /// What a reader must know of the whole session, one line each: `Drift (…): …`.

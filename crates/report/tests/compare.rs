@@ -57,6 +57,7 @@ fn revisions() -> CompareAnalysis {
         saved_loads: false,
         interleaved: true,
         blocks: 7,
+        blocks_before: Vec::new(),
         margin: 0.05,
         seed: Some(42),
         environment: Environment {
@@ -102,6 +103,7 @@ fn runs() -> CompareAnalysis {
         new: "runs/2026-11-21-mine".to_owned(),
         interleaved: false,
         blocks: 4,
+        blocks_before: Vec::new(),
         seed: None,
         differences: vec!["kernel: 6.1, then 6.18".to_owned()],
         rows: vec![

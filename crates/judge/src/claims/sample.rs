@@ -1,6 +1,6 @@
 //! How many requests a launch can have at most, where this is known before it runs, and what they cannot show.
 
-use model::{CellPlan, Metric};
+use model::{Arrivals, CellPlan, LoadModel, Metric};
 
 use crate::asked::Asked;
 use crate::bounds::most_completions;
@@ -15,10 +15,13 @@ pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<String> {
     (most < needed).then(text)
 }
 
-/// Most requests of a launch: what the delay allows in a closed load, what is due in an open one.
+/// Most requests of a launch: what the delay allows in a closed load, what is due in an open one. Arrivals at random have
+/// no most.
 fn most_requests(cell: &CellPlan) -> Option<u64> {
     let (asked, window_s) = (Asked::from(cell), cell.load.window_ns as f64 / model::NS_PER_S as f64);
+    let at_random = matches!(cell.load.load_model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });
     let most = match asked.rate_per_s {
+        Some(_) if at_random => return None,
         // It is measured before the run.
         Some(_) if cell.rate_share.is_some() => return None,
         Some(rate_per_s) => rate_per_s * window_s,
@@ -48,6 +51,9 @@ mod tests {
         let mut open = closed(10, 0);
         open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
         assert!(said(&open, Metric::P99).unwrap().ends_with("200 at most"));
+        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Poisson };
+        assert_eq!(said(&open, Metric::P99), None, "by chance more come than are expected");
+        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
         open.load.window_ns = 20 * NS_PER_S;
         assert_eq!(said(&open, Metric::P99), None);
         assert_eq!((open.rate_share, said(&open, Metric::Throughput)), (None, None));

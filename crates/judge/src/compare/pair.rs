@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, Mark, Measured, Metric, Observation, Scale, Withheld,
+    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, Metric, Observation,
+    Scale, Withheld,
 };
 
 use crate::cells::{self, measured};
 use crate::comparisons::{doubt, seen};
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, LogRatio, paired, share_interval, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST};
+use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
@@ -54,12 +55,22 @@ impl Pair<'_> {
         [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
     }
 
-    /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured.
+    /// Whether there is no ratio because a launch of either has a zero.
+    pub(super) fn has_zero(&self, metric: Metric) -> bool {
+        let is_zero = |(records, cell): (&Records, usize)| records.has_zero(cell, metric);
+        metric.scale() == Scale::Ratio && (is_zero(self.old) || is_zero(self.new))
+    }
+
+    /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
+    /// ratio.
     pub(super) fn change(&self, metric: Metric) -> Option<LogRatio> {
         self.read(metric, Reading::AsMeasured)
     }
 
     fn read(&self, metric: Metric, reading: Reading) -> Option<LogRatio> {
+        if self.has_zero(metric) {
+            return None;
+        }
         let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
         let found = if self.paired {
             let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
@@ -81,14 +92,14 @@ impl Pair<'_> {
         }
     }
 
-    /// A side's values by block, on the scale on which they are compared. What has no logarithm is left out.
+    /// A side's values by block, on the scale on which they are compared.
     fn points(&self, arm: Arm, metric: Metric, reading: Reading) -> BTreeMap<u32, f64> {
         let (records, cell) = self.side(arm);
         let point = |launch: &Launch| {
             let block = launch.record.block;
             let value = records.value(cell, block, metric)?;
             let scaled = match metric.scale() {
-                Scale::Ratio => (value > 0.0).then(|| value.ln())?,
+                Scale::Ratio => value.ln(),
                 Scale::Difference => value,
             };
             let disturbed = launch.is(Mark::Noisy);
@@ -96,7 +107,7 @@ impl Pair<'_> {
             match reading {
                 Reading::Undisturbed if disturbed => None,
                 Reading::InFavourOf(favoured) if disturbed && favoured == arm => {
-                    Some((block, scaled + toward_better * could_be_lost(launch)?))
+                    Some((block, scaled + toward_better * could_be_lost(launch, metric)?))
                 }
                 _ => Some((block, scaled)),
             }
@@ -135,7 +146,10 @@ impl Pair<'_> {
         let interval = found.map(|found| found.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
-            estimate: measured.estimate.or_else(|| Some(of(new.estimate?, old.estimate?)).filter(|v| v.is_finite())),
+            estimate: measured.estimate.or_else(|| {
+                let value = of(new.estimate?, old.estimate?);
+                (value.is_finite() && !self.has_zero(metric)).then_some(value)
+            }),
             ..measured
         };
         let (ratio, difference) = match metric.scale() {
@@ -158,6 +172,9 @@ impl Pair<'_> {
         found: Option<LogRatio>,
         p_adjusted: Option<f64>,
     ) -> (ComparisonVerdict, Option<Withheld>) {
+        if self.has_zero(metric) {
+            return (ComparisonVerdict::Inconclusive, Some(Withheld::Zero));
+        }
         let verdict = self.verdict(metric, found, p_adjusted);
         match self.withheld(metric, verdict) {
             None => (verdict, None),
@@ -208,10 +225,21 @@ impl Pair<'_> {
         if !suffers(metric) || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
             return true;
         }
-        // How much a tail suffers has no bound: a single hold-up makes it.
-        let bounded = metric.scale() == Scale::Ratio && !matches!(metric, Metric::P90 | Metric::P99 | Metric::P999);
+        let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
         holds(self.read(metric, Reading::Undisturbed))
             || (bounded && holds(self.read(metric, Reading::InFavourOf(worse))))
+    }
+
+    /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
+    /// requests that come due meanwhile queue, which multiplies even the median's loss, while in a closed one nobody
+    /// asks before being answered.
+    fn is_bounded(&self, metric: Metric) -> bool {
+        let (records, cell) = self.new;
+        let is_closed = records.plan.cells[cell].load.load_model == LoadModel::Closed;
+        match metric {
+            Metric::P90 | Metric::P99 | Metric::P999 => false,
+            metric => is_closed || !metric.is_latency(),
+        }
     }
 }
 
@@ -231,10 +259,12 @@ fn suffers(metric: Metric) -> bool {
 }
 
 /// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
-/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s).
-fn could_be_lost(launch: &Launch) -> Option<f64> {
+/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is no wall clock: what is
+/// taken from a target is not charged to it.
+fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
     let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;
     let own = if *cpus > 0 { *cpus } else { host.cpus };
     let lost = (host.steal_share + host.others_share) * f64::from(host.cpus) / f64::from(own.max(1));
-    Some(-(1.0 - lost.min(MOST_LOST)).ln())
+    let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
+    Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
 }

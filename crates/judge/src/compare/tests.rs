@@ -1,5 +1,6 @@
 use model::{
-    Arm, CompareRow, ComparisonVerdict, Failure, GateVerdict, HostUse, Mark, TrialRecord, Withheld, parse_gates,
+    Arm, Arrivals, Blocks, CompareRow, ComparisonVerdict, Failure, GateVerdict, HostUse, Mark, TrialRecord, Withheld,
+    parse_gates,
 };
 
 use super::*;
@@ -264,4 +265,74 @@ fn a_lower_bound_holds_a_gate_when_it_is_the_new_one() {
     };
     assert_eq!(only("new"), (GateVerdict::Held, None), "it does at least that");
     assert_eq!(only("old"), (GateVerdict::Undecided, Some(Withheld::AtLeast)), "the old one may be faster still");
+}
+
+#[test]
+fn a_busy_machine_does_not_hide_a_threefold_cost() {
+    let gates = "cpu_per_request<+3%";
+    let with_cost = |factor: f64| {
+        altered(&session(100.0, 100.0, 0.005), gates, &ALL, |trial| {
+            disturb(trial, 0.45);
+            trial.observation.as_mut().unwrap().cpu_user_s *= factor;
+        })
+    };
+    let threefold = with_cost(3.3);
+    assert_eq!(row(&threefold, Metric::CpuPerRequest).verdict, ComparisonVerdict::Slower);
+    assert_eq!(threefold.gates[0].verdict, GateVerdict::Broken, "others' time is not charged to a target");
+    let shared = with_cost(1.8);
+    assert_eq!(
+        row(&shared, Metric::CpuPerRequest).withheld,
+        Some(Withheld::Disturbed),
+        "a shared core may cost as much"
+    );
+}
+
+#[test]
+fn a_launch_that_served_nothing_leaves_no_ratio() {
+    let nothing = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().in_window.ok = 0;
+    let analysis =
+        altered(&session(100.0, 100.0, 0.005).blocks(9).planned(9, 9), "throughput>-5%", &[2, 5, 8], nothing);
+    let throughput = row(&analysis, Metric::Throughput);
+    assert_eq!((throughput.verdict, throughput.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Zero)));
+    assert_eq!((throughput.ratio.estimate, throughput.ratio.low), (None, None));
+    let gate = &analysis.gates[0];
+    assert_eq!((gate.verdict, gate.withheld), (GateVerdict::Undecided, Some(Withheld::Zero)));
+}
+
+/// Why a median five times as high is no evidence where others used two fifths of the target's CPU.
+fn disturbed_median(model: LoadModel) -> Option<Withheld> {
+    let session = session(20.0, 100.0, 0.005);
+    let (mut plan, mut trials) = (session.plan(), session.records());
+    for cell in &mut plan.cells {
+        cell.load.load_model = model.clone();
+    }
+    for trial in &mut trials {
+        let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;
+        latencies.response = latencies.service.clone();
+        disturb(trial, 0.2);
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let analysis = compare_targets(run, "old", "new", &[]);
+    row(&analysis, Metric::P50).withheld
+}
+
+#[test]
+fn queues_leave_the_median_of_an_open_load_without_a_bound() {
+    assert_eq!(disturbed_median(LoadModel::Closed), None, "40 % of a CPU do not make it five times as slow");
+    let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    assert_eq!(disturbed_median(open), Some(Withheld::Disturbed));
+}
+
+#[test]
+fn every_look_makes_the_tests_stricter() {
+    let session = session(100.0, 100.0, 0.005);
+    let (mut plan, trials) = (session.plan(), session.records());
+    let mut level = |before: &[u32]| {
+        plan.blocks_before = before.iter().map(|blocks| Blocks { min: *blocks, max: *blocks }).collect();
+        Records::new(&plan, &trials).significance()
+    };
+    assert_eq!([level(&[]), level(&[6]), level(&[6, 9])], [0.05, 0.015, 0.01]);
+    plan.blocks_before = vec![Blocks { min: 3, max: 3 }];
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    assert_eq!(compare_targets(run, "old", "new", &[]).blocks_before, [3]);
 }
