@@ -212,6 +212,28 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
     measurement(launch).and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
 }
 
+/// What the figures of a metric count in a cell: those of another kind cannot be held against them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Memory.
+    Memory(MemoryCount),
+    /// The times of this population.
+    Latency(&'static str),
+    /// What every record counts alike.
+    Alike,
+}
+
+/// What the figures of a metric count in a cell.
+pub(crate) fn counted(records: &Records, index: usize, metric: Metric) -> Counted {
+    match metric {
+        Metric::PeakMemory | Metric::MemoryAtRest | Metric::MemoryAfter => {
+            Counted::Memory(memory_count(records, index))
+        }
+        metric if metric.is_latency() => Counted::Latency(population(records, index)),
+        _ => Counted::Alike,
+    }
+}
+
 /// What the memory of its launches counts; the one that is most to be said where they differ.
 fn memory_count(records: &Records, index: usize) -> MemoryCount {
     let seen = records.valid(index).filter_map(|launch| launch.record.observation.as_ref());

@@ -63,12 +63,15 @@ impl BlockPlanner {
     }
 
     /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
-    /// becomes precise however often it is launched, and one that serves nothing right has no ratio: neither counts.
+    /// becomes precise however often it is launched, and one that once served nothing right has no ratio: neither counts.
     fn half_widths(&self, records: &Records) -> Vec<Option<f64>> {
         let half_width = |values: &[f64]| t_interval(values).map(|interval| interval.half_width());
         let mut widths = Vec::new();
         for group in by_conditions(&self.plan) {
-            let serves = |cell: &usize| records.values(*cell, Metric::Throughput).iter().any(|rate| *rate > 0.0);
+            let serves = |cell: &usize| {
+                let rates = records.values(*cell, Metric::Throughput);
+                !rates.is_empty() && rates.iter().all(|rate| *rate > 0.0)
+            };
             let alive: Vec<usize> = group.into_iter().filter(serves).collect();
             if let [single] = alive[..] {
                 widths.push(logarithms(&records.values(single, Metric::Throughput)).and_then(|v| half_width(&v)));

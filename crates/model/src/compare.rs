@@ -83,7 +83,7 @@ pub struct CompareRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Withheld {
-    /// The throughput is only a lower bound: the generator may have been the limit.
+    /// The throughput is only a lower bound, a latency an upper one: the generator may have been the limit.
     AtLeast,
     /// The handler delay allowed no more.
     AtCeiling,
@@ -93,6 +93,12 @@ pub enum Withheld {
     Failing,
     /// It rests on launches during which the machine was disturbed.
     Disturbed,
+    /// The latency holds much of the generator's own.
+    Lateness,
+    /// A server had less load before the window than it says it needs to be warm.
+    Cold,
+    /// The two count different things under one name.
+    Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.
     Zero,
 }

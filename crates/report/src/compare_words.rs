@@ -113,8 +113,11 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .collect()
 }
 
-const WITHHELD: [Withheld; 6] = [
+const WITHHELD: [Withheld; 9] = [
     Withheld::Zero,
+    Withheld::Definition,
+    Withheld::Cold,
+    Withheld::Lateness,
     Withheld::Disturbed,
     Withheld::Failing,
     Withheld::AtLeast,
@@ -129,6 +132,9 @@ fn because(withheld: Withheld) -> &'static str {
         Withheld::AtCeiling => "the handler delay allows no more",
         Withheld::Censored => "requests were unfinished, so that a quantile is only a lower bound",
         Withheld::Failing => "more requests failed than may, and a failure may be quick and cheap",
+        Withheld::Lateness => "much of the latency may be the generator's own",
+        Withheld::Cold => "a server had less load before the window than it says it needs to be warm",
+        Withheld::Definition => "the two runs count different things under the same name",
         Withheld::Zero => "a launch has a zero, to which nothing has a ratio",
         Withheld::Disturbed => "the machine was busy, which alone could have made it",
     }

@@ -30,7 +30,7 @@ fn unmeasured(gate: &Gate) -> GateResult {
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     let found = pair.change(gate.metric);
     let seen = side(gate, found);
-    let withheld = pair.has_zero(gate.metric).then_some(Withheld::Zero).or_else(|| withheld(gate, pair, seen));
+    let withheld = pair.incomparable(gate.metric).or_else(|| withheld(gate, pair, seen));
     GateResult {
         gate: gate.to_string(),
         conditions: row.conditions.clone(),

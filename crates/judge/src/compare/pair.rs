@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, Metric, Observation,
-    Scale, Withheld,
+    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, MemoryCount, Metric,
+    Observation, Scale, Withheld,
 };
 
-use crate::cells::{self, measured};
+use crate::cells::{self, Counted, measured};
 use crate::comparisons::{doubt, seen};
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, LogRatio, paired, share_interval, unpaired};
@@ -59,6 +59,20 @@ impl Pair<'_> {
     pub(super) fn has_zero(&self, metric: Metric) -> bool {
         let is_zero = |(records, cell): (&Records, usize)| records.has_zero(cell, metric);
         metric.scale() == Scale::Ratio && (is_zero(self.old) || is_zero(self.new))
+    }
+
+    /// Why the two say nothing of each other, whatever the figures are.
+    pub(super) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
+        let counted = |(records, cell): (&Records, usize)| cells::counted(records, cell, metric);
+        // Within a run memory is proportional where there are several processes, and only there.
+        let differ = match (counted(self.old), counted(self.new)) {
+            (Counted::Memory(old), Counted::Memory(new)) if self.paired => {
+                (old == MemoryCount::ResidentSum) != (new == MemoryCount::ResidentSum)
+            }
+            (old, new) => old != new,
+        };
+        let zero = self.has_zero(metric).then_some(Withheld::Zero);
+        zero.or_else(|| differ.then_some(Withheld::Definition))
     }
 
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
@@ -172,8 +186,8 @@ impl Pair<'_> {
         found: Option<LogRatio>,
         p_adjusted: Option<f64>,
     ) -> (ComparisonVerdict, Option<Withheld>) {
-        if self.has_zero(metric) {
-            return (ComparisonVerdict::Inconclusive, Some(Withheld::Zero));
+        if let some @ Some(_) = self.incomparable(metric) {
+            return (ComparisonVerdict::Inconclusive, some);
         }
         let verdict = self.verdict(metric, found, p_adjusted);
         match self.withheld(metric, verdict) {

@@ -304,7 +304,7 @@ fn disturbed_median(model: LoadModel) -> Option<Withheld> {
     let session = session(20.0, 100.0, 0.005);
     let (mut plan, mut trials) = (session.plan(), session.records());
     for cell in &mut plan.cells {
-        cell.load.load_model = model.clone();
+        cell.load.load_model = model;
     }
     for trial in &mut trials {
         let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;
@@ -335,4 +335,23 @@ fn every_look_makes_the_tests_stricter() {
     plan.blocks_before = vec![Blocks { min: 3, max: 3 }];
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     assert_eq!(compare_targets(run, "old", "new", &[]).blocks_before, [3]);
+}
+
+#[test]
+fn what_two_runs_count_differently_is_not_compared() {
+    let server = |seed| Session::new().cell("mine", 100.0).noise(0.005).seed(seed);
+    let (plan, before) = (server(1).plan(), server(1).records());
+    let mut after = server(2).records();
+    for seen in after.iter_mut().filter_map(|trial| trial.observation.as_mut()) {
+        (seen.processes_max, seen.peak_pss_bytes) = (4, Some(90_000_000));
+    }
+    let environment = Environment::default();
+    let run = |trials| Run { plan: &plan, environment: &environment, trials };
+    let names = ("before".to_owned(), "after".to_owned());
+    let gates = parse_gates("peak_memory<+10%").unwrap();
+    let analysis = compare_runs(run(&before), run(&after), names, &gates).unwrap();
+    let found = row(&analysis, Metric::PeakMemory);
+    assert_eq!((found.verdict, found.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Definition)));
+    assert_eq!(analysis.gates[0].verdict, GateVerdict::Undecided);
+    assert_eq!(row(&analysis, Metric::Throughput).withheld, None);
 }

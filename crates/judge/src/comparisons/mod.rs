@@ -8,7 +8,7 @@ use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric, Withheld};
 
 pub(crate) use ranks::group;
 
-use crate::cells::{failing, is_censored};
+use crate::cells::{failing, is_censored, too_short_to_warm};
 use crate::records::{Records, by_conditions, pairs};
 use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
@@ -88,20 +88,31 @@ impl Side<'_> {
     /// Why it cannot be the worse one, or the better one, or the same.
     fn doubt(&self, metric: Metric, seen: ComparisonVerdict, is_worse: bool) -> Option<Withheld> {
         let (records, cell) = self.at;
-        let is_same = seen == ComparisonVerdict::Same;
-        let of_replies = metric == Metric::Throughput || metric == Metric::CpuPerRequest || metric.is_latency();
+        let (is_same, latency) = (seen == ComparisonVerdict::Same, metric.is_latency());
+        let of_rate = matches!(metric, Metric::Throughput | Metric::ElapsedPerRequest);
+        let of_replies = of_rate || latency || matches!(metric, Metric::CpuPerRequest | Metric::SwitchesPerRequest);
         match metric {
-            // What is only known to do at least so much can be the better one, but neither the worse one nor the same.
-            Metric::Throughput if (is_worse || is_same) && records.at_least(cell) => Some(Withheld::AtLeast),
+            // Nobody knows what a server is like when warm that was not.
+            _ if !metric.is_before_load() && too_short_to_warm(records.plan, cell).is_some() => Some(Withheld::Cold),
+            // What is only known to do at least so much can be the better one, but neither the worse one nor the same: in
+            // its latencies a request that the busy generator had not yet looked at counts as being served.
+            _ if (of_rate || latency) && (is_worse || is_same) && records.at_least(cell) => Some(Withheld::AtLeast),
             // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
-            Metric::Throughput if is_worse && records.marked(cell, Mark::AtCeiling) => Some(Withheld::AtCeiling),
+            _ if of_rate && is_worse && records.marked(cell, Mark::AtCeiling) => Some(Withheld::AtCeiling),
+            // Without what the generator added, a quantile is lower than it was measured.
+            _ if latency && (is_worse || is_same) && records.generators_doing(cell, metric) => Some(Withheld::Lateness),
             // A quantile that is only a lower bound can be the worse one, but neither the better one nor the same.
-            _ if metric.is_latency() && !is_worse && records.valid(cell).any(is_censored) => Some(Withheld::Censored),
+            _ if latency && !is_worse && records.valid(cell).any(is_censored) => Some(Withheld::Censored),
             // A failure may be cheap and quick: who fails can be the worse one, but neither the better one nor the same.
             _ if of_replies && !is_worse && failing(records, cell).bad => Some(Withheld::Failing),
             _ => None,
         }
     }
+}
+
+/// Whether a figure of a cell may be called the same as another one: else it has no rank either.
+pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
+    Side { at: (records, cell), first: true }.doubt(metric, ComparisonVerdict::Same, false).is_none()
 }
 
 impl Records<'_> {

@@ -1,6 +1,6 @@
 use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup};
 
-use super::COMPARED;
+use super::{COMPARED, can_tie};
 use crate::cells::{failing, measured};
 use crate::records::{Records, by_conditions};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
@@ -11,7 +11,7 @@ pub(crate) struct Entrant {
     pub(crate) target: String,
     /// Its value; none when nothing is known.
     pub(crate) estimate: Option<f64>,
-    /// Whether it may be ranked: enough launches, more than a lower bound, and no bad answer.
+    /// Whether it may be ranked: enough launches, nothing in doubt that keeps it from a tie, and no bad answer.
     pub(crate) rankable: bool,
 }
 
@@ -32,11 +32,11 @@ pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGr
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
-    let bounded = metric == Metric::Throughput && records.at_least(cell);
+    let is_known = can_tie(records, cell, metric) && !failing(records, cell).bad;
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: measured(&values, metric.unit()).estimate,
-        rankable: values.len() >= BLOCKS_FOR_A_VERDICT && !bounded && !failing(records, cell).bad,
+        rankable: values.len() >= BLOCKS_FOR_A_VERDICT && is_known,
     }
 }
 

@@ -167,3 +167,58 @@ fn ranks_never_contradict_the_pairs() {
     }
     assert!(told_apart > 500, "{told_apart}");
 }
+
+/// What is in doubt of a verdict on the first of two cells, whose trials were changed.
+fn doubted(
+    session: Session,
+    change: impl Fn(&mut Measurement),
+) -> impl Fn(Metric, ComparisonVerdict) -> Option<Withheld> {
+    let (plan, mut trials) = (session.plan(), session.records());
+    let first = trials.iter_mut().filter(|trial| trial.cell == 0);
+    first.for_each(|trial| change(trial.measurement.as_mut().unwrap()));
+    move |metric, seen| {
+        let records = Records::new(&plan, &trials);
+        doubt((&records, 0), (&records, 1), metric, seen)
+    }
+}
+
+#[test]
+fn a_full_generator_leaves_open_how_slow_a_server_is() {
+    use ComparisonVerdict::{Faster, Same, Slower};
+    let of = doubted(pair(100.0, 100.0), |measured| measured.generator.threads[0].cpu_s = 9.9);
+    for metric in [Metric::Throughput, Metric::ElapsedPerRequest, Metric::P50, Metric::P99] {
+        let found = [of(metric, Slower), of(metric, Same), of(metric, Faster)];
+        assert_eq!(found, [Some(Withheld::AtLeast), Some(Withheld::AtLeast), None], "{metric}");
+    }
+    assert_eq!(of(Metric::PeakMemory, Slower), None);
+}
+
+#[test]
+fn a_latency_that_the_generator_made_is_not_the_worse_one() {
+    use ComparisonVerdict::{Faster, Same, Slower};
+    let of = doubted(pair(100.0, 100.0), |measured| {
+        let latencies = &mut measured.latency_us;
+        latencies.response = latencies.service.clone();
+        latencies.lateness = latencies.service.clone();
+        latencies.lateness.iter_mut().for_each(|late| late.p50 = Some(1.0));
+    });
+    let found = [of(Metric::P99, Slower), of(Metric::P99, Same), of(Metric::P99, Faster)];
+    assert_eq!(found, [Some(Withheld::Lateness), Some(Withheld::Lateness), None]);
+    assert_eq!(of(Metric::P50, Slower), None, "the mark is about the p99");
+}
+
+#[test]
+fn a_server_that_says_it_was_cold_gets_no_verdict_and_no_rank() {
+    let session = pair(100.0, 200.0).warm_within(20);
+    let of = doubted(session.clone(), |_| ());
+    for seen in [ComparisonVerdict::Slower, ComparisonVerdict::Same, ComparisonVerdict::Faster] {
+        assert_eq!([of(Metric::Throughput, seen), of(Metric::TimeToReady, seen)], [Some(Withheld::Cold), None]);
+    }
+    let analysis = session.analyse();
+    assert_eq!(of_pair(&analysis), ComparisonVerdict::Inconclusive);
+    assert_eq!(ranks(&analysis, Metric::Throughput)[1], (None, false, "a".to_owned()));
+}
+
+fn of_pair(analysis: &Analysis) -> ComparisonVerdict {
+    of(analysis, Metric::Throughput)[0].2
+}
