@@ -114,7 +114,7 @@ fn values_that_make_no_sense() {
 #[test]
 fn arguments() {
     let lab = Lab::new().experiment(with("", "", ""));
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 11] = [
         (
             &["run", FILE, "--target", "specimen:clean,specimen:pol"],
             &["command line:1:25", "did you mean `specimen:pool`?", "its targets are specimen:clean, specimen:pool"],
@@ -124,7 +124,9 @@ fn arguments() {
         (&["run"], &["required", "<EXPERIMENT>"]),
         (&["run", FILE, "--blocks", "0"], &["--blocks", "1..=1000"]),
         (&["run", FILE, "--resume", "runs/x"], &["cannot be used with"]),
-        (&["run", "--resume", "runs/x"], &["runs/x is not a run folder", "name a folder that `bourdon run` wrote"]),
+        (&["run", "--resume", "runs/x"], &["runs/x does not exist", "name a folder that `bourdon run` wrote"]),
+        (&["report", "runs/x"], &["runs/x does not exist"]),
+        (&["compare", "before.json", "after.json"], &["before.json does not exist", "what `bourdon load -o` saved"]),
         (&["run", FILE, "--format", "yaml"], &["possible values: text, json, markdown"]),
         (&["report", "."], &[". is not a run folder: it has no plan.toml"]),
     ];

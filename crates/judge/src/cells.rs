@@ -287,14 +287,19 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
         return None;
     }
     let all = records.valid(index).count();
-    let notes: Vec<&MarkNote> =
-        records.valid(index).flat_map(|launch| &launch.judgement.marks).filter(|note| note.mark == mark).collect();
-    let first = notes.first()?;
-    let text = format!("{} (in {} of {all} launches)", first.text, notes.len());
+    let notes: Vec<(&str, &MarkNote)> = records
+        .valid(index)
+        .flat_map(|launch| launch.judgement.marks.iter().map(|note| (launch.record.id.as_str(), note)))
+        .filter(|(_, note)| note.mark == mark)
+        .collect();
     let in_most = |metric: &Metric| records.mostly(index, |launch| launch.is_about(mark, *metric));
-    let named = |metric: &Metric| notes.iter().any(|note| note.metrics.contains(metric));
+    let named = |metric: &Metric| notes.iter().any(|(_, note)| note.metrics.contains(metric));
     let metrics: Vec<Metric> = Metric::ALL.iter().copied().filter(|it| named(it) && in_most(it)).collect();
     // Where launches have it for different metrics, none of these has it in most.
-    let of_some = notes.iter().any(|note| !note.metrics.is_empty());
+    let of_some = notes.iter().any(|(_, note)| !note.metrics.is_empty());
+    // Figures of one launch do not contradict each other: of the first that shows most of what the mark is about.
+    let shown = |note: &MarkNote| metrics.iter().filter(|metric| note.metrics.contains(metric)).count();
+    let (id, note) = notes.iter().rev().max_by_key(|(_, note)| shown(note))?;
+    let text = format!("{} (in {} of {all} launches; figures of {id})", note.text, notes.len());
     (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, ..MarkNote::new(mark, text) })
 }

@@ -26,7 +26,12 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::reconnects(&asked, measured),
         marks::unserved(&asked, measured),
     ];
-    reasons.extend(marks.into_iter().flatten().map(|note| Reason::new(note.mark.id(), note.text)));
+    reasons.extend(
+        marks
+            .into_iter()
+            .flatten()
+            .map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark.id(), note.text) }),
+    );
     if measured.interrupted {
         reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));
     }

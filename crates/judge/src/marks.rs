@@ -1,12 +1,13 @@
 //! What a reader must know about a result without its being void.
 
-use model::{Failure, HostUse, LateCause, Mark, MarkNote, Measurement, Metric, Verdict};
+use model::{Failure, HostUse, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
 use crate::limit::Limit;
 use crate::thresholds::{
-    AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, STANDSTILL_PART, THIN_COMPLETIONS,
+    AT_CEILING, LATENESS_FACTOR, LATENESS_PART, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, STANDSTILL_PART,
+    THIN_COMPLETIONS,
 };
 
 /// The generator may have been the limit.
@@ -32,24 +33,49 @@ fn name(figure: Metric) -> &'static str {
     if figure == Metric::P999 { "p99.9" } else { figure.id() }
 }
 
-/// A response figure that is less than ten times the same figure of the lateness is the generator's as much as the
-/// server's. Each against its own: what holds up one request in a hundred moves a p99, and hardly the median. Where
-/// more requests than lie above the figure waited for a connection, that of the lateness is their waiting and says
-/// nothing of the generator.
+/// Quantiles of the lateness that are recorded, from the highest: the share of requests above it, its name, its value.
+fn recorded(lateness: &LatencySummary) -> [(f64, &'static str, Option<f64>); 7] {
+    [
+        (0.000_1, "p99.99", lateness.p9999),
+        (0.001, "p99.9", lateness.p999),
+        (0.01, "p99", lateness.p99),
+        (0.05, "p95", lateness.p95),
+        (0.1, "p90", lateness.p90),
+        (0.25, "p75", lateness.p75),
+        (0.5, "p50", lateness.p50),
+    ]
+}
+
+/// The lateness that a response figure is held against, with its name: the quantile above which lie a tenth of the requests
+/// that lie above the figure, for fewer cannot move it by much, and all that waited for a connection, for it may be their
+/// waiting that lies there. The next lower one where that is not recorded or not estimable. A mean against the mean, which
+/// is its sum, unless waiting is in it.
+fn held_against(figure: Metric, lateness: &LatencySummary, waited_share: f64) -> Option<(&'static str, f64)> {
+    if figure == Metric::Mean {
+        return lateness.mean.filter(|_| waited_share < share_above(figure)).map(|us| ("mean", us));
+    }
+    let above = (LATENESS_PART * share_above(figure) + waited_share) * (1.0 - 1e-9);
+    let enough =
+        |(share, name, us): (f64, &'static str, Option<f64>)| us.filter(|_| share >= above).map(|us| (name, us));
+    recorded(lateness).into_iter().find_map(enough)
+}
+
+/// Response figures of which the generator's lateness may be over a tenth.
 pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let (latencies, books) = (&measured.latency_us, &measured.accounting);
     let (response, lateness) = (latencies.response.as_ref()?, latencies.lateness.as_ref()?);
     let waited = books.sent_late.get(&LateCause::NoConnection).copied().unwrap_or(0);
     let waited_share = waited as f64 / books.sent.max(1) as f64;
     let near = |figure: &Metric| {
-        let (us, late_us) = (figure.of(response)?, figure.of(lateness)?);
-        let is_near = waited_share < share_above(*figure) && us < LATENESS_FACTOR * late_us;
-        is_near.then(|| (*figure, format!("{} {} (lateness {})", name(*figure), micros(us), micros(late_us))))
+        let us = figure.of(response)?;
+        let (quantile, late_us) = held_against(*figure, lateness, waited_share)?;
+        let text = || format!("{} {} (lateness {quantile} {})", name(*figure), micros(us), micros(late_us));
+        (us < LATENESS_FACTOR * late_us).then(|| (*figure, text()))
     };
     let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
     (!metrics.is_empty()).then(|| {
-        let cure = "CPUs of its own, or --spin, lower its lateness";
-        let text = format!("response {}: as much the generator's as the server's; {cure}", figures.join(", "));
+        let cure = "CPUs of its own, or --spin, lower it";
+        let text = format!("the generator's lateness is over a tenth of the response: {}; {cure}", figures.join(", "));
         MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
     })
 }
@@ -58,18 +84,20 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
 /// that lie above the figure, and all of them together are over a tenth of it, for no request lost more. The mean is
 /// touched where the requests lost a tenth of it at most.
 pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
-    let stood = measured.standstills.as_ref()?;
+    let stood = measured.standstills.as_ref().filter(|stood| stood.count > 0)?;
     let felt = measured.latency_us.felt()?;
     let without = stood.without_us.felt();
     let held = without.map_or(stood.requests, |rest| felt.count.saturating_sub(rest.count)).min(felt.count);
-    let (share, sum_us) = (held as f64 / felt.count.max(1) as f64, measured.stood_still_s() * 1e6);
+    let (share, sum_us) = (held as f64 / felt.count.max(1) as f64, stood.sum_s * 1e6);
     let is_touched = |figure: &Metric| {
         let Some(us) = figure.of(felt) else { return false };
         let (share, needed) = match figure {
             Metric::Mean => (1.0, share * sum_us),
             _ => (share, sum_us),
         };
-        share > STANDSTILL_PART * share_above(*figure) && us < LATENESS_FACTOR * needed
+        // A figure that is the same without them was not made by them.
+        let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| micros(bare) != micros(us));
+        share > STANDSTILL_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
     let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);

@@ -72,6 +72,10 @@ pub const THIN_COMPLETIONS: f64 = 30.0;
 /// server's rather than the generator's.
 pub const LATENESS_FACTOR: f64 = 10.0;
 
+/// Part of the requests above a quantile that the generator must have held up to be able to move it: a tenth of them
+/// moves a p50 to the p55, a p99 to the p99.1 at most.
+pub const LATENESS_PART: f64 = 0.1;
+
 /// Share of CPU time stolen by the hypervisor from which a trial is noisy. A choice: as large as the smallest
 /// differences between servers that one wants to see.
 pub const NOISY_STEAL: f64 = 0.02;

@@ -49,6 +49,15 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
+    /// There is nothing of that name.
+    #[error(
+        "{path} does not exist; name a folder that `bourdon run` wrote (to compare, also what `bourdon load -o` saved)",
+        path = path.display()
+    )]
+    NotThere {
+        /// Which.
+        path: PathBuf,
+    },
     /// Another bourdon writes to the same folder.
     #[error("{path} is being written by another bourdon; wait for its end, or name another run", path = path.display())]
     Busy {

@@ -240,6 +240,7 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
     let plan = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
+        error if error.is_missing() && !path.exists() => LabError::NotThere { path: path.to_owned() },
         error if error.is_missing() => LabError::NotARun { path: path.to_owned() },
         other => other,
     })?;

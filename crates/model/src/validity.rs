@@ -22,12 +22,15 @@ pub struct Reason {
     pub code: String,
     /// What was seen and what it means.
     pub text: String,
+    /// The metrics that a mark is about; empty where it is about no one in particular.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
 }
 
 impl Reason {
     /// A reason from a code and its sentence.
     pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { code: code.into(), text: text.into() }
+        Self { code: code.into(), text: text.into(), metrics: Vec::new() }
     }
 }
 
@@ -93,7 +96,7 @@ kinds! {
     Mark {
         /// The generator, not the target, may have been the limit.
         Generator = "generator",
-        /// A response quantile is as much the generator's lateness as the server's.
+        /// The generator's lateness may be over a tenth of a response figure.
         Lateness = "lateness",
         /// A latency is the generator's, which stood still while requests came due or waited.
         Standstill = "standstill",

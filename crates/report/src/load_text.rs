@@ -1,6 +1,6 @@
 use model::{
     Arrivals, Extent, Failing, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark,
-    Measurement, NS_PER_S, Standstills, Validity, Verdict,
+    Measurement, Metric, NS_PER_S, Standstills, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
@@ -11,12 +11,20 @@ use crate::wrong_reply::sentence;
 
 const LABELS: usize = 11;
 
+/// Windows of an exact number of requests that say little: connections are still being opened in much of them.
+const SHORT_S: f64 = 0.1;
+
 const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
 /// What a person sees after one load.
 pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
     let mut page = Page::new(style);
     headline(&mut page, validity, measured);
+    if matches!(spec.extent, Extent::Requests { .. }) && measured.window_s < SHORT_S {
+        let window = duration_us(measured.window_s * 1e6);
+        let text = format!("all requests took {window}: so short a window says little; ask for more of them (-n)");
+        page.paragraph(2, Tint::Unsure, &text);
+    }
     let mut asked = vec![format!("{} {url}", spec.mix.first().request.method)];
     asked.extend(shape(spec));
     for line in join(&asked, " · ", page.width()) {
@@ -28,7 +36,11 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     }
     // What the generator itself held up is no waiting at the server.
     let servers = measured.standstills.as_ref().map_or(&measured.latency_us, |stood| &stood.without_us);
-    if let Some(line) = naive(servers) {
+    let is_own = |reason: &model::Reason| {
+        [Mark::Lateness.id(), Mark::Standstill.id()].contains(&reason.code.as_str())
+            && reason.metrics.contains(&Metric::P99)
+    };
+    if let Some(line) = naive(servers).filter(|_| !validity.reasons.iter().any(is_own)) {
         page.paragraph(0, Tint::Unsure, &line);
     }
     page.gap();
@@ -89,6 +101,8 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
         page.line(Tint::Bad, &text);
     }
     match validity.verdict {
+        // Nothing is no lower bound worth the name.
+        Verdict::AtLeast if measured.in_window.ok == 0 => page.line(Tint::Bold, &format!("{rate}, {flow}")),
         Verdict::Valid => page.line(Tint::Bold, &format!("{rate}, {flow}")),
         Verdict::AtLeast => {
             page.line(

@@ -90,10 +90,10 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     let cell = row.cell;
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
-        // "… (in 1 of 6 launches)": how many were disturbed.
+        // "… (in 1 of 6 launches; figures of b01-c01)": how many were disturbed.
         Mark::Noisy => cell.marks.iter().find(|note| note.mark == mark).and_then(|note| {
             let (_, launches) = note.text.rsplit_once(" (in ")?;
-            Some(launches.trim_end_matches(')').to_owned())
+            Some(launches.split([';', ')']).next()?.to_owned())
         }),
         Mark::WarmUp => cell.course.steady_throughput.as_ref().and_then(|steady| {
             let (rate, cut) = (steady.estimate?, cell.course.cut?);

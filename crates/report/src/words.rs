@@ -235,7 +235,7 @@ fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
 pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     match mark {
         Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
-        Mark::Lateness => "the latency is the generator's as much as the server's",
+        Mark::Lateness => "the generator's own lateness is over a tenth of the latency",
         Mark::Standstill => "the latency is the generator's, which stood still itself",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"

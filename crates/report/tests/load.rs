@@ -31,6 +31,32 @@ fn open_with_a_stall_and_unfinished_requests() {
 }
 
 #[test]
+fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
+    let mut load = loads::open_with_stall();
+    assert!(text(&load).contains("that users would have seen"));
+    for mark in [model::Mark::Lateness, model::Mark::Standstill] {
+        let about = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(mark.id(), "it was") };
+        load.validity.reasons.push(about(model::Metric::P50));
+        assert!(text(&load).contains("that users would have seen"), "the p99 is the server's");
+        load.validity.reasons.push(about(model::Metric::P99));
+        assert!(!text(&load).contains("that users would have seen"));
+        load.validity.reasons.truncate(1);
+    }
+}
+
+#[test]
+fn nothing_is_no_lower_bound_and_a_short_window_is_said() {
+    let mut load = loads::at_least();
+    load.spec.extent = model::Extent::Requests { count: 50, within_ns: None };
+    assert!(!text(&load).contains("so short a window"));
+    load.measured.window_s = 0.03;
+    assert!(text(&load).contains("all requests took 30.0 ms: so short a window says little"));
+    assert!(text(&load).contains("≥ "));
+    load.measured.in_window = model::WindowCount::default();
+    assert!(!text(&load).contains("fast or faster") && !text(&load).contains("≥ 0"), "{}", text(&load));
+}
+
+#[test]
 fn with_failures() {
     insta::assert_snapshot!(text(&loads::with_failures()));
 }

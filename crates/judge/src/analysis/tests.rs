@@ -123,8 +123,31 @@ fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() 
     assert_eq!(marks(2, unserved), []);
     assert_eq!(marks(3, unserved)[0].mark, Mark::Unserved);
     let stolen = |trial: &mut TrialRecord| trial.observation.as_mut().unwrap().host.steal_share = 0.03;
-    let text = "the hypervisor took 3.0 % of the CPU time (in 1 of 6 launches)";
+    let text = "the hypervisor took 3.0 % of the CPU time (in 1 of 6 launches; figures of b01-c01)";
     assert_eq!(marks(1, stolen), [MarkNote::new(Mark::Noisy, text)]);
+}
+
+#[test]
+fn the_figures_of_a_cells_mark_are_those_of_one_launch_that_shows_what_it_is_about() {
+    let session = three();
+    let mut records = session.records();
+    let ids: Vec<String> = records.iter().filter(|trial| trial.cell == 0).map(|trial| trial.id.clone()).collect();
+    for (at, trial) in records.iter_mut().filter(|trial| trial.cell == 0).enumerate() {
+        let latency = &mut trial.measurement.as_mut().unwrap().latency_us;
+        latency.response = latency.service.clone();
+        // The first launch shows the mark for its p99.9 only, where all others do for their p90 and p99 as well.
+        let late = crate::testing::summary(1.0, 100_000);
+        let us = Some(1e6);
+        latency.lateness = Some(match at {
+            0 => LatencySummary { p9999: us, ..late },
+            _ => LatencySummary { p9999: us, p999: us, p99: us, ..late },
+        });
+    }
+    let note =
+        session.analyse_these(&records).cells.remove(0).marks.into_iter().find(|note| note.mark == Mark::Lateness);
+    let note = note.unwrap();
+    assert_eq!(note.metrics, [Metric::P90, Metric::P99, Metric::P999]);
+    assert!(note.text.ends_with(&format!("(in 6 of 6 launches; figures of {})", ids[1])), "{note:?}");
 }
 
 #[test]

@@ -300,22 +300,44 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(summary(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark, Mark::Lateness);
-    assert!(
-        note.text.starts_with("response p50 10.9 ms (lateness 1.20 ms), p90 12.0 ms (lateness 1.32 ms)"),
-        "{note:?}"
-    );
+    assert!(note.text.contains("p50 10.9 ms (lateness p95 1.38 ms), p90 12.0 ms (lateness p99 1.44 ms)"), "{note:?}");
 }
 
-/// One request in a hundred that leaves late moves a p99 and hardly the median.
-#[test]
-fn each_quantile_is_held_against_its_own_lateness() {
+/// The metrics that the lateness mark names, with so much lateness and so many of 92,000 requests that waited.
+fn late_metrics(late: LatencySummary, waited: u64) -> Vec<Metric> {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
-    let late = LatencySummary { p99: Some(5_000.0), ..summary(20.0, 100_000) };
-    measured(&mut trial).latency_us.lateness = Some(late);
-    let note = check_trial(&cell, None, &trial).marks.remove(0);
-    assert_eq!((note.mark, note.metrics.as_slice()), (Mark::Lateness, &[Metric::P99][..]));
-    assert!(note.is_about(Metric::P99) && !note.is_about(Metric::P50));
+    measured(&mut trial).latency_us.lateness = Some(LatencySummary { mean: None, ..late });
+    measured(&mut trial).accounting.sent_late.insert(LateCause::NoConnection, waited);
+    let marks = check_trial(&cell, None, &trial).marks;
+    marks.into_iter().find(|note| note.mark == Mark::Lateness).map_or(Vec::new(), |note| note.metrics)
+}
+
+/// One request in a thousand that leaves late moves a p99, and hardly the median; one in ten moves that.
+#[test]
+fn each_quantile_is_held_against_the_lateness_of_a_tenth_of_what_lies_above_it() {
+    use Metric::{P50, P90, P99, P999};
+    let on_time = || summary(20.0, 100_000);
+    let late = Some(5_000.0);
+    assert_eq!(late_metrics(on_time(), 0), []);
+    let from_p999 = LatencySummary { p999: late, p9999: late, ..on_time() };
+    assert_eq!(late_metrics(from_p999.clone(), 0), [P99, P999]);
+    let from_p99 = LatencySummary { p99: late, ..from_p999.clone() };
+    assert_eq!(late_metrics(from_p99.clone(), 0), [P90, P99, P999]);
+    let from_p95 = LatencySummary { p95: late, ..from_p99 };
+    assert_eq!(late_metrics(from_p95.clone(), 0), [P50, P90, P99, P999], "its own quantile is on time");
+    let few = LatencySummary { p999: None, p9999: None, ..from_p95.clone() };
+    assert_eq!(late_metrics(few, 0), [P50, P90, P99, P999], "the highest that is estimable");
+}
+
+#[test]
+fn what_waited_for_a_connection_is_not_held_against_the_generator_and_clears_it_of_nothing_else() {
+    use Metric::{P50, P90, P99, P999};
+    let late = Some(5_000.0);
+    let waiting = LatencySummary { p99: late, p999: late, p9999: late, ..summary(20.0, 100_000) };
+    assert_eq!(late_metrics(waiting.clone(), 1_380), [], "1.5 % waited, and no others were late");
+    let both = LatencySummary { p75: late, p90: late, p95: late, ..waiting };
+    assert_eq!(late_metrics(both, 1_380), [P50, P90, P99, P999], "nor does that clear it of what a quarter suffered");
 }
 
 #[test]
@@ -330,7 +352,13 @@ fn pipelined_requests_count_as_slots() {
 fn stood_still(trial: &mut TrialRecord, sum_s: f64, requests: u64) {
     let measured = measured(trial);
     let without = |all: &Option<LatencySummary>| {
-        all.clone().map(|all| LatencySummary { count: all.count - requests, p99: Some(90.0), ..all })
+        all.clone().map(|all| LatencySummary {
+            count: all.count - requests,
+            p50: Some(80.0),
+            p90: Some(85.0),
+            p99: Some(90.0),
+            ..all
+        })
     };
     let latency = &measured.latency_us;
     let without_us =
@@ -380,6 +408,28 @@ fn a_standstill_touches_the_quantiles_that_its_requests_can_move() {
             .collect();
         assert_eq!(of_quantiles, touched, "{share}: {marks:?}");
     }
+}
+
+#[test]
+fn no_standstill_and_none_that_moved_a_figure_is_no_mark() {
+    let (mut cell, mut trial) = launch(0, 9_200.0);
+    open(&mut cell, &mut trial, 9_200.0);
+    stood_still(&mut trial, 0.3, 2_000);
+    let is_marked = |trial: &TrialRecord| {
+        let marks = check_trial(&cell, None, trial).marks;
+        marks.iter().any(|note| note.mark == Mark::Standstill && note.is_about(Metric::P99))
+    };
+    assert!(is_marked(&trial));
+    let mut same = trial.clone();
+    let latency = &measured(&mut same).latency_us;
+    let p99 = latency.response.as_ref().unwrap().p99;
+    let without = &mut measured(&mut same).standstills.as_mut().unwrap().without_us;
+    without.response.as_mut().unwrap().p99 = p99;
+    assert!(!is_marked(&same), "the figure is what it is without them");
+    let stood = measured(&mut trial).standstills.as_mut().unwrap();
+    (stood.count, stood.sum_s) = (0, 0.0);
+    measured(&mut trial).generator.threads[0].longest_stall_us = 300_000.0;
+    assert!(!is_marked(&trial), "it stood still 0 times");
 }
 
 #[test]
