@@ -231,6 +231,18 @@ fn what_had_waited_for_the_server_before_a_standstill_stays_the_servers() {
 }
 
 #[test]
+fn a_server_that_dies_is_not_excused_by_a_standstill() {
+    let dead =
+        SimulatedServer { refuses_from: Some(5 * NS_PER_S), overslept: Some((9000 * MS, 30 * MS)), ..hello(MS / 10) };
+    let with = LoadSpec { keep_alive: false, ..spec(open(1000.0), 50, 10 * NS_PER_S) };
+    let measured = measure(&with, dead);
+    let stood = measured.standstills.unwrap();
+    let lost: u64 = measured.accounting.not_sent.values().sum();
+    assert!(lost > 4900 && stood.count == 1, "{:?}", measured.accounting);
+    assert!(stood.requests <= (2.0 * 1000.0 * stood.sum_s).ceil() as u64 + 50, "{stood:?}");
+}
+
+#[test]
 fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
     let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
     let server =

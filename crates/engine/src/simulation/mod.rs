@@ -59,6 +59,8 @@ pub struct SimulatedServer {
     pub held_up: Option<(u64, u64)>,
     /// How long the generator is busy with opening a connection.
     pub opening_ns: u64,
+    /// From when on, since the load's start, connections are refused.
+    pub refuses_from: Option<u64>,
     /// The reply to each request of the mix, in its order.
     pub replies: Vec<Vec<u8>>,
     /// Bytes that one send takes at most.
@@ -84,6 +86,7 @@ impl SimulatedServer {
             overslept: None,
             held_up: None,
             opening_ns: 0,
+            refuses_from: None,
             replies,
             takes: usize::MAX,
         }
@@ -172,6 +175,9 @@ impl Wire for SimulatedWire {
         self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
         let open = Ready { slot, generation, readable: false, writable: true, hangup: false };
         self.clock.advance_to(self.clock.now_ns() + self.server.opening_ns);
+        if self.server.refuses_from.is_some_and(|from_ns| self.clock.now_ns() >= from_ns) {
+            return Err(Errno::CONNREFUSED);
+        }
         match self.server.connect_ns {
             0 => self.immediate.push(open),
             after_ns => self.connecting.push_back((self.clock.now_ns() + after_ns, open)),
