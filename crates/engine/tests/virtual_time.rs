@@ -245,8 +245,11 @@ fn a_server_that_dies_is_not_excused_by_a_standstill() {
 #[test]
 fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
     let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
-    let server =
-        SimulatedServer { overslept: Some((3000 * MS, 100 * MS)), stall: Some((3000 * MS, 9 * NS_PER_S)), ..hello(MS) };
+    let server = SimulatedServer {
+        overslept: Some((3000 * MS, 100 * MS)),
+        stall: Some((2999 * MS + MS / 2, 9 * NS_PER_S)),
+        ..hello(MS)
+    };
     let measured = measure(&with, server);
     let stood = measured.standstills.unwrap();
     let (all, without) = (measured.latency_us.service.unwrap(), stood.without_us.service.as_ref().unwrap());
