@@ -200,7 +200,10 @@ fn a_latency_that_the_generator_made_is_not_the_worse_one() {
         let latencies = &mut measured.latency_us;
         latencies.response = latencies.service.clone();
         latencies.lateness = latencies.service.clone();
-        latencies.lateness.iter_mut().for_each(|late| late.p50 = Some(1.0));
+        latencies
+            .lateness
+            .iter_mut()
+            .for_each(|late| (late.p50, late.p90, late.p95) = (Some(1.0), Some(1.0), Some(1.0)));
     });
     let found = [of(Metric::P99, Slower), of(Metric::P99, Same), of(Metric::P99, Faster)];
     assert_eq!(found, [Some(Withheld::Lateness), Some(Withheld::Lateness), None]);
