@@ -56,7 +56,7 @@ fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failur
 fn measure(args: &CalibrateArgs, folder: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let responder = experiment::specimen(Kind::Clean, folder);
-    let launcher = ProcessLauncher { executable: home::executable()? };
+    let launcher = ProcessLauncher { executable: home::executable() };
     let calibrator = Calibrator {
         responder: &responder,
         launcher: &launcher,

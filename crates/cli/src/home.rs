@@ -128,6 +128,6 @@ pub(crate) fn state() -> Result<PathBuf, Failure> {
 }
 
 /// The running executable, which launches specimens and reapers.
-pub(crate) fn executable() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::usage(format!("cannot find bourdon's own executable: {error}")))
+pub(crate) fn executable() -> PathBuf {
+    PathBuf::from(reaper::ITSELF)
 }

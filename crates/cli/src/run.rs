@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Builds what a plan launches, and says which target is being built.
 pub(crate) fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
-    let builder = Builder::new(home::build_cache()?, home::executable()?);
+    let builder = Builder::new(home::build_cache()?, home::executable());
     let prepared = lab::prepare(plan, &builder, stop, &mut |event| progress.show(&event));
     if prepared.interrupted {
         return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
@@ -188,8 +188,8 @@ fn settle_rates(
         return Ok(());
     }
     let output = Unnamed::new()?;
-    let launcher = ProcessLauncher { executable: home::executable()? };
-    let perf = Perf::on_path(home::executable()?);
+    let launcher = ProcessLauncher { executable: home::executable() };
+    let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
     let settled =
         lab::settle_rates(plan, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
@@ -233,8 +233,8 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
-    let launcher = ProcessLauncher { executable: home::executable()? };
-    let perf = Perf::on_path(home::executable()?);
+    let launcher = ProcessLauncher { executable: home::executable() };
+    let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let planner = BlockPlanner::new(&trial.plan);
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };

@@ -49,7 +49,7 @@ struct Document<'a> {
 /// `bourdon targets [list|build|check]`.
 pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let chosen = choose(home::targets(Path::new("."))?, &args.names)?;
-    let builder = Builder::new(home::build_cache()?, home::executable()?);
+    let builder = Builder::new(home::build_cache()?, home::executable());
     let stop = flag_on_interrupt()?;
     let seed = args.seed.unwrap_or_else(fresh_seed);
     let mut lines = Vec::new();
@@ -155,7 +155,7 @@ fn check(
     stop: &AtomicBool,
     line: &mut Line,
 ) -> Result<(), Failure> {
-    let launcher = ProcessLauncher { executable: home::executable()? };
+    let launcher = ProcessLauncher { executable: home::executable() };
     let output = Unnamed::new()?;
     match check_contract(target, runtime, binary, &launcher, &output.path(), seed, stop) {
         Ok(checks) => conclude(&checks, line),

@@ -69,6 +69,22 @@ fn nothing_of_a_target_survives_whatever_it_does() {
     }
 }
 
+#[test]
+fn a_bourdon_that_is_built_anew_during_a_run_goes_on_with_what_it_began() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'"));
+    let lab = lab.file("serve.sh", "exec $1 specimen clean").file("new", "not a program");
+    let mut running = lab.start_under(&["sh", "-c", "cp \"$0\" copy && exec ./copy \"$@\""], &["run", FILE]);
+    running.until("the first launch", || {
+        let record = lab.records().pop()?;
+        (record.lines() > 0).then_some(())
+    });
+    std::fs::rename(lab.path().join("new"), lab.path().join("copy")).unwrap();
+    running.end().answers();
+    lab.record().all_measured("odd", 2);
+    lab.record().all_measured("specimen:clean", 2);
+    lab.nothing_is_left();
+}
+
 /// Ports of this machine on which a process listens, of both families (proc(5); state 0A is LISTEN).
 fn listening() -> BTreeSet<u16> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -135,7 +136,7 @@ impl ProcessLauncher {
         let mut variables = Variables::from([
             ("PORT", port.to_string()),
             ("ADMIN_PORT", admin_port.to_string()),
-            ("BOURDON", text(&self.executable)),
+            ("BOURDON", text(&callable(&self.executable))),
             ("SCRATCH", text(scratch)),
         ]);
         variables.extend(spec.binary.map(|binary| ("TARGET_BIN", text(binary))));
@@ -215,6 +216,17 @@ impl Running for Process {
     fn stop(mut self: Box<Self>) {
         self.guarded.end();
     }
+}
+
+/// What others call an executable by: the name of its file. Where that has been replaced, as by a rebuild during a run, it
+/// is a link of this process that leads to what runs.
+fn callable(executable: &Path) -> PathBuf {
+    let Ok(file) = std::fs::read_link(executable) else { return executable.to_owned() };
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    if identity(&file) == identity(executable) {
+        return file;
+    }
+    PathBuf::from(format!("/proc/{}/exe", std::process::id()))
 }
 
 /// Two ports that nothing listens on now, and that no outgoing connection takes before a slow target listens: below

@@ -21,5 +21,5 @@ mod watch;
 
 pub use children::signal_descendants;
 pub use guarded::{Ended, Guarded, Started};
-pub use order::Order;
+pub use order::{ITSELF, Order};
 pub use steps::{Furnish, run};

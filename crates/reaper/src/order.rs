@@ -3,6 +3,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The running executable, by a name that leads to it even where its file has been replaced meanwhile.
+pub const ITSELF: &str = "/proc/self/exe";
+
 /// What is to be run, as the arguments of the hidden subcommand say it: `STEP CPUS SCRATCH COMMAND…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -68,8 +71,7 @@ impl Order {
 
     /// The running executable as the next step, in a process group of its own.
     pub(crate) fn next(&self, step: Step) -> Command {
-        // By this name it is found even where its file has been replaced meanwhile.
-        let mut command = call(Path::new("/proc/self/exe"), &Self { step, ..self.clone() });
+        let mut command = call(Path::new(ITSELF), &Self { step, ..self.clone() });
         command.process_group(0);
         command
     }
