@@ -86,6 +86,53 @@ fn loads_that_asked_for_different_things_are_refused_until_forced() {
 }
 
 #[test]
+fn loads_that_sent_or_expected_other_things_are_refused_and_credentials_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let specimen = Specimen::of(Kind::Clean);
+    let secret = ["-H", "Authorization: Bearer s3cret", "-H", "X-Own: s3cret", "-H", "Accept: text/html"];
+    save(&specimen, &file("a.json"), &["-c", "2"]);
+    save(&specimen, &file("b.json"), &[&["-c", "2", "--expect-status", "200", "--http", "1.0"], &secret[..]].concat());
+    let ended = compare(&file("a.json"), &file("b.json"), &[]);
+    let headers = r#"headers: [], then [["Authorization",null],["X-Own",null],["Accept","text/html"]]"#;
+    refused(&ended, &[headers, r#"http: "1.1", then "1.0""#, r#""status":null}, then {"#]);
+    let saved = std::fs::read_to_string(file("b.json")).unwrap();
+    assert!(!saved.contains("s3cret"), "{saved}");
+}
+
+#[test]
+fn a_fixed_count_of_requests_leaves_connections_idle_and_nobody_unserved() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let specimen = slow(20);
+    for name in ["a.json", "b.json"] {
+        let (url, at) = (specimen.url(), file(name));
+        let output = ["load", &url, "--format", "none", "-o", at.to_str().unwrap(), "-n", "5", "-c", "4"];
+        assert_eq!(bourdon(&output).status, Some(0));
+    }
+    let ended = compare(&file("a.json"), &file("b.json"), &["--format", "json"]);
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let marks = document["cells"][0]["marks"].as_array().unwrap();
+    assert!(marks.iter().all(|note| note["mark"] != "unserved"), "{marks:?}");
+    save(&specimen, &file("c.json"), &["-c", "4"]);
+    refused(&compare(&file("a.json"), &file("c.json"), &[]), &["window: 5 requests, then 100ms"]);
+}
+
+#[test]
+fn one_side_is_measured_by_one_bourdon() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    save(&Specimen::of(Kind::Clean), &file("a.json"), &["-c", "2"]);
+    let mut other: Value = serde_json::from_str(&std::fs::read_to_string(file("a.json")).unwrap()).unwrap();
+    other["instrument"]["bourdon"] = "0.0.1".into();
+    let sides = tempfile::tempdir().unwrap();
+    std::fs::write(sides.path().join("b.json"), other.to_string()).unwrap();
+    refused(&compare(&file("a.json"), sides.path(), &[]), &["bourdon: "]);
+    std::fs::copy(file("a.json"), sides.path().join("a.json")).unwrap();
+    refused(&compare(&file("a.json"), sides.path(), &[]), &["measured by different versions of bourdon"]);
+}
+
+#[test]
 fn what_is_not_a_saved_load_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);

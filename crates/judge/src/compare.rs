@@ -4,8 +4,8 @@ mod gates;
 mod pair;
 
 use model::{
-    COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, Environment, Gate, LoadModel, MarkNote, Metric, Plan,
-    RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
+    COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, Environment, Extent, Gate, LoadModel, MarkNote,
+    Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
 };
 
 use crate::records::{Records, by_conditions};
@@ -228,6 +228,10 @@ fn load_differences(a: &CellLoad, b: &CellLoad, look: &mut impl FnMut(&str, Stri
         LoadModel::Closed => "closed".to_owned(),
         LoadModel::Open { rate_per_s, arrivals } => format!("open, {rate_per_s} a second, {arrivals:?}"),
     };
+    let extent = |load: &CellLoad| match load.extent() {
+        Extent::Window(ns) => format_duration(ns),
+        Extent::Requests { count, .. } => format!("{count} requests"),
+    };
     let path = |load: &CellLoad| load.mix.first().request.path.clone();
     let method = |load: &CellLoad| load.mix.first().request.method.clone();
     let mut all: Vec<(&str, String, String)> = vec![
@@ -238,12 +242,11 @@ fn load_differences(a: &CellLoad, b: &CellLoad, look: &mut impl FnMut(&str, Stri
         ("pipeline", a.pipeline.to_string(), b.pipeline.to_string()),
         ("keep-alive", a.keep_alive.to_string(), b.keep_alive.to_string()),
         ("time-out", format!("{:?} ns", a.timeout_ns), format!("{:?} ns", b.timeout_ns)),
+        ("window", extent(a), extent(b)),
     ];
-    for (what, of) in [
-        ("network delay", (|load| load.network_delay_ns) as fn(&CellLoad) -> u64),
-        ("warm-up", |load| load.warm_up_ns),
-        ("window", |load| load.window_ns),
-    ] {
+    for (what, of) in
+        [("network delay", (|load| load.network_delay_ns) as fn(&CellLoad) -> u64), ("warm-up", |load| load.warm_up_ns)]
+    {
         all.push((what, format_duration(of(a)), format_duration(of(b))));
     }
     if all.iter().all(|(_, before, after)| before == after) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use engine::{LoadError, LoadOutput, MonotonicClock, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Extent, Interval, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure,
-    TrialRecord, TrialSpec, TrialStage,
+    CellPlan, Interval, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure, TrialRecord,
+    TrialSpec, TrialStage,
 };
 use observe::{Observer, ProcSource};
 
@@ -292,7 +292,7 @@ fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> Loa
         timeout_ns: load.timeout_ns,
         warm_up_ns: load.warm_up_ns,
         start_spread_ns: start_spread_ns(cell),
-        extent: Extent::Window(load.window_ns),
+        extent: load.extent(),
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
         seed: plan.seed,

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ComparePlan, GeneratorLimits, LoadModel, Metric, Mix, Target};
+use crate::{ComparePlan, Extent, GeneratorLimits, LoadModel, Metric, Mix, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -285,6 +285,16 @@ pub struct CellLoad {
     pub warm_up_ns: u64,
     /// The window.
     pub window_ns: u64,
+    /// Exactly so many requests instead of a window; only saved loads have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+}
+
+impl CellLoad {
+    /// When it ends.
+    pub fn extent(&self) -> Extent {
+        self.requests.map_or(Extent::Window(self.window_ns), |count| Extent::Requests { count, within_ns: None })
+    }
 }
 
 fn is_none(delay_ns: &u64) -> bool {

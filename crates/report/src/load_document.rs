@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, ConnectionCounts, Extent, FailureCount, Instrument, Interval, Latencies, LoadModel, LoadSpec,
-    Measurement, NS_PER_S, Residence, Standstills, ThreadUse, Validity, WindowCount, WrongReply,
+    Accounting, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies, LoadModel,
+    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Standstills, ThreadUse, Validity, WeightedRequest,
+    WindowCount, WrongReply,
 };
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 /// Schema of the document that `load_json` writes.
 pub const LOAD_SCHEMA: &str = "bourdon.load/1";
@@ -44,6 +46,28 @@ struct LoadDocument<'a> {
     intervals: &'a [Interval],
 }
 
+/// Headers whose values are kept: none of them carries a credential. Of every other header only the name is, for nobody
+/// knows by its name what a header of somebody's own carries.
+const KEPT_VALUES: [&str; 17] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-language",
+    "content-type",
+    "expect",
+    "if-modified-since",
+    "if-none-match",
+    "keep-alive",
+    "pragma",
+    "range",
+    "transfer-encoding",
+    "user-agent",
+];
+
 /// What was asked for. `window_s` or `requests` is set, as asked; times that nobody asked for are null.
 #[derive(Serialize)]
 struct Load<'a> {
@@ -51,7 +75,11 @@ struct Load<'a> {
     model: &'a LoadModel,
     method: &'a str,
     path: &'a str,
+    http: HttpVersion,
+    /// Each with its name and its value, null where it may be a credential.
+    headers: Vec<(&'a str, Option<&'a str>)>,
     body_bytes: usize,
+    expect: Expected,
     connections: u32,
     pipeline: u16,
     keep_alive: bool,
@@ -61,7 +89,29 @@ struct Load<'a> {
     requests: Option<u64>,
     threads: u32,
     cpus: &'a [u32],
+    spin: bool,
     seed: u64,
+}
+
+/// What a reply had to be; null where it could be anything.
+#[derive(Serialize)]
+struct Expected {
+    status: Option<u16>,
+    body_bytes: Option<usize>,
+    body_sha256: Option<String>,
+}
+
+impl From<&ReplyExpectation> for Expected {
+    fn from(expect: &ReplyExpectation) -> Self {
+        let hex = |body: &Vec<u8>| Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+        let body = expect.body.as_ref();
+        Expected { status: expect.status, body_bytes: body.map(Vec::len), body_sha256: body.map(hex) }
+    }
+}
+
+fn kept((name, value): &(String, String)) -> (&str, Option<&str>) {
+    let is_kept = KEPT_VALUES.iter().any(|kept| name.eq_ignore_ascii_case(kept));
+    (name, is_kept.then_some(value.as_str()))
 }
 
 /// Ok replies only.
@@ -113,12 +163,15 @@ fn load(spec: &LoadSpec) -> Load<'_> {
         Extent::Requests { count, .. } => (None, Some(count)),
     };
     // A single load has a single request.
-    let request = &spec.mix.first().request;
+    let WeightedRequest { request, expect, .. } = spec.mix.first();
     Load {
         model: &spec.model,
         method: &request.method,
         path: &request.path,
+        http: request.version,
+        headers: request.headers.iter().map(kept).collect(),
         body_bytes: request.body.len(),
+        expect: Expected::from(expect),
         connections: spec.connections,
         pipeline: spec.pipeline,
         keep_alive: spec.keep_alive,
@@ -128,6 +181,7 @@ fn load(spec: &LoadSpec) -> Load<'_> {
         requests,
         threads: spec.threads,
         cpus: &spec.cpus,
+        spin: spec.spin,
         seed: spec.seed,
     }
 }

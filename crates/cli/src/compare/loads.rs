@@ -68,14 +68,21 @@ impl Side {
         all.sort_by(|a, b| a.1.started_at.cmp(&b.1.started_at));
         let Some((first_file, first)) = all.first() else { return Err(foreign(path, "it holds no saved load")) };
         for (file, one) in &all[1..] {
+            let (a, b) = (first_file.display(), file.display());
             if let Some(difference) = difference(&first.load, &one.load) {
-                let (a, b) = (first_file.display(), file.display());
                 return Err(Failure::usage(format!(
                     "{a} and {b} are on one side and asked for different loads ({difference}); keep them apart"
                 )));
             }
+            if first.instrument != one.instrument {
+                return Err(Failure::usage(format!(
+                    "{a} and {b} are on one side and were measured by different versions of bourdon or on different \
+                     machines; keep them apart"
+                )));
+            }
         }
-        let plan = plan(args, path, &first.load, all.len())?;
+        let mut plan = plan(args, path, &first.load, all.len())?;
+        plan.cells.iter_mut().for_each(|cell| cell.load.requests = first.load["requests"].as_u64());
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
         let instrument = first.instrument.clone();
         Ok(Side {
@@ -94,11 +101,14 @@ impl Side {
         self
     }
 
-    /// What was asked of the two sides and is in no plan: an exact number of requests, and the generator's threads.
+    /// What was asked of the two sides and is in no plan: what was sent, what had to come back, and the generator's
+    /// threads. What one of them does not say is not known, and no difference.
     pub(super) fn differences(&self, new: &Side) -> Vec<String> {
-        let differs = |key: &&str| self.asked[key] != new.asked[key];
-        let said = |key: &str| format!("{key}: {}, then {}", self.asked[key], new.asked[key]);
-        ["requests", "threads", "body_bytes"].into_iter().filter(differs).map(said).collect()
+        let said = |key: &str| {
+            let (before, after) = (self.asked.get(key)?, new.asked.get(key)?);
+            (before != after).then(|| format!("{key}: {before}, then {after}"))
+        };
+        ["http", "headers", "body_bytes", "expect", "threads", "spin"].into_iter().filter_map(said).collect()
     }
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
@@ -163,7 +173,7 @@ fn experiment(asked: &Value, margin: &str, blocks: usize) -> Option<Table> {
     }
     let mut trials = Table::new();
     trials.insert("warm_up".into(), time("warm_up_s")?.into());
-    // An exact number of requests has no window that was asked for.
+    // An exact number of requests has no window that was asked for; the plan gets the number afterwards.
     trials.insert("window".into(), time("window_s").unwrap_or("1s".to_owned()).into());
     trials.insert("blocks".into(), (blocks as i64).into());
     trials.insert("repeats".into(), 0.into());
