@@ -86,12 +86,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Builds what a plan launches, and says which target is being built.
 pub(crate) fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
-    let builder = Builder::new(home::build_cache()?, home::executable());
-    let prepared = lab::prepare(plan, &builder, stop, &mut |event| progress.show(&event));
+    let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(&event));
     if prepared.interrupted {
         return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
     }
     Ok(prepared)
+}
+
+fn builder() -> Result<Builder, Failure> {
+    Ok(Builder::new(home::build_cache()?, home::executable()))
 }
 
 /// An experiment that was read and resolved.
@@ -169,7 +172,7 @@ fn record(
     settle_rates(&mut plan, &prepared, stop, progress)?;
     plan.generator.limits = calibrate::stored_limits();
     plan.twin = judge::cell_for_twin(&plan);
-    let environment = environment(&plan);
+    let environment = environment(&plan, stop)?;
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
@@ -287,15 +290,15 @@ pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
 }
 
 /// The machine and the software, as they are now.
-fn environment(plan: &Plan) -> Environment {
-    Environment {
+fn environment(plan: &Plan, stop: &AtomicBool) -> Result<Environment, Failure> {
+    Ok(Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
         started_at: Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
-        toolchains: lab::toolchain_versions(plan).into_iter().collect::<BTreeMap<_, _>>(),
+        toolchains: lab::toolchain_versions(plan, &builder()?, stop).into_iter().collect::<BTreeMap<_, _>>(),
         ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))
-    }
+    })
 }
 
 pub(crate) fn cpus() -> u32 {

@@ -129,7 +129,7 @@ fn look(
         breaches: Vec::new(),
     };
     if action == TargetsAction::List {
-        if let Err(error) = lab::toolchain(target, &runtime) {
+        if let Err(error) = builder.toolchain(target, &runtime, stop) {
             (line.state, line.ok, line.absent) = (format!("absent: {error}"), false, true);
         }
         return Ok(line);

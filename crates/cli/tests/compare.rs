@@ -89,7 +89,7 @@ fn the_working_tree_takes_part_as_it_is_and_is_left_so() {
 
 /// Git ties its hooks to the index of the commit under way: a comparison in a hook must not check out into it.
 #[test]
-fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook() {
+fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook_and_a_build_is_in_its_own_repository() {
     let lab = repository();
     let lab = lab.file("app/new.txt", "staged\n").file(".git/hooks/post-checkout", "#!/bin/sh\n: > \"$RAN\"\n");
     std::fs::set_permissions(lab.path().join(".git/hooks/post-checkout"), Permissions::from_mode(0o755)).unwrap();
@@ -102,9 +102,40 @@ fn a_comparison_within_a_hook_leaves_the_index_alone_and_runs_no_hook() {
         .env("GIT_INDEX_FILE", text(&index))
         .env("RAN", text(&ran));
     let app = lab.path().join("app");
-    lab.bourdon_in(&app, &compare(&["--rev", "main", "--rev", "slow"])).answers();
+    let build = ["--build", "sh -c 'test -z \"$GIT_DIR$GIT_INDEX_FILE\"'"];
+    lab.bourdon_in(&app, &compare(&[&build[..], &["--rev", "main", "--rev", "slow"]].concat())).answers();
     assert!(before == std::fs::read(&index).unwrap(), "the index was written");
     assert!(!ran.exists(), "a hook ran");
+}
+
+/// A repository whose checkout never ends: a filter in it hangs.
+fn that_hangs() -> Lab {
+    let lab = repository().file("app/.gitattributes", "serve.sh filter=hangs\n");
+    git(lab.path(), &["add", "app"]);
+    git(lab.path(), &["commit", "--quiet", "-m", "with a filter"]);
+    let begun = lab.path().join("begun");
+    let hang = format!("sh -c ': > {}; sleep 600 & exec sleep 600'", begun.display());
+    git(lab.path(), &["config", "filter.hangs.smudge", &hang]);
+    lab
+}
+
+#[test]
+fn a_checkout_that_hangs_ends_with_the_comparison_however_that_ends() {
+    let arguments = compare(&["--rev", "main", "--rev", "slow"]);
+    let begin = |lab: &Lab| {
+        let mut started = lab.start_in(&lab.path().join("app"), &arguments);
+        started.until("the filter", || lab.path().join("begun").exists().then_some(()));
+        started
+    };
+    let lab = that_hangs();
+    let mut interrupted = begin(&lab);
+    interrupted.interrupt();
+    interrupted.end().exits(130).says(&["interrupted; nothing was recorded"]);
+    assert_clean(&lab);
+    drop(lab);
+    let lab = that_hangs();
+    begin(&lab).kill();
+    lab.nothing_is_left();
 }
 
 #[test]

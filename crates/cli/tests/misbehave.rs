@@ -121,6 +121,17 @@ fn of_what_a_build_prints_the_beginning_and_the_end_are_kept() {
 }
 
 #[test]
+fn a_toolchain_that_is_asked_for_its_version_leaves_nothing_and_may_say_a_lot() {
+    let target = "name = 'odd'\ntitle = 'Odd'\n[launch]\nrun = 'true'\nready = '/ping'\n\
+                  [toolchain]\ncommand = 'sh'\nversion = 'sh version.sh'\nget = 'https://example.invalid'\n";
+    let lab = Lab::new().through(LITTLE_MEMORY).file("targets/odd/target.toml", target);
+    let lab = lab.file("targets/odd/version.sh", format!("setsid sleep 600 & echo 1.2; {LONG_LINE}"));
+    let lab = lab.file("experiments/none", "");
+    lab.bourdon(&["targets"]).exits(0).shows(&["odd  Odd  present"]);
+    assert_eq!(lab.alive(), Vec::<String>::new(), "after bourdon's own end");
+}
+
+#[test]
 fn output_without_end_neither_stops_a_target_nor_fills_the_disk() {
     let lab = serves(&format!("yes some words that are said again and again & {SERVER}"));
     for kept in kept(&lab) {

@@ -1,17 +1,13 @@
 use std::collections::BTreeMap;
 use std::fs::{File, remove_dir_all, remove_file};
-use std::io::{Read, Seek};
-use std::os::unix::process::CommandExt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::MonotonicClock;
-use model::{BuildRecipe, Clock, Runtime, Target};
-use reaper::{Ended, Guarded, Order};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, Signal, kill_process_group};
+use model::{BuildRecipe, Runtime, Target};
+use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask};
 use sha2::{Digest, Sha256};
 
 use crate::durable::rename_durably;
@@ -24,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is read of it.
-const MOST_SAID: u64 = 64 * 1024;
+const MOST_SAID: usize = 64 * 1024;
 
 /// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
 #[derive(Debug, Clone)]
@@ -116,7 +112,7 @@ impl Builder {
         stop: &AtomicBool,
         on_start: &mut dyn FnMut(),
     ) -> Result<Built, BuildError> {
-        let toolchain = toolchain(target, runtime)?;
+        let toolchain = self.toolchain(target, runtime, stop)?;
         let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
         let start = |text: String| BuildError::Start { target: target.name.clone(), text };
         let key =
@@ -145,6 +141,43 @@ impl Builder {
             let _ = if unfinished.is_dir() { remove_dir_all(&unfinished) } else { remove_file(&unfinished) };
         }
         built
+    }
+
+    /// First line of what the toolchain of a target's runtime says of its version; none when it needs no toolchain.
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn toolchain(
+        &self,
+        target: &Target,
+        runtime: &Runtime,
+        stop: &AtomicBool,
+    ) -> Result<Option<String>, BuildError> {
+        let Some(toolchain) = &target.toolchain else { return Ok(None) };
+        let missing = || BuildError::NoToolchain { command: toolchain.command.clone(), get: toolchain.get.clone() };
+        let words: Vec<&str> = toolchain.version.split_whitespace().collect();
+        let program = words.first().copied().unwrap_or(&toolchain.command);
+        if [&toolchain.command, program].iter().any(|command| on_path(command).is_none()) {
+            return Err(missing());
+        }
+        let command = [program].iter().chain(words.iter().skip(1)).map(Into::into).collect();
+        let question = Question { executable: &self.executable, command, within: Some(PATIENCE), stop: Some(stop) };
+        let prepare = |command: &mut Command| {
+            command.current_dir(&target.launch.cwd).envs(&runtime.env);
+        };
+        let name = target.name.clone();
+        let half = |said| BuildError::HalfToolchain { target: name.clone(), said, get: toolchain.get.clone() };
+        match first_line(question, prepare) {
+            Ok((Ended::Well, said)) => Ok(Some(said)),
+            Ok((Ended::NotStarted(text), _)) | Err(Unanswered::NotStarted(text)) => {
+                Err(BuildError::Start { target: name, text })
+            }
+            Ok((Ended::Otherwise(_), said)) => Err(half(said)),
+            Err(Unanswered::Stopped) => Err(BuildError::Interrupted { target: name }),
+            Err(Unanswered::Late) => {
+                Err(half(format!("`{}` did not end within {} s", toolchain.version, PATIENCE.as_secs())))
+            }
+        }
     }
 
     fn run(
@@ -189,53 +222,15 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// First line of what the toolchain of a target's runtime says of its version; none when it needs no toolchain.
-///
-/// # Errors
-/// When it is missing.
-pub fn toolchain(target: &Target, runtime: &Runtime) -> Result<Option<String>, BuildError> {
-    let Some(toolchain) = &target.toolchain else { return Ok(None) };
-    let missing = || BuildError::NoToolchain { command: toolchain.command.clone(), get: toolchain.get.clone() };
-    if on_path(&toolchain.command).is_none() {
-        return Err(missing());
-    }
-    let mut words = toolchain.version.split_whitespace();
-    let program = words.next().unwrap_or(&toolchain.command);
-    let mut question = Command::new(program);
-    question.args(words).current_dir(&target.launch.cwd).envs(&runtime.env).stdin(Stdio::null());
-    let (well, said) = ask(&mut question).map_err(|_| missing())?;
-    if well {
-        return Ok(Some(said));
-    }
-    Err(BuildError::HalfToolchain { target: target.name.clone(), said, get: toolchain.get.clone() })
-}
-
-/// Whether a command ends well, and the first line of what it says. What it leaves running may keep its output open:
-/// its own end is waited for, and no longer than patience lasts.
-fn ask(question: &mut Command) -> std::io::Result<(bool, String)> {
-    let file = || memfd_create("said", MemfdFlags::CLOEXEC).map(File::from);
-    let (stdout, stderr) = (file()?, file()?);
-    question.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).process_group(0);
-    let mut asked = question.spawn()?;
-    let give_up_ns = MonotonicClock.now_ns() + PATIENCE.as_nanos() as u64;
-    while MonotonicClock.now_ns() < give_up_ns {
-        if let Some(status) = asked.try_wait()? {
-            return Ok((status.success(), first_line(&[stdout, stderr])?));
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    let _ = kill_process_group(Pid::from_child(&asked), Signal::KILL);
-    asked.wait()?;
-    Ok((false, format!("`{question:?}` did not end within {} s", PATIENCE.as_secs())))
-}
-
-fn first_line(files: &[File]) -> std::io::Result<String> {
+/// How a program ends, and the first line of what it says, on stdout if it says something there.
+fn first_line(question: Question<'_>, prepare: impl FnOnce(&mut Command)) -> Result<(Ended, String), Unanswered> {
     let mut said = Vec::new();
-    for mut file in files {
-        file.rewind()?;
-        file.take(MOST_SAID).read_to_end(&mut said)?;
-    }
-    Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned())
+    let Answer { ended, errors } = ask(question, prepare, &mut |bytes| {
+        said.extend_from_slice(&bytes[..bytes.len().min(MOST_SAID - said.len())]);
+    })?;
+    said.extend(errors);
+    let line = String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned();
+    Ok((ended, line))
 }
 
 /// Where a command is; one with a slash in it is where it says.
@@ -295,9 +290,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::sync::{Mutex, PoisonError};
 
-    /// Stands in for the executable: the outward behaviour of `bourdon reaper detach CPUS SCRATCH COMMAND…`.
-    const REAPER: &str =
-        "#!/bin/sh\nshift 4\necho pid $$ 0\n\"$@\" >&2\necho exit exited with status $?\ncat >/dev/null\necho done\n";
+    /// Stands in for the executable: the outward behaviour of `bourdon reaper detach CPUS SCRATCH APART COMMAND…`.
+    const REAPER: &str = "#!/bin/sh\napart=$5; shift 5\necho pid $$ 0 >&0\n[ $apart ] || exec >&2\n\"$@\" </dev/null\n\
+                          echo exit exited with status $? >&0\ncat >/dev/null\necho done >&0\n";
 
     /// Only one test forks at a time: a fork between writing and starting the script would keep it busy.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -399,17 +394,6 @@ mod tests {
         });
         let said = build(folder.path(), &target).unwrap_err().to_string();
         assert_eq!(said, "t cannot be built here: no JDK 25 here; get what is missing from https://example.invalid");
-    }
-
-    #[test]
-    fn a_toolchain_that_leaves_a_daemon_is_not_waited_for() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut question = Command::new("sh");
-        question.args(["-c", "sleep 600 & echo $!; echo more >&2"]);
-        let (well, daemon) = ask(&mut question).unwrap();
-        let daemon = Pid::from_raw(daemon.parse().unwrap()).unwrap();
-        rustix::process::kill_process(daemon, Signal::KILL).unwrap();
-        assert!(well, "it was still there");
     }
 
     #[test]

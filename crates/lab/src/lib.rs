@@ -21,7 +21,7 @@ mod scrape;
 mod session;
 mod trial;
 
-pub use build::{BuildError, Builder, Built, toolchain};
+pub use build::{BuildError, Builder, Built};
 pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Check, check_contract, furnish};
 pub use document::{read_json, read_toml, write_toml};

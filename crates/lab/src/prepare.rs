@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::{AbsentTarget, CURRENT_RUNTIME, Event, Plan};
 
-use crate::build::{BuildError, Builder, toolchain};
+use crate::build::{BuildError, Builder};
 
 /// The targets of a plan, built.
 #[derive(Debug, Clone, Default)]
@@ -64,12 +64,12 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: 
 
 /// What the toolchain of each target and runtime of the plan says of its version; those that need none are missing.
 /// The key is the target's name, with `@` and the runtime unless it is the one on PATH.
-pub fn toolchain_versions(plan: &Plan) -> BTreeMap<String, String> {
+pub fn toolchain_versions(plan: &Plan, builder: &Builder, stop: &AtomicBool) -> BTreeMap<String, String> {
     let used: BTreeSet<(&str, &str)> =
         plan.cells.iter().map(|cell| (cell.levels.target(), cell.runtime.as_str())).collect();
     let version = |(name, runtime): (&str, &str)| {
         let target = plan.target(name)?;
-        let version = toolchain(target, &target.runtime(runtime)).ok().flatten()?;
+        let version = builder.toolchain(target, &target.runtime(runtime), stop).ok().flatten()?;
         Some((with_runtime(name, runtime), version))
     };
     used.into_iter().filter_map(version).collect()

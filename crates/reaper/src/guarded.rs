@@ -1,6 +1,9 @@
 use std::fmt::{self, Display};
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Read};
+use std::io::{PipeReader, Read};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -20,7 +23,24 @@ const LONGEST_END: Duration = AWAITED.saturating_add(KILLED).saturating_add(Dura
 /// How long what has escaped is looked for.
 const SWEEP: Duration = Duration::from_secs(5);
 
-/// Longest line that is heard. A target that writes to its reaper's pipe must not fill bourdon's memory.
+/// Variables by which git is tied to one repository (`git rev-parse --local-env-vars`, without those that only configure
+/// it). Git sets them for its hooks: whatever is started from a bourdon in a hook would take them for its own.
+const TIED_TO_A_REPOSITORY: [&str; 12] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Longest line that is heard. A target that writes to its reaper's socket must not fill bourdon's memory.
 const LONGEST_LINE: usize = 64 * 1024;
 
 /// A command under a reaper of its own: whatever it starts ends with it, and with bourdon.
@@ -28,9 +48,10 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub struct Guarded {
     /// The first step, which ends once the others stand.
     detaching: Child,
-    /// Closing it tells the others to end the command.
-    pipe: Option<PipeWriter>,
-    said: Option<PipeReader>,
+    /// To the others, and from them while there are any. That nothing more can come from here tells them to end the
+    /// command.
+    steps: Option<UnixStream>,
+    ending: bool,
     line: Vec<u8>,
     started: Option<Started>,
     ended: Option<Ended>,
@@ -72,7 +93,7 @@ const WELL: &str = "exited with status 0";
 
 impl Guarded {
     /// Carries out an order by the hidden subcommand of `executable`. The first and the last 8 KiB of what the command
-    /// prints go to `output`; `prepare` sets folder and environment.
+    /// prints go to `output`; `prepare` sets folder and environment, which ties git to no repository.
     ///
     /// # Errors
     /// Why nothing can be started, and what to do about it; a command that cannot be run is an [`Ended`].
@@ -82,17 +103,30 @@ impl Guarded {
         output: File,
         prepare: impl FnOnce(&mut Command),
     ) -> Result<Self, String> {
-        let [(stdin, pipe), (said, stdout)] =
-            pipes().map_err(|error| format!("there is no pipe to its reaper: {error}"))?;
+        let stdout = output.try_clone().map_err(|error| format!("its output cannot be kept: {error}"))?;
+        Self::begin(executable, order, (stdout.into(), output.into()), prepare)
+    }
+
+    /// With a stdout of its own, if the order says so.
+    pub(crate) fn begin(
+        executable: &Path,
+        order: &Order,
+        (stdout, stderr): (OwnedFd, OwnedFd),
+        prepare: impl FnOnce(&mut Command),
+    ) -> Result<Self, String> {
+        let (steps, stdin) = pair().map_err(|error| format!("there is no socket to its reaper: {error}"))?;
         let launch = format!("{:016x}", fastrand::u64(..));
         let mut command = call(executable, order);
+        TIED_TO_A_REPOSITORY.iter().for_each(|name| {
+            command.env_remove(name);
+        });
         prepare(&mut command);
-        command.stdin(stdin).stdout(stdout).stderr(output).env(MARK, &launch);
+        command.stdin(OwnedFd::from(stdin)).stdout(stdout).stderr(stderr).env(MARK, &launch);
         let detaching = start(command)?;
         Ok(Self {
             detaching,
-            pipe: Some(pipe),
-            said: Some(said),
+            steps: Some(steps),
+            ending: false,
             line: Vec::new(),
             started: None,
             ended: None,
@@ -116,12 +150,14 @@ impl Guarded {
 
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
     pub fn end(&mut self) {
-        if self.pipe.take().is_none() {
+        if std::mem::replace(&mut self.ending, true) {
             return;
         }
+        // Where that fails there is nobody left to be told.
+        let _ = self.steps.as_ref().map(|steps| steps.shutdown(Shutdown::Write));
         let give_up_ns = after(LONGEST_END);
         while self.listen() && !left(give_up_ns).is_zero() {
-            self.wait(left(give_up_ns));
+            self.wait(None, left(give_up_ns));
         }
         if !self.done {
             sweep(&self.launch, SWEEP);
@@ -132,18 +168,20 @@ impl Guarded {
         let _ = self.detaching.wait();
     }
 
-    /// Waits until something is written.
-    fn wait(&self, within: Duration) {
+    /// Waits until something is said, or there is something to read from `other`.
+    pub(crate) fn wait(&self, other: Option<&PipeReader>, within: Duration) {
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
-        let mut said: Vec<PollFd<'_>> = self.said.iter().map(|said| PollFd::new(said, PollFlags::IN)).collect();
-        let _ = poll(&mut said, Some(&timeout));
+        let mut sources: Vec<PollFd<'_>> = self.steps.iter().map(|steps| PollFd::new(steps, PollFlags::IN)).collect();
+        sources.extend(other.map(|other| PollFd::new(other, PollFlags::IN)));
+        // Interrupted by a signal, it is called again.
+        let _ = poll(&mut sources, Some(&timeout));
     }
 
     /// Takes what has been said; false once there is nobody left to say anything.
     fn listen(&mut self) -> bool {
         let mut bytes = [0; 1024];
-        while let Some(said) = &mut self.said {
-            match said.read(&mut bytes) {
+        while let Some(steps) = &mut self.steps {
+            match steps.read(&mut bytes) {
                 Ok(count @ 1..) => self.hear(&bytes[..count]),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return true,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
@@ -181,7 +219,7 @@ impl Guarded {
 
     /// Those who guarded it are gone. Unless they said how it ended, somebody killed them.
     fn hear_the_end(&mut self) {
-        self.said = None;
+        self.steps = None;
         let lost = match self.started {
             Some(_) => Ended::Otherwise("lost its reaper (somebody killed it)".to_owned()),
             None => Ended::NotStarted("its reaper was killed before it began".to_owned()),
@@ -190,11 +228,11 @@ impl Guarded {
     }
 }
 
-/// One to the steps, and one from them, which is read without waiting.
-fn pipes() -> std::io::Result<[(PipeReader, PipeWriter); 2]> {
-    let pipes = [std::io::pipe()?, std::io::pipe()?];
-    rustix::io::ioctl_fionbio(&pipes[1].0, true)?;
-    Ok(pipes)
+/// A socket to the steps, which is read without waiting, and theirs.
+fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
+    let (steps, theirs) = UnixStream::pair()?;
+    steps.set_nonblocking(true)?;
+    Ok((steps, theirs))
 }
 
 impl Drop for Guarded {

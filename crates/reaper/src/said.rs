@@ -1,4 +1,6 @@
-use std::io::Write;
+use std::fs::File;
+use std::io::{Result, Write};
+use std::os::fd::AsFd;
 
 /// What the steps say to bourdon, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +39,20 @@ impl Said {
         }
     }
 
-    /// Says it in one write. bourdon may be gone; then nobody listens, and the end of the pipe says so.
-    pub(crate) fn say(&self, mut to: impl Write) {
-        let _ = to.write_all(self.line().as_bytes()).and_then(|()| to.flush());
+    /// Says it in one write.
+    pub(crate) fn say(&self) {
+        let _ = to_bourdon().map(|to| self.say_to(&to));
     }
+
+    /// bourdon may be gone; then nobody listens, and the end of the socket says so.
+    pub(crate) fn say_to(&self, mut to: &File) {
+        let _ = to.write_all(self.line().as_bytes());
+    }
+}
+
+/// The socket to bourdon, which a step has as its stdin. A command does not inherit this copy.
+pub(crate) fn to_bourdon() -> Result<File> {
+    std::io::stdin().as_fd().try_clone_to_owned().map(File::from)
 }
 
 #[cfg(test)]

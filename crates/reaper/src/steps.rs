@@ -18,7 +18,7 @@ use crate::clock::now_ns;
 use crate::guard::{Ending, Guard, KILLED};
 use crate::order::{Order, Step};
 use crate::output::Output;
-use crate::said::Said;
+use crate::said::{Said, to_bourdon};
 use crate::watch::Watch;
 
 /// How long a target may take to end after TERM before it is killed.
@@ -30,9 +30,9 @@ pub(crate) const AWAITED: Duration = GRACE.saturating_add(KILLED).saturating_add
 /// Puts what belongs into a scratch folder.
 pub type Furnish<'a> = &'a dyn Fn(&Path) -> std::io::Result<()>;
 
-/// Takes the step that the arguments of the hidden subcommand name. Stdin is bourdon's pipe, stdout takes what is said to
-/// bourdon, and stderr what is kept of what the command prints. False when the step could not be taken, which has been
-/// said.
+/// Takes the step that the arguments of the hidden subcommand name. Stdin is the socket to bourdon, stderr takes what is
+/// kept of what the command prints, and stdout is the command's where that is apart. False when the step could not be
+/// taken, which has been said.
 pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
     let taken = match Order::parse(words) {
         None => Err("this is a step of bourdon's own, and cannot be called".to_owned()),
@@ -44,7 +44,7 @@ pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
         },
     };
     if let Err(text) = &taken {
-        Said::Failed(text.clone()).say(std::io::stdout());
+        Said::Failed(text.clone()).say();
     }
     taken.is_ok()
 }
@@ -66,13 +66,13 @@ fn warden(order: &Order, furnish: Furnish<'_>) -> Result<(), String> {
     let mut guard = Guard::new(watch, reaper.id(), Ending::Awaited(AWAITED));
     let gone = guard.stand::<File>(None, |status, _| {
         if status.exit_status().is_none() {
-            Said::Ended(format!("lost its reaper (which {})", describe(status))).say(std::io::stdout());
+            Said::Ended(format!("lost its reaper (which {})", describe(status))).say();
         }
     });
     guard.watch.wait_for_stop();
     drop(scratch);
     if gone {
-        Said::Done.say(std::io::stdout());
+        Said::Done.say();
     }
     Ok(())
 }
@@ -84,12 +84,12 @@ fn reap(order: &Order) -> Result<(), String> {
     let mut output = Output::new(pipe, kept().map_err(cannot)?).map_err(cannot)?;
     keep_off(&order.cpus);
     let mut command = order.next(Step::Command { reaper: own() });
-    command.stdin(Stdio::null()).stderr(printed);
+    command.stderr(printed);
     let target = start(command)?;
     let mut guard = Guard::new(watch, target.id(), Ending::Asked(GRACE));
     guard.stand(Some(&mut output), |status, output| {
         output.into_iter().for_each(Output::read);
-        Said::Ended(describe(status)).say(std::io::stdout());
+        Said::Ended(describe(status)).say();
     });
     output.finish();
     guard.watch.wait_for_stop();
@@ -132,12 +132,15 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
         order.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
         sched_setaffinity(None, &set).map_err(|error| cannot(error.into()))?;
     }
-    let output = kept().map_err(cannot)?;
-    // A copy that the command does not inherit: should it not run, that can still be said.
-    let said = std::io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(cannot)?;
-    Said::Started { pid: own(), at_ns: now_ns() }.say(&said);
-    let error = Command::new(program).args(arguments).stdout(output).exec();
-    Said::Failed(cannot(error)).say(&said);
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    if !order.apart {
+        command.stdout(kept().map_err(cannot)?);
+    }
+    // Should it not run, that can still be said.
+    let bourdon = to_bourdon().map_err(cannot)?;
+    Said::Started { pid: own(), at_ns: now_ns() }.say_to(&bourdon);
+    Said::Failed(cannot(command.exec())).say_to(&bourdon);
     Ok(())
 }
 

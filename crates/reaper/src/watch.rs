@@ -8,7 +8,7 @@ use signal_hook::low_level::pipe::register;
 
 use crate::clock::left;
 
-/// Waits for what can happen to a step: bourdon closes the pipe, a signal asks for the end, a child changes.
+/// Waits for what can happen to a step: bourdon closes the socket, a signal asks for the end, a child changes.
 pub(crate) struct Watch {
     children: UnixStream,
     asked: UnixStream,

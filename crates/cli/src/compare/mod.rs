@@ -1,5 +1,6 @@
 //! `bourdon compare`: is the new server slower than the old one?
 
+mod git;
 mod loads;
 mod question;
 mod revisions;
@@ -120,7 +121,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let here = std::env::current_dir().map_err(Failure::usage)?;
     // From here on Ctrl-C ends what was begun instead of the process, so that no checkout is left behind.
     let stop = flag_on_interrupt()?;
-    let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev)?) };
+    let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
     let source = Source { name: format!("{NAME}.toml"), text: arms.experiment(args) };
     let mut plan = plan(args, &source, &[], &here)?;
@@ -158,7 +159,7 @@ fn measure(args: &CompareArgs, plan: Plan, stop: &AtomicBool) -> Result<Exit, Fa
 pub(crate) fn resume(format: ReportFormat, mut opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
-    let _revisions = Revisions::restore(opened.plan(), &asked.revisions)?;
+    let _revisions = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
     let trial = opened.prepare(&stop, &mut progress)?;
     conduct(format, trial, &stop, progress)
 }

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use model::{ComparedRevision, Plan, RevisionContent};
 use sha2::{Digest, Sha256};
 
+use super::git::Git;
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -40,16 +40,18 @@ impl Revisions {
     /// Checks out each of `named` beside the repository that the working directory lies in, which is left as it is.
     ///
     /// # Errors
-    /// When there is no git, no repository, or no such revision; nothing is left behind then.
-    pub(crate) fn check_out(named: &[String]) -> Result<Self, Failure> {
-        let here = Path::new(".");
-        let repository = PathBuf::from(git(here, ["rev-parse", "--show-toplevel"]).map_err(no_repository)?);
-        let within = PathBuf::from(git(here, ["rev-parse", "--show-prefix"]).map_err(no_repository)?);
+    /// When there is no git, no repository, or no such revision, or `stop` is set; nothing is left behind then.
+    pub(crate) fn check_out(named: &[String], stop: &AtomicBool) -> Result<Self, Failure> {
+        let here = Git::of(Path::new("."), stop);
+        let say = |asked: &str| here.text(["rev-parse", asked]).map_err(|why| why.or(no_repository));
+        let (repository, within) = (PathBuf::from(say("--show-toplevel")?), PathBuf::from(say("--show-prefix")?));
+        let git = here.elsewhere(&repository);
         let mut revisions = Self::of(repository, within);
-        let contents: Vec<_> = named.iter().map(|name| revisions.content(name)).collect::<Result<_, _>>()?;
-        warn_of_uncommitted(named);
+        let content = |name: &String| content(name, &here, &git);
+        let contents: Vec<_> = named.iter().map(content).collect::<Result<_, _>>()?;
+        warn_of_uncommitted(named, &here);
         for (name, content) in named.iter().zip(contents) {
-            let folder = revisions.folder(&content)?;
+            let folder = revisions.folder(&content, &git)?;
             if !folder.is_dir() {
                 let within = revisions.within.display();
                 return Err(Failure::usage(format!(
@@ -64,13 +66,18 @@ impl Revisions {
     /// Checks out anew what the targets of a recorded comparison are made of, and tells its plan where.
     ///
     /// # Errors
-    /// When a commit is gone, or the working tree is not what it was.
-    pub(crate) fn restore(plan: &mut Plan, recorded: &[ComparedRevision]) -> Result<Option<Self>, Failure> {
+    /// When a commit is gone, the working tree is not what it was, or `stop` is set.
+    pub(crate) fn restore(
+        plan: &mut Plan,
+        recorded: &[ComparedRevision],
+        stop: &AtomicBool,
+    ) -> Result<Option<Self>, Failure> {
         let Some(first) = recorded.first() else { return Ok(None) };
+        let git = Git::of(&first.repository, stop);
         let mut revisions = Self::of(first.repository.clone(), first.within.clone());
         for ComparedRevision { target, content, .. } in recorded {
             if let RevisionContent::WorkingTree(before) = content
-                && *before != state(&revisions.repository)?
+                && *before != state(&git)?
             {
                 let repository = revisions.repository.display();
                 return Err(Failure::usage(format!(
@@ -78,7 +85,7 @@ impl Revisions {
                      compare anew"
                 )));
             }
-            let folder = revisions.folder(content)?;
+            let folder = revisions.folder(content, &git)?;
             for target in plan.targets.iter_mut().filter(|known| known.name == *target) {
                 target.launch.cwd.clone_from(&folder);
                 target.build.iter_mut().for_each(|build| build.cwd.clone_from(&folder));
@@ -102,16 +109,8 @@ impl Revisions {
         Revisions { repository, within, worktrees: Vec::new(), all: Vec::new() }
     }
 
-    /// The files that a name stands for.
-    fn content(&self, named: &str) -> Result<RevisionContent, Failure> {
-        if named == WORKING_TREE {
-            return state(&self.repository).map(RevisionContent::WorkingTree);
-        }
-        commit(named).map(RevisionContent::Commit)
-    }
-
     /// The folder of a revision that corresponds to the working directory; a commit is checked out for it.
-    fn folder(&mut self, content: &RevisionContent) -> Result<PathBuf, Failure> {
+    fn folder(&mut self, content: &RevisionContent, git: &Git<'_>) -> Result<PathBuf, Failure> {
         let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
         let place = home::build_cache()?.with_file_name("revisions");
         if self.worktrees.is_empty() {
@@ -119,18 +118,9 @@ impl Revisions {
         }
         let folder = place.join(format!("{}-{}", std::process::id(), self.worktrees.len()));
         self.worktrees.push(folder.clone());
-        git(
-            &self.repository,
-            [
-                "worktree".as_ref(),
-                "add".as_ref(),
-                "--detach".as_ref(),
-                "--quiet".as_ref(),
-                folder.as_os_str(),
-                OsStr::new(commit),
-            ],
-        )
-        .map_err(|said| Failure::usage(format!("git cannot check out {commit}: {said}")))?;
+        let add = ["worktree", "add", "--detach", "--quiet"].map(OsStr::new);
+        git.text(add.into_iter().chain([folder.as_os_str(), OsStr::new(commit)]))
+            .map_err(|why| why.or(|said| Failure::usage(format!("git cannot check out {commit}: {said}"))))?;
         Ok(folder.join(&self.within))
     }
 }
@@ -143,35 +133,47 @@ impl Drop for Revisions {
     }
 }
 
+/// The files that a name stands for, seen from `here`.
+fn content(named: &str, here: &Git<'_>, repository: &Git<'_>) -> Result<RevisionContent, Failure> {
+    if named == WORKING_TREE {
+        return state(repository).map(RevisionContent::WorkingTree);
+    }
+    commit(named, here).map(RevisionContent::Commit)
+}
+
 /// A digest of what git tracks in the working tree: the commit that it is based on, and what differs from that.
-fn state(repository: &Path) -> Result<String, Failure> {
-    let say = |arguments: &[&str]| git(repository, arguments).map_err(no_repository);
-    let head = say(&["rev-parse", "HEAD"])?;
-    let changed = say(&["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD"])?;
-    let digest = Sha256::digest(format!("{head}\n{changed}"));
-    Ok(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+fn state(repository: &Git<'_>) -> Result<String, Failure> {
+    let mut digest = Sha256::new();
+    for asked in
+        [&["rev-parse", "HEAD"][..], &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD"]]
+    {
+        repository.hear(asked, &mut |bytes| digest.update(bytes)).map_err(|why| why.or(no_repository))?;
+    }
+    Ok(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The full name of a commit.
-fn commit(named: &str) -> Result<String, Failure> {
+fn commit(named: &str, here: &Git<'_>) -> Result<String, Failure> {
     let wanted = format!("{named}^{{commit}}");
-    let found = git(Path::new("."), ["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
-    found.map_err(|_| {
-        let branches = git(Path::new("."), ["branch", "--format=%(refname:short)"]).unwrap_or_default();
+    let found = here.text(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
+    let unknown = |_| {
+        let branches = here.text(["branch", "--format=%(refname:short)"]).unwrap_or_default();
         let branches: Vec<&str> = branches.lines().filter(|name| !name.starts_with('(')).collect();
         let nearest = branches.iter().min_by_key(|name| strsim::levenshtein(named, name));
         let hint = nearest.map_or(String::new(), |name| format!("; is it `{name}`?"));
         Failure::usage(format!(
             "unknown revision `{named}`{hint} (name a branch, a tag or a commit, or `{WORKING_TREE}` for the working tree)"
         ))
-    })
+    };
+    found.map_err(|why| why.or(unknown))
 }
 
 /// HEAD without its uncommitted changes is seldom what somebody means who has made some.
-fn warn_of_uncommitted(named: &[String]) {
-    let changed = git(Path::new("."), ["status", "--porcelain", "--untracked-files=no"]).unwrap_or_default();
-    if !changed.is_empty() && !named.iter().any(|name| name == WORKING_TREE) {
-        let files = changed.lines().count();
+fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
+    let mut files = 0;
+    let mut count = |bytes: &[u8]| files += bytes.iter().filter(|byte| **byte == b'\n').count();
+    let told = here.hear(["status", "--porcelain", "--untracked-files=no"], &mut count);
+    if told.is_ok() && files > 0 && !named.iter().any(|name| name == WORKING_TREE) {
         let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
         say(format!(
             "note: uncommitted changes in {files} take no part; --rev {WORKING_TREE} compares the working tree as it is"
@@ -194,41 +196,9 @@ fn forget_the_dead(repository: &Path, place: &Path) {
 /// Takes a checked-out folder away, from git's books too, whatever state it is in.
 fn remove(repository: &Path, folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
-    let _ = git(repository, ["worktree", "prune"]);
+    let _ = Git::at_the_end(repository).text(["worktree", "prune"]);
 }
 
 fn no_repository(said: String) -> Failure {
     Failure::usage(format!("--rev needs a git repository here: {said}"))
-}
-
-/// What git says on stdout, without its last line's end; on failure the first line of what it says on stderr. It finds
-/// the repository by the folder alone, and no hook of the repository runs: a checkout for a measurement is no event in it.
-fn git<S: AsRef<OsStr>>(folder: &Path, arguments: impl IntoIterator<Item = S>) -> Result<String, String> {
-    let mut git = Command::new("git");
-    // Git sets these for its hooks. With them a checkout elsewhere would go through the index of a commit under way.
-    local_variables().iter().for_each(|name| {
-        git.env_remove(name);
-    });
-    git.arg("-C").arg(folder).args(["-c", "core.hooksPath=/dev/null"]).args(arguments);
-    said_by(git)
-}
-
-/// The environment variables that tie git to one repository, as git itself lists them.
-fn local_variables() -> &'static [String] {
-    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
-    NAMES.get_or_init(|| {
-        let mut git = Command::new("git");
-        git.args(["rev-parse", "--local-env-vars"]);
-        said_by(git).unwrap_or_default().lines().map(str::to_owned).collect()
-    })
-}
-
-fn said_by(mut git: Command) -> Result<String, String> {
-    let output = git.stdin(Stdio::null()).output().map_err(|error| format!("git cannot be run: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
-    if output.status.success() {
-        Ok(text(&output.stdout))
-    } else {
-        Err(text(&output.stderr).lines().next().unwrap_or("git failed").to_owned())
-    }
 }

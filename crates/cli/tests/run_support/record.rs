@@ -74,11 +74,11 @@ impl Record {
         self.trials().into_iter().filter(of_target).map(|trial| trial["failure"].clone()).collect()
     }
 
-    /// Asserts that each trial of a target came to its figures.
+    /// Asserts that each trial of a target came to its figures: so many, or more where the machine was busy in a block.
     #[track_caller]
     pub(crate) fn all_measured(&self, target: &str, trials: usize) {
         let failures = self.failures_of(target);
-        assert_eq!(failures.len(), trials, "{target}");
+        assert!(failures.len() >= trials, "{target}: {} trials", failures.len());
         assert!(failures.iter().all(Json::is_null), "{target}: {failures:?}");
     }
 }
