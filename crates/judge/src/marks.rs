@@ -6,8 +6,7 @@ use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, figure, kinds, micros, percent};
 use crate::limit::Limit;
 use crate::thresholds::{
-    AT_CEILING, LATENESS_FACTOR, LATENESS_PART, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, STANDSTILL_PART,
-    THIN_COMPLETIONS,
+    AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
 };
 
 /// The generator may have been the limit.
@@ -54,7 +53,7 @@ fn held_against(figure: Metric, lateness: &LatencySummary, waited_share: f64) ->
     if figure == Metric::Mean {
         return lateness.mean.filter(|_| waited_share < share_above(figure)).map(|us| ("mean", us));
     }
-    let above = (LATENESS_PART * share_above(figure) + waited_share) * (1.0 - 1e-9);
+    let above = (TOUCHED_PART * share_above(figure) + waited_share) * (1.0 - 1e-9);
     let enough =
         |(share, name, us): (f64, &'static str, Option<f64>)| us.filter(|_| share >= above).map(|us| (name, us));
     recorded(lateness).into_iter().find_map(enough)
@@ -97,7 +96,7 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
         };
         // A figure that is the same without them was not made by them.
         let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| micros(bare) != micros(us));
-        share > STANDSTILL_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
+        share > TOUCHED_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
     let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);

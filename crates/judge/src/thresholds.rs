@@ -48,10 +48,6 @@ pub const STANDSTILL_SHARE: f64 = 0.05;
 /// on a CPU.
 pub const STANDSTILL_LEAST_S: f64 = 0.1;
 
-/// A quantile is the generator's doing when the requests that its standstills touched exceed this part of those above the
-/// quantile: a tenth of them moves a p99 to the p99.1 at most.
-pub const STANDSTILL_PART: f64 = 0.1;
-
 /// Openings in place of connections that the server ended, for each reply, from which it is said: opening one costs about
 /// as much as a request, so that it is then a tenth of what was measured.
 pub const RECONNECTS: f64 = 0.1;
@@ -72,9 +68,9 @@ pub const THIN_COMPLETIONS: f64 = 30.0;
 /// server's rather than the generator's.
 pub const LATENESS_FACTOR: f64 = 10.0;
 
-/// Part of the requests above a quantile that the generator must have held up to be able to move it: a tenth of them
-/// moves a p50 to the p55, a p99 to the p99.1 at most.
-pub const LATENESS_PART: f64 = 0.1;
+/// Part of the requests above a quantile that the generator must have touched, by its lateness or by its standstills, to be
+/// able to move the quantile: a tenth of them moves a p50 to the p55, a p99 to the p99.1 at most.
+pub const TOUCHED_PART: f64 = 0.1;
 
 /// Share of CPU time stolen by the hypervisor from which a trial is noisy. A choice: as large as the smallest
 /// differences between servers that one wants to see.
