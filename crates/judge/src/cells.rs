@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellLatency, CellLoad, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary,
-    LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Plan, Profile,
-    ProfiledBy, ProfiledFunction, format_duration,
+    CellAnalysis, CellCourse, CellLatency, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary, LoadModel,
+    Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Profile, ProfiledBy,
+    ProfiledFunction, format_duration,
 };
 
 use crate::asked::Asked;
@@ -86,18 +86,14 @@ fn course(records: &Records, index: usize) -> CellCourse {
 
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
-    let text = too_short_to_warm(records.plan, index).or_else(|| still_warming(records, index))?;
+    let text = too_short_to_warm(records, index).or_else(|| still_warming(records, index))?;
     Some(MarkNote::new(Mark::Cold, text))
 }
 
-/// That the launch gives the target less load before the window than it needs to be warm; on a ladder, the rungs before
-/// this one are load too.
-pub(crate) fn too_short_to_warm(plan: &Plan, index: usize) -> Option<String> {
-    let cell = &plan.cells[index];
-    let needed_ns = plan.target(cell.levels.target())?.launch.warm_within_ns;
-    let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
-    let climb = |ns: u64, load: &CellLoad| ns.saturating_add(load.warm_up_ns).saturating_add(load.window_ns);
-    let given_ns = rungs.fold(cell.load.warm_up_ns, climb);
+/// That the launch gives the target less load before the window than it needs to be warm.
+pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<String> {
+    let target = records.plan.target(records.plan.cells[index].levels.target())?;
+    let (given_ns, needed_ns) = (records.loaded_before_ns(index), target.launch.warm_within_ns);
     (given_ns < needed_ns).then(|| {
         let [given, needed] = [given_ns, needed_ns].map(format_duration);
         format!("{given} of load before the window, of the {needed} that it needs")

@@ -3,12 +3,14 @@
 mod gates;
 mod pair;
 
+use std::collections::BTreeMap;
+
 use model::{
-    COMPARE_SCHEMA, Cell, CellLoad, CompareAnalysis, CompareRow, Environment, Extent, Gate, LoadModel, MarkNote,
-    Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
+    COMPARE_SCHEMA, Cell, CellLoad, CellPlan, CompareAnalysis, CompareRow, Environment, Extent, Gate, LoadModel,
+    MarkNote, Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
 };
 
-use crate::records::{Records, by_conditions};
+use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
 use crate::{analysis, session};
 use pair::Pair;
@@ -47,7 +49,9 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let records = Records::new(run.plan, run.trials);
     let named =
         |group: &[usize], name: &str| group.iter().copied().find(|cell| run.plan.cells[*cell].levels.target() == name);
-    let pairs: Vec<Pair> = by_conditions(run.plan)
+    let pairs: Vec<Pair> = run
+        .plan
+        .by_conditions()
         .iter()
         .filter_map(|group| {
             let (old, new) = ((&records, named(group, old)?), (&records, named(group, new)?));
@@ -120,16 +124,16 @@ pub fn compare_loads(
 
 /// Cells with the same levels; where there are none and each run has a single target, those with the same conditions.
 fn common_cells(old: &Plan, new: &Plan) -> Vec<(usize, usize)> {
-    let matching = |same: &dyn Fn(&Cell, &Cell) -> bool| {
-        let find = |(index, cell): (usize, &model::CellPlan)| {
-            let at = new.cells.iter().position(|other| same(&cell.levels, &other.levels))?;
-            Some((index, at))
-        };
-        old.cells.iter().enumerate().filter_map(find).collect::<Vec<_>>()
+    let matching = |key: fn(&Cell) -> Cell| -> Vec<(usize, usize)> {
+        // Of several that are alike the first.
+        let known: BTreeMap<Cell, usize> =
+            new.cells.iter().enumerate().rev().map(|(at, cell)| (key(&cell.levels), at)).collect();
+        let find = |(index, cell): (usize, &CellPlan)| Some((index, *known.get(&key(&cell.levels))?));
+        old.cells.iter().enumerate().filter_map(find).collect()
     };
-    let same_levels = matching(&|a, b| a == b);
+    let same_levels = matching(Cell::clone);
     let single = old.targets.len() == 1 && new.targets.len() == 1;
-    if same_levels.is_empty() && single { matching(&|a, b| a.conditions() == b.conditions()) } else { same_levels }
+    if same_levels.is_empty() && single { matching(Cell::conditions) } else { same_levels }
 }
 
 fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: &[Gate]) -> CompareAnalysis {

@@ -1,7 +1,7 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use model::{Cell, Certainty, Finding, Metric, Observation};
+use model::{Cell, Certainty, Finding, Metric, Observation, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
@@ -17,6 +17,7 @@ use crate::thresholds::{
 const LOAD_FACTORS: [&str; 3] = ["connections", "handler_delay", "pipeline"];
 
 /// What a delayed cell shows: W = X·S, the requests that its server works on at once.
+#[derive(Clone, Copy)]
 struct Plateau {
     cell: usize,
     slots: f64,
@@ -40,20 +41,20 @@ pub(crate) fn find(records: &Records) -> Vec<Finding> {
 }
 
 fn groups(records: &Records) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for (index, cell) in records.plan.cells.iter().enumerate() {
-        let Some(plateau) = plateau(records, index) else { continue };
-        let others = cell.levels.0.iter().filter(|(factor, _)| !LOAD_FACTORS.contains(&factor.as_str()));
-        let others = Cell(others.map(|(factor, level)| (factor.clone(), level.clone())).collect());
-        match groups.iter_mut().find(|group| group.others == others) {
-            Some(group) => group.plateaus.push(plateau),
-            None => {
-                let target = others.target().to_owned();
-                groups.push(Group { target, others, plateaus: vec![plateau] });
-            }
-        }
-    }
-    groups
+    let plateaus: Vec<Plateau> = (0..records.plan.cells.len()).filter_map(|cell| plateau(records, cell)).collect();
+    let others: Vec<Cell> =
+        plateaus.iter().map(|plateau| but_for_the_load(&records.plan.cells[plateau.cell].levels)).collect();
+    let group = |places: Vec<usize>| Group {
+        target: others[places[0]].target().to_owned(),
+        others: others[places[0]].clone(),
+        plateaus: places.into_iter().map(|place| plateaus[place]).collect(),
+    };
+    alike(&others).into_iter().map(group).collect()
+}
+
+fn but_for_the_load(levels: &Cell) -> Cell {
+    let others = levels.0.iter().filter(|(factor, _)| !LOAD_FACTORS.contains(&factor.as_str()));
+    Cell(others.map(|(factor, level)| (factor.clone(), level.clone())).collect())
 }
 
 /// A closed cell whose delay is long enough to tell, with a throughput. A network delay keeps requests away from the
@@ -150,7 +151,7 @@ fn requests_at_once(records: &Records, telling: &[&Plateau]) -> Vec<f64> {
         let one = |p: &&Plateau| Some(records.value(p.cell, block, Metric::Throughput)? * p.delay_s);
         geometric_mean(&telling.iter().filter_map(one).collect::<Vec<f64>>())
     };
-    records.blocks().into_iter().filter_map(in_block).collect()
+    records.blocks().iter().filter_map(|block| in_block(*block)).collect()
 }
 
 fn ruled_out(telling: &[&Plateau]) -> Vec<String> {

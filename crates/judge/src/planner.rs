@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use model::{Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
 
 use crate::figures::percent;
-use crate::records::{Records, by_conditions, pairs};
+use crate::records::{Records, pairs};
 use crate::statistics::{logarithms, t_interval};
 
 /// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
@@ -41,25 +41,24 @@ impl BlockPlanner {
         self.plan.blocks.max.max(self.least())
     }
 
-    /// The trials of a block in their order, a function of the seed and the block alone.
-    fn block(&self, block: u32) -> Vec<TrialSpec> {
+    /// The launches of a block in their order, each with its trials: a function of the seed and the block alone.
+    fn block(&self, block: u32) -> Vec<Vec<TrialSpec>> {
         let once = self.plan.launches().into_iter().map(|cells| (cells, false));
         let mut launches: Vec<(Vec<usize>, bool)> = once.chain(self.plan.twin.map(|cell| (vec![cell], true))).collect();
         fastrand::Rng::with_seed(mix(self.plan.seed, block)).shuffle(&mut launches);
-        let trials = launches.into_iter().flat_map(|(cells, twin)| cells.into_iter().map(move |cell| (cell, twin)));
-        (1..).zip(trials).map(|(position, (cell, twin))| TrialSpec { block, position, cell, twin }).collect()
+        let mut positions = 1..;
+        let trials = |(cells, twin): (Vec<usize>, bool)| -> Vec<TrialSpec> {
+            let trials = cells.into_iter().zip(&mut positions);
+            trials.map(|(cell, position)| TrialSpec { block, position, cell, twin }).collect()
+        };
+        launches.into_iter().map(trials).collect()
     }
 
     /// What is not recorded of a block. A ladder that lacks a rung is climbed again from its foot: what a rung shows
     /// depends on those before it.
     fn missing(&self, block: u32, recorded: &BTreeSet<(u32, usize, bool)>) -> Vec<TrialSpec> {
-        let all = self.block(block);
         let lacks = |spec: &TrialSpec| !recorded.contains(&(spec.block, spec.cell, spec.twin));
-        let broken: Vec<TrialSpec> = all.iter().copied().filter(lacks).collect();
-        let touched = |spec: &TrialSpec| {
-            broken.iter().any(|lack| lack.twin == spec.twin && self.plan.same_launch(lack.cell, spec.cell))
-        };
-        all.into_iter().filter(touched).collect()
+        self.block(block).into_iter().filter(|launch| launch.iter().any(lacks)).flatten().collect()
     }
 
     /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the throughput of a cell that has no partner. A cell without a single valid launch never
@@ -67,7 +66,7 @@ impl BlockPlanner {
     fn half_widths(&self, records: &Records) -> Vec<Option<f64>> {
         let half_width = |values: &[f64]| t_interval(values).map(|interval| interval.half_width());
         let mut widths = Vec::new();
-        for group in by_conditions(&self.plan) {
+        for group in self.plan.by_conditions() {
             let serves = |cell: &usize| {
                 let rates = records.values(*cell, Metric::Throughput);
                 !rates.is_empty() && rates.iter().all(|rate| *rate > 0.0)
@@ -186,7 +185,7 @@ mod tests {
     fn the_order_is_golden() {
         let planner = BlockPlanner::new(&five_cells().plan());
         let orders: Vec<Vec<usize>> =
-            (1..=3).map(|k| planner.block(k).iter().map(|spec| spec.cell).collect()).collect();
+            (1..=3).map(|k| planner.block(k).iter().flatten().map(|spec| spec.cell).collect()).collect();
         assert_eq!(orders, [[0, 2, 3, 4, 1], [1, 3, 0, 4, 2], [1, 4, 2, 3, 0]]);
     }
 
@@ -246,10 +245,10 @@ mod tests {
         plan.ladder = Some("connections".to_owned());
         let planner = BlockPlanner::new(&plan);
         for block in 1..=6 {
-            let order: Vec<usize> = planner.block(block).iter().map(|spec| spec.cell).collect();
+            let order: Vec<usize> = planner.block(block).iter().flatten().map(|spec| spec.cell).collect();
             assert!(order == [0, 2, 1, 3] || order == [1, 3, 0, 2], "{order:?}");
         }
-        let first = planner.block(1)[0].cell;
+        let first = planner.block(1)[0][0].cell;
         let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
         assert_eq!(cells(planner.next(&done)), [first, first + 2]);
         assert_eq!(cell_for_twin(&plan), Some(0));

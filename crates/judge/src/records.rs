@@ -1,6 +1,6 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, Mark, Metric, Plan, TrialRecord};
 
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
@@ -31,12 +31,17 @@ impl Launch<'_> {
 /// Launches by block.
 type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
 
+/// Launches of a block by cell, and whether it is the twin's.
+pub(crate) type ByCell<'a> = BTreeMap<(usize, bool), Launch<'a>>;
+
 /// The launches of a run by cell and block, judged; the order in which the records came leaves no trace.
 pub(crate) struct Records<'a> {
     pub(crate) plan: &'a Plan,
     cells: Vec<ByBlock<'a>>,
     twin: ByBlock<'a>,
-    repeated: BTreeMap<u32, Vec<Launch<'a>>>,
+    repeated: BTreeMap<u32, ByCell<'a>>,
+    blocks: Vec<u32>,
+    loaded_before_ns: Vec<u64>,
 }
 
 impl<'a> Records<'a> {
@@ -45,34 +50,42 @@ impl<'a> Records<'a> {
     /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
         let launches = judged(plan, trials);
-        let mut noisy: Vec<u32> =
+        let noisy: BTreeSet<u32> =
             launches.iter().filter(|(_, launch)| launch.is(Mark::Noisy)).map(|((block, ..), _)| *block).collect();
-        noisy.dedup();
-        noisy.truncate(plan.repeats as usize);
-        let cells = plan.cells.iter().map(|_| ByBlock::new()).collect();
-        let mut records = Records { plan, cells, twin: ByBlock::new(), repeated: BTreeMap::new() };
+        let set_aside: BTreeSet<u32> = noisy.into_iter().take(plan.repeats as usize).collect();
+        let mut records = Records {
+            plan,
+            cells: plan.cells.iter().map(|_| ByBlock::new()).collect(),
+            twin: ByBlock::new(),
+            repeated: BTreeMap::new(),
+            blocks: Vec::new(),
+            loaded_before_ns: loaded_before_ns(plan),
+        };
         for ((block, cell, twin), launch) in launches {
-            if noisy.contains(&block) {
-                records.repeated.entry(block).or_default().push(launch);
+            if set_aside.contains(&block) {
+                records.repeated.entry(block).or_default().insert((cell, twin), launch);
             } else if twin {
                 records.twin.insert(block, launch);
             } else {
                 records.cells[cell].insert(block, launch);
             }
         }
+        let blocks: BTreeSet<u32> = records.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
+        records.blocks = blocks.into_iter().collect();
         records
     }
 
     /// Every launch, also those of repeated blocks and of the twin, by block and then in the plan's order.
     pub(crate) fn all(&self) -> Vec<&Launch<'a>> {
         let used = self.cells.iter().flatten().chain(&self.twin).map(|(_, launch)| launch);
-        let mut all: Vec<&Launch> = used.chain(self.repeated.values().flatten()).collect();
+        let repeated = self.repeated.values().flat_map(BTreeMap::values);
+        let mut all: Vec<&Launch> = used.chain(repeated).collect();
         all.sort_by_key(|launch| (launch.record.block, launch.record.cell, launch.record.twin));
         all
     }
 
     /// The blocks that were set aside, each with its launches.
-    pub(crate) fn repeated(&self) -> &BTreeMap<u32, Vec<Launch<'a>>> {
+    pub(crate) fn repeated(&self) -> &BTreeMap<u32, ByCell<'a>> {
         &self.repeated
     }
 
@@ -89,10 +102,19 @@ impl<'a> Records<'a> {
         self.cells[cell].values()
     }
 
-    /// Every launch of a cell, those of repeated blocks and of the twin among them.
+    /// Every launch of a cell, those of repeated blocks and of the twin among them, in block order.
     pub(crate) fn everywhere(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
-        let levels = &self.plan.cells[cell].levels;
-        self.all().into_iter().filter(move |launch| launch.record.levels == *levels)
+        let twins = self.twin.values().filter(|_| self.plan.twin == Some(cell));
+        let repeated = self.repeated.values().flat_map(|launches| launches.range((cell, false)..=(cell, true)));
+        let mut all: Vec<&Launch> =
+            self.launches(cell).chain(twins).chain(repeated.map(|(_, launch)| launch)).collect();
+        all.sort_by_key(|launch| (launch.record.block, launch.record.twin));
+        all.into_iter()
+    }
+
+    /// Nanoseconds for which a cell's launch is under load before the window begins.
+    pub(crate) fn loaded_before_ns(&self, cell: usize) -> u64 {
+        self.loaded_before_ns[cell]
     }
 
     /// The valid launches of a cell, in block order.
@@ -106,11 +128,8 @@ impl<'a> Records<'a> {
     }
 
     /// Every block with a record, in order.
-    pub(crate) fn blocks(&self) -> Vec<u32> {
-        let mut blocks: Vec<u32> = self.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        blocks
+    pub(crate) fn blocks(&self) -> &[u32] {
+        &self.blocks
     }
 
     /// Blocks in which every cell has a record, void or not.
@@ -181,16 +200,34 @@ impl<'a> Records<'a> {
 
 /// Each launch of a cell of the plan once, judged, by block, cell, and whether it is the twin.
 fn judged<'a>(plan: &'a Plan, trials: &'a [TrialRecord]) -> BTreeMap<(u32, usize, bool), Launch<'a>> {
+    // Of several that are alike the first.
+    let cells: BTreeMap<&Cell, usize> =
+        plan.cells.iter().enumerate().rev().map(|(index, cell)| (&cell.levels, index)).collect();
     let mut sorted: Vec<&TrialRecord> = trials.iter().collect();
     sorted.sort_by_key(|trial| (trial.block, trial.cell, &trial.started_at, trial.position));
     let mut launches = BTreeMap::new();
     for record in sorted {
-        if let Some(cell) = plan.cells.iter().position(|cell| cell.levels == record.levels) {
+        if let Some(&cell) = cells.get(&record.levels) {
             let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
             launches.insert((record.block, cell, record.twin), Launch { record, judgement });
         }
     }
     launches
+}
+
+/// For how long each cell's launch is under load before its window; on a ladder, the rungs before it are load too.
+fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
+    let mut loaded_ns = vec![0; plan.cells.len()];
+    for launch in plan.launches() {
+        let mut before_ns: u64 = 0;
+        for cell in launch {
+            let load = &plan.cells[cell].load;
+            before_ns = before_ns.saturating_add(load.warm_up_ns);
+            loaded_ns[cell] = before_ns;
+            before_ns = before_ns.saturating_add(load.window_ns);
+        }
+    }
+    loaded_ns
 }
 
 /// Leaving out the blocks with a zero would favour whoever did nothing in them: then there are no ratios.
@@ -205,19 +242,6 @@ fn log_ratios(a: &ByBlock, b: &ByBlock, metric: Metric) -> Vec<f64> {
 
 fn has_zero(launches: &ByBlock, metric: Metric) -> bool {
     launches.values().filter_map(|launch| launch.value(metric)).any(|value| value <= 0.0)
-}
-
-/// The cells that share their conditions, as indices, in the order of the plan; within each the targets' cells.
-pub(crate) fn by_conditions(plan: &Plan) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (index, cell) in plan.cells.iter().enumerate() {
-        let conditions = cell.levels.conditions();
-        match groups.iter_mut().find(|group| plan.cells[group[0]].levels.conditions() == conditions) {
-            Some(group) => group.push(index),
-            None => groups.push(vec![index]),
-        }
-    }
-    groups
 }
 
 /// Every pair of a group, in its order.

@@ -4,7 +4,7 @@ use model::{Comparison, ComparisonVerdict, Mark, MarkNote, Metric, RepeatedBlock
 
 use crate::comparisons::compare_with_itself;
 use crate::figures::figure;
-use crate::records::{Launch, Records, by_conditions};
+use crate::records::{ByCell, Launch, Records};
 use crate::statistics::{Steadiness, about_their_mean, steadiness};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 
@@ -34,9 +34,9 @@ fn repeated(records: &Records) -> Vec<RepeatedBlock> {
         let note = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy)?;
         Some(format!("{}: {}", launch.record.id, note.text))
     };
-    let block = |(block, launches): (&u32, &Vec<Launch>)| RepeatedBlock {
+    let block = |(block, launches): (&u32, &ByCell)| RepeatedBlock {
         block: *block,
-        text: launches.iter().find_map(disturbance).unwrap_or_default(),
+        text: launches.values().find_map(disturbance).unwrap_or_default(),
     };
     records.repeated().iter().map(block).collect()
 }
@@ -67,7 +67,9 @@ fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
 /// without enough values for a verdict are left out, for one dead target must not hide a drift of the others.
 fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
     let alive = |cell: &usize| records.values(*cell, Metric::Throughput).len() >= BLOCKS_FOR_A_VERDICT;
-    let groups: Vec<Vec<usize>> = by_conditions(records.plan)
+    let groups: Vec<Vec<usize>> = records
+        .plan
+        .by_conditions()
         .into_iter()
         .map(|group| group.into_iter().filter(alive).collect())
         .filter(|group: &Vec<usize>| group.len() >= 2)
@@ -76,7 +78,7 @@ fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
         let value = records.value(cell, block, Metric::Throughput)?;
         (value > 0.0).then(|| value.ln())
     };
-    let mut blocks = records.blocks();
+    let mut blocks = records.blocks().to_vec();
     blocks.retain(|block| groups.iter().flatten().all(|cell| logarithm(*cell, *block).is_some()));
     if blocks.len() < BLOCKS_FOR_A_VERDICT {
         return Vec::new();

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Event, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
@@ -41,6 +41,7 @@ impl Session<'_> {
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<SessionEnd, LabError> {
         let mut broken = broken_targets(&self.done);
+        let targets: BTreeSet<&str> = self.plan.cells.iter().map(|cell| cell.levels.target()).collect();
         loop {
             let specs = match planner.next(&self.done) {
                 Next::Run(specs) => specs,
@@ -54,7 +55,7 @@ impl Session<'_> {
                 if !self.launch(planner, launch, &mut broken, stop, on_event)? {
                     return Ok(SessionEnd { trials: self.done, interrupted: true });
                 }
-                if self.plan.cells.iter().all(|cell| broken.contains_key(cell.levels.target())) {
+                if targets.iter().all(|target| broken.contains_key(*target)) {
                     on_event(Event::Finished { reason: "no target can be launched" });
                     return Ok(SessionEnd { trials: self.done, interrupted: false });
                 }

@@ -92,22 +92,43 @@ impl Plan {
 
     /// Whether two cells are rungs of one ladder: they differ in its factor alone and are loaded in one launch.
     pub fn same_launch(&self, a: usize, b: usize) -> bool {
-        let Some(ladder) = &self.ladder else { return a == b };
-        let rest = |cell: usize| self.cells[cell].levels.0.iter().filter(|(factor, _)| *factor != ladder);
-        rest(a).eq(rest(b))
+        match &self.ladder {
+            None => a == b,
+            Some(ladder) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
+        }
     }
 
     /// The cells by the launch that they share, each launch's in the order of its rungs.
     pub fn launches(&self) -> Vec<Vec<usize>> {
-        let mut launches: Vec<Vec<usize>> = Vec::new();
-        for cell in 0..self.cells.len() {
-            match launches.iter_mut().find(|launch| self.same_launch(launch[0], cell)) {
-                Some(launch) => launch.push(cell),
-                None => launches.push(vec![cell]),
-            }
+        let cells = 0..self.cells.len();
+        match &self.ladder {
+            None => cells.map(|cell| vec![cell]).collect(),
+            Some(ladder) => alike(cells.map(|cell| self.but_for(ladder, cell).collect::<Vec<_>>())),
         }
-        launches
     }
+
+    /// The cells by the conditions that they share, in which targets are compared.
+    pub fn by_conditions(&self) -> Vec<Vec<usize>> {
+        alike(self.cells.iter().map(|cell| cell.levels.conditions()))
+    }
+
+    /// The levels of a cell without one factor.
+    fn but_for(&self, factor: &str, cell: usize) -> impl Iterator<Item = (&String, &Level)> {
+        self.cells[cell].levels.0.iter().filter(move |(other, _)| *other != factor)
+    }
+}
+
+/// The places of equal keys together, in the order in which each key first comes.
+pub fn alike<K: Ord>(keys: impl IntoIterator<Item = K>) -> Vec<Vec<usize>> {
+    let (mut known, mut groups) = (BTreeMap::new(), Vec::<Vec<usize>>::new());
+    for (place, key) in keys.into_iter().enumerate() {
+        let group = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(group) {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    groups
 }
 
 /// How often a block is repeated.

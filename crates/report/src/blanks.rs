@@ -10,9 +10,8 @@ pub(crate) fn footnotes(group: &Group<'_>) -> Vec<String> {
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
     let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
-    let is_ranked = |row: &Row| row.rank.trim_end_matches('=').parse::<u32>().is_ok();
-    let unranked: Vec<&Row> =
-        group.rows.iter().filter(|row| row.rank == "–" && group.rows.iter().any(is_ranked)).collect();
+    let has_ranks = group.rows.iter().any(|row| row.rank.trim_end_matches('=').parse::<u32>().is_ok());
+    let unranked: Vec<&Row> = group.rows.iter().filter(|row| has_ranks && row.rank == "–").collect();
     blanks.chain(of_column(&unranked, "rank –", no_rank)).chain(memory(group)).collect()
 }
 

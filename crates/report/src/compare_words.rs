@@ -1,8 +1,8 @@
 //! Words about a comparison that the terminal and Markdown share.
 
 use model::{
-    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
-    Mark, Measured, Metric, Withheld,
+    Arm, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict, Mark,
+    Measured, Metric, Withheld, alike,
 };
 
 use crate::blanks::memory_words;
@@ -80,7 +80,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 /// What was found, the worst first: for each verdict the metrics that came to it.
 pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, String)> {
     use ComparisonVerdict::{Faster, Inconclusive, Same, Slower};
-    let several = groups(analysis).len() > 1;
+    let several = has_several_conditions(analysis);
     let named = |row: &CompareRow, with_change: bool| {
         let mut text = name(row.metric).to_owned();
         if with_change && let Some((change, interval)) = change(&row.ratio, row.difference.as_ref()) {
@@ -146,8 +146,7 @@ fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
         Arm::Old => "old",
         Arm::New => "new",
     };
-    let several = groups(analysis).len() > 1;
-    let at = if several { conditions(&of.cell.levels.conditions()) } else { String::new() };
+    let at = if has_several_conditions(analysis) { conditions(&of.cell.levels.conditions()) } else { String::new() };
     format!("{arm}{}", words::bracketed(&at))
 }
 
@@ -172,17 +171,16 @@ fn capitalised(text: &str) -> String {
 
 /// The rows by their conditions, in order of first appearance.
 pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line>)> {
-    let mut all: Vec<&Cell> = Vec::new();
-    for row in &analysis.rows {
-        if !all.contains(&&row.conditions) {
-            all.push(&row.conditions);
-        }
-    }
-    let group = |at: &Cell| {
-        let rows = analysis.rows.iter().filter(|row| row.conditions == *at);
-        (conditions(at), rows.map(line).collect())
+    let rows = &analysis.rows;
+    let group = |places: Vec<usize>| {
+        (conditions(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at])).collect())
     };
-    all.into_iter().map(group).collect()
+    alike(rows.iter().map(|row| &row.conditions)).into_iter().map(group).collect()
+}
+
+/// Whether there are rows under several conditions.
+fn has_several_conditions(analysis: &CompareAnalysis) -> bool {
+    analysis.rows.windows(2).any(|pair| pair[0].conditions != pair[1].conditions)
 }
 
 fn line(row: &CompareRow) -> Line {

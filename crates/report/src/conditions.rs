@@ -107,12 +107,12 @@ fn change_together(cells: &[&Cell], a: &str, b: &str) -> bool {
 /// `Together: a = 1 with b = 2; a = 3 with b = 4`.
 fn said_together(cells: &[&Cell], set: &[&str]) -> Option<String> {
     let (_, others) = set.split_first().filter(|(_, others)| !others.is_empty())?;
-    let mut parts: Vec<String> = Vec::new();
+    let (mut parts, mut said) = (Vec::new(), BTreeSet::new());
     for cell in cells {
         let (first, others) = (conditions(&only(cell, &set[..1])), conditions(&only(cell, others)));
         let part = format!("{first} with {others}");
         // Where one of them is not set, neither is.
-        if !first.is_empty() && !others.is_empty() && !parts.contains(&part) {
+        if !first.is_empty() && !others.is_empty() && said.insert(part.clone()) {
             parts.push(part);
         }
     }

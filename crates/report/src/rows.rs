@@ -1,6 +1,8 @@
 //! The cells of a run as rows that the terminal and Markdown lay out each in its way.
 
-use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, Rank, RankGroup};
+use std::collections::BTreeMap;
+
+use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, Rank, RankGroup, alike};
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, duration_us, number, percent, plus_minus};
@@ -133,28 +135,28 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
     if let Some(factors) = conditions.row_factors() {
         return by_conditions(analysis, factors, conditions);
     }
-    let mut all: Vec<Cell> = Vec::new();
-    for cell in &analysis.cells {
-        let at = cell.levels.conditions();
-        if !all.contains(&at) {
-            all.push(at);
-        }
-    }
-    all.iter().map(|at| by_target(analysis, at, conditions)).collect()
+    let rankings = analysis.groups.iter().map(|group| ((group.metric, &group.conditions), group)).collect();
+    let together = alike(analysis.cells.iter().map(|cell| cell.levels.conditions()));
+    let cells = |places: Vec<usize>| places.into_iter().map(|place| &analysis.cells[place]).collect();
+    together.into_iter().map(|places| by_target(cells(places), &rankings, conditions)).collect()
 }
 
-fn by_target<'a>(analysis: &'a Analysis, at: &Cell, conditions: &Conditions) -> Group<'a> {
-    let mut cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(|cell| cell.levels.conditions() == *at).collect();
-    let metric = ranked_by(&cells);
-    let ranking = analysis.groups.iter().find(|group| Some(group.metric) == metric && group.conditions == *at);
-    sort(&mut cells, ranking);
+fn by_target<'a>(
+    mut cells: Vec<&'a CellAnalysis>,
+    rankings: &BTreeMap<(Metric, &Cell), &RankGroup>,
+    conditions: &Conditions,
+) -> Group<'a> {
+    let at = cells.first().map_or_else(Cell::default, |cell| cell.levels.conditions());
+    let ranking = ranked_by(&cells).and_then(|metric| rankings.get(&(metric, &at)));
+    let ranks = ranking.map(|ranking| ranks(ranking));
+    sort(&mut cells, ranks.as_ref());
     let quantiles = Quantiles::of(&cells);
     let row = |cell: &&'a CellAnalysis| Row {
-        rank: ranking.map_or(String::new(), |group| rank(group, cell.levels.target())),
+        rank: ranks.as_ref().map_or(String::new(), |ranks| rank(ranks, cell.levels.target())),
         ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
     };
     Group {
-        title: conditions.title(at),
+        title: conditions.title(&at),
         name_header: vec!["target".to_owned()],
         rows: cells.iter().map(row).collect(),
         latency_header: quantiles.header,
@@ -218,11 +220,18 @@ fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
     }
 }
 
+/// The ranks by target, each with its place in the table.
+type Ranks<'a> = BTreeMap<&'a str, (usize, &'a Rank)>;
+
+fn ranks(ranking: &RankGroup) -> Ranks<'_> {
+    ranking.ranks.iter().enumerate().map(|(place, rank)| (rank.target.as_str(), (place, rank))).collect()
+}
+
 /// By rank; where there is none, by throughput.
-fn sort(cells: &mut [&CellAnalysis], ranking: Option<&RankGroup>) {
+fn sort(cells: &mut [&CellAnalysis], ranks: Option<&Ranks>) {
     let place = |cell: &CellAnalysis| {
-        let ranks = ranking.map_or(&[][..], |group| &group.ranks);
-        ranks.iter().position(|rank| rank.target == cell.levels.target()).unwrap_or(usize::MAX)
+        let ranked = ranks.and_then(|ranks| ranks.get(cell.levels.target()));
+        ranked.map_or(usize::MAX, |(place, _)| *place)
     };
     let rate = |cell: &CellAnalysis| cell.throughput.estimate.unwrap_or(-1.0);
     cells.sort_by(|a, b| place(a).cmp(&place(b)).then(rate(b).total_cmp(&rate(a))));
@@ -251,8 +260,8 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
     }
 }
 
-fn rank(group: &RankGroup, target: &str) -> String {
-    match group.ranks.iter().find(|rank| rank.target == target) {
+fn rank(ranks: &Ranks, target: &str) -> String {
+    match ranks.get(target).map(|(_, rank)| *rank) {
         Some(Rank { rank: Some(rank), tied: true, .. }) => format!("{rank}="),
         Some(Rank { rank: Some(rank), .. }) => rank.to_string(),
         _ => "–".to_owned(),

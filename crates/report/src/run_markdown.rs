@@ -56,16 +56,17 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions)
 }
 
 fn table(group: &Group<'_>) -> String {
+    let (is_ranked, has_ceiling, has_failures) = (group.is_ranked(), group.has_ceiling(), group.has_failures());
     let mut header: Vec<&str> = group.name_header.iter().map(String::as_str).collect();
-    if group.is_ranked() {
+    if is_ranked {
         header.insert(0, "rank");
     }
     let left = header.len();
     header.extend(["requests/s", "±"]);
-    if group.has_ceiling() {
+    if has_ceiling {
         header.push("of ceiling");
     }
-    if group.has_failures() {
+    if has_failures {
         header.push("failed");
     }
     header.extend([group.latency_header.as_str(), "CPU/request", "memory"]);
@@ -74,14 +75,14 @@ fn table(group: &Group<'_>) -> String {
     for row in &group.rows {
         let name: Vec<String> = row.name.iter().map(|part| code(part)).collect();
         let mut cells: Vec<&str> = name.iter().map(String::as_str).collect();
-        if group.is_ranked() {
+        if is_ranked {
             cells.insert(0, &row.rank);
         }
         cells.extend([row.throughput.as_str(), if row.spread.is_empty() { "–" } else { &row.spread }]);
-        if group.has_ceiling() {
+        if has_ceiling {
             cells.push(row.of_ceiling.as_deref().unwrap_or("–"));
         }
-        if group.has_failures() {
+        if has_failures {
             cells.push(&row.failed);
         }
         cells.extend([row.latency.as_str(), &row.cpu, &row.memory]);

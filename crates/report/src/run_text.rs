@@ -96,11 +96,12 @@ fn table_lines(group: &Group<'_>, width: usize) -> Vec<String> {
 }
 
 fn lines_with_bar(group: &Group<'_>, title: &str, bar_cells: usize) -> Vec<String> {
+    let (has_ceiling, has_failures) = (group.has_ceiling(), group.has_failures());
     let mut header = vec![title.to_owned(), "requests/s".to_owned()];
-    if group.has_ceiling() {
+    if has_ceiling {
         header.push("of ceiling".to_owned());
     }
-    if group.has_failures() {
+    if has_failures {
         header.push("failed".to_owned());
     }
     header.extend([group.latency_header.as_str(), "CPU/request", "memory"].map(str::to_owned));
@@ -108,10 +109,10 @@ fn lines_with_bar(group: &Group<'_>, title: &str, bar_cells: usize) -> Vec<Strin
     let columns = name_column(group, bar_cells).into_iter().zip(throughput_column(group));
     for (row, (name, throughput)) in group.rows.iter().zip(columns) {
         let mut cells = vec![name, throughput];
-        if group.has_ceiling() {
+        if has_ceiling {
             cells.push(row.of_ceiling.clone().unwrap_or_else(|| "–".to_owned()));
         }
-        if group.has_failures() {
+        if has_failures {
             cells.push(row.failed.clone());
         }
         cells.extend([row.latency.clone(), row.cpu.clone(), row.memory.clone()]);
@@ -134,14 +135,13 @@ fn name_column(group: &Group<'_>, bar_cells: usize) -> Vec<String> {
             row.name.iter().zip(&longest).map(|(part, longest)| format!("{part:<longest$}")).collect();
         parts.join(NAME_SEPARATOR)
     };
-    group.rows.iter().map(|row| format!("{}{}{}", rank(group, row), name(row), bar_of(row))).collect()
+    let is_ranked = group.is_ranked();
+    let rank = |row: &Row<'_>| if is_ranked { rank(row) } else { "  ".to_owned() };
+    group.rows.iter().map(|row| format!("{}{}{}", rank(row), name(row), bar_of(row))).collect()
 }
 
 /// Room for two digits, and a place of its own for the sign of a tie.
-fn rank(group: &Group<'_>, row: &Row<'_>) -> String {
-    if !group.is_ranked() {
-        return "  ".to_owned();
-    }
+fn rank(row: &Row<'_>) -> String {
     let tie = if row.rank.ends_with('=') { "=" } else { " " };
     format!("{:>2}{tie} ", row.rank.trim_end_matches('='))
 }

@@ -138,17 +138,13 @@ impl Trial<'_> {
 
     /// The expression's value in each block that has one.
     fn values(&self) -> Vec<f64> {
-        self.blocks().into_iter().filter_map(|block| self.value(block)).collect()
+        self.records.blocks().iter().filter_map(|block| self.value(*block)).collect()
     }
 
     /// Where it may truly lie in each of these blocks, for these doubts alone.
     fn ranges(&self, doubts: &[Doubt]) -> Vec<Range> {
-        let blocks = self.blocks().into_iter().filter(|block| self.value(*block).is_some());
-        blocks.filter_map(|block| self.range(block, doubts)).collect()
-    }
-
-    fn blocks(&self) -> Vec<u32> {
-        self.records.blocks()
+        let blocks = self.records.blocks().iter().filter(|block| self.value(**block).is_some());
+        blocks.filter_map(|block| self.range(*block, doubts)).collect()
     }
 
     fn value(&self, block: u32) -> Option<f64> {

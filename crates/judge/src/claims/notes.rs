@@ -60,7 +60,7 @@ impl Trial<'_> {
 
     fn reason(&self, doubt: Doubt, call: &Call, cell: usize) -> Option<String> {
         let range = |block: &u32| guard::figure(self.records, (cell, *block), call.metric, &[doubt]);
-        let widest = self.records.blocks().into_iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
+        let widest = self.records.blocks().iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
         let (place, metric) = (self.place(cell), call.metric.id().replace('_', " "));
         Some(match doubt {
             Doubt::Sample => return None,
@@ -72,7 +72,7 @@ impl Trial<'_> {
             }
             Doubt::Ceiling => format!("{place} did all that the handler delay allows: it may be faster than that"),
             Doubt::Edges => {
-                let edges = percent(guard::edges(self.records, cell, widest)?);
+                let edges = percent(guard::edges(self.records, cell, *widest)?);
                 format!("{place} completed so few requests in the window that its edges weigh {edges}")
             }
             Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
@@ -109,11 +109,11 @@ impl Trial<'_> {
     /// Whether a server had too little load before its window to be warm: then its figures are of no use to a claim, in
     /// whatever direction.
     pub(super) fn is_cold(&self) -> bool {
-        self.cells_under_load().into_iter().any(|cell| cells::too_short_to_warm(self.records.plan, cell).is_some())
+        self.cells_under_load().into_iter().any(|cell| cells::too_short_to_warm(self.records, cell).is_some())
     }
 
     fn cold_note(&self) -> Option<String> {
-        let too_short = |cell| cells::too_short_to_warm(self.records.plan, cell);
+        let too_short = |cell| cells::too_short_to_warm(self.records, cell);
         let note = |cell: usize| Some(format!("{}: {}", self.place(cell), too_short(cell)?));
         let notes: Vec<String> = self.cells_under_load().into_iter().filter_map(note).collect();
         let decides = if self.records.plan.quick { "the full form" } else { "a longer warm-up" };

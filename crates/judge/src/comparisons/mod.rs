@@ -9,7 +9,7 @@ use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric, Withheld};
 pub(crate) use ranks::group;
 
 use crate::cells::{failing, is_censored, too_short_to_warm};
-use crate::records::{Records, by_conditions, pairs};
+use crate::records::{Records, pairs};
 use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
@@ -32,7 +32,7 @@ struct Pair {
 /// Every pair of targets under every set of conditions, by each metric that both have.
 pub(crate) fn compare(records: &Records) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    for group in by_conditions(records.plan) {
+    for group in records.plan.by_conditions() {
         for metric in COMPARED {
             comparisons.extend(Family { records, metric }.compare(&group));
         }
@@ -93,7 +93,7 @@ impl Side<'_> {
         let of_replies = of_rate || latency || matches!(metric, Metric::CpuPerRequest | Metric::SwitchesPerRequest);
         match metric {
             // Nobody knows what a server is like when warm that was not.
-            _ if !metric.is_before_load() && too_short_to_warm(records.plan, cell).is_some() => Some(Withheld::Cold),
+            _ if !metric.is_before_load() && too_short_to_warm(records, cell).is_some() => Some(Withheld::Cold),
             // What is only known to do at least so much can be the better one, but neither the worse one nor the same: in
             // its latencies a request that the busy generator had not yet looked at counts as being served.
             _ if (of_rate || latency) && (is_worse || is_same) && records.at_least(cell) => Some(Withheld::AtLeast),

@@ -1,33 +1,58 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup};
 
 use super::{COMPARED, can_tie};
 use crate::cells::{failing, measured};
-use crate::records::{Records, by_conditions};
+use crate::records::Records;
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// A target that stands for a rank.
 #[derive(Debug, Clone)]
-pub(crate) struct Entrant {
-    pub(crate) target: String,
+struct Entrant {
+    target: String,
     /// Its value; none when nothing is known.
-    pub(crate) estimate: Option<f64>,
+    estimate: Option<f64>,
     /// Whether it may be ranked: enough launches, nothing in doubt that keeps it from a tie, and no bad answer.
-    pub(crate) rankable: bool,
+    rankable: bool,
 }
+
+/// Pairs of targets of which the first is the better one.
+type Better<'a> = BTreeSet<(&'a str, &'a str)>;
 
 /// The rank groups of every metric under every set of conditions with two targets or more.
 pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGroup> {
+    let (better, none) = (better(comparisons), Better::new());
     let mut groups = Vec::new();
-    for cells in by_conditions(records.plan).into_iter().filter(|cells| cells.len() >= 2) {
+    for cells in records.plan.by_conditions().into_iter().filter(|cells| cells.len() >= 2) {
+        let conditions = records.plan.cells[cells[0]].levels.conditions();
         for metric in COMPARED {
             let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, *cell, metric)).collect();
             if entrants.iter().any(|entrant| entrant.estimate.is_some()) {
-                let conditions = records.plan.cells[cells[0]].levels.conditions();
-                groups.push(rank(metric, conditions, entrants, comparisons));
+                let better = better.get(&(metric, &conditions)).unwrap_or(&none);
+                groups.push(RankGroup {
+                    metric,
+                    conditions: conditions.clone(),
+                    ranks: rank(metric, entrants, better),
+                });
             }
         }
     }
     groups
+}
+
+/// Who is significantly better than whom, by metric and conditions.
+fn better(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Better<'_>> {
+    let mut better: BTreeMap<_, Better> = BTreeMap::new();
+    for c in comparisons {
+        let pair = match c.verdict {
+            ComparisonVerdict::Faster => (c.a.as_str(), c.b.as_str()),
+            ComparisonVerdict::Slower => (c.b.as_str(), c.a.as_str()),
+            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
+        };
+        better.entry((c.metric, &c.conditions)).or_default().insert(pair);
+    }
+    better
 }
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
@@ -46,15 +71,8 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
 /// better; then it begins the next. So two targets that share a rank were never distinguishable, and of two that were, the
 /// better one stands before the other. (The converse cannot hold: being distinguishable is not transitive, so neighbours
 /// across a border may be tied as a pair.) A shared rank counts for all its members: 1, 1, 3.
-pub(crate) fn rank(metric: Metric, conditions: Cell, entrants: Vec<Entrant>, comparisons: &[Comparison]) -> RankGroup {
-    let better = |one: &Entrant, other: &Entrant| {
-        comparisons.iter().any(|c| {
-            let about = c.metric == metric && c.conditions == conditions;
-            let forward = c.a == one.target && c.b == other.target && c.verdict == ComparisonVerdict::Faster;
-            let backward = c.b == one.target && c.a == other.target && c.verdict == ComparisonVerdict::Slower;
-            about && (forward || backward)
-        })
-    };
+fn rank(metric: Metric, entrants: Vec<Entrant>, better: &Better) -> Vec<Rank> {
+    let better = |one: &Entrant, other: &Entrant| better.contains(&(one.target.as_str(), other.target.as_str()));
     let (ranked, unranked): (Vec<Entrant>, Vec<Entrant>) = entrants.into_iter().partition(|entrant| entrant.rankable);
     let mut groups: Vec<Vec<Entrant>> = Vec::new();
     for entrant in ordered(by_estimate(ranked, metric), better) {
@@ -66,7 +84,7 @@ pub(crate) fn rank(metric: Metric, conditions: Cell, entrants: Vec<Entrant>, com
     let mut ranks = competition(groups);
     let none = |entrant: Entrant| Rank { rank: None, tied: false, target: entrant.target };
     ranks.extend(by_estimate(unranked, metric).into_iter().map(none));
-    RankGroup { metric, conditions, ranks }
+    ranks
 }
 
 /// Best estimate first; those without one last. Equal estimates keep the order of the plan.

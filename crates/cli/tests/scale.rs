@@ -1,0 +1,102 @@
+//! Judging, showing and planning take time in proportion to the number of cells, and not to its square.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use judge::BlockPlanner;
+use lab::{RunFolder, RunRecord};
+use model::{Cell, Level, Next, Planner, TrialRecord};
+use report::Style;
+use run_support::{CLEAN_AND_SERIALISED, Lab};
+
+/// By how much the number of cells grows.
+const TIMES: usize = 4;
+
+/// How the cells of a large experiment differ.
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    /// Two targets under many conditions.
+    ManyConditions,
+    /// One target.
+    OneTarget,
+    /// Two targets on ladders of twenty rungs.
+    Ladders,
+}
+
+impl Shape {
+    /// Which cell of the small record the cell of this index is like, and its levels.
+    fn cell(self, index: usize) -> (usize, [usize; 2]) {
+        match self {
+            Shape::ManyConditions => (index % 2, [1, index / 2]),
+            Shape::OneTarget => (0, [1, index]),
+            Shape::Ladders => (index % 2, [index / 2 % 20, index / 40]),
+        }
+    }
+}
+
+/// A record of so many cells out of one of two.
+fn grown(small: &RunRecord, shape: Shape, cells: usize) -> RunRecord {
+    let mut grown = small.clone();
+    let levels = |levels: &Cell, index: usize| {
+        let factors = ["connections", "seed"].into_iter().zip(shape.cell(index).1);
+        let more = factors.map(|(factor, level)| (factor.to_owned(), Level::Integer(level as u64)));
+        Cell(levels.0.clone().into_iter().chain(more).collect())
+    };
+    grown.plan.ladder = matches!(shape, Shape::Ladders).then(|| "connections".to_owned());
+    grown.plan.cells.clear();
+    grown.trials.clear();
+    for index in 0..cells {
+        let like = shape.cell(index).0;
+        let mut cell = small.plan.cells[like].clone();
+        cell.levels = levels(&cell.levels, index);
+        grown.plan.cells.push(cell);
+        let of_it = small.trials.iter().filter(|trial| trial.cell == like && !trial.twin);
+        grown.trials.extend(of_it.map(|trial| TrialRecord {
+            cell: index,
+            id: format!("b{:02}-c{}", trial.block, index + 1),
+            levels: levels(&trial.levels, index),
+            ..trial.clone()
+        }));
+    }
+    grown
+}
+
+/// What `report` and a run that is resumed do with a record.
+fn work(record: &RunRecord) {
+    let analysis = judge::analyse(&record.plan, &record.environment, &record.trials);
+    assert_eq!(analysis.cells.len(), record.plan.cells.len());
+    assert!(report::run_text(&analysis, Style { colour: false, width: 100 }).len() > 100 * analysis.cells.len() / 2);
+    assert!(report::run_markdown(&analysis).len() > 100 * analysis.cells.len() / 2);
+    let Next::Run(trials) = BlockPlanner::new(&record.plan).next(&[]) else { panic!("nothing is recorded") };
+    assert_eq!(trials.len(), record.plan.cells.len() + 1, "a block, and the twin");
+}
+
+/// CPU time of this thread in nanoseconds, as the kernel counts it: other tests and programs are not in it.
+fn cpu_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// The least of what the work took, three times: what disturbs adds to it.
+fn cost_ns(record: &RunRecord) -> u64 {
+    let once = || {
+        let before = cpu_ns();
+        work(record);
+        cpu_ns() - before
+    };
+    (0..3).map(|_| once()).min().unwrap()
+}
+
+#[test]
+fn the_work_grows_with_the_cells_and_not_with_their_square() {
+    let lab = Lab::new().experiment(CLEAN_AND_SERIALISED);
+    lab.run(&[]).exits(0);
+    let small = RunFolder::read(lab.record().path()).unwrap();
+    for shape in [Shape::ManyConditions, Shape::OneTarget, Shape::Ladders] {
+        let [few, many] = [200, 200 * TIMES].map(|cells| cost_ns(&grown(&small, shape, cells)));
+        let growth = many as f64 / few as f64;
+        println!("{shape:?}: {TIMES} times the cells take {growth:.1} times as long");
+        // Half way, on the scale of exponents, between their number and its square.
+        assert!(growth < (TIMES as f64).powf(1.5), "{shape:?}: {TIMES} times the cells, {growth:.1} times the work");
+    }
+}
