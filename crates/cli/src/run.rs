@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -219,11 +219,11 @@ pub(crate) fn reserve(plan: &Plan) -> Result<(), Failure> {
 /// toolchain can still see. No claim can be tested on them.
 fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     let targets = [Kind::Clean, Kind::Serialised].map(|kind| experiment::specimen(kind, base));
-    let mut cells: Vec<CellPlan> = Vec::new();
+    let (mut cells, mut known): (Vec<CellPlan>, _) = (Vec::new(), BTreeSet::new());
     for (cell, target) in asked.cells.iter().flat_map(|cell| targets.iter().map(move |target| (cell, target))) {
         let mut cell = cell.clone();
         cell.levels.0.insert("target".to_owned(), Level::Text(target.name.clone()));
-        if !cells.iter().any(|known| known.levels == cell.levels) {
+        if known.insert(cell.levels.clone()) {
             cells.push(cell);
         }
     }

@@ -1,5 +1,7 @@
 //! Factors and their values: what may stand in `[vary]`, and how each is read.
 
+use std::collections::BTreeSet;
+
 use model::{Level, SettingKind, format_duration};
 
 use super::diagnostic::{Read, Span};
@@ -121,13 +123,14 @@ pub(super) struct Factor {
 impl Factor {
     /// Reads a factor's one value or list; a value that stands there twice is refused.
     pub(super) fn read(kind: FactorKind, item: Item) -> Read<Factor> {
-        let mut values: Vec<Placed> = Vec::new();
+        let (mut values, mut known): (Vec<Placed>, _) = (Vec::new(), BTreeSet::new());
         for one in item.values()? {
             let placed = kind.read(one)?;
-            if values.iter().any(|known| known.value.level() == placed.value.level()) {
-                let level = placed.value.level();
+            let level = placed.value.level();
+            if known.contains(&level) {
                 return Err(one.fault(format!("`{level}` stands twice in `{}`", item.name())).help("leave one out"));
             }
+            known.insert(level);
             values.push(placed);
         }
         Ok(Factor { name: item.name().to_owned(), kind, key_span: item.key_span(), values })

@@ -180,13 +180,13 @@ impl<'a> Experiment<'a> {
                 ..claim.clone()
             })
             .collect();
-        let asks = |testable: bool, cell: usize| {
-            claims.iter().any(|(claim, resolved)| {
-                claim.not_testable.is_none() == testable && resolved.cells.values().any(|asked| *asked == cell)
-            })
+        let asked = |testable: bool| -> BTreeSet<usize> {
+            let those = claims.iter().filter(|(claim, _)| claim.not_testable.is_none() == testable);
+            those.flat_map(|(_, resolved)| resolved.cells.values().copied()).collect()
         };
+        let (tested, untested) = (asked(true), asked(false));
         let stays: Vec<bool> = (0..plan.cells.len())
-            .map(|cell| reasons[cell].is_none() && (asks(true, cell) || !asks(false, cell)))
+            .map(|cell| reasons[cell].is_none() && (tested.contains(&cell) || !untested.contains(&cell)))
             .collect();
         let mut stays = stays.iter();
         plan.cells.retain(|_| stays.next().is_some_and(|stays| *stays));

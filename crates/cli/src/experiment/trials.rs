@@ -1,5 +1,7 @@
 //! `[trials]` and `[quick]`: how long and how often.
 
+use std::collections::BTreeSet;
+
 use judge::thresholds::ALLOWED_FAILURES;
 use model::{Blocks, Cell, CellPlan, NS_PER_S};
 
@@ -139,12 +141,9 @@ impl Quick {
     /// Refuses levels that no cell has.
     pub(super) fn check(&self, cells: &[CellPlan]) -> Read<()> {
         for factor in &self.keeps {
-            let mut levels: Vec<String> = Vec::new();
-            for level in cells.iter().filter_map(|cell| cell.levels.get(&factor.name)).map(ToString::to_string) {
-                if !levels.contains(&level) {
-                    levels.push(level);
-                }
-            }
+            let levels = cells.iter().filter_map(|cell| cell.levels.get(&factor.name)).map(ToString::to_string);
+            let mut seen = BTreeSet::new();
+            let levels: Vec<String> = levels.filter(|level| seen.insert(level.clone())).collect();
             let foreign = |placed: &&Placed| !levels.contains(&placed.value.level().to_string());
             if let Some(placed) = factor.values.iter().find(foreign) {
                 let level = placed.value.level().to_string();

@@ -1,10 +1,21 @@
 //! `[vary]`: the conditions that are compared. Each table is a full cross product; several make a union.
 
+use std::collections::BTreeSet;
+
+use ::report::format::thousands;
+
 use super::diagnostic::{Fault, Read, Span, nearest};
 use super::factor::{Factor, FactorKind, TARGET};
 use super::load::{FIXED, Load};
 use super::roster::{Entrant, Roster};
 use super::section::{Item, Section};
+
+/// Cells of an experiment at most. A block launches each of them: at a second a launch, six blocks of so many take eight
+/// hours, and their records hundreds of megabytes.
+const MOST_CELLS: usize = 5_000;
+
+/// Targets of an experiment at most: each is compared with all others under the same conditions.
+const MOST_TARGETS: usize = 100;
 
 /// Every `[vary]` table.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,9 +53,34 @@ impl Vary {
         if !vary.names.iter().any(|name| name == TARGET) {
             vary.names.insert(0, TARGET.to_owned());
         }
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         vary.names.retain(|name| seen.insert(name.clone()));
+        vary.check_size()?;
         Ok(vary)
+    }
+
+    /// Refuses what would be too large, before it is expanded.
+    fn check_size(&self) -> Read<()> {
+        let mut targets = BTreeSet::new();
+        for entrant in self.tables.iter().flat_map(|table| &table.targets) {
+            targets.insert(&entrant.target.name);
+            if targets.len() > MOST_TARGETS {
+                let message = format!("more than {MOST_TARGETS} targets");
+                return Err(Fault::new(entrant.span.clone(), message)
+                    .help("each is compared with all others: write several experiments"));
+            }
+        }
+        let mut cells: usize = 0;
+        for table in &self.tables {
+            cells = cells.saturating_add(table.cells());
+            if cells > MOST_CELLS {
+                let (cells, most) = (thousands(cells as u64), thousands(MOST_CELLS as u64));
+                let message = format!("this makes {cells} cells; an experiment has {most} at most");
+                return Err(Fault::new(table.span.clone(), message)
+                    .help("each block launches all of them: vary fewer levels, or write several experiments"));
+            }
+        }
+        Ok(())
     }
 
     /// Every factor, the target among them, in the order of the file.
@@ -63,13 +99,17 @@ impl Vary {
 
     /// The names of the targets, each once, in the order of the file.
     pub(super) fn target_names(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        for name in self.tables.iter().flat_map(|table| &table.targets).map(|entrant| entrant.target.name.as_str()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = BTreeSet::new();
+        let names = self.tables.iter().flat_map(|table| &table.targets).map(|entrant| entrant.target.name.as_str());
+        names.filter(|name| seen.insert(*name)).collect()
+    }
+}
+
+impl VaryTable {
+    /// How many cells it makes: the product of its levels.
+    fn cells(&self) -> usize {
+        let levels = self.factors.iter().map(|factor| factor.values.len());
+        levels.fold(self.targets.len(), usize::saturating_mul)
     }
 }
 
@@ -95,10 +135,10 @@ fn table(section: &Section, load: &Load, roster: &Roster) -> Read<VaryTable> {
 
 fn targets(section: &Section, roster: &Roster) -> Read<Vec<Entrant>> {
     let Some(item) = section.get(TARGET) else { return Ok(vec![only_own(section.span(), roster)?]) };
-    let mut entrants: Vec<Entrant> = Vec::new();
+    let (mut entrants, mut known): (Vec<Entrant>, _) = (Vec::new(), BTreeSet::new());
     for one in item.values()? {
         let entrant = roster.find(one)?;
-        if entrants.iter().any(|known| known.target.name == entrant.target.name) {
+        if !known.insert(entrant.target.name.clone()) {
             let message = format!("`{}` stands twice in `target`", entrant.target.name);
             return Err(one.fault(message).help("leave one out"));
         }

@@ -288,6 +288,33 @@ fn own_targets() {
     ]);
 }
 
+/// So many levels of a factor.
+fn levels(factor: &str, number: usize, unit: &str) -> String {
+    let levels: Vec<String> = (1..=number).map(|level| format!("{unit}{level}{}", unit.replace('\'', "ms'"))).collect();
+    format!("{factor} = [{}]\n", levels.join(", "))
+}
+
+#[test]
+fn what_is_too_large_is_refused_before_it_is_expanded() {
+    let [connections, delays] = [levels("connections", 2_500, ""), levels("handler_delay", 2_500, "'")];
+    let message = "this makes 6,250,000 cells; an experiment has 5,000 at most";
+    let cure = "vary fewer levels, or write several experiments";
+    let table = format!("[vary]\ntarget = 'alpha'\n{connections}");
+    assert_eq!(resolved(&asked(&table.replace("'alpha'", "['alpha', 'beta']"))).cells.len(), 5_000);
+    check(&[(&format!("«{table}{delays}"), message, cure)]);
+    // Together they are too many.
+    let [first, second] = ["[[vary]]", "«[[vary]]"].map(|name| table.replace("[vary]", name).replace("1, 2,", "2, 1,"));
+    let both = format!("{first}{}{second}{}", levels("pipeline", 2, ""), levels("pipeline", 1, ""));
+    check(&[(&both, "this makes 7,500 cells; an experiment has 5,000 at most", cure)]);
+
+    let target = |number: usize| format!("[[target]]\nname = 't{number}'\nrun = './server $PORT'\n");
+    let targets: String = (1..=101).map(target).collect();
+    let names: Vec<String> = (1..=100).map(|number| format!("'t{number}'")).collect();
+    let vary = |more: &str| format!("{targets}[vary]\ntarget = [{}{more}]\n", names.join(", "));
+    assert_eq!(resolved(&asked(&vary(""))).cells.len(), 100);
+    check(&[(&vary(", «'t101'"), "more than 100 targets", "each is compared with all others: write several")]);
+}
+
 /// What a claim of two targets at 10 and 100 connections is refused for.
 fn check_claims(cases: &[(&str, &str, &str)]) {
     let base = "[vary]\ntarget = ['alpha', 'beta']\nconnections = [10, 100]\n[[claim]]\nname = 'x'\nsays = 'y'\n";
