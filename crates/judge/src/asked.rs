@@ -96,7 +96,7 @@ impl From<&CellPlan> for Asked {
             generator_threads: None,
             pipeline: cell.load.pipeline,
             limits: None,
-            fixed_count: cell.load.requests.is_some(),
+            fixed_count: cell.load.request_count.is_some(),
         }
     }
 }

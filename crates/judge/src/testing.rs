@@ -265,7 +265,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
             network_delay_ns: 0,
             warm_up_ns: NS_PER_S,
             window_ns: 10 * NS_PER_S,
-            requests: None,
+            request_count: None,
         },
         settings: BTreeMap::new(),
         runtime: String::new(),

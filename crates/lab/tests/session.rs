@@ -131,7 +131,7 @@ fn cell(target: &str, connections: u32) -> CellPlan {
             network_delay_ns: 0,
             warm_up_ns: 100 * MS,
             window_ns: 1000 * MS,
-            requests: None,
+            request_count: None,
         },
         settings: BTreeMap::new(),
         runtime: "current".into(),

@@ -308,13 +308,13 @@ pub struct CellLoad {
     pub window_ns: u64,
     /// Exactly so many requests instead of a window; only saved loads have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<u64>,
+    pub request_count: Option<u64>,
 }
 
 impl CellLoad {
     /// When it ends.
     pub fn extent(&self) -> Extent {
-        self.requests.map_or(Extent::Window(self.window_ns), |count| Extent::Requests { count, within_ns: None })
+        self.request_count.map_or(Extent::Window(self.window_ns), |count| Extent::Requests { count, within_ns: None })
     }
 }
 

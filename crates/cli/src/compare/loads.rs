@@ -82,7 +82,7 @@ impl Side {
             }
         }
         let mut plan = plan(args, path, &first.load, all.len())?;
-        plan.cells.iter_mut().for_each(|cell| cell.load.requests = first.load["requests"].as_u64());
+        plan.cells.iter_mut().for_each(|cell| cell.load.request_count = first.load["requests"].as_u64());
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
         let instrument = first.instrument.clone();
         Ok(Side {

@@ -335,7 +335,7 @@ impl Load {
             network_delay_ns: self.network_delay_ns(),
             warm_up_ns,
             window_ns,
-            requests: None,
+            request_count: None,
         })
     }
 
