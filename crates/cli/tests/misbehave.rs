@@ -239,6 +239,20 @@ fn who_guards_may_be_stopped_and_everything_still_ends() {
 }
 
 #[test]
+fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died() {
+    let (lab, running) = under_load();
+    let reaper = called(&lab, "reaper")[0];
+    let target = observe::descendants(reaper, &ProcSource::default())[0];
+    signal(called(&lab, "warden")[0], Signal::KILL);
+    signal(reaper, Signal::STOP);
+    signal(target, Signal::KILL);
+    running.end().says(&["it was ended by signal 9 under load"]);
+    let void = lab.record().analysis()["void_trials"].clone();
+    assert_eq!(void[0]["reason"]["code"], "died", "{void}");
+    lab.nothing_is_left();
+}
+
+#[test]
 fn whoever_is_killed_at_whatever_moment_nothing_is_left() {
     let mut random = fastrand::Rng::with_seed(20_261_122);
     for _ in 0..25 {

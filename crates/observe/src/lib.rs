@@ -40,6 +40,14 @@ pub fn listening(root_pid: u32, proc: &ProcSource) -> Vec<std::net::SocketAddr> 
     sockets::listening(&mut reader, &tree.pids().collect::<Vec<_>>()).into_iter().collect()
 }
 
+/// Who started a process that has ended, and that nobody has waited for yet. One whose first thread alone has ended still
+/// runs.
+pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
+    let stat = std::fs::read(proc.root.join(pid.to_string()).join("stat")).ok()?;
+    let stat = parse::process_stat(&stat)?;
+    (stat.zombie && stat.threads <= 1).then_some(stat.parent)
+}
+
 /// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.
 pub fn descendants(root_pid: u32, proc: &ProcSource) -> Vec<u32> {
     let mut tree = tree::Tree::new(root_pid);

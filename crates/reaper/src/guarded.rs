@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use observe::ProcSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
 
-use crate::children::{MARK, sweep};
+use crate::children::{MARK, signal_one, sweep};
 use crate::clock::{after, left};
 use crate::guard::KILLED;
 use crate::order::{Order, call};
@@ -145,7 +147,23 @@ impl Guarded {
     /// How the command ended, if it has ended by itself.
     pub fn ended(&mut self) -> Option<&Ended> {
         self.listen();
+        if let (None, Some(Started { pid, .. })) = (&self.ended, self.started)
+            && let Some(reaper) = observe::parent_of_the_dead(pid, &ProcSource::default())
+        {
+            self.hear_of_the_dead(reaper);
+        }
         self.ended.as_ref()
+    }
+
+    /// The command is dead. Its reaper says how it died, at once unless somebody has stopped it and killed the warden, who
+    /// would have continued it.
+    fn hear_of_the_dead(&mut self, reaper: u32) {
+        signal_one(reaper, Signal::CONT);
+        let give_up_ns = after(KILLED);
+        while self.listen() && self.ended.is_none() && !left(give_up_ns).is_zero() {
+            self.wait(None, left(give_up_ns));
+        }
+        self.ended.get_or_insert_with(|| Ended::Otherwise("ended, and its reaper does not say how".to_owned()));
     }
 
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
