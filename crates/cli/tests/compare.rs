@@ -138,6 +138,21 @@ fn a_checkout_that_hangs_ends_with_the_comparison_however_that_ends() {
     lab.nothing_is_left();
 }
 
+/// Another container that shares the folder has process numbers of its own.
+#[test]
+fn a_checkout_is_swept_when_nobody_holds_it_whatever_process_its_name_may_mean() {
+    let lab = repository();
+    let revisions = lab.path().join("cache/bourdon/revisions");
+    let [held, left] =
+        [format!("{}-0", u32::MAX), format!("{}-0", std::process::id())].map(|name| revisions.join(name));
+    [&held, &left].into_iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    let lock = std::fs::File::open(&held).unwrap();
+    lock.lock().unwrap();
+    let arguments = compare(&["--rev", "main", "--rev", "slow", "--build", "false"]);
+    lab.bourdon_in(&lab.path().join("app"), &arguments).exits(4);
+    assert_eq!([held.exists(), left.exists()], [true, false]);
+}
+
 #[test]
 fn two_commands_are_two_servers() {
     let lab = Lab::new();

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::{File, remove_dir_all, remove_file};
+use std::fs::{File, remove_dir_all};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::durable::rename_durably;
 use crate::expand::{Variables, expand};
+use crate::held::{Held, sweep};
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -21,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is read of it.
 const MOST_SAID: usize = 64 * 1024;
+
+/// Where the cache keeps what is being built; no result is called so, for its key is behind its name.
+const UNFINISHED: &str = "unfinished";
 
 /// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
 #[derive(Debug, Clone)]
@@ -123,24 +127,23 @@ impl Builder {
             return Ok(Built { binary: Some(binary), cached: true, toolchain });
         }
         on_start();
-        std::fs::create_dir_all(&self.cache)
-            .map_err(|error| start(format!("cannot make {}: {error}", self.cache.display())))?;
-        let unfinished = self.cache.join(format!("{}-{key}.{}", target.name, std::process::id()));
-        let log = unfinished.with_extension("log");
-        let built = self.run(target, recipe, runtime, &unfinished, &log, stop).and_then(|()| {
-            // A recipe that does not name $TARGET_BIN keeps its result where it likes.
-            if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
-                return Ok(Built { binary: None, cached: false, toolchain });
-            }
-            rename_durably(&unfinished, &binary)
-                .map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
-            Ok(Built { binary: Some(binary), cached: false, toolchain })
-        });
-        let _ = remove_file(&log);
-        if built.is_err() {
-            let _ = if unfinished.is_dir() { remove_dir_all(&unfinished) } else { remove_file(&unfinished) };
+        let unfinished = self.unfinished().map_err(|error| start(format!("{}: {error}", self.cache.display())))?;
+        let made = unfinished.path().join("built");
+        self.run(target, recipe, runtime, &made, &unfinished.path().join("log"), stop)?;
+        // A recipe that does not name $TARGET_BIN keeps its result where it likes.
+        if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
+            return Ok(Built { binary: None, cached: false, toolchain });
         }
-        built
+        rename_durably(&made, &binary).map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
+        Ok(Built { binary: Some(binary), cached: false, toolchain })
+    }
+
+    /// A folder for one build; what killed builds have left goes.
+    fn unfinished(&self) -> std::io::Result<Held> {
+        let place = self.cache.join(UNFINISHED);
+        std::fs::create_dir_all(&place)?;
+        sweep(&place, |_| true, |abandoned| drop(remove_dir_all(abandoned)));
+        Held::make(&place, "")
     }
 
     /// First line of what the toolchain of a target's runtime says of its version; none when it needs no toolchain.
@@ -341,6 +344,12 @@ mod tests {
         }
     }
 
+    /// How many files and folders a cache holds beside the one for what is being built.
+    fn left_in(cache: &Path) -> usize {
+        let count = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
+        count(cache) - 1 + count(&cache.join(UNFINISHED))
+    }
+
     #[test]
     fn a_target_is_built_once_until_its_inputs_change() {
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -365,7 +374,7 @@ mod tests {
         let failing = target(folder.path(), &["sh", "-c", "echo half > $TARGET_BIN; echo no such thing >&2; exit 3"]);
         let error = build(folder.path(), &failing).unwrap_err();
         assert!(error.to_string().contains("no such thing"), "{error}");
-        assert_eq!(std::fs::read_dir(cache).unwrap().count(), 0);
+        assert_eq!(left_in(&cache), 0);
     }
 
     #[test]
@@ -375,7 +384,7 @@ mod tests {
         std::fs::write(folder.path().join("in"), "one").unwrap();
         let failing = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/half; exit 3"]);
         build(folder.path(), &failing).unwrap_err();
-        assert_eq!(std::fs::read_dir(folder.path().join("cache")).unwrap().count(), 0);
+        assert_eq!(left_in(&folder.path().join("cache")), 0);
         let making = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/whole"]);
         let built = build(folder.path(), &making).unwrap();
         assert!(built.binary.unwrap().join("whole").is_file());

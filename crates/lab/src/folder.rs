@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
 use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
+use crate::held::{Held, sweep};
 
 const PLAN: &str = "plan.toml";
 const ENVIRONMENT: &str = "environment.json";
@@ -62,14 +63,10 @@ impl RunFolder {
     /// When a file cannot be written.
     pub fn create(runs: &Path, name: &str, plan: &Plan, environment: &Environment) -> Result<Self, LabError> {
         create_folder_durably(runs).map_err(LabError::file(runs))?;
-        remove_abandoned(runs);
-        let unfinished = runs.join(format!("{UNFINISHED}{}", std::process::id()));
-        let made = furnish(&unfinished, plan, environment)
-            .and_then(|trials| Ok(Self { path: claim_name(&unfinished, runs, name)?, trials }));
-        if made.is_err() {
-            let _ = std::fs::remove_dir_all(&unfinished);
-        }
-        made
+        sweep(runs, |name| name.starts_with(UNFINISHED), |abandoned| drop(std::fs::remove_dir_all(abandoned)));
+        let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
+        let trials = furnish(unfinished.path(), plan, environment)?;
+        Ok(Self { path: claim_name(unfinished.path(), runs, name)?, trials })
     }
 
     /// Opens a recorded run to resume it.
@@ -203,16 +200,6 @@ fn claim_name(unfinished: &Path, runs: &Path, name: &str) -> Result<PathBuf, Lab
         }
     }
     unreachable!("there is always a next number")
-}
-
-/// Removes the folders that killed bourdons were making; they are named after their process.
-fn remove_abandoned(runs: &Path) {
-    for (path, name) in entries(runs) {
-        let maker = name.strip_prefix(UNFINISHED).and_then(|pid| pid.parse::<u32>().ok());
-        if maker.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) && path.is_dir() {
-            let _ = std::fs::remove_dir_all(path);
-        }
-    }
 }
 
 /// Removes the files that a killed bourdon was writing; `.unfinished` is what they ended in once.

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use lab::Held;
 use model::{ComparedRevision, Plan, RevisionContent};
 use sha2::{Digest, Sha256};
 
@@ -32,7 +33,7 @@ pub(crate) struct Revisions {
     repository: PathBuf,
     /// The working directory, from the repository's own folder.
     within: PathBuf,
-    worktrees: Vec<PathBuf>,
+    worktrees: Vec<Held>,
     pub(crate) all: Vec<Revision>,
 }
 
@@ -114,10 +115,13 @@ impl Revisions {
         let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
         let place = home::build_cache()?.with_file_name("revisions");
         if self.worktrees.is_empty() {
-            forget_the_dead(&self.repository, &place);
+            // What killed bourdons have left.
+            lab::sweep(&place, |_| true, |folder| remove(&self.repository, folder));
         }
-        let folder = place.join(format!("{}-{}", std::process::id(), self.worktrees.len()));
-        self.worktrees.push(folder.clone());
+        let held = lab::create_folder_durably(&place).and_then(|()| Held::make(&place, ""));
+        let held = held.map_err(|error| Failure::usage(format!("cannot check out in {}: {error}", place.display())))?;
+        let folder = held.path().to_owned();
+        self.worktrees.push(held);
         let add = ["worktree", "add", "--detach", "--quiet"].map(OsStr::new);
         git.text(add.into_iter().chain([folder.as_os_str(), OsStr::new(commit)]))
             .map_err(|why| why.or(|said| Failure::usage(format!("git cannot check out {commit}: {said}"))))?;
@@ -128,7 +132,7 @@ impl Revisions {
 impl Drop for Revisions {
     fn drop(&mut self) {
         for folder in &self.worktrees {
-            remove(&self.repository, folder);
+            remove(&self.repository, folder.path());
         }
     }
 }
@@ -178,18 +182,6 @@ fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
         say(format!(
             "note: uncommitted changes in {files} take no part; --rev {WORKING_TREE} compares the working tree as it is"
         ));
-    }
-}
-
-/// Removes what a killed bourdon has left: folders are named after the process that made them.
-fn forget_the_dead(repository: &Path, place: &Path) {
-    let Ok(entries) = std::fs::read_dir(place) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let alive = name.split('-').next().is_some_and(|pid| Path::new("/proc").join(pid).exists());
-        if !alive {
-            remove(repository, &entry.path());
-        }
     }
 }
 

@@ -1,0 +1,115 @@
+//! Folders that are being used by one bourdon, and what killed ones have left of theirs.
+
+use std::fs::{File, Metadata, Permissions, TryLockError};
+use std::io::{Error, Result};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// As often a sweep can come between making a folder and holding it.
+const TRIES: u32 = 100;
+
+/// A folder with a name of its own, which goes with this unless it has got another name. As long as it is held, no sweep
+/// takes it: one that can be locked is nobody's. A number of a process would not say so, for another container that shares
+/// the folder counts its own.
+#[derive(Debug)]
+pub struct Held {
+    path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Held {
+    /// Makes one in `place`, which must be there; its name begins with `prefix`.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make(place: &Path, prefix: &str) -> Result<Self> {
+        for _ in 0..TRIES {
+            let mut builder = tempfile::Builder::new();
+            let path = builder.prefix(prefix).permissions(Permissions::from_mode(0o777)).tempdir_in(place)?.keep();
+            let lock = File::open(&path).ok();
+            let locked = lock.as_ref().map(File::try_lock);
+            let held = Self { path, lock };
+            match locked {
+                Some(Ok(())) if held.is_there() => return Ok(held),
+                // Where a folder cannot be locked, no sweep can say that it is nobody's.
+                Some(Err(TryLockError::Error(_))) => return Ok(held),
+                _ => {}
+            }
+        }
+        Err(Error::other("what is made there is removed at once"))
+    }
+
+    /// Whether a sweep was not quicker: its name still leads to it.
+    fn is_there(&self) -> bool {
+        let identity = |found: std::io::Result<Metadata>| found.map(|found| (found.dev(), found.ino())).ok();
+        self.lock.as_ref().is_some_and(|folder| identity(folder.metadata()) == identity(self.path.metadata()))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Gives `remove` every folder in `place` that nobody holds, and whose name is one of those meant.
+pub fn sweep(place: &Path, is_meant: impl Fn(&str) -> bool, remove: impl Fn(&Path)) {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !is_meant(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        let Ok(folder) = File::open(entry.path()) else { continue };
+        if folder.try_lock().is_ok() {
+            remove(&entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn what_is_held_stays_and_what_nobody_holds_is_swept() {
+        let place = tempfile::tempdir().unwrap();
+        let remove = |path: &Path| std::fs::remove_dir_all(path).unwrap();
+        let held = Held::make(place.path(), "x-").unwrap();
+        let other = Held::make(place.path(), "x-").unwrap();
+        assert_ne!(held.path(), other.path());
+        std::fs::create_dir(place.path().join("x-4711")).unwrap();
+        std::fs::create_dir(place.path().join("y-4711")).unwrap();
+        std::os::unix::fs::symlink("y-4711", place.path().join("x-link")).unwrap();
+        sweep(place.path(), |name| name.starts_with("x-"), remove);
+        let there = |path: PathBuf| path.exists();
+        assert_eq!([held.path(), other.path()].map(|path| there(path.to_owned())), [true; 2]);
+        assert_eq!(["x-4711", "y-4711", "x-link"].map(|name| there(place.path().join(name))), [false, true, true]);
+        let path = held.path().to_owned();
+        drop(held);
+        assert!(!path.exists(), "it goes with its owner");
+    }
+
+    #[test]
+    fn many_are_made_while_others_sweep() {
+        let place = tempfile::tempdir().unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    sweep(place.path(), |_| true, |path| drop(std::fs::remove_dir_all(path)));
+                }
+            });
+            for _ in 0..300 {
+                let held = Held::make(place.path(), "x-").unwrap();
+                std::fs::write(held.path().join("in it"), "x").unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    }
+}
