@@ -13,7 +13,7 @@ use crate::course::steady_throughput;
 use crate::failing::{self, wrong_content};
 use crate::figures::percent;
 use crate::records::{Launch, Records};
-use crate::statistics::{geometric_interval, geometric_mean, mean, t_interval};
+use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
 use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
@@ -100,22 +100,30 @@ pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<Strin
     })
 }
 
-/// Whether the servers were still getting faster when windows ended that are too short to classify: by the mean service
-/// time in their first halves ÷ that in their second, over the launches. Service times, for the number of replies also
-/// depends on where bursts of them fall.
-pub(crate) fn still_warming(records: &Records, index: usize) -> Option<String> {
-    if records.valid(index).any(|launch| launch.judgement.went.is_some()) {
-        return None;
-    }
+/// Whether the servers were still getting faster when windows ended that are too short to classify. In others the mark
+/// `warm-up` says it.
+fn still_warming(records: &Records, index: usize) -> Option<String> {
+    let is_short = records.valid(index).all(|launch| launch.judgement.went.is_none());
+    gain(records, index).filter(|_| is_short).map(gain_words)
+}
+
+/// By how much the servers were slower in the first half of their windows than in the second, where that is more than
+/// chance and a small change: by the mean service times of either half, over the launches. Service times, for the number of
+/// replies also depends on where bursts of them fall.
+pub(crate) fn gain(records: &Records, index: usize) -> Option<Interval> {
     let gain = |measured: &Measurement| {
         let [first, second] = measured.in_window.halves;
         Some(first.mean_service_us()? / second.mean_service_us()?)
     };
     let gains: Option<Vec<f64>> = records.valid(index).filter_map(measurement).map(gain).collect();
-    let gain = geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)?;
+    geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
+}
+
+/// Such a gain in words.
+pub(crate) fn gain_words(gain: Interval) -> String {
     let gain = gain.map(|gain| gain - 1.0);
     let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
-    Some(format!("{faster} faster in the second half of the window than in the first ({low} to {high})"))
+    format!("{faster} faster in the second half of the window than in the first ({low} to {high})")
 }
 
 /// Functions of a cell's profile that are told.

@@ -12,6 +12,7 @@ use model::{
 
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
+use crate::thresholds::CONFIDENCE;
 use crate::{analysis, session};
 use pair::Pair;
 
@@ -174,7 +175,7 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
     let all = pairs.iter().flat_map(|pair| metrics().map(move |metric| (pair, metric)));
     let measured: Vec<(&Pair, Metric, Option<LogRatio>)> = all
         .filter(|(pair, metric)| told(pair, *metric))
-        .map(|(pair, metric)| (pair, metric, pair.change(metric)))
+        .map(|(pair, metric)| (pair, metric, pair.change(metric, CONFIDENCE)))
         .collect();
     let p_values: Vec<f64> = measured.iter().filter_map(|(.., found)| Some(found.as_ref()?.p)).collect();
     let mut adjusted = holm(&p_values).into_iter();

@@ -18,6 +18,7 @@ mod elapsed;
 mod failing;
 mod figures;
 mod findings;
+mod guard;
 mod invariants;
 mod limit;
 mod load;

@@ -162,10 +162,11 @@ pub(crate) fn unserved(asked: &Asked, measured: &Measurement) -> Option<MarkNote
     (!parts.is_empty()).then(|| MarkNote::new(Mark::Unserved, parts.join("; ")))
 }
 
-/// Few completions per connection slot. Closed model only: an open load leaves connections idle by design.
+/// Few completions per connection slot. Closed model only: an open load leaves connections idle by design. Not where a
+/// number of requests ends the load: no request lies across the end of its window.
 pub(crate) fn thin(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
     let per_slot = measured.in_window.completed as f64 / asked.slots.max(1.0);
-    (asked.is_closed() && per_slot < THIN_COMPLETIONS)
+    (asked.is_closed() && !asked.fixed_count && per_slot < THIN_COMPLETIONS)
         .then(|| MarkNote::new(Mark::Thin, format!("{} completions per connection slot", figure(per_slot))))
 }
 

@@ -181,15 +181,9 @@ impl<'a> Records<'a> {
         with > 0 && with as f64 >= SHARE_OF_LAUNCHES * f64::from(all)
     }
 
-    /// Whether a cell's throughput is only a lower bound.
+    /// Whether a cell's throughput is shown as a lower bound.
     pub(crate) fn at_least(&self, cell: usize) -> bool {
         self.mostly(cell, |launch| launch.judgement.at_least)
-    }
-
-    /// Whether a latency of a cell is as much the generator's doing as the server's.
-    pub(crate) fn generators_doing(&self, cell: usize, latency: Metric) -> bool {
-        let by = [Mark::Lateness, Mark::Standstill];
-        self.mostly(cell, |launch| by.iter().any(|mark| launch.is_about(*mark, latency)))
     }
 
     /// Whether a cell has a mark.

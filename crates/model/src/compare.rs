@@ -87,6 +87,10 @@ pub enum Withheld {
     AtLeast,
     /// The handler delay allowed no more.
     AtCeiling,
+    /// So few requests were completed in the window that its edges weigh as much.
+    Edges,
+    /// A server was still getting faster within its windows.
+    Warming,
     /// The quantile is only a lower bound: requests were unfinished.
     Censored,
     /// More requests failed than may: the figures are of failures, too.

@@ -119,6 +119,18 @@ impl Metric {
         matches!(self, Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999)
     }
 
+    /// Whether it changes when something else uses the machine: a rate or a time. What is counted (bytes, failures,
+    /// threads) does not.
+    pub fn is_timed(self) -> bool {
+        self.is_speed() || self == Metric::CpuPerRequest
+    }
+
+    /// Whether it is a rate or a time by the clock, of which one says faster and slower.
+    pub fn is_speed(self) -> bool {
+        let others = [Metric::Throughput, Metric::ElapsedPerRequest, Metric::TimeToReady, Metric::GcPause];
+        self.is_latency() || others.contains(&self)
+    }
+
     /// Requests without which it cannot be estimated: those that a quantile needs.
     pub fn required_samples(self) -> Option<u64> {
         let q = match self {

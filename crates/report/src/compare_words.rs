@@ -113,7 +113,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .collect()
 }
 
-const WITHHELD: [Withheld; 9] = [
+const WITHHELD: [Withheld; 11] = [
     Withheld::Zero,
     Withheld::Definition,
     Withheld::Cold,
@@ -122,6 +122,8 @@ const WITHHELD: [Withheld; 9] = [
     Withheld::Failing,
     Withheld::AtLeast,
     Withheld::AtCeiling,
+    Withheld::Edges,
+    Withheld::Warming,
     Withheld::Censored,
 ];
 
@@ -130,6 +132,8 @@ fn because(withheld: Withheld) -> &'static str {
     match withheld {
         Withheld::AtLeast => "the generator may have been the limit",
         Withheld::AtCeiling => "the handler delay allows no more",
+        Withheld::Edges => "so few requests were completed that the edges of the window weigh as much",
+        Withheld::Warming => "a server was still getting faster, so a longer warm-up gives other figures",
         Withheld::Censored => "requests were unfinished, so that a quantile is only a lower bound",
         Withheld::Failing => "more requests failed than may, and a failure may be quick and cheap",
         Withheld::Lateness => "much of the latency may be the generator's own",
@@ -232,10 +236,9 @@ fn name(metric: Metric) -> &'static str {
 
 /// The verdict on the new server. What is not a speed is not called slow.
 fn verdict(row: &CompareRow) -> &'static str {
-    let speed = matches!(row.metric.unit(), "requests/s" | "us" | "ms") && row.metric != Metric::CpuPerRequest;
     let [better, worse] = match row.metric {
         Metric::Errors => ["fewer", "more"],
-        _ if speed => ["faster", "slower"],
+        metric if metric.is_speed() => ["faster", "slower"],
         _ => ["uses less", "uses more"],
     };
     let word = match row.verdict {

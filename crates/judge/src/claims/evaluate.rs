@@ -1,9 +1,8 @@
 use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Metric};
 
-use super::guard::{self, Doubt, MARKS};
-use super::range::{Range, range};
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{needs_blocks, thresholds, verdict};
+use crate::guard::{self, Doubt, MARKS, Range, range};
 use crate::records::Records;
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
@@ -99,7 +98,7 @@ impl Trial<'_> {
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
         let found = self.outcome(&scaled);
-        let interval = scaled.interval(&self.ranges(&[Doubt::Sample]), CONFIDENCE);
+        let interval = scaled.interval(&self.ranges(&[Doubt::Sample], CONFIDENCE), CONFIDENCE);
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
         ClaimAnalysis {
             measured: Measured {
@@ -111,7 +110,9 @@ impl Trial<'_> {
             blocks: values.len() as u32,
             verdict: found.verdict,
             not_refuted: self.too_few_cores(found.verdict),
-            needs_blocks: interval.filter(|_| self.blocks_would_help(&found)).and_then(|i| self.needs(&scaled, &i)),
+            needs_blocks: interval
+                .filter(|_| self.blocks_would_help(&found, &scaled))
+                .and_then(|i| self.needs(&scaled, &i)),
             notes: self.notes(&values, &scaled, &found),
             ..not_testable(self.claim, String::new())
         }
@@ -121,7 +122,8 @@ impl Trial<'_> {
     fn outcome(&self, scaled: &Scaled) -> Outcome {
         let judge = |doubts: &[Doubt]| {
             let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample]).collect();
-            let interval = scaled.interval(&self.ranges(&doubts), 1.0 - self.records.significance());
+            let confidence = 1.0 - self.records.significance();
+            let interval = scaled.interval(&self.ranges(&doubts, confidence), confidence);
             let interval = interval.filter(|_| scaled.values.len() >= BLOCKS_FOR_A_VERDICT && !self.is_cold());
             interval.map_or(ClaimVerdict::Inconclusive, |interval| {
                 verdict(&interval.map(|value| scaled.back(value)), self.resolved.expectation.bound)
@@ -142,9 +144,9 @@ impl Trial<'_> {
     }
 
     /// Where it may truly lie in each of these blocks, for these doubts alone.
-    fn ranges(&self, doubts: &[Doubt]) -> Vec<Range> {
+    fn ranges(&self, doubts: &[Doubt], confidence: f64) -> Vec<Range> {
         let blocks = self.records.blocks().iter().filter(|block| self.value(**block).is_some());
-        blocks.filter_map(|block| self.range(*block, doubts)).collect()
+        blocks.filter_map(|block| self.range(*block, doubts, confidence)).collect()
     }
 
     fn value(&self, block: u32) -> Option<f64> {
@@ -156,8 +158,9 @@ impl Trial<'_> {
         self.resolved.expectation.expression.evaluate(&look_up)
     }
 
-    fn range(&self, block: u32, doubts: &[Doubt]) -> Option<Range> {
-        let look_up = |call: &Call| guard::figure(self.records, (self.cell(call)?, block), call.metric, doubts);
+    fn range(&self, block: u32, doubts: &[Doubt], confidence: f64) -> Option<Range> {
+        let look_up =
+            |call: &Call| guard::figure(self.records, (self.cell(call)?, block), call.metric, doubts, confidence);
         range(&self.resolved.expectation.expression, &look_up)
     }
 
@@ -167,12 +170,22 @@ impl Trial<'_> {
 
     /// Whether a doubt widens the range in some block.
     pub(super) fn is_in_doubt(&self, doubt: Doubt) -> bool {
-        self.ranges(&[doubt]).iter().any(|range| range.low < range.high)
+        self.ranges(&[doubt], CONFIDENCE).iter().any(|range| range.low < range.high)
     }
 
-    /// Whether more blocks would settle it: not what marks took back, nor what a cold server did.
-    fn blocks_would_help(&self, found: &Outcome) -> bool {
-        found.verdict == ClaimVerdict::Inconclusive && found.plainly == ClaimVerdict::Inconclusive && !self.is_cold()
+    /// Whether more blocks would settle it: not what a cold server did, nor where what marks leave open holds the threshold
+    /// however many blocks there are.
+    fn blocks_would_help(&self, found: &Outcome, scaled: &Scaled) -> bool {
+        let ranges = self.ranges(&MARKS, CONFIDENCE);
+        let end =
+            |of: fn(&Range) -> f64| mean(&ranges.iter().map(|range| scaled.onto(of(range))).collect::<Vec<f64>>());
+        let (Some(low), Some(high)) = (end(|range| range.low), end(|range| range.high)) else { return false };
+        let at_last = Interval { estimate: low, low: scaled.back(low), high: scaled.back(high) };
+        let is_open = verdict(&at_last, self.resolved.expectation.bound) == ClaimVerdict::Inconclusive;
+        found.verdict == ClaimVerdict::Inconclusive
+            && found.plainly == ClaimVerdict::Inconclusive
+            && !self.is_cold()
+            && (!is_open || low >= high)
     }
 
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {

@@ -1,9 +1,7 @@
 //! Published statements as tests, evaluated once in each block.
 
 mod evaluate;
-mod guard;
 mod notes;
-mod range;
 mod resolve;
 mod sample;
 #[cfg(test)]

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use model::{Call, ClaimVerdict, Metric};
 
 use super::evaluate::{Outcome, Scaled, Trial};
-use super::guard::{self, Doubt};
 use crate::cells;
 use crate::figures::{count, percent};
+use crate::guard::{self, Doubt};
 use crate::records::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
@@ -42,7 +42,7 @@ impl Trial<'_> {
 
     /// What is in doubt and was said with no verdict: the verdict holds in spite of it.
     fn cautions(&self, said: &[Doubt]) -> Vec<String> {
-        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness];
+        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness, Doubt::Failing];
         let unsaid = always.into_iter().filter(|doubt| !said.contains(doubt) && self.is_in_doubt(*doubt));
         unsaid.flat_map(|doubt| self.reasons(doubt)).collect()
     }
@@ -59,7 +59,7 @@ impl Trial<'_> {
     }
 
     fn reason(&self, doubt: Doubt, call: &Call, cell: usize) -> Option<String> {
-        let range = |block: &u32| guard::figure(self.records, (cell, *block), call.metric, &[doubt]);
+        let range = |block: &u32| guard::figure(self.records, (cell, *block), call.metric, &[doubt], CONFIDENCE);
         let widest = self.records.blocks().iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
         let (place, metric) = (self.place(cell), call.metric.id().replace('_', " "));
         Some(match doubt {
@@ -77,10 +77,11 @@ impl Trial<'_> {
             }
             Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
             Doubt::Warming => {
-                let faster = cells::still_warming(self.records, cell)?;
+                let faster = cells::gain(self.records, cell).map(cells::gain_words)?;
                 format!("{place} was still getting faster, so a longer warm-up gives other figures ({faster})")
             }
             Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),
+            Doubt::Failing => format!("more requests of {place} failed than may, and a failure may be quick and cheap"),
         })
     }
 

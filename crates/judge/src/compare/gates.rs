@@ -3,7 +3,10 @@
 use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Withheld};
 
 use super::pair::Pair;
+use crate::comparisons::doubt;
+use crate::guard::Doubt;
 use crate::statistics::LogRatio;
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// A gate under every set of conditions; `rows` are those of the pairs.
 pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<GateResult> {
@@ -28,8 +31,7 @@ fn unmeasured(gate: &Gate) -> GateResult {
 }
 
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
-    let found = pair.change(gate.metric);
-    let seen = side(gate, found);
+    let seen = side(gate, pair.change(gate.metric, confidence(pair)));
     let withheld = pair.incomparable(gate.metric).or_else(|| withheld(gate, pair, seen));
     GateResult {
         gate: gate.to_string(),
@@ -41,22 +43,30 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     }
 }
 
+/// That of the tests behind a verdict. Each gate is asked for by itself, as a claim is: there is no family of them.
+fn confidence(pair: &Pair<'_>) -> f64 {
+    1.0 - pair.significance()
+}
+
 /// Why what the figures say of a gate is not evidence, where it is not: a broken gate says that the new server is
 /// worse, one that holds that it is as good or better.
 fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld> {
-    use ComparisonVerdict::{Faster, Same, Slower};
-    let doubt = |says| crate::comparisons::doubt(pair.new, pair.old, gate.metric, says);
-    let (says, doubted) = match seen {
-        GateVerdict::Broken => (Slower, doubt(Slower)),
-        GateVerdict::Held => (Same, doubt(Same).and(doubt(Faster))),
+    let says = match seen {
+        GateVerdict::Broken => ComparisonVerdict::Slower,
+        GateVerdict::Held => ComparisonVerdict::Same,
         GateVerdict::Undecided => return None,
     };
+    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, doubts, confidence(pair)));
     let stands = |found: Option<LogRatio>| side(gate, found) == seen;
-    doubted.or_else(|| (!pair.withstands_noise(gate.metric, says, stands)).then_some(Withheld::Disturbed))
+    doubt([pair.new, pair.old], gate.metric, seen, judge).or_else(|| {
+        (!pair.withstands_noise(gate.metric, says, confidence(pair), stands)).then_some(Withheld::Disturbed)
+    })
 }
 
+/// On which side of the limit the change is; undecided with fewer blocks than any verdict needs.
 fn side(gate: &Gate, found: Option<LogRatio>) -> GateVerdict {
-    let Some(interval) = found.map(|found| found.interval) else { return GateVerdict::Undecided };
+    let enough = found.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT);
+    let Some(interval) = enough.map(|found| found.interval) else { return GateVerdict::Undecided };
     let limit = match gate.metric.scale() {
         Scale::Ratio => gate.change.ln_1p(),
         Scale::Difference => gate.change,

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Accounting, Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, MemoryCount, Metric,
-    Observation, Scale, Withheld,
+    Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, MemoryCount, Metric, Observation,
+    Scale, Withheld,
 };
 
 use crate::cells::{self, Counted, measured};
 use crate::comparisons::{doubt, seen};
+use crate::guard::{self, Doubt, End};
 use crate::records::{Launch, Records};
-use crate::statistics::{Interval, LogRatio, paired, share_interval, unpaired};
+use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
 use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
 
 /// Two cells that are held against each other.
@@ -25,13 +26,15 @@ pub(super) struct Pair<'a> {
 
 /// Which launches count, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum Reading<'a> {
     /// All, as they were measured.
     AsMeasured,
     /// Those during which the machine was not disturbed.
     Undisturbed,
     /// All; those of one side that were disturbed as good as they could have been without.
     InFavourOf(Arm),
+    /// All, with the change at this end of what these doubts leave open.
+    At(End, &'a [Doubt]),
 }
 
 impl Pair<'_> {
@@ -77,25 +80,36 @@ impl Pair<'_> {
 
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
-    pub(super) fn change(&self, metric: Metric) -> Option<LogRatio> {
-        self.read(metric, Reading::AsMeasured)
+    pub(super) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
+        self.read(metric, Reading::AsMeasured, confidence)
     }
 
-    fn read(&self, metric: Metric, reading: Reading) -> Option<LogRatio> {
+    /// The change as far as these doubts leave it open.
+    pub(super) fn within(&self, metric: Metric, doubts: &[Doubt], confidence: f64) -> Option<LogRatio> {
+        let at = |end: End| self.read(metric, Reading::At(end, doubts), confidence);
+        Some(self.change(metric, confidence)?.spanning(at(End::Least), at(End::Most)))
+    }
+
+    /// Level of the tests behind a verdict: the stricter one of two runs.
+    pub(super) fn significance(&self) -> f64 {
+        self.new.0.significance().min(self.old.0.significance())
+    }
+
+    fn read(&self, metric: Metric, reading: Reading, confidence: f64) -> Option<LogRatio> {
         if self.has_zero(metric) {
             return None;
         }
         let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
         let found = if self.paired {
             let differences: Vec<f64> = new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect();
-            paired(&differences)?
+            paired(&differences, confidence)?
         } else {
             let values = |points: BTreeMap<u32, f64>| points.into_values().collect::<Vec<f64>>();
-            unpaired(&values(new), &values(old))?
+            unpaired(&values(new), &values(old), confidence)?
         };
         match metric.scale() {
             Scale::Ratio => Some(found),
-            Scale::Difference => Some(LogRatio { interval: self.with_sample(metric, found.interval), ..found }),
+            Scale::Difference => Some(self.with_sample(metric, found, confidence)),
         }
     }
 
@@ -107,10 +121,15 @@ impl Pair<'_> {
     }
 
     /// A side's values by block, on the scale on which they are compared.
-    fn points(&self, arm: Arm, metric: Metric, reading: Reading) -> BTreeMap<u32, f64> {
+    fn points(&self, arm: Arm, metric: Metric, reading: Reading<'_>) -> BTreeMap<u32, f64> {
         let (records, cell) = self.side(arm);
         let point = |launch: &Launch| {
             let block = launch.record.block;
+            if let Reading::At(end, doubts) = reading {
+                // The change is at its least where the new one is, and the old one at its most.
+                let end = if arm == Arm::New { end } else { end.other() };
+                return Some((block, guard::point(records, (cell, block), metric, (doubts, end))?));
+            }
             let value = records.value(cell, block, metric)?;
             let scaled = match metric.scale() {
                 Scale::Ratio => value.ln(),
@@ -129,28 +148,25 @@ impl Pair<'_> {
         records.launches(cell).filter_map(point).collect()
     }
 
-    /// The interval of a difference of shares over launches, no narrower than what so many requests can tell: Clopper
-    /// and Pearson's bounds of both, put together as Newcombe does (*Statistics in Medicine* 17, 1998, method 10). A
-    /// share of none in n is not exactly zero.
-    fn with_sample(&self, metric: Metric, launches: Interval) -> Interval {
+    /// A difference of shares over launches, no surer than so many requests can tell.
+    fn with_sample(&self, metric: Metric, launches: LogRatio, confidence: f64) -> LogRatio {
         if metric != Metric::Errors {
             return launches;
         }
-        let bounds = |arm| {
+        let [old, new] = [Arm::Old, Arm::New].map(|arm| {
             let (records, cell) = self.side(arm);
-            let mut books = Accounting::default();
-            let measured = records.valid(cell).filter_map(|launch| launch.record.measurement.as_ref());
-            measured.for_each(|measured| books.merge(&measured.accounting));
-            share_interval(books.failures(), books.scheduled, CONFIDENCE)
+            let books = records.books(cell);
+            (books.failures(), books.scheduled)
+        });
+        let (sample, p) = (share_difference(new, old, confidence), p_of_equal_shares(new, old));
+        let Some((sample, p)) = sample.zip(p) else { return launches };
+        let Interval { estimate, low, high } = launches.interval;
+        let interval = Interval {
+            estimate,
+            low: low.min(estimate - (sample.estimate - sample.low)),
+            high: high.max(estimate + (sample.high - sample.estimate)),
         };
-        let (Some(old), Some(new)) = (bounds(Arm::Old), bounds(Arm::New)) else { return launches };
-        let below = (new.estimate - new.low).hypot(old.high - old.estimate);
-        let above = (new.high - new.estimate).hypot(old.estimate - old.low);
-        Interval {
-            low: launches.low.min(launches.estimate - below),
-            high: launches.high.max(launches.estimate + above),
-            ..launches
-        }
+        LogRatio { interval, p: launches.p.max(p), ..launches }
     }
 
     /// The row of a metric.
@@ -190,7 +206,7 @@ impl Pair<'_> {
             return (ComparisonVerdict::Inconclusive, some);
         }
         let verdict = self.verdict(metric, found, p_adjusted);
-        match self.withheld(metric, verdict) {
+        match self.withheld(metric, (found, p_adjusted), verdict) {
             None => (verdict, None),
             some => (ComparisonVerdict::Inconclusive, some),
         }
@@ -202,7 +218,7 @@ impl Pair<'_> {
         if found.blocks < BLOCKS_FOR_A_VERDICT {
             return ComparisonVerdict::Inconclusive;
         }
-        let level = self.new.0.significance().min(self.old.0.significance());
+        let level = self.significance();
         // A margin in per cent says nothing of shares: those are the same within what may fail.
         let margin = match metric.scale() {
             Scale::Ratio => self.margin,
@@ -212,10 +228,23 @@ impl Pair<'_> {
     }
 
     /// Why what the figures say is not evidence, where it is not.
-    pub(super) fn withheld(&self, metric: Metric, verdict: ComparisonVerdict) -> Option<Withheld> {
-        doubt(self.new, self.old, metric, verdict).or_else(|| {
+    fn withheld(
+        &self,
+        metric: Metric,
+        (found, p_adjusted): (Option<LogRatio>, Option<f64>),
+        verdict: ComparisonVerdict,
+    ) -> Option<Withheld> {
+        if verdict == ComparisonVerdict::Inconclusive {
+            return None;
+        }
+        let judge = |doubts: &[Doubt]| {
+            let within = self.within(metric, doubts, CONFIDENCE);
+            let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
+            self.verdict(metric, within, p)
+        };
+        doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
             let stands = |found: Option<LogRatio>| self.verdict(metric, found, found.map(|found| found.p)) == verdict;
-            (!self.withstands_noise(metric, verdict, stands)).then_some(Withheld::Disturbed)
+            (!self.withstands_noise(metric, verdict, CONFIDENCE, stands)).then_some(Withheld::Disturbed)
         })
     }
 
@@ -225,6 +254,7 @@ impl Pair<'_> {
         &self,
         metric: Metric,
         verdict: ComparisonVerdict,
+        confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
     ) -> bool {
         let worse = match verdict {
@@ -236,23 +266,25 @@ impl Pair<'_> {
             let (records, cell) = self.side(arm);
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
         };
-        if !suffers(metric) || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
+        if !metric.is_timed() || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
             return true;
         }
         let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
-        holds(self.read(metric, Reading::Undisturbed))
-            || (bounded && holds(self.read(metric, Reading::InFavourOf(worse))))
+        holds(self.read(metric, Reading::Undisturbed, confidence))
+            || (bounded && holds(self.read(metric, Reading::InFavourOf(worse), confidence)))
     }
 
     /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
     /// requests that come due meanwhile queue, which multiplies even the median's loss, while in a closed one nobody
-    /// asks before being answered.
+    /// asks before being answered. Nor has an open load's rate: what is served is what is due, so that its scatter says
+    /// nothing of the server, and what queued may time out.
     fn is_bounded(&self, metric: Metric) -> bool {
         let (records, cell) = self.new;
         let is_closed = records.plan.cells[cell].load.load_model == LoadModel::Closed;
         match metric {
             Metric::P90 | Metric::P99 | Metric::P999 => false,
-            metric => is_closed || !metric.is_latency(),
+            Metric::CpuPerRequest => true,
+            _ => is_closed,
         }
     }
 }
@@ -264,12 +296,6 @@ fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
         high: interval.map(|of| of.high),
         unit: unit.to_owned(),
     }
-}
-
-/// Whether a metric changes when something else uses the machine. What is counted (bytes, failures,
-/// threads) does not.
-fn suffers(metric: Metric) -> bool {
-    matches!(metric.unit(), "requests/s" | "us" | "ms")
 }
 
 /// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the

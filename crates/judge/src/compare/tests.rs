@@ -268,6 +268,78 @@ fn a_lower_bound_holds_a_gate_when_it_is_the_new_one() {
 }
 
 #[test]
+fn a_gate_asks_for_as_many_blocks_and_as_strict_a_test_as_any_verdict() {
+    let broken = |session: &Session| compare(session, "throughput>-5%").gates[0].verdict;
+    let few = session(50.0, 100.0, 0.005).blocks(5).planned(5, 5);
+    assert_eq!(broken(&few), GateVerdict::Undecided);
+    assert_eq!(broken(&few.blocks(6).planned(6, 6)), GateVerdict::Broken);
+    // A change whose 95 % interval excludes the limit, and whose 97 % interval does not.
+    let near = session(100.0, 100.0, 0.01);
+    let blocks: Vec<Vec<f64>> = [-0.062, -0.069, -0.058, -0.072, -0.049, -0.065].map(|off| vec![off, 0.0]).to_vec();
+    let gate = |max: u32| {
+        let mut plan = near.plan();
+        plan.blocks.max = max;
+        let trials = near.records_of(&blocks);
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        compare_targets(run, "old", "new", &parse_gates("throughput>-5.2%").unwrap()).gates[0].clone()
+    };
+    assert!(gate(6).ratio.high.unwrap() < 0.948, "{:?}", gate(6));
+    assert_eq!(gate(6).verdict, GateVerdict::Broken);
+    assert_eq!(gate(12).verdict, GateVerdict::Undecided, "a run that may end early is tested at 3 %");
+}
+
+#[test]
+fn the_edges_of_the_window_break_no_gate() {
+    let gate = |rate: f64| compare(&session(0.9 * rate, rate, 0.001), "throughput>-5%").gates[0].clone();
+    assert_eq!(gate(100.0).verdict, GateVerdict::Broken);
+    assert_eq!((gate(10.0).verdict, gate(10.0).withheld), (GateVerdict::Undecided, Some(Withheld::Edges)));
+}
+
+#[test]
+fn a_share_of_errors_is_as_sure_as_its_sample_under_every_adjustment() {
+    // 6 of 6,000 against none in each of six blocks: surely different between launches, hardly between samples.
+    let found = altered(&session(100.0, 100.0, 0.0), "", &ALL, |trial| fail(trial, 0.001));
+    let errors = row(&found, Metric::Errors);
+    assert!(errors.p_adjusted.unwrap() > 0.05, "{errors:?}");
+    assert_ne!(errors.verdict, ComparisonVerdict::Slower);
+}
+
+#[test]
+fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
+    let served = |model: LoadModel| {
+        let session = session(20.0, 100.0, 0.005);
+        let (mut plan, mut trials) = (session.plan(), session.records());
+        plan.cells.iter_mut().for_each(|cell| cell.load.load_model = model);
+        trials.iter_mut().for_each(|trial| disturb(trial, 0.2));
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).withheld
+    };
+    assert_eq!(served(LoadModel::Closed), None);
+    let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    assert_eq!(served(open), Some(Withheld::Disturbed));
+}
+
+#[test]
+fn latencies_of_different_populations_are_not_compared() {
+    let server = |seed| Session::new().cell("mine", 100.0).noise(0.005).seed(seed);
+    let (before, trials) = (server(1).plan(), server(1).records());
+    let (mut after, mut later) = (server(2).plan(), server(2).records());
+    after.cells[0].load.keep_alive = false;
+    for trial in &mut later {
+        let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;
+        latencies.total = latencies.service.clone();
+    }
+    let environment = Environment::default();
+    let old = Run { plan: &before, environment: &environment, trials: &trials };
+    let new = Run { plan: &after, environment: &environment, trials: &later };
+    let analysis = compare_runs(old, new, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+    for metric in [Metric::P50, Metric::P99] {
+        assert_eq!(row(&analysis, metric).withheld, Some(Withheld::Definition), "total and service time");
+    }
+    assert_eq!(row(&analysis, Metric::Throughput).withheld, None);
+}
+
+#[test]
 fn a_busy_machine_does_not_hide_a_threefold_cost() {
     let gates = "cpu_per_request<+3%";
     let with_cost = |factor: f64| {

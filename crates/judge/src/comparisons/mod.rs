@@ -4,14 +4,15 @@ mod ranks;
 #[cfg(test)]
 mod tests;
 
-use model::{Comparison, ComparisonVerdict, Mark, Measured, Metric, Withheld};
+use model::{Comparison, ComparisonVerdict, Measured, Metric, Withheld};
 
 pub(crate) use ranks::group;
 
-use crate::cells::{failing, is_censored, too_short_to_warm};
+use crate::cells::too_short_to_warm;
+use crate::guard::{self, Doubt, End, MARKS};
 use crate::records::{Records, pairs};
-use crate::statistics::{Interval, holm, mean, p_of_zero_mean, sign_interval, t_interval};
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
@@ -53,79 +54,58 @@ impl Family<'_> {
     }
 
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
-        let seen = self.records.comparison(pair, self.metric, p_adjusted);
-        let doubt = doubt((self.records, pair.a), (self.records, pair.b), self.metric, seen.verdict);
-        Comparison { verdict: if doubt.is_none() { seen.verdict } else { ComparisonVerdict::Inconclusive }, ..seen }
+        let (records, metric) = (self.records, self.metric);
+        let found = records.comparison(pair, metric, p_adjusted);
+        let within = |doubts: &[Doubt]| {
+            let (plain, within) = paired(&pair.log_ratios, CONFIDENCE).zip(records.within(pair, metric, doubts))?;
+            Some((within, within.adjusted_like(&plain, p_adjusted?)))
+        };
+        let judge = |doubts: &[Doubt]| {
+            let (within, p) = within(doubts).unzip();
+            records.verdict(metric, within, p)
+        };
+        let is_doubted = found.verdict != ComparisonVerdict::Inconclusive
+            && doubt([(records, pair.a), (records, pair.b)], metric, found.verdict, judge).is_some();
+        Comparison { verdict: if is_doubted { ComparisonVerdict::Inconclusive } else { found.verdict }, ..found }
     }
 }
 
-/// What is known of two cells that takes back what their figures say of `a` against `b`.
-pub(crate) fn doubt(
-    a: (&Records, usize),
-    b: (&Records, usize),
+/// What is known of two cells that takes back what their figures say. `judge` says what these come to at the worst that
+/// some doubts allow: a verdict stands if that is the same.
+pub(crate) fn doubt<V: PartialEq>(
+    cells: [(&Records, usize); 2],
     metric: Metric,
-    seen: ComparisonVerdict,
+    seen: V,
+    judge: impl Fn(&[Doubt]) -> V,
 ) -> Option<Withheld> {
-    let is_worse = |side: &Side| match seen {
-        ComparisonVerdict::Slower => side.first,
-        ComparisonVerdict::Faster => !side.first,
-        ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
-    };
-    let sides = [Side { at: a, first: true }, Side { at: b, first: false }];
-    if seen == ComparisonVerdict::Inconclusive {
+    // Nobody knows what a server is like when warm that was not.
+    if cells.into_iter().any(|(records, cell)| is_cold(records, cell, metric)) {
+        return Some(Withheld::Cold);
+    }
+    if judge(&MARKS) == seen {
         return None;
     }
-    sides.iter().find_map(|side| side.doubt(metric, seen, is_worse(side)))
+    let is_open = |doubt: &Doubt| cells.iter().any(|(records, cell)| guard::is_open(records, *cell, metric, *doubt));
+    let alone = MARKS.into_iter().find(|doubt| judge(&[*doubt]) != seen);
+    alone.or_else(|| MARKS.into_iter().find(is_open)).map(Doubt::withheld)
 }
 
-/// One of two cells that are compared.
-struct Side<'a> {
-    at: (&'a Records<'a>, usize),
-    first: bool,
+fn is_cold(records: &Records, cell: usize, metric: Metric) -> bool {
+    !metric.is_before_load() && too_short_to_warm(records, cell).is_some()
 }
 
-impl Side<'_> {
-    /// Why it cannot be the worse one, or the better one, or the same.
-    fn doubt(&self, metric: Metric, seen: ComparisonVerdict, is_worse: bool) -> Option<Withheld> {
-        let (records, cell) = self.at;
-        let (is_same, latency) = (seen == ComparisonVerdict::Same, metric.is_latency());
-        let of_rate = matches!(metric, Metric::Throughput | Metric::ElapsedPerRequest);
-        let of_replies = of_rate || latency || matches!(metric, Metric::CpuPerRequest | Metric::SwitchesPerRequest);
-        match metric {
-            // Nobody knows what a server is like when warm that was not.
-            _ if !metric.is_before_load() && too_short_to_warm(records, cell).is_some() => Some(Withheld::Cold),
-            // What is only known to do at least so much can be the better one, but neither the worse one nor the same: in
-            // its latencies a request that the busy generator had not yet looked at counts as being served.
-            _ if (of_rate || latency) && (is_worse || is_same) && records.at_least(cell) => Some(Withheld::AtLeast),
-            // A server at the ceiling was not slower than the delay allows: it can win or tie, never lose.
-            _ if of_rate && is_worse && records.marked(cell, Mark::AtCeiling) => Some(Withheld::AtCeiling),
-            // Without what the generator added, a quantile is lower than it was measured.
-            _ if latency && (is_worse || is_same) && records.generators_doing(cell, metric) => Some(Withheld::Lateness),
-            // A quantile that is only a lower bound can be the worse one, but neither the better one nor the same.
-            _ if latency && !is_worse && records.valid(cell).any(is_censored) => Some(Withheld::Censored),
-            // A failure may be cheap and quick: who fails can be the worse one, but neither the better one nor the same.
-            _ if of_replies && !is_worse && failing(records, cell).bad => Some(Withheld::Failing),
-            _ => None,
-        }
-    }
-}
-
-/// Whether a figure of a cell may be called the same as another one: else it has no rank either.
+/// Whether a figure of a cell may be called the same as another one, for what is in doubt of it is less than the margin:
+/// else it has no rank either.
 pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
-    Side { at: (records, cell), first: true }.doubt(metric, ComparisonVerdict::Same, false).is_none()
+    !is_cold(records, cell, metric) && guard::openness(records, cell, metric) <= records.plan.margin.ln_1p()
 }
 
 impl Records<'_> {
     /// A pair with what its figures alone say.
     fn comparison(&self, pair: &Pair, metric: Metric, p_adjusted: Option<f64>) -> Comparison {
-        let interval = t_interval(&pair.log_ratios);
+        let found = paired(&pair.log_ratios, CONFIDENCE);
+        let interval = found.map(|found| found.interval);
         let levels = |cell: usize| &self.plan.cells[cell].levels;
-        let verdict = match (interval, p_adjusted) {
-            (Some(log_ratio), Some(p)) if pair.log_ratios.len() >= BLOCKS_FOR_A_VERDICT => {
-                seen(&log_ratio, p < self.significance(), self.plan.margin, metric.more_is_better())
-            }
-            _ => ComparisonVerdict::Inconclusive,
-        };
         Comparison {
             metric,
             conditions: levels(pair.a).conditions(),
@@ -139,8 +119,31 @@ impl Records<'_> {
             },
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,
-            verdict,
+            verdict: self.verdict(metric, found, p_adjusted),
         }
+    }
+
+    /// What a ratio says, its p value adjusted.
+    fn verdict(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> ComparisonVerdict {
+        match (found, p_adjusted) {
+            (Some(found), Some(p)) if found.blocks >= BLOCKS_FOR_A_VERDICT => {
+                seen(&found.interval, p < self.significance(), self.plan.margin, metric.more_is_better())
+            }
+            _ => ComparisonVerdict::Inconclusive,
+        }
+    }
+
+    /// The ratio of a pair as far as these doubts leave it open.
+    fn within(&self, pair: &Pair, metric: Metric, doubts: &[Doubt]) -> Option<LogRatio> {
+        let in_block = |block: u32, end: End| {
+            let a = guard::point(self, (pair.a, block), metric, (doubts, end))?;
+            Some(a - guard::point(self, (pair.b, block), metric, (doubts, end.other()))?)
+        };
+        let at = |end: End| {
+            let values: Vec<f64> = self.blocks().iter().filter_map(|block| in_block(*block, end)).collect();
+            paired(&values, CONFIDENCE)
+        };
+        Some(paired(&pair.log_ratios, CONFIDENCE)?.spanning(at(End::Least), at(End::Most)))
     }
 }
 

@@ -168,56 +168,173 @@ fn ranks_never_contradict_the_pairs() {
     assert!(told_apart > 500, "{told_apart}");
 }
 
-/// What is in doubt of a verdict on the first of two cells, whose trials were changed.
+/// What is in doubt of a verdict on the first of two cells, a tenth apart or alike, whose trials were changed.
 fn doubted(
-    session: Session,
+    prepare: impl Fn(Session) -> Session,
     change: impl Fn(&mut Measurement),
 ) -> impl Fn(Metric, ComparisonVerdict) -> Option<Withheld> {
-    let (plan, mut trials) = (session.plan(), session.records());
-    let first = trials.iter_mut().filter(|trial| trial.cell == 0);
-    first.for_each(|trial| change(trial.measurement.as_mut().unwrap()));
     move |metric, seen| {
+        let rate = match seen {
+            ComparisonVerdict::Slower => 90.0,
+            ComparisonVerdict::Faster => 110.0,
+            _ => 100.0,
+        };
+        let session = prepare(pair(rate, 100.0).noise(0.002));
+        let (plan, mut trials) = (session.plan(), session.records());
+        let first = trials.iter_mut().filter(|trial| trial.cell == 0);
+        first.for_each(|trial| change(trial.measurement.as_mut().unwrap()));
         let records = Records::new(&plan, &trials);
-        doubt((&records, 0), (&records, 1), metric, seen)
+        let pair = Pair { a: 0, b: 1, log_ratios: records.log_ratios(0, 1, metric) };
+        let judge = |doubts: &[Doubt]| {
+            let within = records.within(&pair, metric, doubts);
+            records.verdict(metric, within, within.map(|within| within.p))
+        };
+        assert_eq!(judge(&[]), seen, "{metric}");
+        doubt([(&records, 0), (&records, 1)], metric, seen, judge)
     }
+}
+
+fn generator_limited(measured: &mut Measurement) {
+    measured.generator.threads[0].cpu_s = 9.9;
 }
 
 #[test]
 fn a_full_generator_leaves_open_how_slow_a_server_is() {
     use ComparisonVerdict::{Faster, Same, Slower};
-    let of = doubted(pair(100.0, 100.0), |measured| measured.generator.threads[0].cpu_s = 9.9);
+    let of = doubted(|session| session, generator_limited);
     for metric in [Metric::Throughput, Metric::ElapsedPerRequest, Metric::P50, Metric::P99] {
         let found = [of(metric, Slower), of(metric, Same), of(metric, Faster)];
         assert_eq!(found, [Some(Withheld::AtLeast), Some(Withheld::AtLeast), None], "{metric}");
     }
-    assert_eq!(of(Metric::PeakMemory, Slower), None);
+    assert_eq!(of(Metric::PeakMemory, Same), None);
+}
+
+#[test]
+fn a_single_launch_that_is_a_lower_bound_leaves_the_mean_open() {
+    let session = pair(90.0, 100.0).noise(0.002);
+    let mut records = session.records();
+    assert_eq!(of_pair(&session.analyse_these(&records)), ComparisonVerdict::Slower);
+    generator_limited(records[0].measurement.as_mut().unwrap());
+    let analysis = session.analyse_these(&records);
+    assert_eq!(of_pair(&analysis), ComparisonVerdict::Inconclusive);
+    assert_eq!(ranks(&analysis, Metric::Throughput)[1], (None, false, "a".to_owned()));
 }
 
 #[test]
 fn a_latency_that_the_generator_made_is_not_the_worse_one() {
     use ComparisonVerdict::{Faster, Same, Slower};
-    let of = doubted(pair(100.0, 100.0), |measured| {
-        let latencies = &mut measured.latency_us;
-        latencies.response = latencies.service.clone();
-        latencies.lateness = latencies.service.clone();
-        latencies
-            .lateness
-            .iter_mut()
-            .for_each(|late| (late.p50, late.p90, late.p95) = (Some(1.0), Some(1.0), Some(1.0)));
-    });
+    let of = doubted(
+        |session| session,
+        |measured| {
+            let latencies = &mut measured.latency_us;
+            latencies.response = latencies.service.clone();
+            latencies.lateness = latencies.service.clone();
+            latencies
+                .lateness
+                .iter_mut()
+                .for_each(|late| (late.p50, late.p90, late.p95) = (Some(1.0), Some(1.0), Some(1.0)));
+            latencies.service.iter_mut().for_each(|service| service.p99 = Some(1.0));
+        },
+    );
     let found = [of(Metric::P99, Slower), of(Metric::P99, Same), of(Metric::P99, Faster)];
     assert_eq!(found, [Some(Withheld::Lateness), Some(Withheld::Lateness), None]);
     assert_eq!(of(Metric::P50, Slower), None, "the mark is about the p99");
 }
 
 #[test]
-fn a_server_that_says_it_was_cold_gets_no_verdict_and_no_rank() {
-    let session = pair(100.0, 200.0).warm_within(20);
-    let of = doubted(session.clone(), |_| ());
-    for seen in [ComparisonVerdict::Slower, ComparisonVerdict::Same, ComparisonVerdict::Faster] {
-        assert_eq!([of(Metric::Throughput, seen), of(Metric::TimeToReady, seen)], [Some(Withheld::Cold), None]);
+fn lateness_takes_nothing_back_that_the_service_time_shows_too() {
+    let of = doubted(
+        |session| session,
+        |measured| {
+            let latencies = &mut measured.latency_us;
+            (latencies.response, latencies.lateness) = (latencies.service.clone(), latencies.service.clone());
+        },
+    );
+    assert_eq!(of(Metric::P99, ComparisonVerdict::Slower), None);
+}
+
+/// A launch whose generator stood still so that the p99 has it; without these requests it is what it was.
+fn stand_still(measured: &mut Measurement) {
+    let without = measured.latency_us.service.clone().unwrap();
+    let held = without.count / 50;
+    let rest = LatencySummary { count: without.count - held, ..without };
+    measured.latency_us.service.as_mut().unwrap().p99 = Some(400_000.0);
+    measured.standstills = Some(Standstills {
+        count: 1,
+        sum_s: 0.4,
+        longest_s: 0.4,
+        requests: held,
+        without_us: Latencies { service: Some(rest), ..Latencies::default() },
+        ..Standstills::default()
+    });
+}
+
+#[test]
+fn a_tail_that_a_standstill_made_is_what_it_is_without_it() {
+    let session = pair(100.0, 100.0).noise(0.002);
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        stand_still(trial.measurement.as_mut().unwrap());
     }
-    let analysis = session.analyse();
+    let analysis = session.analyse_these(&records);
+    assert!(analysis.cells[0].marks.iter().any(|note| note.mark == Mark::Standstill));
+    let p99 = analysis.comparisons.iter().find(|found| found.metric == Metric::P99).unwrap();
+    assert!(p99.ratio.low.unwrap() > 2.0, "{p99:?}");
+    assert_eq!(p99.verdict, ComparisonVerdict::Inconclusive);
+    // One that is slower without them, too, is slower.
+    let slower = pair(50.0, 100.0).noise(0.002);
+    let mut records = slower.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        stand_still(trial.measurement.as_mut().unwrap());
+    }
+    assert_eq!(of(&slower.analyse_these(&records), Metric::P99)[0].2, ComparisonVerdict::Slower);
+}
+
+#[test]
+fn the_edges_of_a_window_with_few_replies_tell_no_servers_apart() {
+    // 10 connections with 10 replies each: the window's edges weigh a tenth.
+    let thin = |a: f64, b: f64| Session::new().cell("a", a).cell("b", b).noise(0.001);
+    assert_eq!(of_pair(&thin(9.0, 10.0).analyse()), ComparisonVerdict::Inconclusive);
+    assert_eq!(of_pair(&thin(5.0, 10.0).analyse()), ComparisonVerdict::Slower);
+    assert_eq!(of_pair(&thin(90.0, 100.0).analyse()), ComparisonVerdict::Slower);
+}
+
+#[test]
+fn who_was_still_getting_faster_is_not_the_slower_one_for_it() {
+    // Every launch serves 20 % less in its first 3 of 12 seconds, and is as fast as the other one afterwards.
+    let session = pair(95.0, 100.0).noise(0.001);
+    let warming = |slow_s: usize| {
+        let mut records = session.records();
+        for trial in &mut records {
+            let measured = trial.measurement.as_mut().unwrap();
+            let second = |at: usize| model::Interval {
+                at_s: at as f64,
+                length_s: 1.0,
+                completed: 1,
+                ok: if trial.cell == 0 && at < slow_s { 80 } else { 100 },
+                p50_us: Some(100_000.0),
+                p99_us: Some(120_000.0),
+                ..model::Interval::default()
+            };
+            measured.intervals = (0..10).map(second).collect();
+            if trial.cell == 0 && slow_s > 0 {
+                measured.in_window.halves[0].service_ns = measured.in_window.halves[0].service_ns * 12 / 10;
+            }
+        }
+        of_pair(&session.analyse_these(&records))
+    };
+    assert_eq!(warming(0), ComparisonVerdict::Slower);
+    assert_eq!(warming(3), ComparisonVerdict::Inconclusive, "what it lacks it lacked while it was cold");
+}
+
+#[test]
+fn a_server_that_says_it_was_cold_gets_no_verdict_and_no_rank() {
+    let of = doubted(|session| session.warm_within(20), |_| ());
+    for seen in [ComparisonVerdict::Slower, ComparisonVerdict::Same, ComparisonVerdict::Faster] {
+        assert_eq!(of(Metric::Throughput, seen), Some(Withheld::Cold));
+    }
+    assert_eq!(of(Metric::TimeToReady, ComparisonVerdict::Same), None);
+    let analysis = pair(100.0, 200.0).warm_within(20).analyse();
     assert_eq!(of_pair(&analysis), ComparisonVerdict::Inconclusive);
     assert_eq!(ranks(&analysis, Metric::Throughput)[1], (None, false, "a".to_owned()));
 }

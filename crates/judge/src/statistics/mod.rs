@@ -17,7 +17,7 @@ pub use blocks::{Trend, correlation_limit, lag_one_autocorrelation, trend};
 pub use change_points::change_points;
 pub use multiple::holm;
 pub use ratio::{LogRatio, paired, unpaired};
-pub use share::share_interval;
+pub use share::{p_of_equal_shares, share_difference, share_interval};
 pub use sign::sign_interval;
 pub use steadiness::{Steadiness, about_their_mean, steadiness};
 

@@ -23,9 +23,58 @@ pub fn share_interval(hits: u64, n: u64, confidence: f64) -> Option<Interval> {
     (n > 0).then(|| Interval { estimate: k / of, low, high })
 }
 
+/// Interval of the difference of two shares, each hits of so many: Clopper and Pearson's bounds of both, put together as
+/// Newcombe does (*Statistics in Medicine* 17, 1998, method 10). A share of none in n is not exactly zero.
+pub fn share_difference(new: (u64, u64), old: (u64, u64), confidence: f64) -> Option<Interval> {
+    let [new, old] = [new, old].map(|(hits, n)| share_interval(hits, n, confidence));
+    let (new, old) = (new?, old?);
+    let estimate = new.estimate - old.estimate;
+    let below = (new.estimate - new.low).hypot(old.high - old.estimate);
+    let above = (new.high - new.estimate).hypot(old.estimate - old.low);
+    Some(Interval { estimate, low: estimate - below, high: estimate + above })
+}
+
+/// p value of "the two shares are the same": the level at which that interval just reaches none. To three digits.
+pub fn p_of_equal_shares(new: (u64, u64), old: (u64, u64)) -> Option<f64> {
+    const LEAST: f64 = 1e-12;
+    share_difference(new, old, 0.5)?;
+    let excludes = |p: f64| share_difference(new, old, 1.0 - p).is_some_and(|it| it.low > 0.0 || it.high < 0.0);
+    let (mut low, mut high) = (LEAST.ln(), 0.0_f64);
+    while high - low > 1e-3 {
+        let middle = (low + high) / 2.0;
+        if excludes(middle.exp()) { high = middle } else { low = middle }
+    }
+    Some(high.exp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bounds of both at which the binomial tails, added up term by term, are 2.5 %, put together by hand: 0.027 −
+    /// √((0.03 − 0.02033)² + (0.00874 − 0.003)²) and 0.027 + √((0.04255 − 0.03)² + (0.003 − 0.00062)²).
+    #[test]
+    fn the_difference_of_two_shares_is_wide_on_the_side_of_the_few() {
+        let found = share_difference((30, 1_000), (3, 1_000), 0.95).unwrap();
+        let near = |left: f64, right: f64| (left - right).abs() < 1e-6;
+        assert!(
+            near(found.estimate, 0.027) && near(found.low, 0.015_754_10) && near(found.high, 0.039_775_23),
+            "{found:?}"
+        );
+        let turned = share_difference((3, 1_000), (30, 1_000), 0.95).unwrap();
+        assert!(near(turned.low, -found.high) && near(turned.high, -found.low), "{turned:?}");
+        assert!(found.high - found.estimate > 1.1 * (found.estimate - found.low), "{found:?}");
+    }
+
+    #[test]
+    fn the_p_value_of_two_shares_is_where_their_interval_reaches_none() {
+        let p = p_of_equal_shares((30, 1_000), (12, 1_000)).unwrap();
+        let low = |p: f64| share_difference((30, 1_000), (12, 1_000), 1.0 - p).unwrap().low;
+        assert!(low(1.01 * p) > 0.0 && low(0.99 * p) < 0.0, "{p}");
+        assert!((0.005..0.05).contains(&p), "{p}");
+        assert!(p_of_equal_shares((0, 300), (0, 300)).unwrap() > 0.99);
+        assert_eq!(p_of_equal_shares((0, 0), (0, 300)), None);
+    }
 
     /// The shares at which the binomial tails, added up term by term, are 2.5 %.
     #[test]

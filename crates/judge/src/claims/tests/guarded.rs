@@ -124,6 +124,53 @@ fn where_the_time_in_the_handler_is_known_the_edges_weigh_one_delay() {
 }
 
 #[test]
+fn a_server_that_may_use_one_of_its_cpus_fully_was_not_seen_idle() {
+    let session = Session::new().delayed("a", 100, 10, 96.0).noise(0.001).claim("throughput(a) < 97");
+    let with = |change: &dyn Fn(&mut TrialRecord)| {
+        let mut records = session.records();
+        records.iter_mut().for_each(change);
+        verdicts(&crate::analyse(&session.plan(), &Environment::default(), &records).claims)[0]
+    };
+    assert_eq!(with(&|_| {}), Supported, "the edges weigh one delay of 10 ms");
+    let busy = |trial: &mut TrialRecord| {
+        let seen = trial.observation.as_mut().unwrap();
+        (seen.cpus, seen.cpu_user_s) = (4, 10.0);
+    };
+    assert_eq!(with(&busy), Inconclusive, "one thread that is always busy has a quarter of four CPUs");
+    assert_eq!(with(&|trial| trial.observation = None), Inconclusive, "nobody watched");
+}
+
+#[test]
+fn who_fails_more_than_it_may_is_not_shown_to_be_quick() {
+    let session = two().claim("p99(b) < 1s").claim("p99(b) > 1ms").claim("throughput(b) > 100");
+    let claims = after(&session, 1, |measured| {
+        let failed = measured.accounting.ok / 10;
+        measured.accounting.ok -= failed;
+        measured.accounting.bad_status += failed;
+        measured.in_window.ok -= failed;
+    });
+    assert_eq!(verdicts(&claims), [Inconclusive, Supported, Inconclusive]);
+    assert!(claims[0].notes[0].ends_with("failed than may, and a failure may be quick and cheap"), "{claims:?}");
+}
+
+#[test]
+fn a_share_is_tested_at_the_level_of_the_run() {
+    // None of 6,000: at 95 % at most 0.0615 %, at 97 % at most 0.0700 %.
+    let session = two().noise(0.0).claim("errors(a) < 0.065%");
+    assert_eq!(verdicts(&session.analyse().claims), [Supported]);
+    assert_eq!(verdicts(&session.planned(6, 12).analyse().claims), [Inconclusive]);
+}
+
+#[test]
+fn more_blocks_are_not_asked_for_where_the_generator_is_the_limit() {
+    let session = two().noise(0.1).claim("throughput(b) > 210").claim("throughput(b) < 210");
+    assert!(session.analyse().claims.iter().all(|claim| claim.needs_blocks.is_some()));
+    let claims = after(&session, 1, generator_limited);
+    assert_eq!(verdicts(&claims), [Inconclusive; 2]);
+    assert!(claims.iter().all(|claim| claim.needs_blocks.is_none()), "{claims:?}");
+}
+
+#[test]
 fn no_verdict_is_about_a_server_that_was_not_given_what_it_needs_to_be_warm() {
     let tests = ["throughput(a) / throughput(b) < 0.6", "time_to_ready(a) / time_to_ready(b) < 2", "throughput(b) > 1"];
     let session = tests.iter().fold(two(), |session, test| session.claim(test));

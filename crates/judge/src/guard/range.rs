@@ -4,24 +4,24 @@ use model::{Call, Expression};
 
 /// From the least that a figure can be to the most.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Range {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Range {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Range {
     /// A figure without doubt.
-    pub(super) fn exactly(value: f64) -> Self {
+    pub(crate) fn exactly(value: f64) -> Self {
         Range { low: value, high: value }
     }
 
     /// The least range that holds both.
-    pub(super) fn hull(self, other: Range) -> Self {
+    pub(crate) fn hull(self, other: Range) -> Self {
         Range { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
     /// 1 ÷ x. Where x can be nothing, there is no most; where it can be on both sides of it, nothing is known.
-    pub(super) fn reciprocal(self) -> Self {
+    pub(crate) fn reciprocal(self) -> Self {
         match self {
             Range { low, high } if low < 0.0 && high > 0.0 => Range { low: f64::NEG_INFINITY, high: f64::INFINITY },
             Range { low, high } if low >= 0.0 => Range { low: 1.0 / high, high: 1.0 / low },
@@ -39,7 +39,7 @@ impl Range {
         Range { low: self.low + other.low, high: self.high + other.high }
     }
 
-    pub(super) fn times(self, other: Range) -> Self {
+    pub(crate) fn times(self, other: Range) -> Self {
         // Nothing of something without a most is nothing.
         let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let ends = [
@@ -57,7 +57,7 @@ impl Range {
 
 /// The range of an expression, with `look_up` giving each metric's. A figure that stands in it twice counts as two, which
 /// can only widen the range.
-pub(super) fn range(expression: &Expression, look_up: &dyn Fn(&Call) -> Option<Range>) -> Option<Range> {
+pub(crate) fn range(expression: &Expression, look_up: &dyn Fn(&Call) -> Option<Range>) -> Option<Range> {
     Some(match expression {
         Expression::Number(number) => Range::exactly(number.value),
         Expression::Metric(call) => look_up(call)?,

@@ -1,0 +1,328 @@
+//! What is in doubt about a figure, as the range in which it may truly lie. Claims, comparisons and gates all ask here: a
+//! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
+
+mod range;
+
+use model::{Mark, Measurement, Metric, Observation, Scale, Withheld};
+
+pub(crate) use range::{Range, range};
+
+use crate::asked::{Asked, completions_per_s};
+use crate::cells;
+use crate::course::steady_throughput;
+use crate::records::{Launch, Records};
+use crate::statistics::share_interval;
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED};
+
+/// Why a figure may be another one than was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Doubt {
+    /// A share rests on so many requests: its binomial interval over all launches.
+    Sample,
+    /// The generator may have been the limit: a rate is at least this, and what follows from it accordingly.
+    Generator,
+    /// The handler delay allows hardly more: how fast the server could be is not known up to what it allows.
+    Ceiling,
+    /// Few completions per connection slot: the edges of the window weigh.
+    Edges,
+    /// Requests were unfinished: a latency is at least this.
+    Unfinished,
+    /// The server was still getting faster: with a longer warm-up it does more in less time.
+    Warming,
+    /// A latency holds much of the generator's own: without its lateness the service time would be left.
+    Lateness,
+    /// More requests failed than may: a failure may be quick and cheap.
+    Failing,
+}
+
+/// The doubts that marks stand for; the sample is statistics, and part of every interval.
+pub(crate) const MARKS: [Doubt; 7] = [
+    Doubt::Generator,
+    Doubt::Ceiling,
+    Doubt::Edges,
+    Doubt::Unfinished,
+    Doubt::Warming,
+    Doubt::Lateness,
+    Doubt::Failing,
+];
+
+impl Doubt {
+    /// What a comparison says that it takes back.
+    pub(crate) fn withheld(self) -> Withheld {
+        match self {
+            Doubt::Generator | Doubt::Sample => Withheld::AtLeast,
+            Doubt::Ceiling => Withheld::AtCeiling,
+            Doubt::Edges => Withheld::Edges,
+            Doubt::Unfinished => Withheld::Censored,
+            Doubt::Warming => Withheld::Warming,
+            Doubt::Lateness => Withheld::Lateness,
+            Doubt::Failing => Withheld::Failing,
+        }
+    }
+}
+
+/// One launch of a cell, and what may be doubted of it.
+struct Guarded<'a> {
+    records: &'a Records<'a>,
+    cell: usize,
+    launch: &'a Launch<'a>,
+    measured: &'a Measurement,
+    asked: Asked,
+    /// The doubts that count and that the launch gives reason for.
+    doubts: Vec<Doubt>,
+}
+
+/// Where a metric of a launch may truly lie, for these doubts alone; a share of a sample with
+/// this confidence./// None where the launch does not support the metric.
+pub(crate) fn figure(
+    records: &Records,
+    (cell, block): (usize, u32),
+    metric: Metric,
+    doubts: &[Doubt],
+    confidence: f64,
+) -> Option<Range> {
+    let value = records.value(cell, block, metric)?;
+    let guarded = Guarded::new(records, (cell, block), metric, doubts)?;
+    Some(guarded.range(metric, value, confidence).hull(Range::exactly(value)))
+}
+
+/// An end of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The least that it may be.
+    Least,
+    /// The most.
+    Most,
+}
+
+impl End {
+    /// The other one: a ratio is at its least where what it is divided by is at its most.
+    pub(crate) fn other(self) -> End {
+        match self {
+            End::Least => End::Most,
+            End::Most => End::Least,
+        }
+    }
+}
+
+/// That end of a launch's range on the scale on which a comparison takes it.
+pub(crate) fn point(
+    records: &Records,
+    at: (usize, u32),
+    metric: Metric,
+    (doubts, end): (&[Doubt], End),
+) -> Option<f64> {
+    let range = figure(records, at, metric, doubts, CONFIDENCE)?;
+    let value = match end {
+        End::Least => range.low,
+        End::Most => range.high,
+    };
+    Some(match metric.scale() {
+        Scale::Ratio => value.ln(),
+        Scale::Difference => value,
+    })
+}
+
+/// Whether a doubt leaves a figure of some launch open.
+pub(crate) fn is_open(records: &Records, cell: usize, metric: Metric, doubt: Doubt) -> bool {
+    let range = |block: &u32| figure(records, (cell, *block), metric, &[doubt], CONFIDENCE);
+    records.blocks().iter().filter_map(range).any(|range| range.low < range.high)
+}
+
+/// By how much the doubts leave the mean of a cell's metric open, as the larger logarithm of either end's ratio to it.
+pub(crate) fn openness(records: &Records, cell: usize, metric: Metric) -> f64 {
+    let launches = records.blocks().iter().copied();
+    let ends: Vec<(f64, Range)> = launches
+        .filter_map(|block| {
+            let range = figure(records, (cell, block), metric, &MARKS, CONFIDENCE)?;
+            Some((records.value(cell, block, metric)?, range))
+        })
+        .filter(|(_, range)| range.low < range.high)
+        .collect();
+    let sum =
+        |end: &dyn Fn(&Range) -> f64| ends.iter().map(|(value, range)| (end(range) / value).ln().abs()).sum::<f64>();
+    let all = records.values(cell, metric).len().max(1) as f64;
+    f64::max(sum(&|range| range.low), sum(&|range| range.high)) / all
+}
+
+/// By which share the edges of the window leave a launch's rate open, where it is marked thin.
+pub(crate) fn edges(records: &Records, cell: usize, block: u32) -> Option<f64> {
+    let guarded = Guarded::new(records, (cell, block), Metric::Throughput, &[Doubt::Edges])?;
+    guarded.has(Doubt::Edges).then(|| guarded.edges())
+}
+
+/// Whether a launch gives reason for a doubt. A table shows a mark that half of the launches have; but the mean over the
+/// launches, on which a verdict rests, takes in every one of them, so that each counts here.
+fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, doubt: Doubt) -> bool {
+    match doubt {
+        Doubt::Sample | Doubt::Unfinished => true,
+        Doubt::Generator => launch.judgement.at_least,
+        Doubt::Ceiling => launch.is(Mark::AtCeiling),
+        Doubt::Warming => !metric.is_before_load() && cells::gain(records, cell).is_some(),
+        Doubt::Edges => launch.is(Mark::Thin),
+        Doubt::Lateness => metric.is_latency() && LATE.iter().any(|mark| launch.is_about(*mark, metric)),
+        Doubt::Failing => cells::failing(records, cell).bad,
+    }
+}
+
+/// Marks of a latency that is the generator's doing.
+const LATE: [Mark; 2] = [Mark::Lateness, Mark::Standstill];
+
+impl<'a> Guarded<'a> {
+    fn new(records: &'a Records<'a>, (cell, block): (usize, u32), metric: Metric, doubts: &[Doubt]) -> Option<Self> {
+        let launch = records.launch(cell, block)?;
+        let measured = launch.record.measurement.as_ref()?;
+        let doubts = doubts.iter().copied().filter(|doubt| is_given(records, cell, launch, metric, *doubt)).collect();
+        Some(Guarded { records, cell, launch, measured, asked: Asked::from(&records.plan.cells[cell]), doubts })
+    }
+
+    fn has(&self, doubt: Doubt) -> bool {
+        self.doubts.contains(&doubt)
+    }
+
+    fn range(&self, metric: Metric, value: f64, confidence: f64) -> Range {
+        let exactly = Range::exactly(value);
+        match metric {
+            Metric::Throughput => exactly.times(self.rate()),
+            Metric::ElapsedPerRequest => exactly.times(self.rate().reciprocal()),
+            Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.per_request(metric, value)),
+            Metric::Errors => self.share(confidence).unwrap_or(exactly),
+            _ if metric.is_latency() => self.latency(metric, value),
+            // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
+            _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
+            _ => exactly,
+        }
+    }
+
+    /// Where the part of the window begins in which the server was warm, if the window is long enough to show it.
+    fn steady_from_s(&self) -> Option<f64> {
+        self.launch.judgement.went.as_ref()?.steady_from_s
+    }
+
+    /// The least of a figure over the seconds in which the server was warm, at most what it was seen to be; 0 where the
+    /// window does not show it. A quantile of all these seconds is no lower than the lowest of theirs.
+    fn least_when_warm(&self, of_second: impl Fn(usize) -> Option<f64>) -> f64 {
+        let Some(from_s) = self.steady_from_s() else { return 0.0 };
+        let seconds = self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).enumerate();
+        let warm = seconds.filter(|(_, second)| second.at_s >= from_s - 0.01 && second.length_s > 0.99);
+        let all: Option<Vec<f64>> = warm.map(|(at, _)| of_second(at)).collect();
+        all.and_then(|all| all.into_iter().reduce(f64::min)).unwrap_or(0.0)
+    }
+
+    /// What may have been counted, as a share of what was.
+    fn counted(&self) -> Range {
+        let edges = if self.has(Doubt::Edges) { self.edges() } else { 0.0 };
+        Range { low: (1.0 - edges).max(0.0), high: 1.0 + edges }
+    }
+
+    /// What a request may cost, as a share of what it was seen to cost.
+    fn per_request(&self, metric: Metric, value: f64) -> Range {
+        let cost = self.counted().reciprocal();
+        let seen = self.launch.record.observation.as_ref().map_or(&[][..], |seen| &seen.seconds);
+        let replies: Vec<u64> =
+            self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).map(|second| second.completed).collect();
+        let when_warm = || match metric {
+            Metric::CpuPerRequest => {
+                self.least_when_warm(|at| Some(1e6 * seen.get(at)?.cpu_s / replies.get(at).copied()?.max(1) as f64))
+            }
+            _ => 0.0,
+        };
+        Range {
+            low: if self.has(Doubt::Warming) { cost.low.min(when_warm() / value) } else { cost.low },
+            high: if self.has(Doubt::Failing) { f64::INFINITY } else { cost.high },
+        }
+    }
+
+    /// The server's rate as a share of the one that was seen. Whatever is in doubt, it is below what the delay allows; and
+    /// what was seen above that are timers that fired early, which make no server the faster one.
+    fn rate(&self) -> Range {
+        let mut rate = self.counted();
+        let ceiling = self.asked.ceiling_per_s().filter(|_| self.asked.is_closed());
+        let allowed = ceiling.map_or(f64::INFINITY, |most| most / completions_per_s(self.measured));
+        if self.has(Doubt::Warming) {
+            rate.high = rate.high.max(self.when_warm());
+        }
+        if [Doubt::Generator, Doubt::Ceiling].into_iter().any(|doubt| self.has(doubt)) {
+            rate.high = f64::INFINITY;
+        }
+        if self.has(Doubt::Ceiling) {
+            rate.low = rate.low.min(allowed);
+        }
+        if self.has(Doubt::Failing) {
+            rate.low = 0.0;
+        }
+        Range { low: rate.low, high: rate.high.min(allowed.max(1.0)) }
+    }
+
+    /// The rate of the warm server as a share of that of the whole window: any, where the window is too short to show it.
+    fn when_warm(&self) -> f64 {
+        let steady = self.launch.judgement.went.as_ref().and_then(|went| steady_throughput(went, self.measured));
+        steady.map_or(f64::INFINITY, |steady| steady / self.measured.requests_per_s())
+    }
+
+    /// How much the edges of the window may add or take, as a share of what was counted: one completion of each slot that
+    /// was served. Where the time in the handler is known and CPU was seen not to be the limit, not even that of one thread
+    /// of several CPUs, a request that is being served takes only this long, and the others wait outside: then it is one
+    /// delay in the window.
+    fn edges(&self) -> f64 {
+        let (window, connections) = (&self.measured.in_window, f64::from(self.asked.connections));
+        let unserved = self.measured.connections.never_served as f64 / connections.max(1.0);
+        let served = self.asked.slots * (1.0 - unserved).max(0.0);
+        let by_slots = served / window.completed.max(1) as f64;
+        let used = self.launch.record.observation.as_ref().map(Observation::cpus_used);
+        let is_idle = used.is_some_and(|used| used < FINDING_CPUS_USED);
+        let has_delay = is_idle && self.asked.ceiling_per_s().is_some();
+        let by_delay = if has_delay { self.asked.delay_s() / self.measured.window_s } else { f64::INFINITY };
+        by_slots.min(by_delay)
+    }
+
+    fn latency(&self, metric: Metric, us: f64) -> Range {
+        let mut range = Range::exactly(us);
+        // In a closed load a request that the busy generator had not yet looked at counts as being served.
+        if self.has(Doubt::Generator) {
+            range.low = 0.0;
+        }
+        if self.has(Doubt::Warming) {
+            range.low = range.low.min(self.least_latency_when_warm(metric));
+        }
+        if self.has(Doubt::Lateness) {
+            range.low = range.low.min(self.without_the_generator(metric).unwrap_or(0.0));
+        }
+        if self.has(Doubt::Failing) || (self.has(Doubt::Unfinished) && self.is_unfinished(metric, us)) {
+            range.high = f64::INFINITY;
+        }
+        range
+    }
+
+    fn least_latency_when_warm(&self, metric: Metric) -> f64 {
+        let seconds: Vec<_> = self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).collect();
+        match metric {
+            Metric::P50 | Metric::P90 => self.least_when_warm(|at| seconds.get(at)?.p50_us),
+            Metric::P99 | Metric::P999 => self.least_when_warm(|at| seconds.get(at)?.p99_us),
+            _ => 0.0,
+        }
+    }
+
+    /// A latency without what the generator added: without its lateness, which the service time does not have; and without
+    /// the requests that its standstills touched, which are in the service times, too.
+    fn without_the_generator(&self, metric: Metric) -> Option<f64> {
+        let stood_still = self.launch.is_about(Mark::Standstill, metric);
+        let without = self.measured.standstills.as_ref().map(|stood| &stood.without_us);
+        let latencies = without.filter(|_| stood_still).unwrap_or(&self.measured.latency_us);
+        let is_late = self.launch.is_about(Mark::Lateness, metric);
+        metric.of(if is_late { latencies.service.as_ref()? } else { latencies.felt()? })
+    }
+
+    /// Whether the figure is only a lower bound; a mean is one as soon as a single request is.
+    fn is_unfinished(&self, metric: Metric, us: f64) -> bool {
+        let felt = self.measured.latency_us.felt();
+        felt.is_some_and(|felt| felt.is_lower_bound(us) || (metric == Metric::Mean && felt.censored > 0))
+    }
+
+    /// The share of errors over all launches with its binomial interval.
+    fn share(&self, confidence: f64) -> Option<Range> {
+        let books = self.has(Doubt::Sample).then(|| self.records.books(self.cell))?;
+        let share = share_interval(books.failures(), books.scheduled, confidence)?;
+        Some(Range { low: share.low, high: share.high })
+    }
+}
