@@ -4,6 +4,9 @@
 
 mod run_support;
 
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
 use observe::ProcSource;
 use run_support::{FILE, Lab, Outcome, Started, beside_a_specimen, is_root, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -82,6 +85,50 @@ fn who_exits_or_never_listens_or_listens_elsewhere_is_told() {
     fails("PORT=0 $BOURDON specimen clean & wait", &["it listens on 127.0.0.1:", ", not on $PORT = "]);
     let lab = Lab::new().experiment(beside_a_specimen("run = 'no-such-server --port $PORT'"));
     tried(&lab).exits(4).says(&["cannot run `no-such-server`: No such file or directory"]);
+}
+
+#[test]
+fn who_closes_its_scratch_folder_leaves_none() {
+    if !is_root() {
+        return;
+    }
+    let closing = "mkdir -p outside $SCRATCH/a/b; : > $SCRATCH/a/b/c; ln -s $PWD/outside $SCRATCH/a/link
+                   chmod 555 outside $SCRATCH/a/b; chmod 000 $SCRATCH/a";
+    // Root may do everything.
+    let lab = lab(&format!("{closing}; {SERVER}"), "50ms").with_processes(1000);
+    tried(&lab);
+    lab.record().all_measured("odd", 1);
+    let mode = std::fs::metadata(lab.path().join("outside")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o555, "what a link leads to is not touched");
+}
+
+/// How many processes a process has not waited for that have ended.
+fn zombies_of(parent: u32) -> usize {
+    let pids =
+        std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| observe::parent_of_the_dead(*pid, &ProcSource::default()) == Some(parent)).count()
+}
+
+#[test]
+fn as_the_first_process_of_a_container_it_waits_for_whom_it_adopts() {
+    let container = ["unshare", "--pid", "--fork", "--mount-proc"];
+    let can = std::process::Command::new(container[0]).args(&container[1..]).arg("true").output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("NOT RUN: no process can be the first of a container here");
+        return;
+    }
+    let lab = lab(SERVER, "50ms");
+    let mut running = lab.start_under(&container, &["run", FILE, "--blocks", "5"]);
+    let outside = running.pid();
+    let first = running.until("the first", || observe::descendants(outside, &ProcSource::default()).first().copied());
+    let mut most = 0;
+    wait_until("its end", || {
+        most = most.max(zombies_of(first));
+        running.ended()
+    });
+    lab.record().all_measured("odd", 5);
+    // One launch's first step and warden, and those of a question.
+    assert!(most <= 4, "{most} zombies of fifteen launches");
 }
 
 /// What each launch printed, as it was kept.
@@ -250,6 +297,35 @@ fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died(
     let void = lab.record().analysis()["void_trials"].clone();
     assert_eq!(void[0]["reason"]["code"], "died", "{void}");
     lab.nothing_is_left();
+}
+
+#[test]
+fn who_is_stopped_under_load_marks_the_latencies_that_are_its_own_doing() {
+    let server = "HANDLER_DELAY=20ms LOG_FILE=log.$$ exec $BOURDON specimen clean";
+    let lab = lab(server, "1s");
+    let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
+    let logged = || -> usize {
+        let files = std::fs::read_dir(lab.path()).unwrap().map(|entry| entry.unwrap());
+        let logs = files.filter(|entry| entry.file_name().to_string_lossy().starts_with("log."));
+        logs.map(|log| std::fs::read(log.path()).unwrap().iter().filter(|byte| **byte == b'\n').count()).sum()
+    };
+    let mut ended = None;
+    while ended.is_none() {
+        let before = logged();
+        wait_until("requests, or the end", || {
+            ended = running.ended();
+            (ended.is_some() || logged() > before + 50).then_some(())
+        });
+        if ended.is_none() {
+            running.signal(Signal::STOP);
+            // The standstill itself, of which the instrument must tell.
+            std::thread::sleep(Duration::from_millis(300));
+            running.signal(Signal::CONT);
+        }
+    }
+    let analysis = lab.record().analysis();
+    let marks = analysis["cells"][0]["marks"].as_array().unwrap();
+    assert!(marks.iter().any(|mark| mark["mark"] == "standstill"), "{ended:?} {analysis:#}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::{File, remove_dir_all};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{BuildRecipe, Runtime, Target};
-use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask};
+use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask, remove_folder};
 use sha2::{Digest, Sha256};
 
 use crate::durable::rename_durably;
@@ -142,7 +142,7 @@ impl Builder {
     fn unfinished(&self) -> std::io::Result<Held> {
         let place = self.cache.join(UNFINISHED);
         std::fs::create_dir_all(&place)?;
-        sweep(&place, |_| true, |abandoned| drop(remove_dir_all(abandoned)));
+        sweep(&place, |_| true, remove_folder);
         Held::make(&place, "")
     }
 

@@ -5,6 +5,8 @@ use std::io::{Error, Result};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use reaper::remove_folder;
+
 /// As often a sweep can come between making a folder and holding it.
 const TRIES: u32 = 100;
 
@@ -53,7 +55,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
+        remove_folder(&self.path);
     }
 }
 

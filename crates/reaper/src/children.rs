@@ -2,7 +2,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use observe::ProcSource;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpgid, getpid, kill_process, kill_process_group, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, child_subreaper, getpgid, getpid, kill_process, kill_process_group, wait,
+};
 
 use crate::clock::{after, left};
 
@@ -22,6 +24,14 @@ pub(crate) fn changed() -> (Vec<(u32, WaitStatus)>, bool) {
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return (changed, false),
         }
+    }
+}
+
+/// Waits for what has ended of the strangers that this process adopts, as the first one of a container does: a warden has
+/// no other parent. The children that bourdon starts itself are first steps, whose status nobody needs.
+pub(crate) fn wait_for_adopted() {
+    if own() == 1 || child_subreaper().is_ok_and(|adopts| adopts.is_some()) {
+        changed();
     }
 }
 

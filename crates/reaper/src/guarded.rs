@@ -12,10 +12,11 @@ use observe::ProcSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
-use crate::children::{MARK, signal_one, sweep};
+use crate::children::{MARK, signal_one, sweep, wait_for_adopted};
 use crate::clock::{after, left};
 use crate::guard::KILLED;
 use crate::order::{Order, call};
+use crate::removal::remove_folder;
 use crate::said::Said;
 use crate::steps::{AWAITED, start};
 
@@ -179,11 +180,14 @@ impl Guarded {
         }
         if !self.done {
             sweep(&self.launch, SWEEP);
-            let _ = self.scratch.as_ref().map(std::fs::remove_dir_all);
+            self.scratch.iter().for_each(|folder| remove_folder(folder));
         }
         // It has long ended, unless somebody stopped it.
-        let _ = self.detaching.kill();
-        let _ = self.detaching.wait();
+        if let Ok(None) = self.detaching.try_wait() {
+            let _ = self.detaching.kill();
+            let _ = self.detaching.wait();
+        }
+        wait_for_adopted();
     }
 
     /// Waits until something is said, or there is something to read from `other`.

@@ -18,6 +18,7 @@ use crate::clock::now_ns;
 use crate::guard::{Ending, Guard, KILLED};
 use crate::order::{Order, Step};
 use crate::output::Output;
+use crate::removal::remove_folder;
 use crate::said::{Said, to_bourdon};
 use crate::watch::Watch;
 
@@ -151,7 +152,10 @@ impl Scratch {
     fn make(folder: Option<&Path>, furnish: Furnish<'_>) -> Result<Self, String> {
         let Some(folder) = folder else { return Ok(Self(None)) };
         let cannot = |error: Error| {
-            let cure = "set TMPDIR to a folder that can be written and has room";
+            let cure = match error.kind() {
+                ErrorKind::FileTooLarge => "raise the limit of a file's size (ulimit -f)",
+                _ => "set TMPDIR to a folder that can be written and has room",
+            };
             format!("cannot make the scratch folder {}: {error}; {cure}", folder.display())
         };
         // Others may read in it: a server's workers may run as another user.
@@ -163,8 +167,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What remains where this fails is a folder under /tmp, and nobody is left to be told.
-        let _ = self.0.take().map(std::fs::remove_dir_all);
+        self.0.iter().for_each(|folder| remove_folder(folder));
     }
 }
 

@@ -187,7 +187,7 @@ fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
 
 /// Takes a checked-out folder away, from git's books too, whatever state it is in.
 fn remove(repository: &Path, folder: &Path) {
-    let _ = std::fs::remove_dir_all(folder);
+    reaper::remove_folder(folder);
     let _ = Git::at_the_end(repository).text(["worktree", "prune"]);
 }
 
