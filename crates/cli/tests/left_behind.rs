@@ -30,7 +30,7 @@ fn a_build_ends_with_bourdon_however_that_ends() {
 }
 
 /// Ends with the first request that is not the question whether it is ready, while that still waits for its reply: so the
-/// load cannot be over before.
+/// load goes on for a second at least.
 const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $BOURDON specimen never-answers & \
                      read line < log; exit 7";
 
@@ -45,7 +45,10 @@ fn a_target_that_dies_under_load_is_a_bad_answer_and_voids_its_trials_alone() {
     for void in record.analysis()["void_trials"].as_array().unwrap() {
         assert_eq!([&void["reason"]["code"], &void["where"]["target"]], ["died", "odd"]);
     }
-    assert_eq!(record.analysis()["trials"]["void"], 4, "in two blocks, each time beside its twin");
+    // In each of two blocks it is launched twice. On a busy machine it may outlast its load, which is no death.
+    let died = record.launches().iter().filter(|launch| launch["failure"]["stage"] == "died").count();
+    assert!(died > 0, "{}", record.text("trials.jsonl"));
+    assert_eq!(record.analysis()["trials"]["void"], died, "all that died, and no other");
 }
 
 #[test]
@@ -131,6 +134,6 @@ fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
             .filter(|trial| trial["where"]["target"] == name)
             .map(|trial| &trial["reason"]["code"])
             .collect();
-        assert!(codes.len() >= 2 && codes.iter().all(|seen| *seen == code), "{name}: {codes:?}");
+        assert!(!codes.is_empty() && codes.iter().all(|seen| *seen == code), "{name}: {codes:?}");
     }
 }
