@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::exit::Failure;
@@ -19,6 +19,13 @@ pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
         registered.map_err(|error| Failure::usage(format!("cannot watch for Ctrl-C: {error}")))?;
     }
     Ok(stop)
+}
+
+/// Has a write beyond the limit of a file's size fail instead of ending the process. What is started from here has the
+/// signal's default again: a handler does not pass to another program.
+pub(crate) fn outlive_file_limits() {
+    // Where that cannot be had, the process ends as it would without.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Whether the process was started with a signal ignored.

@@ -137,7 +137,11 @@ fn save(file: &Path, document: &str) -> Result<(), Failure> {
 }
 
 fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot write {}: {error}; name a file in a folder that can be written", file.display()))
+    let cure = match lab::cure(error) {
+        "" => "; name a file in a folder that can be written",
+        cure => cure,
+    };
+    Failure::usage(format!("cannot write {}: {error}{cure}", file.display()))
 }
 
 /// Made before the load, so that a path that cannot be written costs no measurement.

@@ -29,6 +29,7 @@ use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    interrupt::outlive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::say_of_arguments(&error),

@@ -1,10 +1,10 @@
-//! What the system does not give: threads, processes, open files, room in the folder for temporary files. Each is an
+//! What the system does not give: threads, processes, open files, room in the folder for temporary files, long files. Each is an
 //! error with its cause and cure, and nothing is left behind.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;
 
-use run_support::{Lab, is_root};
+use run_support::{CLEAN_AND_SERIALISED, FILE, Lab, beside_a_specimen, is_root};
 
 #[test]
 fn a_load_without_threads_says_so() {
@@ -28,4 +28,48 @@ fn too_few_open_files_for_one_connection_are_not_cured_by_fewer() {
     drop(lab);
     let lab = Lab::new().through("prlimit --nofile=80");
     lab.bourdon(&["load", "http://127.0.0.1:9", "-c", "17"]).exits(2).says(&["use at most -c 16, or raise"]);
+}
+
+#[test]
+fn a_run_whose_file_may_not_grow_says_so_and_is_resumed() {
+    // Room for the file that every target is given, and not for the record of so many launches.
+    let lab = Lab::new().experiment(CLEAN_AND_SERIALISED.replace("200ms", "50ms").replace("blocks = 6", "blocks = 14"));
+    let stopped = lab.bourdon_under(&["prlimit", "--fsize=66000"], &["run", FILE]).exits(2);
+    stopped.says(&["trials.jsonl: File too large", "raise the limit of a file's size (ulimit -f)", "then resume: "]);
+    lab.nothing_is_left();
+    let record = lab.record();
+    assert!(record.lines() > 0, "what was measured is kept");
+    lab.bourdon(&["run", "--resume", record.name()]).answers();
+    record.all_measured("specimen:clean", 14);
+}
+
+#[test]
+fn without_room_for_its_file_a_launch_says_so() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = 'true'"));
+    let said = lab.bourdon_under(&["prlimit", "--fsize=20000"], &["run", FILE]).exits(4);
+    said.says(&["cannot make the scratch folder", "File too large", "raise the limit of a file's size (ulimit -f)"]);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn a_load_whose_document_may_not_grow_says_so() {
+    let lab = Lab::new();
+    let load = ["load", "http://127.0.0.1:9", "-c", "1", "-d", "100ms", "-o", "it.json"];
+    let said = lab.bourdon_under(&["prlimit", "--fsize=100"], &load).exits(2);
+    said.says(&["cannot write it.json: File too large", "(ulimit -f)"]);
+}
+
+#[test]
+fn what_is_started_has_the_usual_signals() {
+    let target = "run = 'sh serve.sh $BOURDON'";
+    let lab = Lab::new().experiment(beside_a_specimen(target));
+    let lab = lab.file("serve.sh", "grep Sig /proc/self/status > signals; exec $1 specimen clean");
+    lab.run(&["--target", "odd", "--blocks", "1"]).answers();
+    let status = std::fs::read_to_string(lab.path().join("signals")).unwrap();
+    let mask = |name: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        // What lies above the first 31 is the C library's.
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 0x7fff_ffff
+    };
+    assert_eq!(["SigBlk:", "SigIgn:"].map(mask), [0, 0], "{status}");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file of the run folder could not be read or written.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {source}{cure}", path = path.display(), cure = cure(source))]
     File {
         /// Which.
         path: PathBuf,
@@ -64,6 +64,14 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
+}
+
+/// What helps where a file cannot be written, behind the error; empty where that says enough.
+pub fn cure(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::FileTooLarge => "; raise the limit of a file's size (ulimit -f)",
+        _ => "",
+    }
 }
 
 impl LabError {

@@ -27,7 +27,7 @@ pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Check, check_contract, furnish};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
-pub use error::LabError;
+pub use error::{LabError, cure};
 pub use folder::{Kept, RunFolder, RunRecord};
 pub use held::{Held, sweep};
 pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
