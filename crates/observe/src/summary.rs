@@ -34,7 +34,7 @@ pub fn summarise(
         pss_at_rest_bytes: samples.first().and_then(|sample| sample.pss_bytes),
         pss_after_bytes: samples.last().and_then(|sample| sample.pss_bytes),
         peak_memory_bytes: loaded().map(|sample| sample.rss_bytes).max().unwrap_or(0),
-        peak_pss_bytes: loaded().filter_map(|sample| sample.pss_bytes).max(),
+        peak_pss_bytes: peak_of_each_page_once(&edges),
         threads_max: loaded().map(|sample| sample.threads).max().unwrap_or(0),
         processes_max: loaded().map(|sample| sample.processes).max().unwrap_or(0),
         open_files_max: loaded().filter_map(|sample| sample.open_files).max(),
@@ -48,6 +48,15 @@ pub fn summarise(
         host: host_use(&edges, host_cpus),
         seconds: seconds(&edges, window_start_ns, told),
     }
+}
+
+/// The largest memory from the window's start on with each page counted once. Where there is one process for the moment its
+/// resident pages are that, too, and there are many more such looks: a process that is there for one look only must not
+/// leave a peak of few. None where nobody looked at proportional memory.
+fn peak_of_each_page_once(edges: &Edges<'_>) -> Option<u64> {
+    let each_once = |sample: &Sample| sample.pss_bytes.or((sample.processes == 1).then_some(sample.rss_bytes));
+    let anybody_looked = edges.loaded().any(|sample| sample.pss_bytes.is_some());
+    edges.loaded().filter_map(each_once).max().filter(|_| anybody_looked)
 }
 
 /// Peaks over the looks from the window's start on; counters grow between its edges.
@@ -253,6 +262,16 @@ mod tests {
         assert_eq!((alone.peak_memory(), alone.memory_count()), (1_030, model::MemoryCount::Resident));
         let old = Observation { peak_pss_bytes: None, ..seen };
         assert_eq!((old.peak_memory(), old.memory_count()), (1_030, model::MemoryCount::ResidentSum));
+    }
+
+    #[test]
+    fn one_look_at_a_second_process_leaves_the_peak_of_all_the_others() {
+        let mut samples = steady();
+        samples.iter_mut().for_each(|sample| sample.processes = 1);
+        samples[17].rss_bytes = 5_000;
+        (samples[20].processes, samples[20].pss_bytes) = (2, Some(900));
+        let seen = summarise(&samples, 1_000_000_000, 2_000_000_000, 1, 2, &[]);
+        assert_eq!((seen.peak_memory(), seen.memory_count()), (5_000, model::MemoryCount::Proportional));
     }
 
     #[test]
