@@ -301,7 +301,7 @@ pub struct RankGroup {
     pub ranks: Vec<Rank>,
 }
 
-/// One target's rank; targets that are too close to call share it.
+/// One target's rank; targets that the run does not tell apart share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
     /// From 1; null when the target is not ranked (void, or only a lower bound is known).

@@ -91,9 +91,11 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         }
         text
     };
-    let of = |verdict, with_change| {
-        let rows = analysis.rows.iter().filter(|row| row.verdict == verdict && row.withheld.is_none());
-        rows.map(|row| named(row, with_change)).collect::<Vec<String>>()
+    let came_to = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict && row.withheld.is_none());
+    let of = |verdict, with_change| came_to(verdict).map(|row| named(row, with_change)).collect::<Vec<String>>();
+    let open = |settled: bool| {
+        let rows = came_to(Inconclusive).filter(|row| is_narrow(row, analysis.margin) == settled);
+        rows.map(|row| named(row, !settled)).collect::<Vec<String>>()
     };
     let withheld = |why| {
         let rows = analysis.rows.iter().filter(|row| row.withheld == Some(why));
@@ -104,7 +106,8 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         (Slower, of(Slower, true), "Worse".to_owned()),
         (Faster, of(Faster, true), "Better".to_owned()),
         (Same, of(Same, false), format!("The same within {margin} %")),
-        (Inconclusive, of(Inconclusive, false), "Too close to call".to_owned()),
+        (Inconclusive, open(true), "Too close to call".to_owned()),
+        (Inconclusive, open(false), "Not settled".to_owned()),
     ]
     .into_iter()
     .chain(WITHHELD.map(withheld))
@@ -112,6 +115,19 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .map(|(verdict, rows, words)| (verdict, format!("{words}: {}.", rows.join(", "))))
     .collect()
 }
+
+/// Whether the interval is no wider than the band of what counts as the same. A wider one does not say that the two are
+/// close, but that too little is known.
+fn is_narrow(row: &CompareRow, margin: f64) -> bool {
+    let bounds = |of: &Measured| of.low.zip(of.high);
+    match &row.difference {
+        Some(difference) => bounds(difference).is_some_and(|(low, high)| high - low <= 2.0 * SAME_POINTS),
+        None => bounds(&row.ratio).is_some_and(|(low, high)| high <= low * (1.0 + margin).powi(2)),
+    }
+}
+
+/// Two shares are the same within one point.
+const SAME_POINTS: f64 = 0.01;
 
 const WITHHELD: [Withheld; 11] = [
     Withheld::Zero,

@@ -127,7 +127,7 @@ fn generator_figure(cell: &CellAnalysis) -> Option<String> {
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
-    tied.then_some("= tied: too close to call in these launches")
+    tied.then_some("= tied: these launches do not tell them apart")
 }
 
 /// The cells as tables: one for each set of conditions that several targets share; where none is shared, one for all.

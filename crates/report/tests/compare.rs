@@ -157,6 +157,20 @@ fn failing() -> CompareAnalysis {
 }
 
 #[test]
+fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
+    let of = |low: f64, high: f64| {
+        let mut analysis = revisions();
+        let throughput = &mut analysis.rows[0];
+        throughput.verdict = ComparisonVerdict::Inconclusive;
+        throughput.ratio = Measured { low: Some(low), high: Some(high), ..throughput.ratio.clone() };
+        compare_text(&analysis, PLAIN)
+    };
+    let wide = of(0.8, 6.25);
+    assert!(wide.contains("Not settled: throughput") && wide.contains("(-20 to +525)"), "{wide}");
+    assert!(of(0.94, 1.01).contains("Too close to call: throughput."));
+}
+
+#[test]
 fn a_server_that_fails_on_a_busy_machine() {
     insta::assert_snapshot!(text(&failing()));
 }
