@@ -142,6 +142,30 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_stopped_under_an_open_load_is_told_from_one_that_is_behind() {
+        let open = |not_sent: NotSent, failed_each: u64| {
+            let mut load = died(failed_each);
+            load.accounting.scheduled += 7_000;
+            load.accounting.not_sent.insert(not_sent, 7_000);
+            failing([&load], 1.0)
+        };
+        // Refusals count as failures of their second, what waits for a connection does not.
+        assert_eq!((open(NotSent::Refused, 1_000).stopped_at_s, open(NotSent::Refused, 1_000).bad), (Some(3.0), true));
+        assert_eq!(open(NotSent::WaitingAtEnd, 0).stopped_at_s, None);
+    }
+
+    #[test]
+    fn a_run_says_when_a_server_stopped() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0);
+        let mut records = session.records();
+        let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
+        of_b.measurement.as_mut().expect("it was measured").intervals = died(1).intervals;
+        let analysis = session.analyse_these(&records);
+        let stopped: Vec<Option<f64>> = analysis.cells.iter().map(|cell| cell.failing.stopped_at_s).collect();
+        assert_eq!((stopped, answer_is_bad(&analysis)), (vec![None, Some(3.0)], true));
+    }
+
+    #[test]
     fn what_a_generator_that_stood_still_did_not_see_is_not_bad() {
         let stood = Some(Standstills { count: 1, sum_s: 9.0, ..Standstills::default() });
         let unseen = Measurement { window_s: 10.0, standstills: stood, ..Measurement::default() };
