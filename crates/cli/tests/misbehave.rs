@@ -285,6 +285,18 @@ fn who_guards_may_be_stopped_and_everything_still_ends() {
     }
 }
 
+/// The kernel continues a stopped process group that loses its last tie to its session: the reaper, when the warden goes.
+#[test]
+fn stopped_guards_of_a_killed_bourdon_end_everything_once_the_warden_is_killed_too() {
+    let (lab, running) = under_load();
+    let guards = ["warden", "reaper"].map(|name| called(&lab, name)[0]);
+    guards.into_iter().for_each(|pid| signal(pid, Signal::STOP));
+    running.kill();
+    assert_eq!([called(&lab, "warden"), called(&lab, "reaper")], guards.map(|pid| vec![pid]), "nobody continues them");
+    signal(guards[0], Signal::KILL);
+    lab.nothing_is_left();
+}
+
 #[test]
 fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died() {
     let (lab, running) = under_load();
