@@ -2,44 +2,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{RunOptions, run};
-use model::{
-    Arrivals, Extent, Failure, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Request,
-};
-
-const MS: u64 = 1_000_000;
+use model::{Arrivals, Failure, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation};
+use support::{MS, request};
 
 fn spec(address: SocketAddr) -> LoadSpec {
     LoadSpec {
         address,
-        mix: Mix::one(
-            Request {
-                method: "GET".into(),
-                path: "/".into(),
-                host: "x".into(),
-                headers: vec![],
-                body: vec![],
-                version: HttpVersion::Http11,
-            },
-            ReplyExpectation::default(),
-        ),
-        model: LoadModel::Closed,
-        connections: 3,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
-        start_spread_ns: 0,
-        extent: Extent::Window(200 * MS),
-        threads: 1,
-        cpus: vec![],
-        seed: 1,
-        sources: vec![],
-        spin: false,
+        mix: Mix::one(request("GET", "/", b""), ReplyExpectation::default()),
+        ..support::spec(LoadModel::Closed, 3, 200 * MS)
     }
 }
 

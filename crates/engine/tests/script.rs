@@ -2,16 +2,15 @@
 //! books balanced. `fuzz/` looks further with the same means.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use engine::simulation::{Act, Connecting, Script, follow};
-use model::{
-    Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Request,
-    WeightedRequest,
-};
+use model::{Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, WeightedRequest};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use support::{MS, request};
 
-const MS: u64 = 1_000_000;
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world";
 
 /// Replies and parts of replies, some of which follow each other.
@@ -29,37 +28,7 @@ const TEXTS: [&[u8]; 10] = [
 ];
 
 fn spec(model: LoadModel, connections: u32) -> LoadSpec {
-    LoadSpec {
-        address: "127.0.0.1:1".parse().unwrap(),
-        mix: Mix::one(
-            request("GET", "/", b""),
-            ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
-        ),
-        model,
-        connections,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
-        start_spread_ns: 0,
-        extent: Extent::Window(100 * MS),
-        threads: 1,
-        cpus: vec![],
-        seed: 1,
-        sources: vec![],
-        spin: false,
-    }
-}
-
-fn request(method: &str, path: &str, body: &[u8]) -> Request {
-    Request {
-        method: method.into(),
-        path: path.into(),
-        host: "x".into(),
-        headers: vec![],
-        body: body.to_vec(),
-        version: HttpVersion::Http11,
-    }
+    support::spec(model, connections, 100 * MS)
 }
 
 /// A short GET, a HEAD and a POST, of which the GET expects the reply that scripts give.

@@ -1,6 +1,8 @@
 //! The whole loop over a simulated server: what it must measure is known exactly.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::simulation::{SimulatedServer, simulate};
@@ -8,73 +10,13 @@ use engine::{LoadOutput, RunOptions};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
-use model::{
-    Arrivals, Extent, HttpVersion, LateCause, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, NotSent,
-    ReplyExpectation, Request, WeightedRequest,
-};
+use model::{Extent, LateCause, LoadModel, LoadSpec, NS_PER_S, NotSent};
 use proptest::prelude::*;
-
-const MS: u64 = 1_000_000;
-
-fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSpec {
-    LoadSpec {
-        address: "127.0.0.1:1".parse().unwrap(),
-        mix: Mix::one(
-            Request {
-                method: "GET".into(),
-                path: "/".into(),
-                host: "x".into(),
-                headers: vec![],
-                body: vec![],
-                version: HttpVersion::Http11,
-            },
-            ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
-        ),
-        model,
-        connections,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
-        start_spread_ns: 0,
-        extent: Extent::Window(window_ns),
-        threads: 1,
-        cpus: vec![],
-        seed: 1,
-        sources: vec![],
-        spin: false,
-    }
-}
-
-fn open(rate_per_s: f64) -> LoadModel {
-    LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant }
-}
-
-fn measure(spec: &LoadSpec, server: SimulatedServer) -> Measurement {
-    checked(simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement)
-}
-
-fn checked(measured: Measurement) -> Measurement {
-    assert_eq!(measured.accounting.imbalance(), None);
-    let residence = measured.residence;
-    let difference = (residence.in_flight_s - residence.requests_s).abs();
-    assert!(difference <= 1e-6 + 1e-9 * residence.requests_s, "Little's identity: {residence:?}");
-    measured
-}
-
-fn hello(service_ns: u64) -> SimulatedServer {
-    SimulatedServer::new(service_ns, "Hello world")
-}
+use support::{MS, assert_close, checked, hello, measure, open, spec};
 
 /// The value that a share `q` of a sorted list does not exceed.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     sorted[((q * sorted.len() as f64).ceil() as usize).max(1) - 1]
-}
-
-fn assert_close(measured: Option<f64>, expected_us: f64, what: &str) {
-    let measured = measured.unwrap();
-    let tolerance = (0.03 * expected_us).max(2000.0);
-    assert!((measured - expected_us).abs() <= tolerance, "{what}: {measured} µs, expected {expected_us} µs");
 }
 
 /// A server that answers at once, but for one second in a window of ten.
@@ -141,142 +83,6 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
         }
     }
     whole
-}
-
-#[test]
-fn only_what_held_the_generator_up_within_the_window_counts_as_its_stall() {
-    // Held up from and for so many milliseconds; the window lasts from 1000 to 3000.
-    for (from, length, inside) in [(250, 500, 0), (500, 1000, 500), (1500, 1000, 1000), (2800, 1000, 200)] {
-        let server = SimulatedServer { overslept: Some((from * MS, length * MS)), ..hello(MS / 10) };
-        let spec = LoadSpec { warm_up_ns: NS_PER_S, ..spec(LoadModel::Closed, 1, 2 * NS_PER_S) };
-        let stall_ms = measure(&spec, server).generator.threads[0].longest_stall_us / 1e3;
-        // A sleep of 50 ms may have been meant.
-        let (least, most) = ((inside as f64 - 50.0).max(0.0), inside as f64);
-        assert!((least..=most).contains(&stall_ms), "{stall_ms} ms, of {length} ms from {from} ms on");
-    }
-}
-
-/// Ten seconds at 1,000 a second over 50 connections to a server that answers in 0.1 ms, in which the generator sleeps on
-/// for so many milliseconds.
-fn overslept(model: LoadModel, from_ms: u64, for_ms: u64) -> Measurement {
-    let server = SimulatedServer { overslept: Some((from_ms * MS, for_ms * MS)), ..hello(MS / 10) };
-    measure(&spec(model, 50, 10 * NS_PER_S), server)
-}
-
-#[test]
-fn what_came_due_while_the_generator_stood_still_is_told_apart() {
-    let measured = overslept(open(1000.0), 3000, 1000);
-    let response = measured.latency_us.response.as_ref().unwrap();
-    assert_eq!(response.count, 10_000, "every request stays, from its intended time");
-    assert_close(response.p99, 900_000.0, "response p99");
-    let stood = measured.standstills.as_ref().unwrap();
-    assert!((stood.sum_s - 1.0).abs() < 0.011 && stood.count == 1, "{stood:?}");
-    assert_eq!((stood.longest_s, stood.never_sent), (stood.sum_s, 0));
-    assert!((stood.spans[0].at_s - 3.0).abs() < 0.011 && stood.spans[0].length_s == stood.sum_s, "{stood:?}");
-    // 1,000 came due in it; those right after it waited until these had gone.
-    assert!((999..=1012).contains(&stood.requests), "{stood:?}");
-    let without = stood.without_us.response.as_ref().unwrap();
-    assert_eq!(without.count + stood.requests, 10_000);
-    assert!(without.max.unwrap() < 1_500.0, "nothing is left of it: {without:?}");
-    let late = &measured.accounting.sent_late;
-    assert!(late[&LateCause::Generator] >= 985 && !late.contains_key(&LateCause::NoConnection), "{late:?}");
-}
-
-#[test]
-fn a_server_that_stands_still_is_no_standstill_of_the_generator() {
-    let measured = stalled(50).0.measurement;
-    assert_eq!(measured.standstills, None);
-    assert!(!measured.accounting.sent_late.contains_key(&LateCause::Generator));
-    assert_eq!(overslept(LoadModel::Closed, 3000, 9).standstills, None, "shorter than another's turn on a CPU");
-}
-
-#[test]
-fn a_closed_load_knows_its_own_standstill_too() {
-    let stood = overslept(LoadModel::Closed, 3000, 1000).standstills.unwrap();
-    assert!((stood.sum_s - 1.0).abs() < 0.011, "{stood:?}");
-    assert_eq!(stood.requests, 50, "those in flight");
-    assert!(stood.without_us.service.unwrap().max.unwrap() < 101.0);
-}
-
-#[test]
-fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
-    let measured = overslept(open(1000.0), 9500, 800);
-    let stood = measured.standstills.unwrap();
-    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
-    assert!((490..=500).contains(&waiting) && stood.never_sent == waiting, "{waiting}: {stood:?}");
-    assert!((0.48..=0.5).contains(&stood.sum_s), "only what lay in the window: {stood:?}");
-    assert_eq!(stood.without_us.response.unwrap().censored, 0);
-}
-
-/// The books of 10 s at 1,000 a second over 50 connections to a server that does 500, in which the generator sleeps on for
-/// so long at 9 s.
-fn overloaded(overslept_ms: u64) -> Measurement {
-    let overslept = Some((9000 * MS, overslept_ms * MS));
-    let server = SimulatedServer { workers: 50, overslept, ..hello(100 * MS) };
-    measure(&spec(open(1000.0), 50, 10 * NS_PER_S), server)
-}
-
-#[test]
-fn what_had_waited_for_the_server_before_a_standstill_stays_the_servers() {
-    let measured = overloaded(30);
-    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
-    assert!(waiting > 4500, "{waiting}");
-    let stood = measured.standstills.as_ref().unwrap();
-    assert!(stood.count == 1 && (0.01..=0.03).contains(&stood.sum_s), "{stood:?}");
-    let most = (2.0 * 1000.0 * stood.sum_s).ceil() as u64;
-    assert!((10..=most).contains(&stood.never_sent), "what came due in it, and as many behind: {stood:?}");
-    assert!(stood.requests <= stood.never_sent + 50, "and what was in flight: {stood:?}");
-    let late = &measured.accounting.sent_late;
-    assert!(late[&LateCause::NoConnection] > 4500 && !late.contains_key(&LateCause::Generator), "{late:?}");
-}
-
-#[test]
-fn a_server_that_dies_is_not_excused_by_a_standstill() {
-    let dead =
-        SimulatedServer { refuses_from: Some(5 * NS_PER_S), overslept: Some((9000 * MS, 30 * MS)), ..hello(MS / 10) };
-    let with = LoadSpec { keep_alive: false, ..spec(open(1000.0), 50, 10 * NS_PER_S) };
-    let measured = measure(&with, dead);
-    let stood = measured.standstills.unwrap();
-    let lost: u64 = measured.accounting.not_sent.values().sum();
-    assert!(lost > 4900 && stood.count == 1, "{:?}", measured.accounting);
-    assert!(stood.requests <= (2.0 * 1000.0 * stood.sum_s).ceil() as u64 + 50, "{stood:?}");
-}
-
-#[test]
-fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
-    let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
-    let server = SimulatedServer {
-        overslept: Some((3000 * MS, 100 * MS)),
-        stall: Some((2999 * MS + MS / 2, 9 * NS_PER_S)),
-        ..hello(MS)
-    };
-    let measured = measure(&with, server);
-    let stood = measured.standstills.unwrap();
-    let (all, without) = (measured.latency_us.service.unwrap(), stood.without_us.service.as_ref().unwrap());
-    assert!(all.censored >= 50 && stood.requests == 50, "{stood:?}");
-    assert_eq!(all.count - without.count, 50, "the rest is not lost with those that timed out");
-}
-
-#[test]
-fn replies_that_came_while_the_generator_was_held_up_are_received_before_time_outs_are_looked_for() {
-    for model in [LoadModel::Closed, open(1000.0)] {
-        let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(model, 50, 10 * NS_PER_S) };
-        let server = SimulatedServer { held_up: Some((3000 * MS, 500 * MS)), ..hello(20 * MS) };
-        let measured = measure(&with, server);
-        assert_eq!(measured.standstills.as_ref().unwrap().count, 1);
-        assert!(measured.accounting.failed.is_empty(), "{:?}", measured.accounting.failed);
-    }
-}
-
-#[test]
-fn opening_many_connections_again_is_no_standstill() {
-    for model in [LoadModel::Closed, open(1000.0)] {
-        let with = LoadSpec { timeout_ns: Some(200 * MS), ..spec(model, 1000, 3 * NS_PER_S) };
-        let server = SimulatedServer { workers: 0, opening_ns: MS / 20, ..hello(MS) };
-        let measured = measure(&with, server);
-        assert!(measured.connections.opened > 2000, "{:?}", measured.connections);
-        assert_eq!(measured.standstills, None);
-    }
 }
 
 /// Whether a hundred handlers that sleep for 100 ms keep a rate that does not step: over ten and a half of these they
@@ -464,74 +270,4 @@ proptest! {
             prop_assert!((measured.accounting.scheduled as f64 - rate * 1.5).abs() <= 2.0);
         }
     }
-}
-
-/// A GET, a POST with a body, a HEAD and a long GET: requests of four lengths, of which three have replies with a body.
-fn four(bodies: [&str; 4]) -> Mix {
-    let one = |(index, body): (usize, &str)| {
-        let (method, path) = [("GET", "/a"), ("POST", "/b"), ("HEAD", "/c"), ("GET", "/a/long/way/to/go")][index];
-        let request = Request {
-            method: method.into(),
-            path: path.into(),
-            host: "x".into(),
-            headers: vec![],
-            body: if method == "POST" { vec![b'p'; 300] } else { vec![] },
-            version: HttpVersion::Http11,
-        };
-        let body = (method != "HEAD").then(|| body.as_bytes().to_vec());
-        WeightedRequest {
-            request,
-            expect: ReplyExpectation { status: Some(200), body },
-            weight: [4.0, 3.0, 2.0, 1.0][index],
-        }
-    };
-    Mix::of(bodies.into_iter().enumerate().map(one).collect()).unwrap()
-}
-
-const BODIES: [&str; 4] = ["first", "second", "", "fourth and longest"];
-
-#[test]
-fn each_reply_of_a_mix_is_compared_with_what_its_own_request_expects() {
-    for (pipeline, takes, model) in [
-        (1, usize::MAX, LoadModel::Closed),
-        (16, usize::MAX, LoadModel::Closed),
-        (16, 7, LoadModel::Closed),
-        (16, 7, open(5000.0)),
-    ] {
-        let with = LoadSpec { pipeline, mix: four(BODIES), ..spec(model, 5, NS_PER_S) };
-        // What the HEAD's reply says of its length is true of a GET and has no body here.
-        let mut server = SimulatedServer { takes, ..SimulatedServer::of(MS, &BODIES) };
-        server.replies[2] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_vec();
-        let measured = measure(&with, server);
-        let books = &measured.accounting;
-        assert!(books.completed >= 4000, "{books:?}");
-        assert_eq!((books.ok, books.failed_total(), books.in_flight_at_end), (books.sent, 0, 0), "{books:?}");
-        let counted: Vec<u64> = measured.by_request.iter().map(|count| count.completed).collect();
-        assert_eq!(counted.iter().sum::<u64>(), books.completed);
-        for (count, share) in counted.iter().zip([0.4, 0.3, 0.2, 0.1]) {
-            let seen = *count as f64 / books.completed as f64;
-            assert!((seen - share).abs() < 0.03, "{counted:?}");
-        }
-    }
-}
-
-#[test]
-fn a_reply_to_another_request_has_a_bad_body() {
-    let with = LoadSpec { pipeline: 16, mix: four(BODIES), ..spec(LoadModel::Closed, 5, NS_PER_S) };
-    // The second and the fourth are mixed up.
-    let mut server = SimulatedServer::of(MS, &[BODIES[0], BODIES[3], BODIES[2], BODIES[1]]);
-    server.replies[2] = b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();
-    let measured = measure(&with, server);
-    let (books, counted) = (&measured.accounting, &measured.by_request);
-    let wrong: Vec<bool> = counted.iter().map(|count| count.wrong > 0).collect();
-    assert_eq!(wrong, [false, true, true, true]);
-    assert!(counted[1..].iter().all(|count| count.wrong == count.completed), "{counted:?}");
-    assert_eq!(books.bad_body, counted[1].wrong + counted[3].wrong);
-    assert_eq!((books.bad_status, measured.bad_statuses[&204]), (counted[2].wrong, counted[2].wrong));
-    assert_eq!(books.ok, counted[0].completed);
-}
-
-#[test]
-fn a_single_request_is_counted_by_the_books_alone() {
-    assert_eq!(measure(&spec(LoadModel::Closed, 10, NS_PER_S), hello(MS)).by_request, []);
 }

@@ -1,0 +1,145 @@
+//! The generator's own standstills over a simulated server: what they touch is told apart, and excuses nobody else.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use engine::simulation::SimulatedServer;
+use model::{LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent};
+use support::{MS, assert_close, hello, measure, open, spec};
+
+#[test]
+fn only_what_held_the_generator_up_within_the_window_counts_as_its_stall() {
+    // Held up from and for so many milliseconds; the window lasts from 1000 to 3000.
+    for (from, length, inside) in [(250, 500, 0), (500, 1000, 500), (1500, 1000, 1000), (2800, 1000, 200)] {
+        let server = SimulatedServer { overslept: Some((from * MS, length * MS)), ..hello(MS / 10) };
+        let spec = LoadSpec { warm_up_ns: NS_PER_S, ..spec(LoadModel::Closed, 1, 2 * NS_PER_S) };
+        let stall_ms = measure(&spec, server).generator.threads[0].longest_stall_us / 1e3;
+        // A sleep of 50 ms may have been meant.
+        let (least, most) = ((inside as f64 - 50.0).max(0.0), inside as f64);
+        assert!((least..=most).contains(&stall_ms), "{stall_ms} ms, of {length} ms from {from} ms on");
+    }
+}
+
+/// Ten seconds at 1,000 a second over 50 connections to a server that answers in 0.1 ms, in which the generator sleeps on
+/// for so many milliseconds.
+fn overslept(model: LoadModel, from_ms: u64, for_ms: u64) -> Measurement {
+    let server = SimulatedServer { overslept: Some((from_ms * MS, for_ms * MS)), ..hello(MS / 10) };
+    measure(&spec(model, 50, 10 * NS_PER_S), server)
+}
+
+#[test]
+fn what_came_due_while_the_generator_stood_still_is_told_apart() {
+    let measured = overslept(open(1000.0), 3000, 1000);
+    let response = measured.latency_us.response.as_ref().unwrap();
+    assert_eq!(response.count, 10_000, "every request stays, from its intended time");
+    assert_close(response.p99, 900_000.0, "response p99");
+    let stood = measured.standstills.as_ref().unwrap();
+    assert!((stood.sum_s - 1.0).abs() < 0.011 && stood.count == 1, "{stood:?}");
+    assert_eq!((stood.longest_s, stood.never_sent), (stood.sum_s, 0));
+    assert!((stood.spans[0].at_s - 3.0).abs() < 0.011 && stood.spans[0].length_s == stood.sum_s, "{stood:?}");
+    // 1,000 came due in it; those right after it waited until these had gone.
+    assert!((999..=1012).contains(&stood.requests), "{stood:?}");
+    let without = stood.without_us.response.as_ref().unwrap();
+    assert_eq!(without.count + stood.requests, 10_000);
+    assert!(without.max.unwrap() < 1_500.0, "nothing is left of it: {without:?}");
+    let late = &measured.accounting.sent_late;
+    assert!(late[&LateCause::Generator] >= 985 && !late.contains_key(&LateCause::NoConnection), "{late:?}");
+}
+
+#[test]
+fn a_server_that_stands_still_is_no_standstill_of_the_generator() {
+    let stalled = SimulatedServer { stall: Some((3 * NS_PER_S, NS_PER_S)), ..hello(MS / 10) };
+    let measured = measure(&spec(open(1000.0), 50, 10 * NS_PER_S), stalled);
+    assert_eq!(measured.standstills, None);
+    assert!(!measured.accounting.sent_late.contains_key(&LateCause::Generator));
+    assert_eq!(overslept(LoadModel::Closed, 3000, 9).standstills, None, "shorter than another's turn on a CPU");
+}
+
+#[test]
+fn a_closed_load_knows_its_own_standstill_too() {
+    let stood = overslept(LoadModel::Closed, 3000, 1000).standstills.unwrap();
+    assert!((stood.sum_s - 1.0).abs() < 0.011, "{stood:?}");
+    assert_eq!(stood.requests, 50, "those in flight");
+    assert!(stood.without_us.service.unwrap().max.unwrap() < 101.0);
+}
+
+#[test]
+fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
+    let measured = overslept(open(1000.0), 9500, 800);
+    let stood = measured.standstills.unwrap();
+    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
+    assert!((490..=500).contains(&waiting) && stood.never_sent == waiting, "{waiting}: {stood:?}");
+    assert!((0.48..=0.5).contains(&stood.sum_s), "only what lay in the window: {stood:?}");
+    assert_eq!(stood.without_us.response.unwrap().censored, 0);
+}
+
+/// The books of 10 s at 1,000 a second over 50 connections to a server that does 500, in which the generator sleeps on for
+/// so long at 9 s.
+fn overloaded(overslept_ms: u64) -> Measurement {
+    let overslept = Some((9000 * MS, overslept_ms * MS));
+    let server = SimulatedServer { workers: 50, overslept, ..hello(100 * MS) };
+    measure(&spec(open(1000.0), 50, 10 * NS_PER_S), server)
+}
+
+#[test]
+fn what_had_waited_for_the_server_before_a_standstill_stays_the_servers() {
+    let measured = overloaded(30);
+    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
+    assert!(waiting > 4500, "{waiting}");
+    let stood = measured.standstills.as_ref().unwrap();
+    assert!(stood.count == 1 && (0.01..=0.03).contains(&stood.sum_s), "{stood:?}");
+    let most = (2.0 * 1000.0 * stood.sum_s).ceil() as u64;
+    assert!((10..=most).contains(&stood.never_sent), "what came due in it, and as many behind: {stood:?}");
+    assert!(stood.requests <= stood.never_sent + 50, "and what was in flight: {stood:?}");
+    let late = &measured.accounting.sent_late;
+    assert!(late[&LateCause::NoConnection] > 4500 && !late.contains_key(&LateCause::Generator), "{late:?}");
+}
+
+#[test]
+fn a_server_that_dies_is_not_excused_by_a_standstill() {
+    let dead =
+        SimulatedServer { refuses_from: Some(5 * NS_PER_S), overslept: Some((9000 * MS, 30 * MS)), ..hello(MS / 10) };
+    let with = LoadSpec { keep_alive: false, ..spec(open(1000.0), 50, 10 * NS_PER_S) };
+    let measured = measure(&with, dead);
+    let stood = measured.standstills.unwrap();
+    let lost: u64 = measured.accounting.not_sent.values().sum();
+    assert!(lost > 4900 && stood.count == 1, "{:?}", measured.accounting);
+    assert!(stood.requests <= (2.0 * 1000.0 * stood.sum_s).ceil() as u64 + 50, "{stood:?}");
+}
+
+#[test]
+fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
+    let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
+    let server = SimulatedServer {
+        overslept: Some((3000 * MS, 100 * MS)),
+        stall: Some((2999 * MS + MS / 2, 9 * NS_PER_S)),
+        ..hello(MS)
+    };
+    let measured = measure(&with, server);
+    let stood = measured.standstills.unwrap();
+    let (all, without) = (measured.latency_us.service.unwrap(), stood.without_us.service.as_ref().unwrap());
+    assert!(all.censored >= 50 && stood.requests == 50, "{stood:?}");
+    assert_eq!(all.count - without.count, 50, "the rest is not lost with those that timed out");
+}
+
+#[test]
+fn replies_that_came_while_the_generator_was_held_up_are_received_before_time_outs_are_looked_for() {
+    for model in [LoadModel::Closed, open(1000.0)] {
+        let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(model, 50, 10 * NS_PER_S) };
+        let server = SimulatedServer { held_up: Some((3000 * MS, 500 * MS)), ..hello(20 * MS) };
+        let measured = measure(&with, server);
+        assert_eq!(measured.standstills.as_ref().unwrap().count, 1);
+        assert!(measured.accounting.failed.is_empty(), "{:?}", measured.accounting.failed);
+    }
+}
+
+#[test]
+fn opening_many_connections_again_is_no_standstill() {
+    for model in [LoadModel::Closed, open(1000.0)] {
+        let with = LoadSpec { timeout_ns: Some(200 * MS), ..spec(model, 1000, 3 * NS_PER_S) };
+        let server = SimulatedServer { workers: 0, opening_ns: MS / 20, ..hello(MS) };
+        let measured = measure(&with, server);
+        assert!(measured.connections.opened > 2000, "{:?}", measured.connections);
+        assert_eq!(measured.standstills, None);
+    }
+}
