@@ -9,10 +9,11 @@
 # test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
+# bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
 BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 
-.PHONY: setup test-zoo survival run build test check golden statistics bench-floor fuzz targets-test need-cargo
+.PHONY: setup test-zoo survival run build test check golden statistics bench-floor bench-instructions fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -50,6 +51,9 @@ fuzz: need-cargo
 
 bench-floor: need-cargo
 	cargo bench -p bourdon --bench floor --locked
+
+bench-instructions: need-cargo
+	@BASE=$(BASE) sh crates/engine/benches/instructions.sh
 
 golden:
 	INSTA_UPDATE=always cargo test --workspace

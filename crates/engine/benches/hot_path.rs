@@ -1,18 +1,24 @@
 //! What runs for each request: reading a reply, the next intended time, and the whole loop over a simulated server.
 //!
 //! `cargo bench -p bourdon-engine` measures; `cargo test -p bourdon-engine --benches` runs each once.
+//! `make bench-instructions` counts the instructions of the loads over windows of two lengths (`HOT_PATH_WINDOW_MS`).
 #![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use engine::simulation::{SimulatedServer, simulate};
+use engine::simulation::simulate;
 use engine::{Advance, HeadCache, ReplyReader, RunOptions, Schedule};
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request};
+use model::{Arrivals, LoadModel, LoadSpec, ReplyExpectation};
+use support::{MS, hello, spec};
 
-const MS: u64 = 1_000_000;
+/// Requests in each millisecond of a simulated load, for each that may be in flight on a connection.
+const REQUESTS_PER_MS: u64 = 50;
 
-/// Requests in each simulated load.
-const REQUESTS: u64 = 5_000;
+/// Length of a simulated load, unless the environment gives another.
+const WINDOW_MS: u64 = 100;
 
 fn main() {
     divan::main();
@@ -64,39 +70,13 @@ fn next_intended_time(bencher: Bencher<'_, '_>, arrivals: Arrivals) {
     });
 }
 
-/// 100 ms of virtual time on 50 connections.
+/// Some virtual time on 50 connections.
 fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u16) {
-    let spec = LoadSpec {
-        address: "127.0.0.1:1".parse().unwrap(),
-        mix: Mix::one(
-            Request {
-                method: "GET".into(),
-                path: "/".into(),
-                host: "x".into(),
-                headers: vec![],
-                body: vec![],
-                version: HttpVersion::Http11,
-            },
-            expectation(),
-        ),
-        model,
-        connections: 50,
-        pipeline,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
-        start_spread_ns: 0,
-        extent: Extent::Window(100 * MS),
-        threads: 1,
-        cpus: vec![],
-        seed: 1,
-        sources: vec![],
-        spin: false,
-    };
-    let requests = REQUESTS * u64::from(pipeline);
+    let window_ms = std::env::var("HOT_PATH_WINDOW_MS").map_or(WINDOW_MS, |typed| typed.parse().unwrap());
+    let spec = LoadSpec { pipeline, ..spec(model, 50, window_ms * MS) };
+    let requests = REQUESTS_PER_MS * window_ms * u64::from(pipeline);
     bencher.counter(ItemsCount::new(requests)).bench(|| {
-        let server = SimulatedServer::new(MS, "Hello world");
-        let books = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement.accounting;
+        let books = simulate(&spec, hello(MS), RunOptions::default(), &mut |_| {}).unwrap().measurement.accounting;
         assert_eq!((books.scheduled, books.ok), (requests, requests));
         books
     });
