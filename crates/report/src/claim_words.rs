@@ -5,7 +5,7 @@ use model::{
 };
 
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, measured, number, percent, quantity, thousands};
+use crate::format::{counted, elapsed, measured_of, number, percent, quantity, thousands};
 
 pub(crate) fn claims_title(analysis: &Analysis) -> String {
     analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
@@ -41,12 +41,8 @@ pub(crate) fn claim_conditions(claim: &ClaimAnalysis) -> String {
 
 /// `0.01066 (0.01060 to 0.01072)`, `16 % of CPU samples (15 % to 17 %)`; none where nothing was measured.
 pub(crate) fn seen(claim: &ClaimAnalysis) -> Option<String> {
-    let figures = measured(&claim.measured)?;
-    let Some(of) = test(claim).and_then(|test| share_of(test.expression.only_metric()?)) else { return Some(figures) };
-    Some(match figures.split_once(" (") {
-        Some((estimate, interval)) => format!("{estimate} of {of} ({interval}"),
-        None => format!("{figures} of {of}"),
-    })
+    let of = test(claim).and_then(|test| share_of(test.expression.only_metric()?));
+    measured_of(&claim.measured, &of.map_or(String::new(), |of| format!(" of {of}")))
 }
 
 /// What a share is a share of.

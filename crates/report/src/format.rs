@@ -122,18 +122,25 @@ pub fn quantity(value: f64, unit: &str) -> String {
 /// The three have as many decimals as two significant digits of the interval's width need, so that a bound near a
 /// threshold is seen to be on one side of it.
 pub fn measured(value: &Measured) -> Option<String> {
+    measured_of(value, "")
+}
+
+/// The same with ` of` something behind the estimate.
+pub(crate) fn measured_of(value: &Measured, of: &str) -> Option<String> {
     let (estimate, unit) = (value.estimate?, value.unit.as_str());
-    let (Some(low), Some(high)) = (value.low, value.high) else { return Some(quantity(estimate, unit)) };
+    let (Some(low), Some(high)) = (value.low, value.high) else {
+        return Some(format!("{}{of}", quantity(estimate, unit)));
+    };
     if matches!(unit, "us" | "ms" | "bytes" | "share") {
         let [estimate, low, high] = [estimate, low, high].map(|value| quantity(value, unit));
-        return Some(format!("{estimate} ({low} to {high})"));
+        return Some(format!("{estimate}{of} ({low} to {high})"));
     }
     // A width of nothing asks for digits that nobody measured: five significant ones at most.
     let decimals = (1 - exponent(high - low)).max(2 - exponent(estimate)).min(4 - exponent(estimate)).clamp(0, 9);
     let decimals = decimals as usize;
     let shown = |value: f64| if estimate.abs() >= 100.0 { number(value) } else { format!("{value:.decimals$}") };
     let unit = if matches!(unit, "" | "1" | "ratio") { String::new() } else { format!(" {unit}") };
-    Some(format!("{}{unit} ({} to {})", shown(estimate), shown(low), shown(high)))
+    Some(format!("{}{unit}{of} ({} to {})", shown(estimate), shown(low), shown(high)))
 }
 
 /// Half widths up to here are shown as ±: an interval on a log scale is then even to a twentieth of itself.
