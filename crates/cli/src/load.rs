@@ -2,12 +2,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
-use engine::RunOptions;
+use engine::{LoadError, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Zoned;
 use model::{
     Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
-    Request, Validity, Verdict,
+    Request, Tls, Trust, Validity, Verdict,
 };
 use report::Origin;
 
@@ -44,8 +44,12 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let origin = Origin { url: &url.shown, started_at: now(), instrument: calibrate::instrument() };
     let progress = Progress::new(&spec);
     let options = RunOptions { interval_log: log_file.as_mut().map(|file| file as &mut dyn Write) };
-    let output = engine::run(&spec, options, &stop, &mut |interval| progress.show(interval))
-        .map_err(|error| Failure::unreachable(error.to_string()))?;
+    let output =
+        engine::run(&spec, options, &stop, &mut |interval| progress.show(interval)).map_err(|error| match error {
+            // What was asked for cannot be spoken: no server was asked.
+            LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
+            error => Failure::unreachable(error.to_string()),
+        })?;
     progress.finish();
     let measured = output.measurement;
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
@@ -56,14 +60,23 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let connections = &measured.connections;
     if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
         let (address, attempts) = (spec.address, connections.connect_failed);
-        say(format!(
-            "no connection to {address} in {attempts} attempts; is the server running, and does it listen there?"
-        ));
+        let why = no_connection(&measured);
+        say(format!("no connection to {address} in {attempts} attempts; {why}"));
     }
     if let Some(error) = output.log_failure {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
     Ok(exit(&validity, &measured))
+}
+
+/// What may be wrong where no connection was made.
+fn no_connection(measured: &Measurement) -> String {
+    match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
+        Some(why) => {
+            format!("TLS failed: {why}; is it the right port, and does the certificate fit (--ca, --insecure)?")
+        }
+        None => "is the server running, and does it listen there?".to_owned(),
+    }
 }
 
 /// Puts the arguments together into what the engine is asked for.
@@ -117,9 +130,29 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         cpus: Vec::new(),
         seed: args.seed,
         sources: args.source.clone(),
+        tls: tls(args, url)?,
         spin: args.spin,
         address: url.resolve()?,
     })
+}
+
+/// How the connections are secured; none for http.
+fn tls(args: &LoadArgs, url: &Url) -> Result<Option<Tls>, Failure> {
+    if !url.secure {
+        let asked = [("--ca", args.ca.is_some()), ("--insecure", args.insecure), ("--tls-resume", args.tls_resume)];
+        return match asked.into_iter().find(|(_, asked)| *asked) {
+            Some((flag, _)) => Err(Failure::usage(format!("{flag} is about TLS; begin the URL with https://"))),
+            None => Ok(None),
+        };
+    }
+    let trust = match &args.ca {
+        Some(file) => Trust::Authorities(std::fs::read_to_string(file).map_err(|error| {
+            Failure::usage(format!("cannot read {}: {error}; name a PEM file of certificates", file.display()))
+        })?),
+        None if args.insecure => Trust::Anyone,
+        None => Trust::System,
+    };
+    Ok(Some(Tls { server_name: url.host.clone(), trust, resumption: args.tls_resume }))
 }
 
 /// What was given, and what the URL's user comes to.

@@ -10,6 +10,8 @@ use crate::exit::Failure;
 /// A URL taken apart.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
+    /// Whether it begins with `https`.
+    pub(crate) secure: bool,
     /// Host name or address, without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -24,7 +26,7 @@ pub(crate) struct Url {
 }
 
 impl Url {
-    /// Reads `http://[user:password@]host[:port][/path][?query]`; the scheme may be left out.
+    /// Reads `http[s]://[user:password@]host[:port][/path][?query]`; the scheme may be left out.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let malformed = |why: &str| Failure::usage(format!("`{}` is not a URL to load: {why}", without_user(text)));
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
@@ -32,11 +34,11 @@ impl Url {
         check_port(&with_scheme).map_err(|why| malformed(&why))?;
         let uri: Uri =
             with_scheme.parse().map_err(|error| malformed(&format!("{error}; write http://host[:port][/path]")))?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => return Err(malformed("https is not supported yet; use http://")),
-            _ => return Err(malformed("it must begin with http://")),
-        }
+        let secure = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(malformed("it must begin with http:// or https://")),
+        };
         let authority = uri.authority().ok_or_else(|| malformed("it names no host"))?;
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
@@ -50,7 +52,8 @@ impl Url {
         let shown = user.map_or(text.to_owned(), |user| text.replacen(&format!("{user}@"), "", 1));
         Ok(Self {
             host: host.to_owned(),
-            port: authority.port_u16().unwrap_or(80),
+            port: authority.port_u16().unwrap_or(if secure { 443 } else { 80 }),
+            secure,
             authority: host_and_port.to_owned(),
             path: if path.starts_with('/') { path.to_owned() } else { format!("/{path}") },
             authorization: user.map(|user| basic(user).map_err(malformed)).transpose()?,
@@ -126,6 +129,8 @@ mod tests {
         for (text, host, port, authority, path) in [
             ("http://127.0.0.1:8080/a?b=c", "127.0.0.1", 8080, "127.0.0.1:8080", "/a?b=c"),
             ("http://localhost", "localhost", 80, "localhost", "/"),
+            ("https://localhost", "localhost", 443, "localhost", "/"),
+            ("https://localhost:8443/x", "localhost", 8443, "localhost:8443", "/x"),
             ("localhost:90", "localhost", 90, "localhost:90", "/"),
             ("http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"),
             ("http://host?x=1", "host", 80, "host", "/?x=1"),
@@ -136,6 +141,7 @@ mod tests {
             assert_eq!((url.host.as_str(), url.port), (host, port));
             assert_eq!((url.authority.as_str(), url.path.as_str()), (authority, path));
             assert_eq!((url.shown.as_str(), url.authorization), (text, None));
+            assert_eq!(url.secure, text.starts_with("https"));
         }
     }
 
@@ -180,8 +186,7 @@ mod tests {
             ("http://127.0.0.1:99999/", "`99999` is not a port"),
             ("http://127.0.0.1:0/", "`0` is not a port"),
             ("http://127.0.0.1:http/", "`http` is not a port"),
-            ("https://localhost/", "https is not supported yet"),
-            ("ftp://localhost/", "must begin with http://"),
+            ("ftp://localhost/", "must begin with http:// or https://"),
             ("http://", "is not a URL"),
             ("http://h/a b", "`http://h/a b` is not a URL to load: it has a space; write %20"),
             ("http://h/a\tb", "it has the character \\u{9}"),

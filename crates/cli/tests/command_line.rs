@@ -38,7 +38,7 @@ fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
         ("http://", 2, "`http://` is not a URL to load", "write http://host[:port][/path]"),
         ("http://[::1/", 2, "`http://[::1/` is not a URL to load", "write http://host[:port][/path]"),
         ("http://127.0.0.1:99999/", 2, "`99999` is not a port", "1 to 65535"),
-        ("https://127.0.0.1/", 2, "https is not supported yet", "use http://"),
+        ("--insecure http://127.0.0.1/", 2, "--insecure is about TLS", "begin the URL with https://"),
         ("ftp://127.0.0.1/", 2, "is not a URL to load", "must begin with http://"),
         ("http://no-such-host.invalid/", 4, "`no-such-host.invalid` is unknown", "check its spelling"),
         ("--threads 5 -c 2 http://h/", 2, "5 threads cannot share 2 connections", "at most -t 2"),

@@ -22,6 +22,8 @@ pub(crate) enum State {
     Waiting,
     /// Connecting since [`Connection::connecting_since_ns`].
     Connecting,
+    /// The kernel is connected since then, and the peers have still to agree on how they talk.
+    Handshaking,
     /// Connected.
     Open,
 }

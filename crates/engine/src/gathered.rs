@@ -38,10 +38,12 @@ impl<'a> Gathered<'a> {
         let whole = self.whole;
         let lateness = whole.lateness.as_ref();
         let connect = sum(self.results, |ledger| Some(&ledger.connect));
+        let handshake = sum(self.results, |ledger| ledger.handshake.as_ref());
         Latencies {
             lateness: lateness.and_then(|it| summarise(it, None, "requests due in the window that were sent")),
             first_byte: summarise(&whole.first_byte, None, "requests of the window with a complete reply"),
             connect: summarise(&connect, None, "connections opened, before the window too"),
+            handshake: summarise(&handshake, None, "TLS handshakes, before the window too"),
             ..self.waiting([whole.felt(), &self.censored_felt], [&whole.service, &self.censored_service])
         }
     }

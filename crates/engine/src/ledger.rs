@@ -11,7 +11,7 @@ use model::{
 use crate::demand::Window;
 use crate::outcome::Loss;
 use crate::reply::Reply;
-use crate::second::{Felt, Second, SecondPort, histogram, record, ticks};
+use crate::second::{Felt, Second, SecondPort, add_to, histogram, record, ticks};
 use crate::standstill::Standstills;
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
@@ -65,6 +65,8 @@ pub(crate) struct Ledger {
     pub(crate) by_request: Vec<RequestCount>,
     pub(crate) in_window: WindowCount,
     pub(crate) connect: Histogram<u64>,
+    /// Over TLS: from when the kernel was connected.
+    pub(crate) handshake: Option<Histogram<u64>>,
     /// Ages of requests that never got a reply.
     pub(crate) censored_felt: Histogram<u64>,
     pub(crate) censored_service: Histogram<u64>,
@@ -80,7 +82,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(felt: Felt, window: Window, now_ns: u64, port: SecondPort) -> Self {
+    pub(crate) fn new(felt: Felt, tls: bool, window: Window, now_ns: u64, port: SecondPort) -> Self {
         let mut ledger = Self {
             felt,
             window,
@@ -95,6 +97,7 @@ impl Ledger {
             by_request: Vec::new(),
             in_window: WindowCount::default(),
             connect: histogram(),
+            handshake: tls.then(histogram),
             censored_felt: histogram(),
             censored_service: histogram(),
             standstills: Standstills::default(),
@@ -109,6 +112,14 @@ impl Ledger {
         };
         ledger.begin_second(now_ns);
         ledger
+    }
+
+    /// Takes over what is kept of the time in which the connections were opened.
+    pub(crate) fn add_opening(&mut self, opening: &Ledger) {
+        add_to(&mut self.connect, &opening.connect);
+        if let (Some(handshake), Some(before)) = (&mut self.handshake, &opening.handshake) {
+            add_to(handshake, before);
+        }
     }
 
     /// Hands over the seconds that have passed.

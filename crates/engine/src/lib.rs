@@ -22,6 +22,7 @@ pub mod simulation;
 mod standstill;
 mod summary;
 mod tcp;
+mod tls;
 mod wire;
 mod worker;
 
@@ -31,4 +32,5 @@ pub use ports::local_port_range;
 pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
 pub use run::{LoadError, LoadOutput, RunOptions, run};
 pub use schedule::Schedule;
-pub use wire::{Ready, Wire};
+pub use tls::TlsError;
+pub use wire::{Progress, Ready, Received, Wire};

@@ -8,6 +8,7 @@ pub(crate) fn not_sent(errno: Errno) -> NotSent {
         Errno::TIMEDOUT => NotSent::ConnectTimedOut,
         Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => NotSent::OutOfPorts,
         Errno::MFILE | Errno::NFILE => NotSent::OutOfFiles,
+        Errno::PROTO => NotSent::HandshakeFailed,
         _ => NotSent::ConnectFailed,
     }
 }
@@ -19,7 +20,7 @@ pub(crate) enum Loss {
     Closed,
     /// The kernel reported an error.
     Errno(Errno),
-    /// The peer sent something that is not HTTP.
+    /// The peer sent something that is not HTTP. (What is not TLS is `PROTO`.)
     Malformed,
     /// No complete reply within the time-out.
     TimedOut,
@@ -33,8 +34,8 @@ impl Loss {
             (Loss::Closed, true) => Failure::ClosedInReply,
             (Loss::Errno(Errno::CONNRESET | Errno::PIPE), false) => Failure::ResetBeforeReply,
             (Loss::Errno(Errno::CONNRESET | Errno::PIPE), true) => Failure::ResetInReply,
+            (Loss::Errno(Errno::PROTO) | Loss::Malformed, _) => Failure::Malformed,
             (Loss::Errno(_), _) => Failure::Network,
-            (Loss::Malformed, _) => Failure::Malformed,
             (Loss::TimedOut, _) => Failure::TimedOut,
         }
     }

@@ -191,6 +191,7 @@ mod tests {
             cpus: vec![],
             seed,
             sources: vec![],
+            tls: None,
             spin: false,
         }
     }

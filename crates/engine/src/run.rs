@@ -23,6 +23,8 @@ use crate::ledger::Ledger;
 use crate::second::{Felt, Second, SecondPort};
 use crate::summary::jain;
 use crate::tcp::TcpWire;
+use crate::tls::{Secure, Secured, TlsError};
+use crate::wire::Wire;
 use crate::worker::{Worker, WorkerResult};
 
 /// Time between the moment at which all threads are ready and the start of the load.
@@ -34,6 +36,9 @@ pub enum LoadError {
     /// The kernel refused something that the generator cannot do without.
     #[error("the generator cannot run: {0}")]
     Kernel(#[from] Errno),
+    /// TLS cannot be spoken as it was asked for.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A thread could not be started.
     #[error(
         "a generator thread cannot be started: {0}; use fewer threads (-t), or raise the limit of processes (ulimit -u)"
@@ -78,6 +83,7 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
+    let secure = spec.tls.as_ref().map(Secure::new).transpose()?;
     let start = Start::new(spec.threads);
     let (full, seconds) = mpsc::channel();
     let mut collector = collector(spec, options);
@@ -86,9 +92,9 @@ pub fn run(
         for thread in 0..spec.threads {
             let (port, empty) = port(thread, full.clone());
             empties.push(empty);
-            let start = &start;
+            let (start, secure) = (&start, secure.as_ref());
             let name = format!("generator-{thread}");
-            let body = move || generate(spec, thread, start, port, stop);
+            let body = move || generate(spec, thread, start, secure, port, stop);
             let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
             match handle {
                 Ok(handle) => handles.push(handle),
@@ -184,26 +190,45 @@ impl Drop for Attendance<'_> {
     }
 }
 
+/// Connections of one thread.
+fn slots(spec: &LoadSpec, thread: u32) -> u32 {
+    share(u64::from(spec.connections), thread, spec.threads) as u32
+}
+
 fn generate(
     spec: &LoadSpec,
     thread: u32,
     start: &Start,
+    secure: Option<&Secure>,
     port: SecondPort,
     stop: &AtomicBool,
 ) -> Result<WorkerResult, LoadError> {
     let _attendance = Attendance(start);
     prepare_thread(&spec.cpus, thread);
+    let slots = slots(spec, thread);
+    let wire = TcpWire::new(spec.address, &spec.sources, slots)?;
+    match secure {
+        None => work(spec, thread, start, wire, port, stop),
+        Some(secure) => work(spec, thread, start, Secured::new(wire, secure.clone(), slots), port, stop),
+    }
+}
+
+/// What one thread does, over either wire.
+fn work(
+    spec: &LoadSpec,
+    thread: u32,
+    start: &Start,
+    wire: impl Wire,
+    port: SecondPort,
+    stop: &AtomicBool,
+) -> Result<WorkerResult, LoadError> {
     let clock = MonotonicClock;
-    let slots = share(u64::from(spec.connections), thread, spec.threads) as u32;
-    let wire = TcpWire::new(spec.address, &spec.sources, slots);
-    let opened = wire.and_then(|wire| {
-        let mut worker = Worker::new(spec, thread, slots, wire, clock, stop);
-        worker.open_connections().map(|()| worker)
-    });
-    let worker = opened?;
+    let slots = slots(spec, thread);
+    let mut worker = Worker::new(spec, thread, slots, wire, clock, stop);
+    worker.open_connections()?;
     let at_ns = start.wait(&clock)?;
     let demand = Demand::new(spec, thread, at_ns);
-    let ledger = Ledger::new(Felt::of(spec), demand.window, at_ns, port);
+    let ledger = Ledger::new(Felt::of(spec), spec.tls.is_some(), demand.window, at_ns, port);
     Ok(worker.run(demand, ledger, ThreadTimes::now)?)
 }
 
@@ -212,7 +237,7 @@ pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
     let demand = Demand::none(spec);
     let (full, _) = mpsc::channel();
     let (port, _) = port(0, full);
-    let ledger = Ledger::new(Felt::of(spec), demand.window, now_ns, port);
+    let ledger = Ledger::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, port);
     (demand, ledger)
 }
 
@@ -244,6 +269,9 @@ pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, int
         ..Measurement::default()
     };
     for result in &results {
+        if let Some(tls) = &result.tls {
+            measurement.tls.get_or_insert_default().merge(tls);
+        }
         measurement.accounting.merge(&result.ledger.books);
         for (status, count) in &result.ledger.bad_statuses {
             *measurement.bad_statuses.entry(*status).or_default() += count;

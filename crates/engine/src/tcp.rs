@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::ports::{Ports, local_port_range};
-use crate::wire::{Ready, Wire};
+use crate::wire::{Progress, Ready, Received, Wire};
 
 /// An address that connections come from.
 struct Source {
@@ -95,16 +95,17 @@ impl Wire for TcpWire {
         Ok(())
     }
 
-    fn connected(&mut self, slot: u32) -> Result<(), Errno> {
-        sockopt::socket_error(self.socket(slot)?)?
+    fn progress(&mut self, slot: u32) -> Result<Progress, Errno> {
+        sockopt::socket_error(self.socket(slot)?)?.map(|()| Progress::Open)
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
         rustix::net::send(self.socket(slot)?, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
     }
 
-    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
-        rustix::net::recv(self.socket(slot)?, buffer, RecvFlags::DONTWAIT).map(|(count, _)| count)
+    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
+        let (bytes, _) = rustix::net::recv(self.socket(slot)?, &mut *buffer, RecvFlags::DONTWAIT)?;
+        Ok(Received { bytes, more: bytes == buffer.len() })
     }
 
     fn close(&mut self, slot: u32) {

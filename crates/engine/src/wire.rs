@@ -1,3 +1,4 @@
+use model::TlsUse;
 use rustix::io::Errno;
 
 /// A connection on which something happened.
@@ -15,34 +16,62 @@ pub struct Ready {
     pub hangup: bool,
 }
 
+/// How far a connection has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The kernel is connected to the peer, and both have still to agree on how they talk.
+    Handshaking,
+    /// Requests can be sent.
+    Open,
+}
+
+/// What one receive brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Received {
+    /// Bytes for the protocol; 0 is the end.
+    pub bytes: usize,
+    /// Whether more may be there that no edge will report.
+    pub more: bool,
+}
+
 /// The connections of one generator thread, by slot. Nothing blocks but [`Wire::wait`].
 ///
-/// Readiness is edge-triggered: an edge is reported once, and receiving less than the buffer holds means that
-/// nothing is left to receive.
+/// Readiness is edge-triggered: an edge is reported once, and a receive says whether more may be there.
 pub trait Wire {
-    /// Begins to connect a closed slot; its end is reported as writable.
+    /// Begins to connect a closed slot; each step towards its end is reported as writable.
     ///
     /// # Errors
     /// When the kernel refuses at once; the slot stays closed.
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno>;
 
-    /// Whether connecting succeeded; to be asked once the slot is writable.
+    /// How far connecting has come, and a step further where one can be made; to be asked whenever the slot is writable,
+    /// until it is open.
     ///
     /// # Errors
-    /// Why it did not. The slot is still to be closed.
-    fn connected(&mut self, slot: u32) -> Result<(), Errno>;
+    /// Why it failed: `PROTO` when the peers could not agree. The slot is still to be closed.
+    fn progress(&mut self, slot: u32) -> Result<Progress, Errno>;
 
-    /// Sends; gives how many bytes the kernel took.
+    /// Sends; gives how many bytes were taken.
     ///
     /// # Errors
     /// `AGAIN` when it takes none now, else the connection is lost.
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno>;
 
-    /// Receives into the buffer; 0 is the end.
+    /// Sends on what was taken and not yet sent; to be called when the slot is writable.
     ///
     /// # Errors
-    /// `AGAIN` when nothing is there, else the connection is lost.
-    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno>;
+    /// The connection is lost.
+    #[inline]
+    fn flush(&mut self, _slot: u32) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Receives into the buffer.
+    ///
+    /// # Errors
+    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol; but for `AGAIN` the
+    /// connection is lost.
+    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno>;
 
     /// Closes a slot; closing a closed one is nothing.
     fn close(&mut self, slot: u32);
@@ -55,4 +84,9 @@ pub trait Wire {
 
     /// The `index`-th edge of the last wait.
     fn ready(&self, index: usize) -> Ready;
+
+    /// What came of TLS on it; none on a plain one.
+    fn tls(&self) -> Option<TlsUse> {
+        None
+    }
 }

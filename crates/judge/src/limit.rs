@@ -48,7 +48,11 @@ fn failures(measured: &Measurement) -> String {
 
 fn no_reply(measured: &Measurement) -> Limit {
     let never_connected = measured.connections.opened == 0;
-    let hint = if never_connected { "; is the server running, and does it listen there?" } else { "" };
+    let hint = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
+        Some(why) => format!("; TLS failed: {why}"),
+        None if never_connected => "; is the server running, and does it listen there?".to_owned(),
+        None => String::new(),
+    };
     let text = format!("no request got a complete reply: {}{hint}", failures(measured));
     Limit::new(Verdict::Valid, "no-reply", text)
 }

@@ -187,6 +187,7 @@ impl Calibrator<'_> {
             cpus: vec![self.generator_cpu],
             seed: 1,
             sources: Vec::new(),
+            tls: None,
             spin: false,
         };
         Ok((self.load)(&spec, RunOptions::default(), stop, &mut |_| {})?.measurement)

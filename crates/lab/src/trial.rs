@@ -297,6 +297,7 @@ fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> Loa
         cpus: plan.generator.cpus.clone(),
         seed: plan.seed,
         sources: Vec::new(),
+        tls: None,
         spin: plan.generator.spin,
     }
 }

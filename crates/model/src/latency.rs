@@ -76,8 +76,11 @@ pub struct Latencies {
     pub lateness: Option<LatencySummary>,
     /// From the actual send to the first byte of the reply.
     pub first_byte: Option<LatencySummary>,
-    /// From the start of connecting to an open connection.
+    /// From the start of connecting until the kernel is connected.
     pub connect: Option<LatencySummary>,
+    /// Over TLS: from then until requests can be sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<LatencySummary>,
 }
 
 impl Latencies {

@@ -2,7 +2,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Mix;
+use crate::{Mix, Tls};
 
 /// Who decides when the next request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -115,6 +115,9 @@ pub struct LoadSpec {
     /// Addresses that connections come from, in turn; empty leaves it to the kernel. Each brings its own ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<IpAddr>,
+    /// How the connections are secured; plain when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Tls>,
     /// Whether a thread watches the clock instead of sleeping until the next request is due: it burns its CPU.
     #[serde(default)]
     pub spin: bool,

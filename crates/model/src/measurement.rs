@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Accounting, Failure, Latencies, NotSent, Side, WrongReply};
+use crate::{Accounting, Failure, Latencies, NotSent, Side, TlsUse, WrongReply};
 
 /// What the engine saw during one load. It holds no judgement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Measurement {
     pub generator: GeneratorUse,
     /// What became of the connections.
     pub connections: ConnectionCounts,
+    /// What came of TLS; none where it was not spoken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsUse>,
     /// One entry a second.
     pub intervals: Vec<Interval>,
 }

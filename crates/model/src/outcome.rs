@@ -35,6 +35,8 @@ kinds! {
         ConnectTimedOut = "connect-timed-out",
         /// The connection failed in another way (unreachable, reset while connecting).
         ConnectFailed = "connect-failed",
+        /// The peers could not agree on TLS, or the certificate was refused.
+        HandshakeFailed = "handshake-failed",
         /// No local port was free.
         OutOfPorts = "out-of-ports",
         /// No file descriptor was free.
@@ -57,7 +59,7 @@ kinds! {
         ClosedInReply = "closed-in-reply",
         /// No complete reply within the time-out that was asked for.
         TimedOut = "timed-out",
-        /// The reply is not HTTP, or larger in its head than 64 KiB.
+        /// The reply is not HTTP, not TLS where that was spoken, or larger in its head than 64 KiB.
         Malformed = "malformed",
         /// An error of the local kernel or network that is none of the above.
         Network = "network",
@@ -90,7 +92,7 @@ impl NotSent {
     /// Who answers for it.
     pub fn side(self) -> Side {
         match self {
-            NotSent::Refused | NotSent::WaitingAtEnd => Side::Server,
+            NotSent::Refused | NotSent::HandshakeFailed | NotSent::WaitingAtEnd => Side::Server,
             NotSent::ConnectTimedOut | NotSent::ConnectFailed => Side::Network,
             NotSent::OutOfPorts | NotSent::OutOfFiles => Side::Us,
         }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies, LoadModel,
-    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Standstills, ThreadUse, Validity, WeightedRequest,
-    WindowCount, WrongReply,
+    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Standstills, ThreadUse, Tls, TlsUse, Trust, Validity,
+    WeightedRequest, WindowCount, WrongReply,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -42,6 +42,8 @@ struct LoadDocument<'a> {
     generator: Generator<'a>,
     standstills: Option<&'a Standstills>,
     connections: &'a ConnectionCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tls: Option<&'a TlsUse>,
     residence: &'a Residence,
     intervals: &'a [Interval],
 }
@@ -83,6 +85,7 @@ struct Load<'a> {
     connections: u32,
     pipeline: u16,
     keep_alive: bool,
+    tls: Option<Secured<'a>>,
     timeout_s: Option<f64>,
     warm_up_s: f64,
     window_s: Option<f64>,
@@ -91,6 +94,26 @@ struct Load<'a> {
     cpus: &'a [u32],
     spin: bool,
     seed: u64,
+}
+
+/// How the connections were to be secured.
+#[derive(Serialize)]
+struct Secured<'a> {
+    server_name: &'a str,
+    /// Whose word on the certificate was taken: of the `system`, of `authorities` that were named, or of `anyone`.
+    trust: &'static str,
+    resumption: bool,
+}
+
+impl<'a> From<&'a Tls> for Secured<'a> {
+    fn from(tls: &'a Tls) -> Self {
+        let trust = match tls.trust {
+            Trust::System => "system",
+            Trust::Authorities(_) => "authorities",
+            Trust::Anyone => "anyone",
+        };
+        Secured { server_name: &tls.server_name, trust, resumption: tls.resumption }
+    }
 }
 
 /// What a reply had to be; null where it could be anything.
@@ -151,6 +174,7 @@ pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, o
         generator: generator(measured),
         standstills: measured.standstills.as_ref(),
         connections,
+        tls: measured.tls.as_ref(),
         residence,
         intervals,
     })
@@ -175,6 +199,7 @@ fn load(spec: &LoadSpec) -> Load<'_> {
         connections: spec.connections,
         pipeline: spec.pipeline,
         keep_alive: spec.keep_alive,
+        tls: spec.tls.as_ref().map(Secured::from),
         timeout_s: spec.timeout_ns.map(seconds),
         warm_up_s: seconds(spec.warm_up_ns),
         window_s,

@@ -1,6 +1,6 @@
 use model::{
     Arrivals, Extent, Failing, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark,
-    Measurement, Metric, NS_PER_S, Standstills, Validity, Verdict,
+    Measurement, Metric, NS_PER_S, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
@@ -19,6 +19,9 @@ const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mea
 /// What a person sees after one load.
 pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
     let mut page = Page::new(style);
+    if spec.tls.as_ref().is_some_and(|tls| tls.trust == Trust::Anyone) {
+        page.line(Tint::Bad, "Insecure: the certificate was not checked, so nothing says who answered.");
+    }
     headline(&mut page, validity, measured);
     if matches!(spec.extent, Extent::Requests { .. }) && measured.window_s < SHORT_S {
         let window = duration_us(measured.window_s * 1e6);
@@ -48,8 +51,26 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     failures(&mut page, &measured.failures);
     page.gap();
     page.entry(0, (Tint::Plain, "connections"), LABELS, &connections(measured));
+    if let Some(tls) = &measured.tls {
+        page.entry(0, (Tint::Plain, "TLS"), LABELS, &agreed(tls));
+    }
     page.entry(0, (Tint::Plain, "generator"), LABELS, &generator(measured));
     page.finish()
+}
+
+/// What the peers agreed on, and how often.
+fn agreed(tls: &TlsUse) -> String {
+    let names = [&tls.version, &tls.cipher, &tls.group, &tls.alpn].into_iter().flatten();
+    let mut parts: Vec<String> = names.map(|name| unbroken(name)).collect();
+    parts.push(format!(
+        "{}, {} of them resumed",
+        counted(tls.handshakes, "handshake", "handshakes"),
+        thousands(tls.resumed)
+    ));
+    if let Some(why) = &tls.first_failure {
+        parts.push(format!("{} failed, the first: {why}", thousands(tls.failed)));
+    }
+    parts.join(", ")
 }
 
 /// What went wrong, where the reader cannot miss it. Where nothing came back the reasons say so.
@@ -172,6 +193,7 @@ fn latencies(page: &mut Page, latencies: &Latencies) {
         ("lateness", &latencies.lateness),
         ("first byte", &latencies.first_byte),
         ("connect", &latencies.connect),
+        ("handshake", &latencies.handshake),
     ];
     let rows: Vec<(&str, &LatencySummary)> =
         rows.into_iter().filter_map(|(name, summary)| Some((name, summary.as_ref()?))).collect();

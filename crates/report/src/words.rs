@@ -24,6 +24,7 @@ pub(crate) fn errno(number: i32) -> String {
         23 => "ENFILE",
         24 => "EMFILE",
         32 => "EPIPE",
+        71 => "EPROTO",
         98 => "EADDRINUSE",
         99 => "EADDRNOTAVAIL",
         101 => "ENETUNREACH",

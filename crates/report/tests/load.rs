@@ -26,6 +26,11 @@ fn closed_and_valid() {
 }
 
 #[test]
+fn over_tls_with_a_certificate_that_nobody_looked_at() {
+    insta::assert_snapshot!(text(&loads::insecure()));
+}
+
+#[test]
 fn open_with_a_stall_and_unfinished_requests() {
     insta::assert_snapshot!(text(&loads::open_with_stall()));
 }

@@ -36,6 +36,7 @@ Examples:
   bourdon load -n 1000 --expect-body 'Hello world' http://127.0.0.1:8080/
   bourdon load -o before.json http://127.0.0.1:8080/
   bourdon compare before.json after.json
+  bourdon load --ca ca.pem https://localhost:8443/
 
 Without --rate each connection sends when its last reply came (closed model).
 With --rate requests are due at fixed times and response time counts from then,
@@ -46,7 +47,7 @@ TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 #[derive(Debug, Args)]
 #[command(after_help = LOAD_EXAMPLES)]
 pub(crate) struct LoadArgs {
-    /// What to load: http://[user:password@]host[:port][/path]
+    /// What to load: http[s]://[user:password@]host[:port][/path]
     pub(crate) url: String,
 
     /// Connections, kept open over all threads
@@ -96,6 +97,19 @@ pub(crate) struct LoadArgs {
     /// HTTP version of the request
     #[arg(long, default_value = "1.1", value_parser = ["1.0", "1.1"])]
     pub(crate) http: String,
+
+    /// PEM file with the authorities whose word on the server's certificate is taken, instead of this machine's
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Take any certificate: nothing then says who answered
+    #[arg(long)]
+    pub(crate) insecure: bool,
+
+    /// Let a new connection resume the TLS session of an earlier one, as browsers do; otherwise each makes a full
+    /// handshake
+    #[arg(long)]
+    pub(crate) tls_resume: bool,
 
     /// Abandon a request after this long; never unless asked, since that turns slow replies into failures
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]

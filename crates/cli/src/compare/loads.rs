@@ -108,7 +108,7 @@ impl Side {
             let (before, after) = (self.asked.get(key)?, new.asked.get(key)?);
             (before != after).then(|| format!("{key}: {before}, then {after}"))
         };
-        ["http", "headers", "body_bytes", "expect", "threads", "spin"].into_iter().filter_map(said).collect()
+        ["http", "headers", "body_bytes", "expect", "tls", "threads", "spin"].into_iter().filter_map(said).collect()
     }
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.

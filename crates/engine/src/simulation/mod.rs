@@ -21,7 +21,7 @@ use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
-use crate::wire::{Ready, Wire};
+use crate::wire::{Progress, Ready, Received, Wire};
 use crate::worker::Worker;
 
 pub use script::{Act, Connecting, Script, follow};
@@ -185,8 +185,8 @@ impl Wire for SimulatedWire {
         Ok(())
     }
 
-    fn connected(&mut self, _slot: u32) -> Result<(), Errno> {
-        Ok(())
+    fn progress(&mut self, _slot: u32) -> Result<Progress, Errno> {
+        Ok(Progress::Open)
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
@@ -209,7 +209,7 @@ impl Wire for SimulatedWire {
         Ok(taken)
     }
 
-    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
+    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
         let inbox = &mut self.slots[slot as usize].inbox;
         if inbox.is_empty() {
             return Err(Errno::AGAIN);
@@ -217,7 +217,7 @@ impl Wire for SimulatedWire {
         let count = inbox.len().min(buffer.len());
         buffer[..count].copy_from_slice(&inbox[..count]);
         inbox.drain(..count);
-        Ok(count)
+        Ok(Received { bytes: count, more: count == buffer.len() })
     }
 
     fn close(&mut self, slot: u32) {
@@ -296,7 +296,13 @@ fn drive(
     let (full, seconds) = mpsc::channel();
     let (empty, empties) = mpsc::channel();
     let demand = Demand::new(spec, 0, clock.now_ns());
-    let ledger = Ledger::new(felt, demand.window, clock.now_ns(), SecondPort { thread: 0, full, empty: empties });
+    let ledger = Ledger::new(
+        felt,
+        spec.tls.is_some(),
+        demand.window,
+        clock.now_ns(),
+        SecondPort { thread: 0, full, empty: empties },
+    );
     let result = worker.run(demand, ledger, ThreadTimes::default)?;
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
     let mut collector = Collector::new(1, felt, 0, log);

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 use super::{VirtualClock, drive};
 use crate::demand::DRAIN_NS;
 use crate::run::{LoadError, LoadOutput, RunOptions};
-use crate::wire::{Ready, Wire};
+use crate::wire::{Progress, Ready, Received, Wire};
 
 /// How an attempt to connect ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +105,9 @@ impl Wire for ScriptedWire {
         Ok(())
     }
 
-    fn connected(&mut self, slot: u32) -> Result<(), Errno> {
+    fn progress(&mut self, slot: u32) -> Result<Progress, Errno> {
         let refused = self.slots[slot as usize].connected == Some(Connecting::Refused);
-        if refused { Err(Errno::CONNREFUSED) } else { Ok(()) }
+        if refused { Err(Errno::CONNREFUSED) } else { Ok(Progress::Open) }
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
@@ -119,17 +119,17 @@ impl Wire for ScriptedWire {
         if most == 0 { Err(Errno::AGAIN) } else { Ok(bytes.len().min(most)) }
     }
 
-    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<usize, Errno> {
+    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
         let target = &mut self.slots[slot as usize];
         let count = target.inbox.len().min(buffer.len());
         if count > 0 {
             buffer[..count].copy_from_slice(&target.inbox[..count]);
             target.inbox.drain(..count);
-            return Ok(count);
+            return Ok(Received { bytes: count, more: count == buffer.len() });
         }
         match (target.reset, target.ended) {
             (true, _) => Err(Errno::CONNRESET),
-            (_, true) => Ok(0),
+            (_, true) => Ok(Received { bytes: 0, more: false }),
             _ => Err(Errno::AGAIN),
         }
     }

@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse};
+use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse, TlsUse};
 use rustix::io::Errno;
 
 use busy::BusyMeter;
@@ -104,7 +104,7 @@ pub(crate) struct Worker<'a, W, C> {
 pub(crate) struct Counts {
     pub(crate) opened: u64,
     pub(crate) connect_failed: u64,
-    /// Those of them that the peer refused.
+    /// Those of them that the peer refused, or with whom no handshake came to its end.
     pub(crate) refused: u64,
     pub(crate) closed_idle: u64,
     pub(crate) closed_by_reply: u64,
@@ -118,6 +118,7 @@ pub(crate) struct WorkerResult {
     /// Completions inside the window, by slot.
     pub(crate) completed: Vec<u64>,
     pub(crate) thread: ThreadUse,
+    pub(crate) tls: Option<TlsUse>,
     pub(crate) window_start_ns: u64,
     pub(crate) window_end_ns: u64,
 }
@@ -188,7 +189,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         thread_times: fn() -> ThreadTimes,
     ) -> Result<WorkerResult, Errno> {
         let opening = std::mem::replace(&mut self.ledger, ledger);
-        self.ledger.connect.add(&opening.connect).ok();
+        self.ledger.add_opening(&opening);
         // Its histograms are 1.5 MiB that nobody needs while the load runs.
         drop(opening);
         if self.requests.count() > 1 {
@@ -423,6 +424,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             counts: self.counts,
             completed: self.connections.iter().map(|connection| connection.completed).collect(),
             thread: busy.thread_use(self.longest_stall_ns),
+            tls: self.wire.tls(),
             window_start_ns: self.demand.window.start_ns,
             window_end_ns: self.demand.window.end_ns,
             ledger: self.ledger,
@@ -435,7 +437,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             let connection = &self.connections[slot];
             if connection.state == State::Open && connection.in_flight() == 0 {
                 let more = self.wire.receive(slot, &mut self.buffer);
-                self.counts.unasked_replies += u64::from(more.is_ok_and(|count| count > 0));
+                self.counts.unasked_replies += u64::from(more.is_ok_and(|more| more.bytes > 0));
             }
         }
     }

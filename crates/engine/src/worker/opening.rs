@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use super::{CONNECTING_AT_ONCE, Worker};
 use crate::connection::{Reserved, State};
 use crate::outcome::{Loss, not_sent};
+use crate::second::record;
 use crate::wire::Wire;
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
@@ -50,7 +51,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, now_ns: u64) {
         self.counts.connect_failed += 1;
-        self.counts.refused += u64::from(errno == Errno::CONNREFUSED);
+        self.counts.refused += u64::from(matches!(errno, Errno::CONNREFUSED | Errno::PROTO));
         self.connecting -= 1;
         self.last_ended_ns = now_ns;
         let connection = &mut self.connections[slot];
@@ -63,11 +64,26 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.close(slot, now_ns);
     }
 
-    pub(super) fn on_connected(&mut self, slot: u32, since_ns: u64, now_ns: u64) {
+    /// The kernel is connected; the handshake goes on.
+    pub(super) fn on_handshaking(&mut self, slot: u32, now_ns: u64) {
+        let connection = &mut self.connections[slot];
+        if connection.state == State::Connecting {
+            connection.state = State::Handshaking;
+            let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
+            record(&mut self.ledger.connect, now_ns - since_ns);
+        }
+    }
+
+    pub(super) fn on_open(&mut self, slot: u32, now_ns: u64) {
         self.counts.opened += 1;
         self.connecting -= 1;
-        crate::second::record(&mut self.ledger.connect, now_ns - since_ns);
-        self.connections[slot].state = State::Open;
+        let connection = &mut self.connections[slot];
+        let before = std::mem::replace(&mut connection.state, State::Open);
+        let took_ns = now_ns - connection.connecting_since_ns;
+        match &mut self.ledger.handshake {
+            Some(handshake) if before == State::Handshaking => record(handshake, took_ns),
+            _ => record(&mut self.ledger.connect, took_ns),
+        }
         self.offer(slot, now_ns);
     }
 

@@ -7,7 +7,7 @@ use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, SLOTS_PER_LOOK, Worker};
 use crate::connection::State;
 use crate::outcome::Loss;
 use crate::reply::{Advance, Reply};
-use crate::wire::{Ready, Wire};
+use crate::wire::{Progress, Ready, Received, Wire};
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_ready(&mut self, ready: Ready) {
@@ -16,12 +16,13 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             return;
         }
         match connection.state {
-            State::Connecting if ready.writable => {
-                let since_ns = connection.connecting_since_ns;
-                let now_ns = self.clock.now_ns();
-                self.look(now_ns);
-                match self.wire.connected(ready.slot) {
-                    Ok(()) => self.on_connected(ready.slot, since_ns, now_ns),
+            State::Connecting | State::Handshaking if ready.writable => {
+                let before_ns = self.look_now();
+                let progress = self.wire.progress(ready.slot);
+                let now_ns = self.look_now();
+                match progress {
+                    Ok(Progress::Handshaking) => return self.on_handshaking(ready.slot, before_ns),
+                    Ok(Progress::Open) => self.on_open(ready.slot, now_ns),
                     Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
                 }
                 // An edge that came with the connection (a greeting, an early close) is not reported again.
@@ -49,6 +50,11 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if connection.generation != ready.generation || connection.state != State::Open {
             return;
         }
+        if let Err(errno) = self.wire.flush(ready.slot) {
+            let now_ns = self.look_now();
+            return self.lose_unread(ready.slot, errno, now_ns);
+        }
+        let connection = &self.connections[ready.slot];
         let wants_to_send = connection.unsent > 0
             || connection.reserved.is_some()
             || (!self.demand.is_open() && connection.in_flight() < self.connections.depth());
@@ -70,15 +76,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let now_ns = self.clock.now_ns();
             self.look(now_ns);
             let more = match received {
-                Ok(0) => {
+                Ok(Received { bytes: 0, .. }) => {
                     self.on_end(ready.slot, now_ns);
                     false
                 }
-                Ok(count) => {
+                Ok(Received { bytes, more }) => {
                     // With the peer's side closed the end is still to be received, and no further request may leave.
-                    let full = count == buffer.len();
-                    self.on_bytes(ready.slot, &buffer[..count], ready.hangup, now_ns);
-                    full || ready.hangup
+                    self.on_bytes(ready.slot, &buffer[..bytes], ready.hangup, now_ns);
+                    more || ready.hangup
                 }
                 Err(Errno::AGAIN | Errno::INTR) => false,
                 Err(errno) => {

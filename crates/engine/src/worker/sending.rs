@@ -103,7 +103,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     /// A send failed: what the peer said before it went is read first, for it may be a whole reply.
-    fn lose_unread(&mut self, slot: u32, errno: Errno, now_ns: u64) {
+    pub(super) fn lose_unread(&mut self, slot: u32, errno: Errno, now_ns: u64) {
         let connection = &self.connections[slot];
         let (generation, awaits_reply) = (connection.generation, connection.in_flight() > 0);
         if awaits_reply {

@@ -37,6 +37,7 @@ pub(crate) fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSp
         cpus: vec![],
         seed: 1,
         sources: vec![],
+        tls: None,
         spin: false,
     }
 }

@@ -23,6 +23,7 @@ fn closed() -> LoadSpec {
         cpus: Vec::new(),
         seed: 1,
         sources: vec![],
+        tls: None,
         spin: false,
     }
 }

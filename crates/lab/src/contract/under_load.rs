@@ -122,6 +122,7 @@ fn load(address: SocketAddr, mix: Mix, seed: u64, stop: &AtomicBool) -> Result<M
         cpus: Vec::new(),
         seed,
         sources: Vec::new(),
+        tls: None,
         spin: false,
     };
     let output = engine::run(&spec, RunOptions::default(), stop, &mut |_| {});

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use model::{
     Accounting, Arrivals, ConnectionCounts, Extent, Failing, Failure, FailureCount, FailureKind, GeneratorUse,
     HttpVersion, Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, Mix, NotSent,
-    ReplyExpectation, Request, Residence, ThreadUse, Validity, Verdict, WindowCount,
+    ReplyExpectation, Request, Residence, ThreadUse, Tls, TlsUse, Trust, Validity, Verdict, WindowCount,
 };
 
 pub(crate) const URL: &str = "http://127.0.0.1:8080/rest/hello";
@@ -41,6 +41,7 @@ fn spec(model: LoadModel) -> LoadSpec {
         cpus: vec![0, 1],
         seed: 42,
         sources: vec![],
+        tls: None,
         spin: false,
     }
 }
@@ -77,6 +78,7 @@ fn latencies(count: u64) -> Latencies {
     Latencies {
         total: None,
         response: None,
+        handshake: None,
         service: Some(latency(sent, count, [2_140.0, 2_500.0, 3_020.0, 3_400.0, 4_870.0, 9_120.0, 11_000.0, 14_200.0])),
         lateness: None,
         first_byte: Some(latency(
@@ -118,12 +120,31 @@ fn intervals() -> Vec<Interval> {
     vec![interval(-1.0), interval(0.0)]
 }
 
+/// A load over TLS whose certificate nobody looked at.
+pub(crate) fn insecure() -> Load {
+    let mut load = closed();
+    load.spec.tls = Some(Tls { server_name: "localhost".into(), trust: Trust::Anyone, resumption: true });
+    load.measured.tls = Some(TlsUse {
+        version: Some("TLS 1.3".into()),
+        cipher: Some("TLS13_AES_128_GCM_SHA256".into()),
+        group: Some("X25519".into()),
+        alpn: None,
+        handshakes: 104,
+        resumed: 3,
+        failed: 2,
+        first_failure: Some("peer is incompatible: none of its groups is known".into()),
+    });
+    load.measured.latency_us.handshake = load.measured.latency_us.connect.clone();
+    load
+}
+
 /// A closed load on which nothing is to be remarked.
 pub(crate) fn closed() -> Load {
     let books = Accounting { scheduled: 452_230, sent: 452_230, completed: 452_130, ok: 452_130, ..Default::default() };
     let limit = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
     let measured = Measurement {
         standstills: None,
+        tls: None,
         window_s: 10.0,
         interrupted: false,
         accounting: Accounting { in_flight_at_end: 100, ..books },

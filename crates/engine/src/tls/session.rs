@@ -1,0 +1,281 @@
+//! One connection's session: what was received of a record, what is still to be sent, and rustls between them.
+
+use model::TlsUse;
+use rustix::io::Errno;
+use rustls::client::UnbufferedClientConnection;
+use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, InsufficientSizeError, UnbufferedStatus};
+use rustls::{Error, HandshakeKind, ProtocolVersion};
+
+use crate::wire::{Received, Wire};
+
+/// Bytes by which a record is longer than what it holds, at most (RFC 8446 §5.2, RFC 5246 §6.2.3).
+const RECORD_OVERHEAD: usize = 256;
+
+/// Bytes that one record holds at most.
+const RECORD_BYTES: usize = 16 * 1024;
+
+/// Bytes received at once in a handshake: a long chain of certificates takes several turns.
+const HANDSHAKE_BYTES: usize = 16 * 1024;
+
+/// Memory that an idle session keeps of what it sent.
+const KEPT_BYTES: usize = 4 * 1024;
+
+/// Where a handshake stands.
+pub(super) enum Step {
+    /// The peer's next message is needed.
+    Blocked,
+    /// Requests can be sent.
+    Open,
+}
+
+/// Why nothing more comes.
+pub(super) enum Stop {
+    Errno(Errno),
+    Tls(Error),
+}
+
+impl From<Errno> for Stop {
+    fn from(errno: Errno) -> Self {
+        Stop::Errno(errno)
+    }
+}
+
+pub(super) struct Session {
+    tls: UnbufferedClientConnection,
+    /// Received bytes of which no whole record could be made yet.
+    torn: Vec<u8>,
+    /// What the peer sent with the end of its handshake, decrypted.
+    early: Vec<u8>,
+    /// Encrypted bytes that the wire below has not taken, from `sent` on.
+    pending: Vec<u8>,
+    sent: usize,
+    /// The peer has said that it sends no more.
+    ended: bool,
+    open: bool,
+}
+
+/// What came out of decrypting.
+struct Decrypted {
+    /// Bytes that were records, and are used up.
+    taken: usize,
+    /// Bytes that they held.
+    bytes: usize,
+}
+
+impl Session {
+    pub(super) fn new(tls: UnbufferedClientConnection) -> Self {
+        let (torn, early, pending) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tls, torn, early, pending, sent: 0, ended: false, open: false }
+    }
+
+    pub(super) fn is_resumed(&self) -> bool {
+        self.tls.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// What the peers agreed on.
+    pub(super) fn describe(&self, seen: &mut TlsUse) {
+        seen.version = self.tls.protocol_version().map(|version| match version {
+            ProtocolVersion::TLSv1_2 => "TLS 1.2".to_owned(),
+            ProtocolVersion::TLSv1_3 => "TLS 1.3".to_owned(),
+            other => format!("{other:?}"),
+        });
+        seen.cipher = self.tls.negotiated_cipher_suite().map(|suite| format!("{:?}", suite.suite()));
+        seen.group = self.tls.negotiated_key_exchange_group().map(|group| format!("{:?}", group.name()));
+        seen.alpn = self.tls.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned());
+    }
+
+    /// Takes the handshake as far as what has been received allows.
+    pub(super) fn handshake(&mut self) -> Result<Step, Error> {
+        loop {
+            let UnbufferedStatus { discard, state } = self.tls.process_tls_records(&mut self.torn);
+            let step = match state {
+                Ok(ConnectionState::EncodeTlsData(mut data)) => {
+                    append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small))?;
+                    None
+                }
+                Ok(ConnectionState::TransmitTlsData(data)) => {
+                    data.done();
+                    None
+                }
+                Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+                    while let Some(record) = traffic.next_record() {
+                        self.early.extend_from_slice(record?.payload);
+                    }
+                    None
+                }
+                Ok(ConnectionState::WriteTraffic(_)) => Some(Step::Open),
+                Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => return Err(closed()),
+                Ok(_) => Some(Step::Blocked),
+                Err(error) => {
+                    self.take_alert();
+                    return Err(error);
+                }
+            };
+            self.torn.drain(..discard);
+            if let Some(step) = step {
+                self.open = matches!(step, Step::Open);
+                return Ok(step);
+            }
+        }
+    }
+
+    /// After an error: what the peer is to be told.
+    fn take_alert(&mut self) {
+        if let Ok(ConnectionState::EncodeTlsData(mut data)) = self.tls.process_tls_records(&mut []).state {
+            append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small)).ok();
+        }
+    }
+
+    /// Receives more of the peer's handshake; an end is an error of the handshake.
+    pub(super) fn receive_more(&mut self, slot: u32, below: &mut impl Wire) -> Result<(), Stop> {
+        let held = self.torn.len();
+        self.torn.resize(held + HANDSHAKE_BYTES, 0);
+        let received = below.receive(slot, &mut self.torn[held..]);
+        self.torn.truncate(held + received.map_or(0, |received| received.bytes));
+        if received?.bytes == 0 { Err(Stop::Tls(closed())) } else { Ok(()) }
+    }
+
+    /// Encrypts, behind what is still to be sent.
+    pub(super) fn encrypt(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let room = bytes.len() + RECORD_OVERHEAD * (1 + bytes.len() / RECORD_BYTES);
+        let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
+        let ConnectionState::WriteTraffic(mut traffic) = state? else { return Err(closed()) };
+        append(&mut self.pending, room, |room| traffic.encrypt(bytes, room).map_err(too_small_to_encrypt))
+    }
+
+    /// Sends what is pending; gives whether that is all.
+    pub(super) fn flush(&mut self, slot: u32, below: &mut impl Wire) -> Result<bool, Errno> {
+        while self.sent < self.pending.len() {
+            match below.send(slot, &self.pending[self.sent..]) {
+                Ok(bytes) => self.sent += bytes,
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(errno) => return Err(errno),
+            }
+        }
+        self.pending.clear();
+        self.pending.shrink_to(KEPT_BYTES);
+        self.sent = 0;
+        Ok(true)
+    }
+
+    /// Receives and decrypts until there is something, or nothing more below. `encrypted` is as long as `buffer`, so that
+    /// what it holds has room there.
+    pub(super) fn receive(
+        &mut self,
+        slot: u32,
+        below: &mut impl Wire,
+        encrypted: &mut [u8],
+        buffer: &mut [u8],
+    ) -> Result<Received, Stop> {
+        if !self.early.is_empty() {
+            let bytes = self.early.len().min(buffer.len());
+            buffer[..bytes].copy_from_slice(&self.early[..bytes]);
+            self.early.drain(..bytes);
+            return Ok(Received { bytes, more: true });
+        }
+        loop {
+            if self.ended {
+                return Ok(Received { bytes: 0, more: false });
+            }
+            let held = self.torn.len();
+            let received = below.receive(slot, &mut encrypted[held..])?;
+            if received.bytes == 0 {
+                return Ok(received);
+            }
+            encrypted[..held].copy_from_slice(&self.torn);
+            let all = &mut encrypted[..held + received.bytes];
+            let decrypted = self.decrypt(all, buffer);
+            self.flush(slot, below)?;
+            let Decrypted { taken, bytes } = decrypted.map_err(Stop::Tls)?;
+            self.torn.clear();
+            self.torn.extend_from_slice(&encrypted[taken..held + received.bytes]);
+            if bytes > 0 {
+                return Ok(Received { bytes, more: received.more || self.ended });
+            }
+        }
+    }
+
+    fn decrypt(&mut self, encrypted: &mut [u8], buffer: &mut [u8]) -> Result<Decrypted, Error> {
+        let (mut taken, mut bytes) = (0, 0);
+        loop {
+            let UnbufferedStatus { discard, state } = self.tls.process_tls_records(&mut encrypted[taken..]);
+            match state {
+                Ok(ConnectionState::ReadTraffic(mut traffic)) => {
+                    while let Some(record) = traffic.next_record() {
+                        let record = record?.payload;
+                        buffer[bytes..bytes + record.len()].copy_from_slice(record);
+                        bytes += record.len();
+                    }
+                }
+                Ok(ConnectionState::EncodeTlsData(mut data)) => {
+                    append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small))?;
+                }
+                Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
+                Ok(ConnectionState::PeerClosed) => self.ended = true,
+                Ok(_) => return Ok(Decrypted { taken: taken + discard, bytes }),
+                Err(error) => {
+                    self.take_alert();
+                    return Err(error);
+                }
+            }
+            taken += discard;
+        }
+    }
+
+    /// Tells the peer that nothing more comes, as far as it still listens.
+    pub(super) fn say_goodbye(&mut self, slot: u32, below: &mut impl Wire) {
+        if !self.open || self.ended || !self.pending.is_empty() {
+            return;
+        }
+        if let Ok(ConnectionState::WriteTraffic(mut traffic)) = self.tls.process_tls_records(&mut []).state {
+            let said = append(&mut self.pending, RECORD_OVERHEAD, |room| {
+                traffic.queue_close_notify(room).map_err(too_small_to_encrypt)
+            });
+            if said.is_ok() {
+                self.flush(slot, below).ok();
+            }
+        }
+    }
+}
+
+/// The peer ended the connection where TLS had not come to an end.
+fn closed() -> Error {
+    Error::General("the server closed the connection in the handshake".to_owned())
+}
+
+/// Appends what `write` puts into the room it is given, or into as much as it says that it needs.
+fn append(
+    to: &mut Vec<u8>,
+    room: usize,
+    mut write: impl FnMut(&mut [u8]) -> Result<usize, Result<InsufficientSizeError, Error>>,
+) -> Result<(), Error> {
+    let held = to.len();
+    to.resize(held + room, 0);
+    let written = match write(&mut to[held..]) {
+        Err(Ok(InsufficientSizeError { required_size })) => {
+            to.resize(held + required_size, 0);
+            write(&mut to[held..])
+        }
+        other => other,
+    };
+    to.truncate(held + *written.as_ref().unwrap_or(&0));
+    match written {
+        Ok(_) => Ok(()),
+        Err(Ok(_)) => Err(Error::General("a record is longer than rustls says".to_owned())),
+        Err(Err(error)) => Err(error),
+    }
+}
+
+fn too_small(error: EncodeError) -> Result<InsufficientSizeError, Error> {
+    match error {
+        EncodeError::InsufficientSize(needed) => Ok(needed),
+        EncodeError::AlreadyEncoded => Err(Error::General("a message was sent twice".to_owned())),
+    }
+}
+
+fn too_small_to_encrypt(error: EncryptError) -> Result<InsufficientSizeError, Error> {
+    match error {
+        EncryptError::InsufficientSize(needed) => Ok(needed),
+        EncryptError::EncryptExhausted => Err(Error::EncryptError),
+    }
+}

@@ -1,0 +1,66 @@
+use serde::{Deserialize, Serialize};
+
+/// How connections are secured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tls {
+    /// The name that is asked for and that the certificate must be for: a host name or an address.
+    pub server_name: String,
+    /// Whose word on the server's certificate is taken.
+    pub trust: Trust,
+    /// Whether a new connection may resume the session of an earlier one. A resumed handshake costs the server a
+    /// fraction of a full one.
+    #[serde(default)]
+    pub resumption: bool,
+}
+
+/// Whose word on a certificate is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// That of the authorities which this machine trusts.
+    System,
+    /// That of these authorities alone: their certificates as PEM.
+    Authorities(String),
+    /// Any certificate will do: whoever answers is not known.
+    Anyone,
+}
+
+/// What came of TLS on the connections of a load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsUse {
+    /// Version that was agreed on, for instance `TLS 1.3`; of the first handshake, as the next three.
+    pub version: Option<String>,
+    /// Cipher suite.
+    pub cipher: Option<String>,
+    /// Group of the key exchange.
+    pub group: Option<String>,
+    /// Protocol that the server chose by ALPN, if it chose one.
+    pub alpn: Option<String>,
+    /// Handshakes that came to their end.
+    pub handshakes: u64,
+    /// Those of them that resumed an earlier session.
+    pub resumed: u64,
+    /// Handshakes that failed, and connections on which something other than TLS came.
+    pub failed: u64,
+    /// Why the first of them failed.
+    pub first_failure: Option<String>,
+}
+
+impl TlsUse {
+    /// Adds what came of TLS on other connections of the same load.
+    pub fn merge(&mut self, other: &TlsUse) {
+        let fill = |mine: &mut Option<String>, theirs: &Option<String>| {
+            if mine.is_none() {
+                mine.clone_from(theirs);
+            }
+        };
+        fill(&mut self.version, &other.version);
+        fill(&mut self.cipher, &other.cipher);
+        fill(&mut self.group, &other.group);
+        fill(&mut self.alpn, &other.alpn);
+        fill(&mut self.first_failure, &other.first_failure);
+        self.handshakes += other.handshakes;
+        self.resumed += other.resumed;
+        self.failed += other.failed;
+    }
+}
