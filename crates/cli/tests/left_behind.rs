@@ -74,12 +74,15 @@ fn nothing_of_a_target_survives_whatever_it_does() {
 
 #[test]
 fn a_bourdon_that_is_built_anew_during_a_run_goes_on_with_what_it_began() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'"));
-    let lab = lab.file("serve.sh", "exec $1 specimen clean").file("new", "not a program");
+    let experiment = beside_a_specimen("run = 'sh serve.sh $BOURDON'").replace("50ms", "1s");
+    let lab = Lab::new().experiment(experiment).file("new", "not a program");
+    let lab = lab.file("serve.sh", "LOG_FILE=log.$$ exec $1 specimen clean");
     let mut running = lab.start_under(&["sh", "-c", "cp \"$0\" copy && exec ./copy \"$@\""], &["run", FILE]);
-    running.until("the first launch", || {
-        let record = lab.records().pop()?;
-        (record.lines() > 0).then_some(())
+    // Not between the choice of a name and its use.
+    running.until("a server under load", || {
+        let mut names = std::fs::read_dir(lab.path()).unwrap().map(|entry| entry.unwrap());
+        let log = names.find(|entry| entry.file_name().to_string_lossy().starts_with("log."))?;
+        (log.metadata().ok()?.len() > 10_000).then_some(())
     });
     std::fs::rename(lab.path().join("new"), lab.path().join("copy")).unwrap();
     running.end().answers();
@@ -111,7 +114,7 @@ fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
     let lab = Lab::new().experiment(format!(
         "question = 'What is left of them?'\n\
          load = {{ path = '/rest/hello', expect_body = 'Hello world', connections = 4 }}\n\
-         trials = {{ warm_up = '10ms', window = '50ms', blocks = 2, repeats = 0 }}\n\
+         trials = {{ warm_up = '10ms', window = '500ms', blocks = 2, repeats = 0 }}\n\
          vary.target = ['dying', 'leaking', 'wrong', 'specimen:clean']\n{targets}"
     ));
     lab.run(&[]).exits(1).says(&["it exited with status 7 under load"]).shows(&["Replies with wrong content: wrong"]);
