@@ -1,7 +1,10 @@
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Accounting, Cell, Mark, Metric, Plan, TrialRecord};
 
+use crate::cells;
+use crate::statistics::Interval;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
 
@@ -42,6 +45,16 @@ pub(crate) struct Records<'a> {
     repeated: BTreeMap<u32, ByCell<'a>>,
     blocks: Vec<u32>,
     loaded_before_ns: Vec<u64>,
+    together: Vec<OnceCell<Together>>,
+}
+
+/// What the launches of a cell say together that is in doubt of each of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Together {
+    /// By how much they were still getting faster.
+    pub(crate) gain: Option<Interval>,
+    /// Whether more requests failed than may.
+    pub(crate) fail: bool,
 }
 
 impl<'a> Records<'a> {
@@ -55,6 +68,7 @@ impl<'a> Records<'a> {
         let set_aside: BTreeSet<u32> = noisy.into_iter().take(plan.repeats as usize).collect();
         let mut records = Records {
             plan,
+            together: plan.cells.iter().map(|_| OnceCell::new()).collect(),
             cells: plan.cells.iter().map(|_| ByBlock::new()).collect(),
             twin: ByBlock::new(),
             repeated: BTreeMap::new(),
@@ -164,6 +178,12 @@ impl<'a> Records<'a> {
     /// Whether a value of a cell is zero, so that nothing has a ratio to it.
     pub(crate) fn has_zero(&self, cell: usize, metric: Metric) -> bool {
         has_zero(&self.cells[cell], metric)
+    }
+
+    /// What a cell's launches say together; found once, for every launch is asked about it.
+    pub(crate) fn together(&self, cell: usize) -> Together {
+        let find = || Together { gain: cells::gain(self, cell), fail: cells::failing(self, cell).bad };
+        *self.together[cell].get_or_init(find)
     }
 
     /// The books of a cell's valid launches, all together.

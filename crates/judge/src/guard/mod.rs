@@ -8,7 +8,6 @@ use model::{Mark, Measurement, Metric, Observation, Scale, Withheld};
 pub(crate) use range::{Range, range};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::cells;
 use crate::course::steady_throughput;
 use crate::records::{Launch, Records};
 use crate::statistics::share_interval;
@@ -158,10 +157,10 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Sample | Doubt::Unfinished => true,
         Doubt::Generator => launch.judgement.at_least,
         Doubt::Ceiling => launch.is(Mark::AtCeiling),
-        Doubt::Warming => !metric.is_before_load() && cells::gain(records, cell).is_some(),
+        Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),
         Doubt::Edges => launch.is(Mark::Thin),
         Doubt::Lateness => metric.is_latency() && LATE.iter().any(|mark| launch.is_about(*mark, metric)),
-        Doubt::Failing => cells::failing(records, cell).bad,
+        Doubt::Failing => records.together(cell).fail,
     }
 }
 
