@@ -35,7 +35,7 @@ fn read<'a>(parts: impl Iterator<Item = &'a [u8]>, expect: &ReplyExpectation, he
             }
         }
         assert!(input.is_empty(), "what is no reply yet was taken");
-        assert!(reader.held_bytes() <= MAX_HEAD_BYTES + 1, "{} bytes held", reader.held_bytes());
+        assert!(reader.held().len() <= MAX_HEAD_BYTES + 1, "{} bytes held", reader.held().len());
     }
     match reader.end(expect) {
         Advance::Complete(reply) => replies.push(reply),

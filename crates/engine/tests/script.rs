@@ -214,6 +214,31 @@ fn a_wrong_reply_without_a_body_is_known_to_have_none() {
 }
 
 #[test]
+fn a_wrong_reply_that_ends_with_its_connection_is_kept_with_what_came_of_it() {
+    let pass = || Act::Pass(MS);
+    let first_wrong = |acts: Vec<Act>| {
+        let script = Script { acts: [vec![pass()], acts].concat(), ..Script::default() };
+        measure(&spec(LoadModel::Closed, 2), script).first_wrong
+    };
+    let begun = |slot, body: &str| Act::Bytes(slot, format!("HTTP/1.0 200 OK\r\n\r\n{body}").into_bytes());
+    let right = vec![begun(0, "Hello "), pass(), Act::Bytes(0, b"world".to_vec()), pass(), Act::Close(0), pass()];
+    assert_eq!(first_wrong(right.clone()), None);
+    // Another connection's reply comes in between, and is the first that is known to be wrong.
+    let two = vec![begun(0, "Hello "), begun(1, "Good "), Act::Bytes(1, b"bye".to_vec()), pass(), Act::Close(1)];
+    let wrong = first_wrong(
+        [right.clone(), vec![begun(1, "Good "), Act::Bytes(1, b"bye".to_vec())], vec![Act::Close(1)]].concat(),
+    );
+    let wrong = wrong.unwrap();
+    let text = |excerpt: &Option<model::Excerpt>| excerpt.as_ref().map(|excerpt| excerpt.text.clone());
+    assert_eq!(text(&wrong.body).as_deref(), Some("Good bye"));
+    assert_eq!((text(&wrong.expected_body).as_deref(), wrong.differs_at), (Some("Hello world"), Some(0)));
+    // Of several that have begun one is kept.
+    assert_eq!(first_wrong(two).map(|wrong| wrong.body), Some(None));
+    let cut = first_wrong(vec![Act::Bytes(0, b"HTTP/1.1 \r\0".to_vec()), Act::Close(0)]).unwrap();
+    assert_eq!(cut.status, None);
+}
+
+#[test]
 fn a_peer_that_refuses_at_once_leaves_what_was_due_in_the_books() {
     let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 2) };
     let connects = vec![Connecting::Hangs, Connecting::Refused];

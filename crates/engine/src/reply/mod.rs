@@ -140,8 +140,13 @@ impl ReplyReader {
     }
 
     /// Bytes that wait here for the rest of a torn head or line; bounded, whatever comes.
-    pub fn held_bytes(&self) -> usize {
-        self.part.as_ref().map_or(0, |part| part.torn.len())
+    pub fn held(&self) -> &[u8] {
+        self.part.as_ref().map_or(&[], |part| &part.torn)
+    }
+
+    /// Whether what has begun is a reply that ends with its connection.
+    pub fn ends_with_connection(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.phase == Phase::UntilClose)
     }
 
     /// Forgets everything, for a new connection.

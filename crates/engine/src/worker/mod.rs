@@ -7,6 +7,7 @@ mod busy;
 mod opening;
 mod receiving;
 mod sending;
+mod wrong;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,6 +18,7 @@ use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse,
 use rustix::io::Errno;
 
 use busy::BusyMeter;
+use wrong::Unended;
 
 use crate::clock::ThreadTimes;
 use crate::connection::{Connections, State};
@@ -84,6 +86,7 @@ pub(crate) struct Worker<'a, W, C> {
     next_timeout_slot: u32,
     /// Connections with more to receive than their turn allowed: their edge will not be reported again.
     unfinished: Vec<Ready>,
+    unended: Option<Unended>,
     buffer: Vec<u8>,
     cache: HeadCache,
     stop: &'a AtomicBool,
@@ -145,6 +148,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             next_timeout_look_ns: 0,
             next_timeout_slot: 0,
             unfinished: Vec::new(),
+            unended: None,
             buffer: vec![0; BUFFER_BYTES],
             cache: HeadCache::default(),
             stop,

@@ -1,8 +1,9 @@
 //! Taking what comes: readiness, bytes, replies, ends and time-outs.
 
-use model::{Clock, ReplyExpectation, WrongReply};
+use model::{Clock, WrongReply};
 use rustix::io::Errno;
 
+use super::wrong::wrong;
 use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, SLOTS_PER_LOOK, Worker};
 use crate::connection::State;
 use crate::outcome::Loss;
@@ -115,6 +116,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let asked = self.requests.get(place);
             let reader = &mut self.connections[slot].reader;
             match reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
+                Advance::NeedMore if reader.ends_with_connection() => self.keep_unended(slot, before),
                 Advance::NeedMore => {}
                 Advance::Malformed => {
                     self.keep_first(now_ns, |_| WrongReply::not_http(before), place);
@@ -133,14 +135,6 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         }
         if !hangup {
             self.offer(slot, now_ns);
-        }
-    }
-
-    /// Keeps the first reply that was not as expected, so that it can be shown.
-    #[cold]
-    fn keep_first(&mut self, now_ns: u64, reply: impl FnOnce(&ReplyExpectation) -> WrongReply, place: u32) {
-        if self.ledger.first_wrong.is_none() {
-            self.ledger.first_wrong = Some((now_ns, reply(self.requests.get(place).expect)));
         }
     }
 
@@ -173,14 +167,24 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
-        let place = self.connections.oldest_mut(slot).map(|moments| moments.place);
+        let Some(place) = self.connections.oldest_mut(slot).map(|moments| moments.place) else {
+            return self.lose(slot, Loss::Closed, now_ns);
+        };
         let reader = &mut self.connections[slot].reader;
-        match place.map(|place| reader.end(self.requests.get(place).expect)) {
-            Some(Advance::Complete(reply)) => {
+        match reader.end(self.requests.get(place).expect) {
+            Advance::Complete(reply) => {
+                let taken = self.take_unended(slot);
+                if !(reply.status_ok && reply.body_ok) {
+                    self.keep_first(now_ns, |expect| wrong(expect, &reply, &taken), place);
+                }
                 self.on_reply(slot, &reply, false, now_ns);
             }
-            Some(Advance::Malformed) => self.lose(slot, Loss::Malformed, now_ns),
-            Some(Advance::NeedMore) | None => self.lose(slot, Loss::Closed, now_ns),
+            Advance::Malformed => {
+                let torn = reader.held().to_vec();
+                self.keep_first(now_ns, |_| WrongReply::not_http(&torn), place);
+                self.lose(slot, Loss::Malformed, now_ns);
+            }
+            Advance::NeedMore => self.lose(slot, Loss::Closed, now_ns),
         }
     }
 
@@ -203,12 +207,4 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             }
         }
     }
-}
-
-/// What is known of a wrong reply, the last bytes of which are at the end of `taken`.
-fn wrong(expect: &ReplyExpectation, reply: &Reply, taken: &[u8]) -> WrongReply {
-    let body = reply.body_bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    let tail = body.map(|body| (body, body.min(taken.len()))).filter(|(body, here)| *here > 0 || *body == 0);
-    let tail = tail.map(|(body, here)| (&taken[taken.len() - here..], body - here));
-    WrongReply::new((expect.status, expect.body.as_deref()), reply.status, tail)
 }
