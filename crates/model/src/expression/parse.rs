@@ -1,6 +1,6 @@
 //! Text to tree.
 
-use super::units::{Number, band, settle};
+use super::units::{Number, band, is_unit, settle};
 use super::{Bound, Call, Expectation, Expression, ParseError};
 use crate::{Metric, parse_duration};
 
@@ -20,7 +20,9 @@ pub fn parse_expectation(text: &str) -> Result<Expectation, ParseError> {
     let mut bound = parser.bound()?;
     parser.skip_space();
     if parser.at < text.len() {
-        return Err(parser.expected("the end of the test"));
+        let mut error = parser.expected("the end of the test");
+        error.message.push_str("; a number is written like `5000`, `5k`, `50ms`, `20MiB` or `1%`");
+        return Err(error);
     }
     let bare = settle(&mut expression, std::slice::from_mut(&mut bound.number))?;
     Ok(Expectation { expression, bound: bound.settled(), bare })
@@ -104,15 +106,18 @@ impl<'a> Parser<'a> {
         Ok(digits)
     }
 
-    /// A number with its unit, if it has one: `50ms`, `20MiB`, `1%`.
+    /// A number with its unit, if it has one: `50ms`, `20 MiB`, `1%`, `5k`.
     fn number(&mut self) -> Result<Number, ParseError> {
         let digits = self.digits()?;
         let offset = self.at - digits.len();
-        let is_unit = |c: char| c.is_alphabetic() || c == '%';
-        let end = self.rest().find(|c| !is_unit(c)).unwrap_or(self.rest().len());
-        let unit = &self.rest()[..end];
-        self.at += end;
-        Number::read(digits, unit, offset)
+        let after = self.rest().trim_start();
+        let gap = self.rest().len() - after.len();
+        let in_unit = |c: char| c.is_alphabetic() || c == '%';
+        let word = &after[..after.find(|c| !in_unit(c)).unwrap_or(after.len())];
+        // Behind a space another word may follow, which is no unit.
+        let (gap, unit) = if gap == 0 || is_unit(word) { (gap, word) } else { (0, "") };
+        self.at += gap + unit.len();
+        Number::read(digits, unit, offset..self.at)
     }
 
     fn sum(&mut self) -> Result<Expression, ParseError> {

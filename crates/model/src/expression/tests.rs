@@ -30,6 +30,9 @@ fn within_is_a_band() {
     assert!((low - 0.95).abs() < 1e-12 && (high - 1.05).abs() < 1e-12);
 }
 
+const TOO_MUCH: &str =
+    "expected the end of the test here; a number is written like `5000`, `5k`, `50ms`, `20MiB` or `1%`";
+
 #[test]
 fn errors_point_at_their_place() {
     for (text, offset, message) in [
@@ -37,7 +40,9 @@ fn errors_point_at_their_place() {
         ("throughput a < 1", 11, "expected `(` and a target here"),
         ("throughput(a) = 1", 14, "expected `< number`, `> number` or `within 5% of 1` here"),
         ("throughput(a) < fast", 16, "expected a number here"),
-        ("throughput(a) < 1 or so", 18, "expected the end of the test here"),
+        ("throughput(a) < 1 or so", 18, TOO_MUCH),
+        ("throughput(a) > 5,000", 17, TOO_MUCH),
+        ("throughput(a) > 5000 rps", 21, TOO_MUCH),
         ("throughput(a, b) < 1", 15, "expected `=` and a level here"),
         ("", 0, "expected a metric such as `throughput(target)`, or a number here"),
     ] {
@@ -66,6 +71,11 @@ fn a_number_takes_the_unit_of_what_it_is_compared_with() {
     assert_eq!(bound("peak_memory(a) < 20MB"), Bound::Below(20e6));
     assert_eq!(bound("errors(a) < 1%"), Bound::Below(0.01));
     assert_eq!(bound("p99(a) within 10% of 50ms"), Bound::Between(45_000.0, 55_000.00000000001));
+    assert_eq!(bound("p99(a) > 1.5 s"), Bound::Above(1_500_000.0), "a space may part them");
+    assert_eq!(bound("peak_memory(a) < 64 MB"), Bound::Below(64e6));
+    assert_eq!(bound("errors(a) < 1 %"), Bound::Below(0.01));
+    assert_eq!(bound("throughput(a) > 5k"), Bound::Above(5_000.0));
+    assert_eq!(bound("throughput(a) > 1.5 M"), Bound::Above(1.5e6));
     let value = |text: &str| parse(text).expression.evaluate(&|_| Some(300.0)).unwrap();
     assert_eq!(value("time_to_ready(a) - 100ms < 1s"), 200.0, "in ms, as its metric");
     assert_eq!(value("time_to_ready(a) / 100ms < 4"), 3.0);
@@ -83,6 +93,9 @@ fn units_that_do_not_fit_are_refused_at_their_place() {
         ("throughput(a) * 50ms < 1", 16, "this is a time, and only a ratio can be multiplied by one"),
         ("2 * p99(a) < 50ms", 13, "this is a time, and what it is compared with has no unit"),
         ("p99(a) < 50mss", 11, "unknown unit `mss`"),
+        ("p99(a) < 50 MS", 12, "unknown unit `MS`"),
+        ("peak_memory(a) < 64 mb", 20, "unknown unit `mb`"),
+        ("throughput(a) < 50 ms", 16, "this is a time, and what it is compared with is in requests/s"),
     ] {
         let error = parse_expectation(text).unwrap_err();
         assert_eq!((error.offset, error.message.as_str()), (offset, message), "{text}");
@@ -95,6 +108,7 @@ fn a_bare_time_or_size_is_read_in_its_metrics_unit_and_told() {
     assert_eq!(bare("p99(a) < 50000"), Some((9, 5, "50ms")));
     assert_eq!(parse("p99(a) < 50000").bound, Bound::Below(50_000.0));
     assert_eq!(bare("memory_after(a) - 100 < 1MB"), Some((18, 3, "20MiB")));
+    assert_eq!(bare("p99(a) < 5k"), Some((9, 2, "50ms")), "a thousand of what");
     for fine in ["p99(a) - p99(b) < 0", "p99(a) / p99(b) < 2", "throughput(a) > 100", "errors(a) < 0.01"] {
         assert_eq!(bare(fine), None, "{fine}");
     }

@@ -1,5 +1,7 @@
 //! Numbers with units: what `50ms` is in the unit of the metric that it is compared with.
 
+use std::ops::Range;
+
 use super::{Bare, Bound, Expression, ParseError};
 use crate::{Metric, parse_duration};
 
@@ -16,6 +18,15 @@ const SIZES: [(&str, f64); 7] = [
 
 /// The units that a number may have.
 const UNITS: [&str; 11] = ["us", "ms", "s", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "%"];
+
+/// What a number may be a multiple of, as rates on the command line are.
+const THOUSANDS: [(&str, f64); 3] = [("k", 1e3), ("K", 1e3), ("M", 1e6)];
+
+/// Whether a word is a unit, or one that is only spelt wrong.
+pub(super) fn is_unit(word: &str) -> bool {
+    let named = UNITS.iter().any(|unit| unit.eq_ignore_ascii_case(word));
+    named || THOUSANDS.iter().any(|(name, _)| *name == word) || parse_duration(&format!("1{word}")).is_ok()
+}
 
 /// What a number with a unit measures, in its base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,18 +74,20 @@ pub struct Number {
 }
 
 impl Number {
-    /// Reads a number and the unit that follows it, if one does.
-    pub(super) fn read(digits: &str, unit: &str, offset: usize) -> Result<Number, ParseError> {
-        let length = digits.len() + unit.len();
+    /// Reads a number and the unit that follows it, if one does; both are at `place`.
+    pub(super) fn read(digits: &str, unit: &str, place: Range<usize>) -> Result<Number, ParseError> {
+        let (offset, length) = (place.start, place.len());
+        let thousands = THOUSANDS.iter().find(|(name, _)| *name == unit).map(|(_, times)| times);
         let size = || SIZES.iter().find(|(name, _)| *name == unit).map(|(_, bytes)| bytes);
         let value: f64 = digits.parse().map_err(|_| wrong(offset, length, "expected a number here"))?;
         let (value, dimension) = match unit {
             "" => (value, None),
             "%" => (value / 100.0, None),
-            _ => match (size(), parse_duration(&format!("{digits}{unit}"))) {
-                (Some(bytes), _) => (value * bytes, Some(Dimension::Size)),
-                (None, Ok(ns)) => (ns as f64 / 1e3, Some(Dimension::Time)),
-                (None, Err(_)) => return Err(unknown(unit, offset + digits.len())),
+            _ => match (thousands, size(), parse_duration(&format!("{digits}{unit}"))) {
+                (Some(times), ..) => (value * times, None),
+                (None, Some(bytes), _) => (value * bytes, Some(Dimension::Size)),
+                (None, None, Ok(ns)) => (ns as f64 / 1e3, Some(Dimension::Time)),
+                (None, None, Err(_)) => return Err(unknown(unit, place.end - unit.len())),
             },
         };
         Ok(Number { value, dimension, offset, length })
