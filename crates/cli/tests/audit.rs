@@ -52,6 +52,36 @@ impl Ended {
     }
 }
 
+#[test]
+fn failed_requests_are_told_and_too_many_are_a_bad_answer() {
+    let read =
+        |file: &str| std::fs::read_to_string(format!("{}/tests/audit/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let with = |text: &str, before: &str, line: &str| text.replacen(before, &format!("{line}\n{before}"), 1);
+    let wrk = read("wrk-delay.txt");
+    let few = with(&wrk, "Requests/sec:", "  Non-2xx or 3xx responses: 3");
+    audit_of(&few, &["-"]).exits(0).says(&["failed requests 3 of ", " requests failed, 0.2 %"]);
+    let many = with(&wrk, "Requests/sec:", "  Socket errors: connect 0, read 90000, write 0, timeout 10000");
+    let said = audit_of(&many, &["-"]).exits(1).says(&[
+        ": more requests failed than may",
+        "100,000 of ",
+        "more than the 1.0 % that may",
+    ]);
+    assert!(!said.stdout.contains("cannot be true"), "{said:#?}");
+    let ab = read("ab.txt");
+    let failed = with(&ab, "Total transferred:", "Non-2xx responses:      1000");
+    audit_of(&failed, &["-"]).exits(1).says(&["1,000 of ", " requests failed"]);
+    // ab calls a reply failed whose length is not that of the first.
+    let zero = "Failed requests:        0";
+    assert!(ab.contains(zero), "{ab}");
+    let lengths = "Failed requests:        900\n   (Connect: 0, Receive: 0, Length: 900, Exceptions: 0)";
+    let dynamic = audit_of(&ab.replace(zero, lengths), &["-"]).exits(0);
+    assert!(!dynamic.stdout.contains("failed requests"), "{dynamic:#?}");
+    let table = "name,connections,requests,errors\na,10,1000,50\nb,10,1000,0\n";
+    audit_of(table, &["-"])
+        .exits(1)
+        .says(&["1 result with more failed requests than may be", "50 of 1,000 requests failed, 5.0 %"]);
+}
+
 /// The document of the only result in a file.
 fn document(arguments: &[&str]) -> Value {
     let ended = audit(&[arguments, &["--format", "json"]].concat());

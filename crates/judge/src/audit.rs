@@ -12,6 +12,7 @@ mod tests;
 use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, RowAudit};
 
 use crate::figures::micros;
+use crate::thresholds::ALLOWED_FAILURES;
 
 /// A statement that could be tried: whether it holds, with the two sides in figures.
 struct Tried {
@@ -60,7 +61,8 @@ fn audit_row(published: Published) -> RowAudit {
     let checks: Vec<AuditNote> =
         AuditCheck::ALL.iter().map(|check| note(*check, attempt(*check, &published))).collect();
     let remarks = remarks::of_row(&published);
-    RowAudit { published, checks, remarks }
+    let failing = remarks::failed_share(&published).is_some_and(|share| share > ALLOWED_FAILURES);
+    RowAudit { published, checks, remarks, failing }
 }
 
 fn attempt(check: AuditCheck, row: &Published) -> Attempt {

@@ -116,6 +116,10 @@ pub struct Published {
     pub ok: Option<u64>,
     /// Of these, bad ones, if printed on their own.
     pub errors: Option<u64>,
+    /// All that failed: bad ones and those without a reply, however the source counts them.
+    pub failed: Option<u64>,
+    /// Of these, those that are not among the requests that ended.
+    pub lost: u64,
     /// Bytes received.
     pub bytes: Option<Printed>,
     /// Bytes received a second.
@@ -127,6 +131,14 @@ pub struct Published {
 }
 
 impl Published {
+    /// How many requests failed and of how many; none where one of them is not known.
+    pub fn failed_of(&self) -> Option<(u64, u64)> {
+        let from_ok = || Some(self.requests?.saturating_sub(self.ok?));
+        let failed = self.failed.or(self.errors).or_else(from_ok)?;
+        let all = self.requests.map(|requests| requests.saturating_add(self.lost))?;
+        (failed <= all && all > 0).then_some((failed, all))
+    }
+
     /// A result of which nothing is known yet.
     pub fn new(source: AuditSource, model: AuditModel) -> Self {
         Self {
@@ -143,6 +155,8 @@ impl Published {
             requests: None,
             ok: None,
             errors: None,
+            failed: None,
+            lost: 0,
             bytes: None,
             bytes_per_s: None,
             bytes_have_heads: false,
@@ -213,6 +227,8 @@ pub struct RowAudit {
     pub checks: Vec<AuditNote>,
     /// What does not contradict anything but should be known.
     pub remarks: Vec<Reason>,
+    /// Whether more of its requests failed than may.
+    pub failing: bool,
 }
 
 impl RowAudit {
@@ -240,5 +256,10 @@ impl Audit {
     /// Whether some figures of a result cannot be true together.
     pub fn is_contradictory(&self) -> bool {
         self.rows.iter().any(RowAudit::is_contradictory)
+    }
+
+    /// Whether the answer is bad: some figures cannot be true together, or more requests of a result failed than may.
+    pub fn is_bad(&self) -> bool {
+        self.is_contradictory() || self.rows.iter().any(|row| row.failing)
     }
 }

@@ -37,6 +37,13 @@ fn overview(page: &mut Page, audit: &Audit) {
         n => (Tint::Bad, format!("{all}, {} with figures that cannot be true together", thousands(n as u64))),
     };
     page.line(tint, &text);
+    let failing = audit.rows.iter().filter(|row| row.failing).count() as u64;
+    if failing > 0 {
+        page.line(
+            Tint::Bad,
+            &format!("{} with more failed requests than may be", counted(failing, "result", "results")),
+        );
+    }
     remarks(page, &audit.remarks);
 }
 
@@ -45,6 +52,7 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     let tried = row.that(AuditOutcome::Holds).count() > 0;
     let (tint, verdict) = match (row.is_contradictory(), tried) {
         (true, _) => (Tint::Bad, "some figures cannot be true together"),
+        (false, _) if row.failing => (Tint::Bad, "more requests failed than may"),
         (false, true) => (Tint::Good, "nothing contradictory in what could be checked"),
         (false, false) => (Tint::Unsure, "no check could be made"),
     };

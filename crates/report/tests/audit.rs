@@ -38,7 +38,12 @@ fn contradictory() -> RowAudit {
         note(AuditCheck::Order, AuditOutcome::Holds, "p50, p99.9, max, mean are in order"),
         note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
     ];
-    RowAudit { published, checks, remarks: vec![Reason::new("added-samples", "wrk adds samples that nobody measured")] }
+    RowAudit {
+        published,
+        checks,
+        remarks: vec![Reason::new("added-samples", "wrk adds samples that nobody measured")],
+        failing: false,
+    }
 }
 
 fn sound(name: &str) -> RowAudit {
@@ -50,7 +55,7 @@ fn sound(name: &str) -> RowAudit {
         note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
         note(AuditCheck::InFlight, AuditOutcome::NotMade, "not given: mean latency"),
     ];
-    RowAudit { published, checks, remarks: Vec::new() }
+    RowAudit { published, checks, remarks: Vec::new(), failing: false }
 }
 
 fn table() -> Audit {

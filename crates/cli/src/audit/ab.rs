@@ -35,6 +35,7 @@ pub(super) fn read(text: &str) -> Published {
     let mut row = Published::new(AuditSource::Ab, AuditModel::Closed);
     row.bytes_have_heads = true;
     let (mut host, mut port, mut path) = ("", "", "");
+    let (mut bad_status, mut other_length) = (0, 0);
     for line in text.lines().map(str::trim) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -44,6 +45,10 @@ pub(super) fn read(text: &str) -> Published {
             ["Concurrency", "Level:", connections] => row.connections = count(connections),
             ["Complete", "requests:", requests] => row.requests = count(requests),
             ["Failed", "requests:", errors] => row.errors = count(errors),
+            ["Non-2xx", "responses:", replies] => bad_status = count(replies).unwrap_or(0),
+            ["(Connect:", .., "Length:", by_length, "Exceptions:", _] => {
+                other_length = count(by_length.trim_end_matches(',')).unwrap_or(0);
+            }
             ["Requests", "per", "second:", rate, ..] => row.rate_per_s = number(rate),
             ["Total:", min, mean, stdev, _, max] => {
                 row.latency_us.min = milliseconds(min);
@@ -62,6 +67,8 @@ pub(super) fn read(text: &str) -> Published {
             row.bytes_per_s = flow.split_whitespace().next().and_then(number).map(|kib| kib.scaled(1024.0));
         }
     }
+    // Another length than the first reply's is a failure to ab alone, and another status none.
+    row.failed = row.errors.map(|failed| failed.saturating_sub(other_length).saturating_add(bad_status));
     if !host.is_empty() {
         row.name = format!("http://{host}:{port}{path}");
     }

@@ -89,6 +89,7 @@ impl Tally {
 
     /// Their sum is the number of requests; it is not a figure of its own that could contradict them.
     pub(super) fn enter(self, row: &mut Published) {
+        row.failed = self.any.then_some(self.errors);
         row.requests = self.any.then(|| self.ok.saturating_add(self.errors));
     }
 }

@@ -18,6 +18,7 @@ use std::io::Read;
 use std::path::Path;
 
 use model::{AuditModel, AuditSource, NS_PER_S, Printed, Published};
+use report::format::counted;
 
 use crate::exit::{Exit, Failure};
 use crate::output::{style, write_out};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<Exit, Failure> {
         AuditFormat::Text => report::audit_text(&audit, style()),
         AuditFormat::Json => report::audit_json(&audit),
     })?;
-    Ok(if audit.is_contradictory() { Exit::Bad } else { Exit::Good })
+    Ok(if audit.is_bad() { Exit::Bad } else { Exit::Good })
 }
 
 /// The name and text of what is to be audited.
@@ -71,7 +72,7 @@ fn complete(row: &mut Published, args: &AuditArgs) -> Result<(), Failure> {
     if let (Some(given), Some(printed), false) = (args.connections, row.connections, is_table)
         && given != printed
     {
-        return Err(printed_itself("--connections", &format!("{printed} connections")));
+        return Err(printed_itself("--connections", &counted(printed, "connection", "connections")));
     }
     let duration_s = args.duration.map(|ns| ns as f64 / NS_PER_S as f64);
     if let (Some(given), Some(printed), false) = (duration_s, row.duration_s, is_table)

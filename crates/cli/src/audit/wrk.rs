@@ -31,11 +31,20 @@ pub(super) fn read(text: &str, source: AuditSource) -> Published {
         }
         if let Some(errors) = after(line, "Non-2xx or 3xx responses:") {
             row.errors = count(errors);
+        } else if let Some(lost) = after(line, "Socket errors:") {
+            row.lost = socket_errors(lost);
         } else if let Some(rate) = after(line, "Requests/sec:") {
             row.rate_per_s = number(rate);
         } else if let Some(flow) = after(line, "Transfer/sec:") {
             row.bytes_per_s = bytes(flow);
         }
     }
+    row.failed = Some(row.errors.unwrap_or(0).saturating_add(row.lost));
     row
+}
+
+/// `connect 0, read 12, write 0, timeout 3`: none of these is among the requests.
+fn socket_errors(text: &str) -> u64 {
+    let counts = text.split(',').filter_map(|part| count(part.trim().split_once(' ')?.1));
+    counts.fold(0, u64::saturating_add)
 }

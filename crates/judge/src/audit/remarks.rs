@@ -3,18 +3,42 @@
 use model::{AuditSource, Printed, Published, Reason};
 
 use super::in_the_clock;
-use crate::figures::{count, figure, micros, quantile_name};
-use crate::thresholds::{AUDIT_SLACK, EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD};
+use crate::figures::{count, figure, micros, percent, quantile_name};
+use crate::thresholds::{
+    ALLOWED_FAILURES, AUDIT_SLACK, EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD,
+};
 
 /// Remarks about one result.
 pub(super) fn of_row(row: &Published) -> Vec<Reason> {
-    let remarks = [added_samples(row), waiting_for_workers(row), equal_quantiles(row), not_estimable(row)];
+    let remarks =
+        [failed_requests(row), added_samples(row), waiting_for_workers(row), equal_quantiles(row), not_estimable(row)];
     remarks.into_iter().flatten().collect()
 }
 
 /// Remarks about results side by side.
 pub(super) fn of_all(rows: &[Published]) -> Vec<Reason> {
     ties(rows).into_iter().collect()
+}
+
+/// The share of the requests that failed.
+pub(super) fn failed_share(row: &Published) -> Option<f64> {
+    row.failed_of().map(|(failed, all)| failed as f64 / all as f64)
+}
+
+/// A failure is no answer, and its time none of an answer.
+fn failed_requests(row: &Published) -> Option<Reason> {
+    let ((failed, all), share) = (row.failed_of()?, failed_share(row)?);
+    (failed > 0).then(|| {
+        let more = if share > ALLOWED_FAILURES {
+            format!(", more than the {} that may", percent(ALLOWED_FAILURES))
+        } else {
+            String::new()
+        };
+        let [failed, all] = [failed, all].map(count);
+        let text =
+            format!("{failed} of {all} requests failed, {}{more}: rate and latencies may be theirs", percent(share));
+        Reason::new("failed-requests", text)
+    })
 }
 
 /// wrk 4 adds samples that nobody measured for each latency above twice the mean time between the requests of a
