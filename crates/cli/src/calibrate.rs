@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::{
@@ -114,7 +115,29 @@ pub(crate) fn stored_limits() -> Option<GeneratorLimits> {
         say(format!("note: the stored calibration is ignored: {error}; make another with bourdon calibrate"));
         None
     })?;
-    (stored.instrument == instrument()).then_some(stored.limits)?
+    let why = unusable(&stored, &instrument());
+    if let Some(why) = &why {
+        static SAID: Once = Once::new();
+        SAID.call_once(|| say(format!("note: {why}; make another with bourdon calibrate")));
+    }
+    stored.limits.filter(|_| why.is_none())
+}
+
+/// Why nothing can be taken from a calibration here.
+fn unusable(stored: &Calibration, here: &Instrument) -> Option<String> {
+    let date: String = stored.measured_at.chars().take(10).collect();
+    if stored.instrument != *here {
+        return Some(format!(
+            "the calibration of {date} was made on another machine or kernel, or by another version of bourdon, so the \
+             generator's limits are not known here"
+        ));
+    }
+    stored.limits.is_none().then(|| {
+        format!(
+            "the calibration of {date} found no open rate that can be trusted, so the generator's limits are not known; \
+             look for what else runs on this machine"
+        )
+    })
 }
 
 fn read_calibration(file: &Path) -> Result<Option<Calibration>, LabError> {

@@ -73,8 +73,18 @@ fn a_calibration_of_another_machine_says_nothing() {
             serde_json::json!({ "ceiling_per_s": 20.0, "pipelined_ceiling_per_s": 20.0, "open_rate_per_s": 10.0 });
         calibration["instrument"]["kernel"] = "another".into();
     });
+    let ended = lab.bourdon(&["load", "http://127.0.0.1:1/", "-n", "1", "-d", "10ms"]);
+    ended.says(&["was made on another machine or kernel", "make another with bourdon calibrate"]);
     let open = load(&lab, &["-R", "200"]);
     assert!(!first_reason(&open).contains("calibration"), "{}", first_reason(&open));
+}
+
+#[test]
+fn a_calibration_that_found_nothing_to_trust_is_told_to_who_relies_on_it() {
+    let lab = calibrated(|calibration| calibration["limits"] = Json::Null);
+    let ended = lab.bourdon(&["load", "http://127.0.0.1:1/", "-n", "1", "-d", "10ms"]);
+    let said = ended.stderr.matches("found no open rate that can be trusted").count();
+    assert_eq!(said, 1, "{}", ended.stderr);
 }
 
 #[test]
