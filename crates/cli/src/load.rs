@@ -10,6 +10,7 @@ use model::{
     Request, Tls, Trust, Validity, Verdict,
 };
 use report::Origin;
+use report::format::counted;
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
 use crate::calibrate;
@@ -59,9 +60,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     saved?;
     let connections = &measured.connections;
     if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
-        let (address, attempts) = (spec.address, connections.connect_failed);
+        let (address, attempts) = (spec.address, counted(connections.connect_failed, "attempt", "attempts"));
         let why = no_connection(&measured);
-        say(format!("no connection to {address} in {attempts} attempts; {why}"));
+        say(format!("no connection to {address} in {attempts}; {why}"));
     }
     if let Some(error) = output.log_failure {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
@@ -82,10 +83,9 @@ fn no_connection(measured: &Measurement) -> String {
 /// Puts the arguments together into what the engine is asked for.
 fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     if args.threads > args.connections {
-        let (threads, connections) = (args.threads, args.connections);
-        return Err(Failure::usage(format!(
-            "{threads} threads cannot share {connections} connections; use at most -t {connections}"
-        )));
+        let (threads, most) = (args.threads, args.connections);
+        let connections = counted(most.into(), "connection", "connections");
+        return Err(Failure::usage(format!("{threads} threads cannot share {connections}; use at most -t {most}")));
     }
     if args.no_keepalive && args.pipeline > 1 {
         return Err(Failure::usage("--pipeline needs connections that are kept; leave out --no-keepalive"));

@@ -25,6 +25,11 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// A count with its noun: `1 reply`, `2 replies`.
+pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
 /// A positive figure with about three significant digits: `9,214`, `97.2`, `0.97`.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {

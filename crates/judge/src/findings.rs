@@ -5,7 +5,7 @@ use model::{Cell, Certainty, Finding, Metric, Observation, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
-use crate::figures::{count, figure, micros, percent};
+use crate::figures::{counted, figure, micros, percent};
 use crate::records::Records;
 use crate::statistics::{geometric_mean, mean};
 use crate::thresholds::{
@@ -87,9 +87,9 @@ impl Plateau {
 
     fn sentence(&self) -> String {
         format!(
-            "{} replies a second at {} connections and a delay of {}: {} requests at once",
+            "{} replies a second at {} and a delay of {}: {} requests at once",
             figure(self.at_once / self.delay_s),
-            count(self.slots as u64),
+            counted(self.slots as u64, "connection", "connections"),
             micros(self.delay_s * 1e6),
             figure(self.at_once)
         )

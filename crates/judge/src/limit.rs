@@ -3,7 +3,7 @@
 use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, figure, kinds, micros, percent};
+use crate::figures::{count, counted, figure, kinds, micros, percent};
 use crate::thresholds::{
     AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STANDSTILL_LEAST_S, STANDSTILL_SHARE, TARGET_BUSY,
 };
@@ -91,8 +91,8 @@ pub(crate) fn stood_still(measured: &Measurement) -> Option<String> {
 
 fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
     let busy = Needy::of(measured).words();
-    let connections = count(asked.connections.into());
-    let limit = format!("the server (or the {connections} connections) was the limit");
+    let connections = counted(asked.connections.into(), "connection", "connections");
+    let limit = format!("the server (or the {connections}) was the limit");
     Limit::new(Verdict::Valid, "server-bound", format!("the generator {busy}: {limit}"))
 }
 

@@ -48,7 +48,8 @@ fn no_latency(cell: &CellAnalysis) -> Option<&'static str> {
 fn no_p99(cell: &CellAnalysis) -> Option<&'static str> {
     let latency = &cell.latency_us;
     let lower = latency.p90.estimate.or(latency.p50.estimate);
-    (latency.p99.estimate.is_none() && lower.is_some()).then_some("it takes 368 requests in each launch")
+    (latency.p99.estimate.is_none() && lower.is_some())
+        .then_some("fewer than 368 requests in each launch, which it needs")
 }
 
 fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {

@@ -348,8 +348,13 @@ fn connections(measured: &Measurement) -> String {
             text.push_str(&format!(", {name} {}", thousands(count)));
         }
     }
-    let [min, median, max] = [counts.completed_min, counts.completed_median, counts.completed_max].map(thousands);
-    let served = format!("{min} to {max} replies on each, median {median}");
+    let [min, median] = [counts.completed_min, counts.completed_median].map(thousands);
+    let most = counted(counts.completed_max, "reply", "replies");
+    let served = if counts.completed_min == counts.completed_max {
+        format!("{most} on each")
+    } else {
+        format!("{min} to {most} on each, median {median}")
+    };
     let jain = counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("Jain index {jain:.3}"))));
     format!("{text}, never served {}; {served}{jain}", thousands(counts.never_served))
 }

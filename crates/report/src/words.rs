@@ -214,8 +214,10 @@ pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
     let (not_tried, told): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.reason.code == "not-tried");
     let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
-    if !not_tried.is_empty() {
-        said.push(format!("{} more were not launched: their target had not started", not_tried.len()));
+    match not_tried.len() {
+        0 => {}
+        1 => said.push("1 more was not launched: its target had not started".to_owned()),
+        more => said.push(format!("{more} more were not launched: their target had not started")),
     }
     said
 }

@@ -1,6 +1,7 @@
 //! `[generator]` and the machine: how generator and target share the CPUs.
 
 use model::{GeneratorPlan, Level};
+use report::format::counted;
 
 use super::Machine;
 use super::diagnostic::{Fault, Read};
@@ -34,7 +35,8 @@ impl Asked {
             let cpus = item.small(1, "2")?;
             let most = machine.cpus.saturating_sub(1);
             if cpus > most {
-                let message = format!("of {} CPUs the generator can have {most} to itself, not {cpus}", machine.cpus);
+                let all = counted(machine.cpus.into(), "CPU", "CPUs");
+                let message = format!("of {all} the generator can have {most} to itself, not {cpus}");
                 return Err(item.fault(message).help("leave the key out, or leave the target one at least"));
             }
             Ok(cpus)
@@ -85,8 +87,8 @@ impl Share {
         let own = if self.target.is_empty() { &self.all } else { &self.target };
         let most = own.len();
         let too_many = || {
-            let message =
-                format!("a target can have {most} of this machine's {} CPUs to itself, not {count}", self.all.len());
+            let all = counted(self.all.len() as u64, "CPU", "CPUs");
+            let message = format!("of this machine's {all} a target can have {most} to itself, not {count}");
             Fault::new(placed.span.clone(), message)
                 .help(format!("write `\"{ALL_CPUS}\"` to let it share the generator's CPU, or at most {most}"))
         };

@@ -176,7 +176,7 @@ fn impossible_mixes() {
         ),
         (
             "[vary]\ntarget = 'alpha'\ntarget_cpus = «4\n",
-            "a target can have 3 of this machine's 4 CPUs to itself, not 4",
+            "of this machine's 4 CPUs a target can have 3 to itself, not 4",
             "\"all\"",
         ),
         ("[vary]\ntarget = 'alpha'\nprofile = «'yes'\n", "`profile` must be true or false, not text", "profile = true"),
