@@ -74,6 +74,7 @@ impl RunProgress {
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
+            Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
             Event::TrialStarted { spec, label, done, expected } => {
                 self.begin_block(spec.block);
                 self.label = stderr_text(label).replace('\n', " ");
@@ -88,11 +89,10 @@ impl RunProgress {
                 self.bar.set_message(format!("block {}: {} · {rate} requests/s", self.block, self.label));
             }
             Event::TrialEnded { record } => self.end_trial(record),
-            Event::Finished { reason } => {
-                self.end_block();
-                self.bar.finish_and_clear();
-                say(format!("done: {reason}"));
+            Event::GivenUp { block, target } => {
+                self.end(&format!("stopped after block {block}: {target} could not be started"));
             }
+            Event::Finished { reason } => self.end(&format!("done: {reason}")),
         }
     }
 
@@ -119,9 +119,16 @@ impl RunProgress {
         }
     }
 
+    fn end(&mut self, why: &str) {
+        self.end_block();
+        self.bar.finish_and_clear();
+        say(why);
+    }
+
     fn end_block(&mut self) {
         if self.block_trials > 0 && self.bar.is_hidden() {
-            say(format!("block {}: {} trials", self.block, self.block_trials));
+            let trials = ::report::format::counted(self.block_trials as u64, "trial", "trials");
+            say(format!("block {}: {trials}", self.block));
         }
         self.block_trials = 0;
     }

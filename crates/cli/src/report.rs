@@ -14,7 +14,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let record = RunFolder::read(&args.run).map_err(Failure::usage)?;
     let analysis = analyse(&record);
     // The answer first: what cannot be kept can still be read.
-    let printed = print(&analysis, args.format);
+    let printed = print(&analysis, args.format).and_then(|()| match args.format {
+        ReportFormat::Text => print_next_step(&analysis, &args.run),
+        _ => Ok(()),
+    });
     if let Err(error) = write_documents(&args.run, &analysis) {
         say_unkept(&error, &args.run);
         return Ok(Exit::Usage);
@@ -40,6 +43,14 @@ pub(crate) fn write_documents(folder: &Path, analysis: &Analysis) -> Result<(), 
 pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
     let command = resume::subcommand("report", folder);
     say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis anew: {command}"));
+}
+
+/// Prints how a run that needs more blocks is given them.
+pub(crate) fn print_next_step(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
+    match ::report::next_step(analysis, &resume::command(folder)) {
+        Some(step) => write_out(&format!("{step}\n")),
+        None => Ok(()),
+    }
 }
 
 /// Prints the analysis on stdout.

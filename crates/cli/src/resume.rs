@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use lab::{RunFolder, RunRecord};
+use lab::{RunFolder, RunRecord, Unstarted};
 use model::{Blocks, Plan};
+use report::format::counted;
 
 use crate::exit::Failure;
 use crate::output::say;
@@ -40,8 +41,9 @@ impl Opened {
         let plan = &mut self.record.plan;
         let least = judge::blocks_begun(plan, &self.record.trials).max(plan.blocks.min);
         if blocks < least {
+            let has = counted(least.into(), "block", "blocks");
             return Err(Failure::usage(format!(
-                "--blocks {blocks}: this run has {least} blocks already; with --resume ask for {least} or more"
+                "--blocks {blocks}: this run has {has} already; with --resume ask for {least} or more"
             )));
         }
         let asked = Blocks { min: blocks, max: blocks };
@@ -62,7 +64,8 @@ impl Opened {
             let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
             return Err(Failure::unreachable(format!("the run cannot be resumed: {}", missing.join("; "))));
         }
-        say(format!("resuming {}, {} trials recorded", self.folder.path().display(), trials.len()));
+        let recorded = counted(trials.len() as u64, "trial", "trials");
+        say(format!("resuming {}, {recorded} recorded", self.folder.path().display()));
         Ok(Trial { plan, prepared, folder: self.folder, environment, done: trials })
     }
 }
@@ -78,6 +81,19 @@ pub(crate) fn subcommand(words: &str, folder: &Path) -> String {
     let folder = folder.to_string_lossy();
     let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned();
     format!("{} {words} {}", quoted(&called), quoted(&folder))
+}
+
+/// Says what to do about a target without which a run ended, and how it then goes on; `others` whether it can do so
+/// without that target.
+pub(crate) fn say_unstarted(folder: &Path, Unstarted { target, why }: &Unstarted, others: bool) {
+    let resume = command(folder);
+    say(format!(
+        "{target} could not be started: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
+         anew; if something else was missing, mend that and resume: {resume}"
+    ));
+    if others {
+        say(format!("without {target}: {resume} --keep-going"));
+    }
 }
 
 /// Says how to resume what is in a folder.

@@ -4,7 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use judge::BlockPlanner;
-use lab::{Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools};
+use lab::{
+    Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools, Unstarted,
+};
 use model::{
     AbsentTarget, Analysis, CellPlan, ClaimVerdict, ENVIRONMENT_SCHEMA, Environment, Level, Plan, TrialRecord,
     TrialStage,
@@ -43,6 +45,8 @@ pub(crate) struct Conducted {
     pub(crate) record: RunRecord,
     pub(crate) analysis: Analysis,
     pub(crate) interrupted: bool,
+    /// The target that never started, without which the run ended.
+    pub(crate) unstarted: Option<Unstarted>,
     /// Whether the analysis lies beside the record.
     kept: bool,
     prepared: Prepared,
@@ -73,13 +77,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         }
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
-    let ended = conduct(trial, &stop, progress)?;
+    let ended = conduct(trial, args.keep_going, &stop, progress)?;
     report::print(&ended.analysis, args.format)?;
     if args.format == ReportFormat::Text {
         write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
+        if !ended.interrupted && ended.unstarted.is_none() {
+            report::print_next_step(&ended.analysis, &ended.path)?;
+        }
     }
+    ended.say_how_to_go_on();
     if ended.interrupted {
-        return Ok(ended.interruption());
+        return Ok(Exit::Interrupted);
     }
     Ok(exit(&ended, args.gate))
 }
@@ -177,6 +185,9 @@ fn record(
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
+    if let Some(few) = judge::too_few_blocks(&plan) {
+        say(format!("note: {few}"));
+    }
     Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
 }
 
@@ -235,12 +246,17 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
 }
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
-pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProgress) -> Result<Conducted, Failure> {
+pub(crate) fn conduct(
+    mut trial: Trial,
+    keep_going: bool,
+    stop: &AtomicBool,
+    mut progress: RunProgress,
+) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher { executable: home::executable() };
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let planner = BlockPlanner::new(&trial.plan);
-    let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools };
+    let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
     let ended = session.run(&planner, stop, &mut |event| progress.show(&event));
     progress.stop();
     let path = trial.folder.path().to_owned();
@@ -248,7 +264,8 @@ pub(crate) fn conduct(mut trial: Trial, stop: &AtomicBool, mut progress: RunProg
     let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
     let analysis = report::analyse(&record);
     let kept = report::write_documents(&path, &analysis).inspect_err(|error| report::say_unkept(error, &path)).is_ok();
-    Ok(Conducted { path, record, analysis, interrupted: ended.interrupted, kept, prepared: trial.prepared })
+    let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
+    Ok(Conducted { path, record, analysis, interrupted, unstarted, kept, prepared: trial.prepared })
 }
 
 /// Why a run could not be recorded further, and how it is resumed.
@@ -258,10 +275,16 @@ fn stopped(error: &LabError, path: &Path) -> Failure {
 }
 
 impl Conducted {
-    /// Says how to resume a run that was interrupted.
-    fn interruption(&self) -> Exit {
-        resume::say_interrupted(&self.path);
-        Exit::Interrupted
+    /// Says how to go on with a run that ended before its time.
+    pub(crate) fn say_how_to_go_on(&self) {
+        if self.interrupted {
+            resume::say_interrupted(&self.path);
+        }
+        if let Some(unstarted) = &self.unstarted {
+            let measured = self.record.trials.iter().any(|trial| trial.measurement.is_some());
+            let others = measured && self.record.plan.comparison.is_none();
+            resume::say_unstarted(&self.path, unstarted, others);
+        }
     }
 
     /// The status that does not depend on the figures: none where every launch served and the answer is kept.
@@ -270,7 +293,7 @@ impl Conducted {
         let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
         let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| of.connections.opened == 0);
         let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
-        let unreachable = self.record.trials.iter().any(unreached) || !self.prepared.failed.is_empty();
+        let unreachable = self.record.counted().any(unreached) || !self.prepared.failed.is_empty();
         match (self.kept, unreachable) {
             (false, _) => Some(Exit::Usage),
             (true, true) => Some(Exit::Unreachable),

@@ -135,7 +135,8 @@ fn one(args: &RunArgs, series: &Series, folder: &Path, name: &str, stop: &Atomic
             run::begin(&args, run::plan(&args, name)?, stop, &mut progress)?
         }
     };
-    run::conduct(trial, stop, progress)
+    // Nobody may be there to mend what does not start.
+    run::conduct(trial, true, stop, progress)
 }
 
 /// The run of an experiment in the folder of a series: `DATE-NAME`.

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use lab::{Builder, Check, ProcessLauncher, check_contract, with_runtime};
+use lab::{Builder, Check, LaunchSpec, Launcher, ProcessLauncher, check_contract, with_runtime};
 use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
@@ -157,7 +157,9 @@ fn check(
 ) -> Result<(), Failure> {
     let launcher = ProcessLauncher { executable: home::executable() };
     let output = Unnamed::new()?;
-    match check_contract(target, runtime, binary, &launcher, &output.path(), seed, stop) {
+    let mut waiting = |seen: &str| say(format!("waiting for {}: {seen}", target.name));
+    let mut launch = |spec: &LaunchSpec<'_>| launcher.launch(spec, stop, &mut waiting);
+    match check_contract(target, runtime, binary, &mut launch, &output.path(), seed, stop) {
         Ok(checks) => conclude(&checks, line),
         Err(failure) => (line.state, line.ok) = (format!("{}\n{}", failure.text, failure.output), false),
     }
@@ -166,7 +168,11 @@ fn check(
 
 fn conclude(checks: &[Check], line: &mut Line) {
     line.checks = checks.len();
-    let breach = |check: &Check| check.breach.as_ref().map(|seen| format!("{}: {seen}", check.name));
+    let breach = |check: &Check| {
+        let breach = check.breach.as_ref()?;
+        let reply = breach.wrong.as_ref().map_or(String::new(), |wrong| format!(": {}", report::wrong_reply(wrong)));
+        Some(format!("{}: {}{reply}", check.name, breach.seen))
+    };
     line.breaches = checks.iter().filter_map(breach).collect();
     line.ok = line.breaches.is_empty();
     line.state = if line.ok {

@@ -30,6 +30,7 @@ impl Url {
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let malformed = |why: &str| Failure::usage(format!("`{}` is not a URL to load: {why}", without_user(text)));
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        check_scheme(text).map_err(|why| malformed(&why))?;
         check_characters(text).map_err(|why| malformed(&why))?;
         check_port(&with_scheme).map_err(|why| malformed(&why))?;
         let uri: Uri =
@@ -95,6 +96,18 @@ fn without_user(text: &str) -> String {
     format!("{scheme}…@{rest}")
 }
 
+/// Without its two slashes a scheme would pass for the name of a host.
+fn check_scheme(text: &str) -> Result<(), String> {
+    let (Some((scheme @ ("http" | "https"), rest)), false) = (text.split_once(':'), text.contains("://")) else {
+        return Ok(());
+    };
+    // A host of that name with a port, or a user of that name with a password.
+    if rest.starts_with(|c: char| c.is_ascii_digit()) || (rest.contains('@') && !rest.starts_with('/')) {
+        return Ok(());
+    }
+    Err(format!("two slashes follow `{scheme}:`; write {scheme}://host[:port][/path]"))
+}
+
 /// The URI parser only says that something is wrong; what a shell's quotes let through is named.
 fn check_characters(text: &str) -> Result<(), String> {
     match text.chars().find(|c| c.is_whitespace() || c.is_control()) {
@@ -132,6 +145,7 @@ mod tests {
             ("https://localhost", "localhost", 443, "localhost", "/"),
             ("https://localhost:8443/x", "localhost", 8443, "localhost:8443", "/x"),
             ("localhost:90", "localhost", 90, "localhost:90", "/"),
+            ("http:90/x", "http", 90, "http:90", "/x"),
             ("http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"),
             ("http://host?x=1", "host", 80, "host", "/?x=1"),
             ("host:90?x", "host", 90, "host:90", "/?x"),
@@ -185,6 +199,9 @@ mod tests {
         for (text, why) in [
             ("http://127.0.0.1:99999/", "`99999` is not a port"),
             ("http://127.0.0.1:0/", "`0` is not a port"),
+            ("http:/127.0.0.1/", "two slashes follow `http:`; write http://host[:port][/path]"),
+            ("http:localhost:8080", "two slashes follow `http:`"),
+            ("https:/host", "two slashes follow `https:`"),
             ("http://127.0.0.1:http/", "`http` is not a port"),
             ("ftp://localhost/", "must begin with http:// or https://"),
             ("http://", "is not a URL"),

@@ -45,6 +45,28 @@ fn refused_at_mark(marked: &str, words: &[&str]) {
 }
 
 #[test]
+fn numbers_and_urls_that_cannot_be_meant() {
+    let lab = Lab::new();
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&["-d", "-5"], &["'-5' for '--duration <TIME>'", "`-5` is negative"]),
+        (&["-d", "0"], &["must be above zero"]),
+        (&["-c", "0"], &["'0' for '--connections", "must be a whole number of 1 or more"]),
+        (&["-c", "-3"], &["must be a whole number of 1 or more"]),
+        (&["-n", "0"], &["'0' for '--requests <N>'", "must be a whole number of 1 or more"]),
+        (&["-R", "0"], &["requests a second above zero", "leave it out for a closed load"]),
+        (&["--timeout", "-1s"], &["`-1s` is negative"]),
+        (&["--warm-up", "-1"], &["`-1` is negative"]),
+    ];
+    for (args, words) in cases {
+        let load = [&["load", "http://127.0.0.1:1/"], args].concat();
+        refused(&lab, lab.bourdon(&load), words);
+    }
+    refused(&lab, lab.bourdon(&["load", "http:/localhost"]), &["two slashes follow `http:`"]);
+    let lab = lab.file("a.json", "{}");
+    refused(&lab, lab.bourdon(&["compare", "a.json", "./a.json"]), &["are the same record", "name another one"]);
+}
+
+#[test]
 fn words_that_are_not_known() {
     let cases: [(String, &[&str]); 9] = [
         (with("«conections = 5", "", ""), &["unknown key `conections` in [load]", "did you mean `connections`?"]),

@@ -19,12 +19,12 @@ fn assert_refused(what: &str, ended: &Ended, status: i32, cause: &str, cure: &st
 #[test]
 fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
     for (line, status, cause, cure) in [
-        ("-c 0 http://h/", 2, "invalid value '0' for '--connections", "0 is not in 1.."),
+        ("-c 0 http://h/", 2, "invalid value '0' for '--connections", "must be a whole number of 1 or more"),
         ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "above zero, for instance 1000"),
         ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "above zero, for instance 1000"),
         ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "above zero, for instance 1000"),
         ("-d soon http://h/", 2, "`soon` is not a duration", "write for instance `500us`, `10ms`"),
-        ("-d -1 http://h/", 2, "unexpected argument '-1'", "--help"),
+        ("-d -1 http://h/", 2, "`-1` is negative", "a duration starts at 0ms"),
         ("-R 5m http://h/", 2, "invalid value '5m' for '--rate", "1000, 1.5k or 2M"),
         ("-H Content-Length:5 http://127.0.0.1/", 2, "the body has 0 bytes", "leave the header out"),
         (

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use observe::ProcSource;
-use run_support::{FILE, Lab, Outcome, Started, beside_a_specimen, is_root, wait_until};
+use run_support::{FILE, Json, Lab, Outcome, Started, beside_a_specimen, is_root, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SERVER: &str = "exec $BOURDON specimen clean";
@@ -129,6 +129,73 @@ fn as_the_first_process_of_a_container_it_waits_for_whom_it_adopts() {
     lab.record().all_measured("odd", 5);
     // One launch's first step and warden, and those of a question.
     assert!(most <= 4, "{most} zombies of fifteen launches");
+}
+
+#[test]
+fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the_others_are_to_go_on() {
+    // What the file says of the target; the stage of its failure; what is said.
+    let cases: [(&str, &str, &[&str]); 3] = [
+        ("run = './no-such-server'", "launch", &["cannot run `./no-such-server`", "No such file"]),
+        (
+            "run = \"sh -c 'echo the database is not there >&2; exit 9'\"",
+            "ready",
+            &["it exited with status 9 before it was ready", "    the database is not there"],
+        ),
+        (
+            "run = '$BOURDON specimen clean'\nready = '/nope'\nready_within = '200ms'",
+            "ready",
+            &["it was not ready within 200ms: /nope answers with status 404", "    clean listens on"],
+        ),
+    ];
+    for (target, stage, said) in cases {
+        let lab = Lab::new().experiment(beside_a_specimen(target));
+        let stopped = lab.run(&[]).exits(4).says(said).says(&["stopped after block 1: odd could not be started"]);
+        lab.nothing_is_left();
+        let record = lab.record();
+        record.all_measured("specimen:clean", 1);
+        let (_, command) = stopped.stderr.trim_end().rsplit_once("without odd: ").unwrap();
+        let words = shlex::split(command).unwrap();
+        lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(4).says(said);
+        lab.nothing_is_left();
+        record.all_measured("specimen:clean", 2);
+        let odd = record.launches().into_iter().filter(|trial| trial["where"]["target"] == "odd");
+        let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
+        let (tried, not): (Vec<&Json>, Vec<&Json>) = failures.iter().partition(|failure| failure["stage"] == stage);
+        assert_eq!(tried.len(), 2, "one try each time: {failures:?}");
+        let is_said = |failure: &&Json| failure["text"].as_str().unwrap().starts_with("not launched again: ");
+        assert!(!not.is_empty() && not.iter().all(is_said), "{failures:?}");
+    }
+}
+
+#[test]
+fn a_run_that_stopped_for_a_target_that_is_mended_is_resumed() {
+    let target = "run = \"sh -c 'exec ./server specimen clean'\"";
+    let lab = Lab::new().experiment(beside_a_specimen(target));
+    let stopped = lab.run(&[]).exits(4);
+    stopped.clone().says(&["odd could not be started: it exited with status 127", "what was measured is kept"]);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bourdon"), lab.path().join("server")).unwrap();
+    let (_, after) = stopped.stderr.split_once("and resume: ").unwrap();
+    let words = shlex::split(after.lines().next().unwrap()).unwrap();
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).answers();
+    lab.nothing_is_left();
+    let analysis = lab.record().analysis();
+    assert_eq!(analysis["trials"]["void"], 0, "{analysis:#}");
+    assert!(analysis["cells"].as_array().unwrap().iter().all(|cell| cell["trials"] == 2), "{analysis:#}");
+}
+
+#[test]
+fn who_listens_elsewhere_is_told_while_it_may_still_open_the_right_port() {
+    let elsewhere =
+        "PORT=0 $BOURDON specimen clean & until [ -e go ]; do sleep 0.05; done; exec $BOURDON specimen clean";
+    let lab = lab(elsewhere, "50ms");
+    let lab = lab.replace(FILE, "'2s'", "'600s'");
+    let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
+    let told = running.says("it listens on 127.0.0.1:");
+    assert!(told.starts_with("waiting for odd: ") && told.contains(", not on $PORT = "), "{told}");
+    let lab = lab.file("go", "");
+    running.end().answers();
+    lab.nothing_is_left();
+    lab.record().all_measured("odd", 1);
 }
 
 /// What each launch printed, as it was kept.

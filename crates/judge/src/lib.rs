@@ -44,6 +44,6 @@ pub use course::Went;
 pub use elapsed::time_at_work_s;
 pub use failing::{answer_is_bad, comparison_is_bad};
 pub use load::judge_load;
-pub use planner::{BlockPlanner, blocks_begun, cell_for_twin};
+pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};
 pub use rates::settled_rate;
 pub use trial::{TrialJudgement, check_trial};

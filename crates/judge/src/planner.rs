@@ -5,6 +5,7 @@ use model::{Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
 use crate::figures::percent;
 use crate::records::{Records, pairs};
 use crate::statistics::{logarithms, t_interval};
+use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
 /// difference. A short handler delay leaves the scatter visible that waiting would hide, a short launch costs little,
@@ -140,6 +141,15 @@ impl Planner for BlockPlanner {
     fn expected_trials(&self) -> usize {
         (self.plan.cells.len() + usize::from(self.plan.twin.is_some())) * self.least() as usize
     }
+}
+
+/// Why a plan cannot come to a verdict however its trials end, and how it could.
+pub fn too_few_blocks(plan: &Plan) -> Option<String> {
+    let most = plan.blocks.max.max(plan.blocks.min);
+    ((most as usize) < BLOCKS_FOR_A_VERDICT).then(|| {
+        let blocks = if most == 1 { "1 block gives".to_owned() } else { format!("{most} blocks give") };
+        format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT}: --blocks {BLOCKS_FOR_A_VERDICT}")
+    })
 }
 
 /// How many blocks a run has begun, those left out that were launched again.

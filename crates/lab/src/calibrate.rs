@@ -121,7 +121,7 @@ impl Calibrator<'_> {
             cpus: &cpus,
             output: &self.folder.join("responder.log"),
         };
-        let responder = self.launcher.launch(&spec, stop)?;
+        let responder = self.launcher.launch(&spec, stop, &mut |_| ())?;
         let loaded = self.loads(responder.address(), next_rate, stop, progress, &mut made);
         responder.stop();
         loaded?;

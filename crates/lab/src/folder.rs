@@ -1,6 +1,7 @@
 //! The run folder: everything about one run, written so that a kill at any moment leaves what `report` reads and
 //! `--resume` continues.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,20 @@ pub struct RunRecord {
     pub environment: Environment,
     /// The trials that ended, in the order in which they ended.
     pub trials: Vec<TrialRecord>,
+}
+
+impl RunRecord {
+    /// The trials that count: of two for one launch the one that began later.
+    pub fn counted(&self) -> impl Iterator<Item = &TrialRecord> {
+        let mut last: BTreeMap<&str, &TrialRecord> = BTreeMap::new();
+        for trial in &self.trials {
+            let kept = last.entry(&trial.id).or_insert(trial);
+            if trial.started_at >= kept.started_at {
+                *kept = trial;
+            }
+        }
+        last.into_values()
+    }
 }
 
 /// What is kept of a trial beside its record; empty where there is none.

@@ -22,6 +22,9 @@ const READY_EVERY: Duration = Duration::from_millis(2);
 /// How long one such question may take.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// How often it is looked for where a target listens that is not ready.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
 
@@ -53,11 +56,16 @@ pub struct LaunchSpec<'a> {
 
 /// Starts targets. A test puts a fake in its place.
 pub trait Launcher {
-    /// Starts a target and waits until it is ready.
+    /// Starts a target and waits until it is ready. `tell` gets what keeps it waiting, once that is known.
     ///
     /// # Errors
     /// When it cannot be started, exits, or does not get ready in time, with the last lines of its output.
-    fn launch(&self, spec: &LaunchSpec<'_>, stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure>;
+    fn launch(
+        &self,
+        spec: &LaunchSpec<'_>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Box<dyn Running>, TrialFailure>;
 }
 
 /// A target that runs. Dropping it ends it.
@@ -92,10 +100,15 @@ struct Process {
 }
 
 impl Launcher for ProcessLauncher {
-    fn launch(&self, spec: &LaunchSpec<'_>, stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
+    fn launch(
+        &self,
+        spec: &LaunchSpec<'_>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Box<dyn Running>, TrialFailure> {
         let failure = |stage, text: String| TrialFailure { stage, text, output: tail(spec.output) };
         let mut process = self.start(spec).map_err(|text| failure(TrialStage::Launch, text))?;
-        match process.wait_until_ready(&spec.target.launch, stop) {
+        match process.wait_until_ready(&spec.target.launch, stop, tell) {
             Ok(()) => Ok(Box::new(process)),
             Err((stage, text)) => {
                 process.guarded.end();
@@ -145,11 +158,17 @@ impl ProcessLauncher {
 }
 
 impl Process {
-    fn wait_until_ready(&mut self, recipe: &LaunchRecipe, stop: &AtomicBool) -> Result<(), (TrialStage, String)> {
+    fn wait_until_ready(
+        &mut self,
+        recipe: &LaunchRecipe,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), (TrialStage, String)> {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         let mut last = "it does not listen".to_owned();
+        let mut looks = Looks::default();
         while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
                 return Err((TrialStage::Ready, "interrupted".to_owned()));
@@ -171,6 +190,9 @@ impl Process {
                 Ok(Answer { reply, .. }) => last = format!("{path} answers with status {}", reply.status),
                 Err(error) => last = format!("{path}: {error}"),
             }
+            if let Some(seen) = looks.again(passed(), || self.listens_elsewhere()) {
+                tell(&format!("{seen}; it has {} to change that (ready_within)", format_duration(within_ns)));
+            }
             std::thread::sleep(READY_EVERY);
         }
         let seen = self.listens_elsewhere().unwrap_or(last);
@@ -189,6 +211,29 @@ impl Process {
         let addresses: Vec<String> = seen.iter().map(SocketAddr::to_string).collect();
         let wanted = if seen.iter().any(|at| at.port() == port) { "127.0.0.1" } else { "$PORT" };
         Some(format!("it listens on {}, not on {wanted} = {port}", addresses.join(" and ")))
+    }
+}
+
+/// Looks at where a target listens, until two in a row see the same. That is told and ends no wait: a server may open
+/// the port of its debugger or its metrics long before the one that it serves on, and from outside nothing tells such a
+/// port from one that it serves on by mistake. How long it may take is `ready_within`, which is the user's to say.
+#[derive(Debug, Default)]
+struct Looks {
+    seen: Option<String>,
+    looked: Duration,
+    told: bool,
+}
+
+impl Looks {
+    /// Looks again if it is time to; gives what was seen twice, once.
+    fn again(&mut self, passed: Duration, look: impl FnOnce() -> Option<String>) -> Option<String> {
+        if self.told || passed < self.looked + LOOK_EVERY {
+            return None;
+        }
+        self.looked = passed;
+        let before = std::mem::replace(&mut self.seen, look());
+        self.told = self.seen.is_some() && self.seen == before;
+        self.seen.clone().filter(|_| self.told)
     }
 }
 
@@ -274,6 +319,23 @@ pub(crate) fn text(file: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_seen_in_two_looks_a_second_apart_is_told_once() {
+        let mut looks = Looks::default();
+        let mut at = |ms: u64, seen: Option<&str>| {
+            looks.again(Duration::from_millis(ms), || {
+                Some(seen.expect("no look is due").to_owned()).filter(|seen| !seen.is_empty())
+            })
+        };
+        assert_eq!(at(999, None), None);
+        assert_eq!(at(1_000, Some("")), None, "it listens nowhere yet");
+        assert_eq!(at(2_000, Some("on 1")), None, "it may open another one");
+        assert_eq!(at(2_500, None), None);
+        assert_eq!(at(3_000, Some("on 1 and 2")), None);
+        assert_eq!(at(4_000, Some("on 1 and 2")).as_deref(), Some("on 1 and 2"));
+        assert_eq!(at(9_000, None), None, "nothing is looked for any more");
+    }
 
     #[test]
     fn of_a_long_line_the_middle_is_left_out() {

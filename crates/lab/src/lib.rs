@@ -24,7 +24,7 @@ mod trial;
 
 pub use build::{BuildError, Builder, Built};
 pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
-pub use contract::{Check, check_contract, furnish};
+pub use contract::{Breach, Check, Launch, check_contract, furnish};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
 pub use error::{LabError, cure};
@@ -34,5 +34,5 @@ pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
 pub use rates::{RateError, RateRule, settle_rates};
-pub use session::{Session, SessionEnd};
+pub use session::{Session, SessionEnd, Unstarted};
 pub use trial::{Load, TrialTools};

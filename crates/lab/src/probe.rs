@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MonotonicClock, Reply, ReplyReader};
 use httparse::Status;
-use model::{Clock, ReplyExpectation};
+use model::{Clock, ReplyExpectation, WrongReply};
 
 /// One request, sent on a connection of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) struct Answer {
     pub(crate) reply: Reply,
     /// The value of each of its Content-Type lines.
     pub(crate) content_types: Vec<String>,
+    /// What came instead of what was expected; none where it came, or where it was too long to be kept.
+    pub(crate) wrong: Option<WrongReply>,
 }
 
 /// Largest reply a probe takes.
@@ -73,13 +75,21 @@ fn read_reply(stream: &mut TcpStream, expect: &ReplyExpectation, deadline_ns: u6
         match advance {
             Advance::Complete(reply) => {
                 let content_types = content_types(&start).ok_or_else(|| invalid("the reply's heads are too long"))?;
-                return Ok(Answer { reply, content_types });
+                let wrong = (!reply.status_ok || !reply.body_ok).then(|| wrong(expect, &reply, &start, taken));
+                return Ok(Answer { reply, content_types, wrong });
             }
             Advance::NeedMore if count == 0 => return Err(ErrorKind::UnexpectedEof.into()),
             Advance::NeedMore if taken < MOST_BYTES => {}
             _ => return Err(invalid("the reply is not HTTP")),
         }
     }
+}
+
+/// What came, of which `start` is kept: its body where that is all of it.
+fn wrong(expect: &ReplyExpectation, reply: &Reply, start: &[u8], taken: usize) -> WrongReply {
+    let length = reply.body_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    let body = length.filter(|length| taken == start.len() && *length <= taken).map(|length| &start[taken - length..]);
+    WrongReply::new((expect.status, expect.body.as_deref()), reply.status, body.map(|body| (body, 0)))
 }
 
 fn invalid(text: &str) -> std::io::Error {

@@ -47,7 +47,12 @@ pub fn settle_rates(
         for cell in &cells {
             let target = plan.cells[*cell].levels.target().to_owned();
             on_event(Event::SettlingRate { target: &target });
-            match closed(plan, *cell, tools, output, stop) {
+            let mut tell = |told: Told<'_>| {
+                if let Told::Waiting(target, seen) = told {
+                    on_event(Event::Waiting { target, seen });
+                }
+            };
+            match closed(plan, *cell, tools, output, stop, &mut tell) {
                 _ if stop.load(Ordering::Relaxed) => return Err(RateError::Interrupted),
                 Ok(served) => drop(closed_per_s.insert(target, served)),
                 Err(why) => failures.push(format!("{target}: {why}")),
@@ -68,14 +73,20 @@ pub fn settle_rates(
 }
 
 /// Requests a second of one launch under a closed load on a cell's connections.
-fn closed(plan: &Plan, cell: usize, tools: TrialTools<'_>, output: &Path, stop: &AtomicBool) -> Result<f64, String> {
+fn closed(
+    plan: &Plan,
+    cell: usize,
+    tools: TrialTools<'_>,
+    output: &Path,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<f64, String> {
     let mut alone = plan.clone();
     alone.ladder = None;
     alone.cells[cell].load.load_model = LoadModel::Closed;
     alone.cells[cell].profile = false;
     let spec = TrialSpec { block: 0, position: 1, cell, twin: false };
-    let mut silent = |_: Told<'_>| {};
-    let made = run_launch(&alone, &[spec], tools, output, stop, &mut silent).unwrap_or_default();
+    let made = run_launch(&alone, &[spec], tools, output, stop, tell).unwrap_or_default();
     let record = made.into_iter().next().map(|trial| trial.record).ok_or("it was stopped")?;
     match (record.failure, record.measurement) {
         (Some(failure), _) => Err(failure.text),

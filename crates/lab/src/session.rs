@@ -17,6 +17,8 @@ pub struct Session<'a> {
     pub done: Vec<TrialRecord>,
     /// What trials are made with.
     pub tools: TrialTools<'a>,
+    /// Whether it goes on with the other targets when one of them has never started.
+    pub keep_going: bool,
 }
 
 /// How a run ended.
@@ -26,11 +28,26 @@ pub struct SessionEnd {
     pub trials: Vec<TrialRecord>,
     /// Whether it was stopped before the planner was content.
     pub interrupted: bool,
+    /// The target without which it did not go on, where there is one.
+    pub unstarted: Option<Unstarted>,
+}
+
+/// A target that could not be started in any launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unstarted {
+    /// Its name.
+    pub target: String,
+    /// Why.
+    pub why: String,
 }
 
 impl Session<'_> {
     /// Runs what `planner` asks for until it asks for nothing more or `stop` is set. Each trial is on disk before
     /// the next begins; a trial that was interrupted is not recorded, so that resuming runs it again.
+    ///
+    /// A target that has never started ends the run with its first block: every block that follows would lack it, and
+    /// what is not in the same blocks cannot be compared. Resuming launches it again in those blocks, since whoever
+    /// resumes has mended it.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -40,27 +57,63 @@ impl Session<'_> {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<SessionEnd, LabError> {
-        let mut broken = broken_targets(&self.done);
-        let targets: BTreeSet<&str> = self.plan.cells.iter().map(|cell| cell.levels.target()).collect();
+        let never_started = never_started(&self.done);
+        let (mut trials, done): (Vec<_>, Vec<_>) = std::mem::take(&mut self.done)
+            .into_iter()
+            .partition(|trial| never_started.iter().any(|name| name == trial.levels.target()));
+        self.done = done;
+        let ended = self.launches(planner, stop, on_event)?;
+        trials.append(&mut self.done);
+        let (interrupted, unstarted) = match ended {
+            Ending::Done => (false, None),
+            Ending::Interrupted => (true, None),
+            Ending::Without(unstarted) => (false, Some(unstarted)),
+        };
+        Ok(SessionEnd { trials, interrupted, unstarted })
+    }
+
+    fn launches(
+        &mut self,
+        planner: &dyn Planner,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Ending, LabError> {
+        let plan = self.plan;
+        let targets: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
+        let mut broken = Broken::new();
         loop {
             let specs = match planner.next(&self.done) {
                 Next::Run(specs) => specs,
                 Next::Done(reason) => {
                     on_event(Event::Finished { reason: &reason });
-                    return Ok(SessionEnd { trials: self.done, interrupted: false });
+                    return Ok(Ending::Done);
                 }
             };
-            let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && self.plan.same_launch(a.cell, b.cell);
+            let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && plan.same_launch(a.cell, b.cell);
             for launch in specs.chunk_by(together) {
                 if !self.launch(planner, launch, &mut broken, stop, on_event)? {
-                    return Ok(SessionEnd { trials: self.done, interrupted: true });
+                    return Ok(Ending::Interrupted);
                 }
                 if targets.iter().all(|target| broken.contains_key(*target)) {
-                    on_event(Event::Finished { reason: "no target can be launched" });
-                    return Ok(SessionEnd { trials: self.done, interrupted: false });
+                    break;
                 }
             }
+            if let Some(unstarted) = self.unstarted(&broken, broken.len() == targets.len()) {
+                let block = specs.first().map_or(0, |spec| spec.block);
+                on_event(Event::GivenUp { block, target: &unstarted.target });
+                return Ok(Ending::Without(unstarted));
+            }
         }
+    }
+
+    /// The target without which there is no use in going on; `all` are broken or some. A comparison of two needs both to
+    /// the end.
+    fn unstarted(&self, broken: &Broken, all: bool) -> Option<Unstarted> {
+        let never = if broken.is_empty() { Vec::new() } else { never_started(&self.done) };
+        let needed =
+            |target: &String| all || self.plan.comparison.is_some() || !self.keep_going && never.contains(target);
+        let (target, why) = broken.iter().find(|(target, _)| needed(target))?;
+        Some(Unstarted { target: target.clone(), why: why.clone() })
     }
 
     /// Makes and records the trials of one launch; false when it was interrupted, and then nothing is recorded.
@@ -68,7 +121,7 @@ impl Session<'_> {
         &mut self,
         planner: &dyn Planner,
         specs: &[TrialSpec],
-        broken: &mut BTreeMap<String, String>,
+        broken: &mut Broken,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<bool, LabError> {
@@ -93,6 +146,7 @@ impl Session<'_> {
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
         let mut tell = |told: Told<'_>| match told {
+            Told::Waiting(target, seen) => on_event(Event::Waiting { target, seen }),
             Told::Trial(spec) => started(spec, on_event),
             Told::Second(interval) => on_event(Event::Second { interval }),
         };
@@ -113,8 +167,20 @@ impl Session<'_> {
     }
 }
 
+/// How a session ended.
+enum Ending {
+    /// The planner asks for nothing more.
+    Done,
+    Interrupted,
+    /// A target is missing without which it does not go on.
+    Without(Unstarted),
+}
+
+/// Targets that are not launched again in this session, with the reason.
+type Broken = BTreeMap<String, String>;
+
 /// A target that could not be launched or got ready is not launched again: each try may last a minute.
-fn note_broken(broken: &mut BTreeMap<String, String>, record: &TrialRecord) {
+fn note_broken(broken: &mut Broken, record: &TrialRecord) {
     if let Some(failure) = &record.failure
         && matches!(failure.stage, TrialStage::Launch | TrialStage::Ready)
     {
@@ -122,10 +188,15 @@ fn note_broken(broken: &mut BTreeMap<String, String>, record: &TrialRecord) {
     }
 }
 
-fn broken_targets(done: &[TrialRecord]) -> BTreeMap<String, String> {
-    let mut broken = BTreeMap::new();
-    done.iter().for_each(|record| note_broken(&mut broken, record));
-    broken
+/// The targets that have records, none of them of a launch that got ready.
+fn never_started(done: &[TrialRecord]) -> Vec<String> {
+    let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
+    let started = |trial: &TrialRecord| trial.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage));
+    let mut targets: BTreeMap<&str, bool> = BTreeMap::new();
+    for trial in done {
+        *targets.entry(trial.levels.target()).or_default() |= started(trial);
+    }
+    targets.into_iter().filter(|(_, started)| !started).map(|(target, _)| target.to_owned()).collect()
 }
 
 fn given_up(mut record: TrialRecord, why: &str) -> TrialRecord {

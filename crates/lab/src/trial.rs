@@ -52,6 +52,8 @@ pub(crate) struct TrialOutput {
 
 /// What is told while a launch is under way.
 pub(crate) enum Told<'a> {
+    /// What the launch of a target waits for.
+    Waiting(&'a str, &'a str),
     /// The load of a trial begins.
     Trial(TrialSpec),
     /// A second of it has passed.
@@ -73,7 +75,8 @@ pub(crate) fn run_launch(
     let mut made: Vec<TrialOutput> = Vec::new();
     let first = &plan.cells[specs.first()?.cell];
     tell(Told::Trial(*specs.first()?));
-    match launch(plan, first, tools, output, stop) {
+    let mut waiting = |seen: &str| tell(Told::Waiting(first.levels.target(), seen));
+    match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
             let mut rungs = Rungs { plan, tools, running, at_rest: None };
             for spec in specs {
@@ -124,6 +127,7 @@ fn launch(
     tools: TrialTools<'_>,
     output: &Path,
     stop: &AtomicBool,
+    waiting: &mut dyn FnMut(&str),
 ) -> Result<Box<dyn Running>, TrialFailure> {
     let name = cell.levels.target();
     let no_target = || TrialFailure {
@@ -141,7 +145,7 @@ fn launch(
         cpus: &cell.target_cpus,
         output,
     };
-    tools.launcher.launch(&spec, stop)
+    tools.launcher.launch(&spec, stop, waiting)
 }
 
 /// A target that runs, loaded by one trial after the other.

@@ -15,12 +15,12 @@ use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
 use lab::{
     LabError, LaunchSpec, Launcher, Perf, Prepared, RateError, RunFolder, RunRecord, Running, Session, SessionEnd,
-    TrialTools, settle_rates,
+    TrialTools, Unstarted, settle_rates,
 };
 use model::{
-    Arrivals, Blocks, Cell, CellLoad, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan, HttpVersion,
-    Interval, LaunchRecipe, Level, LoadModel, LoadSpec, Metric, Mix, Plan, ProfiledBy, ReplyExpectation, Request,
-    Target, TrialFailure, TrialStage,
+    Arrivals, Blocks, Cell, CellLoad, CellPlan, ComparePlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan,
+    HttpVersion, Interval, LaunchRecipe, Level, LoadModel, LoadSpec, Metric, Mix, Plan, ProfiledBy, ReplyExpectation,
+    Request, Target, TrialFailure, TrialStage,
 };
 
 const MS: u64 = 1_000_000;
@@ -30,6 +30,7 @@ const MS: u64 = 1_000_000;
 struct FakeLauncher {
     launched: RefCell<Vec<String>>,
     never_ready: Option<&'static str>,
+    keep_going: bool,
     /// The admin port of what is launched; with one, this process is watched in its place.
     admin: Option<SocketAddr>,
     /// There is none unless a test puts one here.
@@ -41,7 +42,12 @@ struct FakeRunning {
 }
 
 impl Launcher for FakeLauncher {
-    fn launch(&self, spec: &LaunchSpec<'_>, _stop: &AtomicBool) -> Result<Box<dyn Running>, TrialFailure> {
+    fn launch(
+        &self,
+        spec: &LaunchSpec<'_>,
+        _stop: &AtomicBool,
+        _tell: &mut dyn FnMut(&str),
+    ) -> Result<Box<dyn Running>, TrialFailure> {
         self.launched.borrow_mut().push(spec.target.name.clone());
         if self.never_ready == Some(spec.target.name.as_str()) {
             return Err(TrialFailure {
@@ -177,7 +183,7 @@ fn conduct(plan: &Plan, folder: &mut RunFolder, launcher: &FakeLauncher, stop_af
     let done = RunFolder::read(folder.path()).unwrap().trials;
     let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
     let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    Session { plan, folder, done, tools }
+    Session { plan, folder, done, tools, keep_going: launcher.keep_going }
         .run(&BlockPlanner::new(plan), &stop, &mut |event| {
             ended += usize::from(matches!(event, Event::TrialEnded { .. }));
             stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
@@ -348,15 +354,58 @@ fn a_line_without_end_is_damage_and_not_read_whole() {
     assert_eq!(file.metadata().unwrap().len(), 8 << 30, "nothing is cut");
 }
 
+fn without_b(keep_going: bool) -> FakeLauncher {
+    FakeLauncher { never_ready: Some("b"), keep_going, ..FakeLauncher::default() }
+}
+
 #[test]
-fn a_target_that_never_gets_ready_is_tried_once_and_the_rest_goes_on() {
+fn a_target_that_never_gets_ready_is_tried_once_and_ends_the_run_with_its_first_block() {
     let runs = tempfile::tempdir().unwrap();
-    let (plan, launcher) = (plan(2), FakeLauncher { never_ready: Some("b"), ..FakeLauncher::default() });
-    let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
-    let failed: Vec<_> = end.trials.iter().filter_map(|trial| trial.failure.as_ref()).collect();
-    assert_eq!((end.trials.len(), failed.len()), (8, 4));
-    assert_eq!(failed[0].output, "no such file");
-    assert_eq!(launcher.launched.borrow().iter().filter(|name| *name == "b").count(), 1);
+    for (keep_going, trials) in [(false, 4), (true, 8)] {
+        let (plan, launcher) = (plan(2), without_b(keep_going));
+        let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+        let failed: Vec<_> = end.trials.iter().filter_map(|trial| trial.failure.as_ref()).collect();
+        assert_eq!((end.trials.len(), failed.len()), (trials, trials / 2));
+        assert_eq!(failed[0].output, "no such file");
+        assert_eq!(launcher.launched.borrow().iter().filter(|name| *name == "b").count(), 1);
+        let unstarted = Unstarted { target: "b".into(), why: "it was not ready".into() };
+        assert_eq!(end.unstarted, (!keep_going).then_some(unstarted));
+    }
+}
+
+#[test]
+fn a_run_that_ended_without_a_target_is_resumed_in_the_same_blocks() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, mended) = (plan(2), FakeLauncher::default());
+    let whole = conduct(&plan, &mut create(runs.path(), &plan), &mended, None);
+    let mut folder = create(runs.path(), &plan);
+    conduct(&plan, &mut folder, &without_b(false), None);
+    let still = conduct(&plan, &mut folder, &without_b(false), None);
+    assert!(still.unstarted.is_some(), "it is tried again, and stopped again");
+    assert_eq!(still.trials.iter().map(|trial| trial.block).max(), Some(1));
+    mended.launched.borrow_mut().clear();
+    let end = conduct(&plan, &mut folder, &mended, None);
+    assert_eq!(mended.launched.borrow().len(), 6, "b in the first block, all in the second");
+    let read = RunFolder::read(folder.path()).unwrap();
+    assert!(read.counted().all(|trial| trial.failure.is_none()));
+    let mut order: Vec<_> = read.counted().map(|trial| (trial.block, trial.position, trial.cell)).collect();
+    order.sort_unstable();
+    assert_eq!(order.iter().map(|(block, _, cell)| (*block, *cell)).collect::<Vec<_>>(), self::order(&whole));
+    assert_eq!((end.unstarted, end.trials.len()), (None, read.trials.len()), "and nothing is forgotten");
+}
+
+#[test]
+fn a_target_that_once_started_ends_a_comparison_alone() {
+    let runs = tempfile::tempdir().unwrap();
+    for (compared, blocks) in [(false, 3), (true, 2)] {
+        let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
+        let plan = Plan { comparison: compared.then_some(both), ..plan(3) };
+        let mut folder = create(runs.path(), &plan);
+        conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
+        let end = conduct(&plan, &mut folder, &without_b(false), None);
+        assert_eq!(end.trials.iter().map(|trial| trial.block).max(), Some(blocks));
+        assert_eq!(end.unstarted.is_some(), compared);
+    }
 }
 
 #[test]
@@ -491,7 +540,7 @@ fn a_network_delay_stands_between_load_and_target() {
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     let mut folder = create(runs.path(), &plan);
-    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools };
+    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools, keep_going: false };
     let end = session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
     for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
         let delayed = trial.cell == 1;

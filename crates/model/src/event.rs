@@ -21,6 +21,13 @@ pub enum Event<'a> {
         /// Its name.
         target: &'a str,
     },
+    /// A target is not ready, and it is known why.
+    Waiting {
+        /// Its name.
+        target: &'a str,
+        /// What it does instead.
+        seen: &'a str,
+    },
     /// A trial begins.
     TrialStarted {
         /// What is launched.
@@ -41,6 +48,13 @@ pub enum Event<'a> {
     TrialEnded {
         /// Its record.
         record: &'a TrialRecord,
+    },
+    /// The run ends before its time, because one of its targets never started.
+    GivenUp {
+        /// The block with which it ends.
+        block: u32,
+        /// The target.
+        target: &'a str,
     },
     /// The run ended.
     Finished {

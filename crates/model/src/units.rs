@@ -20,8 +20,10 @@ pub enum DurationError {
 /// When the unit is missing, the value is negative, or the text is not a duration.
 pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
     let trimmed = text.trim();
-    if trimmed.parse::<f64>().is_ok() {
-        return Err(DurationError::NoUnit(text.to_owned()));
+    match trimmed.parse::<f64>() {
+        Ok(number) if number < 0.0 => return Err(DurationError::Negative(text.to_owned())),
+        Ok(number) if number.is_finite() => return Err(DurationError::NoUnit(text.to_owned())),
+        _ => {}
     }
     let parsed: SignedDuration = trimmed.parse().map_err(|_| DurationError::Malformed(text.to_owned()))?;
     if parsed.is_negative() {
@@ -64,6 +66,8 @@ mod tests {
     #[test]
     fn a_bare_number_asks_for_its_unit() {
         assert_eq!(parse_duration("10"), Err(DurationError::NoUnit("10".into())));
+        assert_eq!(parse_duration("-5"), Err(DurationError::Negative("-5".into())));
+        assert_eq!(parse_duration("inf"), Err(DurationError::Malformed("inf".into())));
         assert_eq!(parse_duration("-5ms"), Err(DurationError::Negative("-5ms".into())));
         assert_eq!(parse_duration("soon"), Err(DurationError::Malformed("soon".into())));
     }

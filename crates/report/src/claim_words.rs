@@ -86,7 +86,7 @@ pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
     parts
 }
 
-/// `needs about 9 blocks (5 min 12 s more): --blocks 9`, going by the time that the blocks took so far.
+/// `needs about 9 blocks (5 min 12 s more): bourdon run --resume RUN --blocks 9`, going by the time that the blocks took so far.
 pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
     claim.needs_blocks.map(|blocks| match blocks {
         MOST_NEEDED_BLOCKS.. => {
@@ -95,10 +95,30 @@ pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option
         _ => {
             let more = block_s(analysis).map(|block_s| block_s * f64::from(blocks.saturating_sub(analysis.blocks)));
             let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
-            format!("needs about {blocks} blocks{more}: --blocks {blocks}")
+            format!("needs about {blocks} blocks{more}: bourdon run --resume RUN --blocks {blocks}")
         }
     })
 }
+
+/// `More blocks: bourdon run --resume RUN --blocks 9 (or 14)`, to be pasted: what would settle the claims that are open,
+/// or give a verdict at all. `resume` is the command so far. Nothing where more blocks are not what is missing.
+pub fn next_step(analysis: &Analysis, resume: &str) -> Option<String> {
+    let claims = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
+    let mut needed: Vec<u32> = claims.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
+    if analysis.preliminary {
+        needed = vec![BLOCKS_FOR_A_VERDICT];
+    }
+    needed.retain(|blocks| *blocks > analysis.blocks);
+    needed.sort_unstable();
+    needed.dedup();
+    let (least, others) = needed.split_first()?;
+    let others: Vec<String> = others.iter().map(u32::to_string).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    Some(format!("More blocks: {resume} --blocks {least}{others}"))
+}
+
+/// Fewest blocks that a verdict rests on (METHOD, section 4).
+const BLOCKS_FOR_A_VERDICT: u32 = 6;
 
 /// What a block took, in seconds.
 fn block_s(analysis: &Analysis) -> Option<f64> {

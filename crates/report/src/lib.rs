@@ -31,6 +31,7 @@ mod wrong_reply;
 pub use audit_json::{AUDIT_SCHEMA, audit_json};
 pub use audit_text::audit_text;
 pub use calibration_text::{calibration_json, calibration_text};
+pub use claim_words::next_step;
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
 pub use load_csv::load_csv;
@@ -41,6 +42,7 @@ pub use plain::{plain, shortened};
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
+pub use wrong_reply::sentence as wrong_reply;
 
 /// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.
 pub fn run_json(analysis: &model::Analysis) -> String {

@@ -5,7 +5,7 @@ use model::{Excerpt, WrongReply};
 use crate::format::counted;
 
 /// `expected "Hello world" (11 bytes), got "Hello w0rld" (11 bytes), first difference at byte 7`.
-pub(crate) fn sentence(wrong: &WrongReply) -> String {
+pub fn sentence(wrong: &WrongReply) -> String {
     let Some(status) = wrong.status else {
         return format!("expected an HTTP reply, got {}", body(wrong.body.as_ref()));
     };

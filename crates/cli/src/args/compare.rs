@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use model::{Gate, parse_gates};
 
-use super::values::{length_of_time, path, positive_rate, share};
+use super::values::{at_least_one, length_of_time, path, positive_rate, share};
 use super::{GeneratorArgs, ReportFormat};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -56,7 +56,7 @@ pub(crate) struct CompareArgs {
     pub(crate) ready: Option<String>,
 
     /// Connections
-    #[arg(short, long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, default_value_t = 50, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub(crate) connections: u32,
 
     /// Requests a second over all connections (open model); without it each connection sends when its last reply came
@@ -64,11 +64,11 @@ pub(crate) struct CompareArgs {
     pub(crate) rate: Option<f64>,
 
     /// Window of each launch [default: 3s]
-    #[arg(short, long, value_name = "TIME", value_parser = length_of_time)]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = length_of_time)]
     pub(crate) duration: Option<String>,
 
     /// Load before the window, not measured [default: 1s]
-    #[arg(long, value_name = "TIME", value_parser = length_of_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = length_of_time)]
     pub(crate) warm_up: Option<String>,
 
     /// Exactly this many blocks [default: 6 to 12, until the ratios are known to ± 2 %]

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{duration, header, positive_duration, positive_rate, share, token};
+use super::values::{at_least_one, duration, header, positive_duration, positive_rate, share, token};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,15 +51,15 @@ pub(crate) struct LoadArgs {
     pub(crate) url: String,
 
     /// Connections, kept open over all threads
-    #[arg(short, long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, default_value_t = 50, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub(crate) connections: u32,
 
     /// Length of the measured window [default: 10s]; with --requests, the longest it may take
-    #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 
     /// Exactly this many requests instead of a window
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub(crate) requests: Option<u64>,
 
     /// Generator threads
@@ -112,7 +112,7 @@ pub(crate) struct LoadArgs {
     pub(crate) tls_resume: bool,
 
     /// Abandon a request after this long; never unless asked, since that turns slow replies into failures
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) timeout: Option<u64>,
 
     /// The status a good reply has [default: any 2xx or 3xx]
@@ -128,7 +128,7 @@ pub(crate) struct LoadArgs {
     pub(crate) allow_failures: f64,
 
     /// Load before the window, not measured [default: 1s; 0s with --requests]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) warm_up: Option<u64>,
 
     /// Seed of Poisson arrivals

@@ -14,8 +14,8 @@ use specimens::Kind;
 pub(crate) use compare::CompareArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
-pub(crate) use values::positive_duration;
 use values::share;
+pub(crate) use values::{at_least_one, positive_duration};
 
 /// A performance laboratory for HTTP servers: puts them under controlled load, watches them, and says what holds, how
 /// surely, and why.
@@ -105,6 +105,10 @@ pub(crate) struct RunArgs {
     /// Resume this recorded run or comparison, or this folder of `all`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "threads", "spin"])]
     pub(crate) resume: Option<PathBuf>,
+
+    /// When a target never starts, measure the others all the same instead of stopping after the first block
+    #[arg(long)]
+    pub(crate) keep_going: bool,
 
     /// Where runs are recorded
     #[arg(long, value_name = "FOLDER", default_value = "runs")]
@@ -205,7 +209,7 @@ bourdon; elsewhere it is ignored.";
 #[command(after_help = CALIBRATE_EXAMPLES)]
 pub(crate) struct CalibrateArgs {
     /// Window of each of its loads
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: u64,
 
     /// What to print on stdout

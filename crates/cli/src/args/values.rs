@@ -1,6 +1,7 @@
 //! What a value that is typed on the command line must look like.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use model::{DurationError, parse_duration};
 
@@ -32,6 +33,12 @@ pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of things of which there must be one.
+pub(crate) fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
+    let number = text.parse::<N>().ok().filter(|number| *number >= N::from(1));
+    number.ok_or_else(|| "must be a whole number of 1 or more".to_owned())
+}
+
 /// A share, `5%` or `0.05`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |number| (number.trim(), 100.0));
@@ -49,7 +56,11 @@ pub(super) fn positive_rate(text: &str) -> Result<f64, String> {
     };
     match number.parse::<f64>().map(|number| number * times) {
         Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err("a rate is a number of requests a second above zero, for instance 1000, 1.5k or 2M".to_owned()),
+        _ => Err(
+            "a rate is a number of requests a second above zero, for instance 1000, 1.5k or 2M; leave it out for a \
+             closed load"
+                .to_owned(),
+        ),
     }
 }
 

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use model::AuditSource;
 
-use crate::args::positive_duration;
+use crate::args::{at_least_one, positive_duration};
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
@@ -19,7 +19,7 @@ TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.
 
 Exit status:
   0  nothing contradictory
-  1  some figures cannot be true together
+  1  some figures cannot be true together, or over 1 % of the requests failed
   2  not readable";
 
 #[derive(Debug, Args)]
@@ -33,23 +33,23 @@ pub(crate) struct AuditArgs {
     pub(crate) from: Option<AuditSource>,
 
     /// Connections, if not printed
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub(crate) connections: Option<u64>,
 
     /// Requests in flight on one connection (h2load's -m) [default: 1; not assumed for h2load and k6]
-    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "DEPTH", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub(crate) pipeline: Option<u64>,
 
     /// Time in which the requests were counted, if not printed
-    #[arg(short, long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 
     /// What the handler waits before each reply
-    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) delay: Option<u64>,
 
     /// Requests that the server can work on at once
-    #[arg(long, value_name = "W", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "W", allow_negative_numbers = true, value_parser = at_least_one::<u64>)]
     pub(crate) workers: Option<u64>,
 
     /// Requests came at a rate (hey -q, oha -q), not when the last reply came

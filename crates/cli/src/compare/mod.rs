@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use judge::Run;
 use lab::{RunFolder, RunRecord};
 use model::{CompareAnalysis, ComparePlan, Gate, GateVerdict, Metric, Plan};
+use report::format::counted;
 
 use crate::args::{CompareArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
@@ -19,7 +20,7 @@ use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
-use crate::resume::{self, Opened};
+use crate::resume::Opened;
 use crate::run::{self, Conducted, Trial};
 use loads::Side;
 use question::Arms;
@@ -41,6 +42,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         [_, ..] if made_of_arguments => {
             Err(Failure::usage("name recorded runs or an experiment, or commands with --run, not both"))
         }
+        [old, new] if are_one(old, new) => {
+            let (old, new) = (old.display(), new.display());
+            Err(Failure::usage(format!(
+                "{old} and {new} are the same record: every ratio would be 1; name another one"
+            )))
+        }
         [old, new] if loads::are_there(old) || loads::are_there(new) => of_loads(args, old, new),
         [old, new] => of_runs(args, old, new),
         [file] => of_experiment(args, file),
@@ -48,6 +55,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             "say what to compare: two revisions or commands (--run), two recorded runs, or an experiment file; see bourdon compare --help",
         )),
     }
+}
+
+/// Whether two paths lead to the same file or folder.
+fn are_one(old: &Path, new: &Path) -> bool {
+    matches!((old.canonicalize(), new.canonicalize()), (Ok(old), Ok(new)) if old == new)
+}
+
+/// `once`, `3 times`.
+fn times(number: usize) -> String {
+    if number == 1 { "once".to_owned() } else { format!("{number} times") }
 }
 
 /// Two recorded runs.
@@ -101,8 +118,8 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
     }
     let [old, new] = targets[..] else {
         return Err(Failure::usage(format!(
-            "{named} has {} targets; two are compared, the old one first",
-            targets.len()
+            "{named} has {}; two are compared, the old one first",
+            counted(targets.len() as u64, "target", "targets")
         )));
     };
     let (old, new) = (old.to_owned(), new.to_owned());
@@ -114,8 +131,8 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
 fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     if !matches!(args.rev.len(), 0 | 2) {
         return Err(Failure::usage(format!(
-            "--rev is given {} times; two revisions are compared, the old one first",
-            args.rev.len()
+            "--rev is given {}; two revisions are compared, the old one first",
+            times(args.rev.len())
         )));
     }
     let here = std::env::current_dir().map_err(Failure::usage)?;
@@ -165,7 +182,7 @@ pub(crate) fn resume(format: ReportFormat, mut opened: Opened, asked: &ComparePl
 }
 
 fn conduct(format: ReportFormat, trial: Trial, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
-    let ended = run::conduct(trial, stop, progress)?;
+    let ended = run::conduct(trial, false, stop, progress)?;
     let Some(ComparePlan { old, new, gates, .. }) = &ended.record.plan.comparison else {
         return Err(Failure::usage("this run is not a comparison"));
     };
@@ -176,12 +193,13 @@ fn conduct(format: ReportFormat, trial: Trial, stop: &AtomicBool, progress: RunP
 }
 
 fn conclude(ended: &Conducted, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
-    let folder = ended.path.display();
+    if !ended.interrupted {
+        say(format!("\nRecord: {}", ended.path.display()));
+    }
+    ended.say_how_to_go_on();
     if ended.interrupted {
-        resume::say_interrupted(&ended.path);
         return Ok(Exit::Interrupted);
     }
-    say(format!("\nRecord: {folder}"));
     let unmeasured = analysis.rows.iter().all(|row| row.ratio.estimate.is_none());
     Ok(ended.failure().unwrap_or_else(|| exit(analysis, unmeasured)))
 }

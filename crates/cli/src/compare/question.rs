@@ -6,6 +6,7 @@ use model::RevisionContent;
 use toml::{Table, Value};
 
 use super::revisions::Revision;
+use super::times;
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 
@@ -125,7 +126,7 @@ fn each<'a>(given: &'a [String], option: &str, what: &str) -> Result<[&'a String
         [both] => Ok([both, both]),
         [old, new] => Ok([old, new]),
         [] => Err(Failure::usage(format!("--{option} is missing: {what}"))),
-        _ => Err(Failure::usage(format!("--{option} is given {} times; two servers are compared", given.len()))),
+        _ => Err(Failure::usage(format!("--{option} is given {}; two servers are compared", times(given.len())))),
     }
 }
 

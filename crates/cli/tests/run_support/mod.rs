@@ -105,6 +105,13 @@ impl Lab {
         self
     }
 
+    /// With something else in a file.
+    pub(crate) fn replace(self, name: &str, old: &str, new: &str) -> Self {
+        let text = std::fs::read_to_string(self.path().join(name)).unwrap();
+        assert!(text.contains(old), "no `{old}` in {text}");
+        self.file(name, text.replace(old, new))
+    }
+
     /// With an environment variable.
     pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.command_env.push((name.to_owned(), value.into()));
@@ -265,6 +272,22 @@ impl Started {
     /// Its process.
     pub(crate) fn pid(&self) -> u32 {
         self.0.as_ref().unwrap().id()
+    }
+
+    /// Reads what it says until a line has these words; gives the line.
+    #[track_caller]
+    pub(crate) fn says(&mut self, words: &str) -> String {
+        let mut said = String::new();
+        let stderr = self.child().stderr.as_mut().unwrap();
+        let mut byte = [0];
+        while stderr.read(&mut byte).unwrap() > 0 {
+            said.push(byte[0].into());
+            match said.lines().last() {
+                Some(line) if byte == *b"\n" && line.contains(words) => return line.to_owned(),
+                _ => {}
+            }
+        }
+        panic!("no `{words}` in\n{said}");
     }
 
     /// How it ended, if it has.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use fastrand::Rng;
 use sha2::{Digest, Sha256};
 
-use super::{Check, TEXT, ask, expecting, word};
+use super::{Breach, Check, TEXT, ask, expecting, word};
 use crate::probe::Probe;
 
 /// How often the file is hashed at most: enough that a pass left out is not an accident.
@@ -32,10 +32,12 @@ pub(super) fn digests(address: SocketAddr, data: &[u8], seed: u64) -> Vec<Check>
             let expect = expecting(200, Some(digest));
             ask(address, &Probe { path: &path, expect, ..Probe::default() }, content_type)
         };
-        let breach = breach_of(&expected, Some(TEXT)).map(|seen| {
+        let breach = breach_of(&expected, Some(TEXT)).map(|breach| {
             let answers = |digest: &str| breach_of(digest, None).is_none();
             let explained = explain(data, (*passes, nonce), &questions[..index], answers);
-            format!("{} (seed {seed})", explained.unwrap_or(seen))
+            let seen = format!("{} (seed {seed})", explained.as_deref().unwrap_or(&breach.seen));
+            // An explanation says all.
+            Breach { seen, wrong: breach.wrong.filter(|_| explained.is_none()) }
         });
         Check { endpoint: "/hash", name: format!("GET {path} gives {expected:?}"), breach }
     };

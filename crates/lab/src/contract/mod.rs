@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure};
+use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure, WrongReply};
 use sha2::{Digest, Sha256};
 
-use crate::launch::{LaunchSpec, Launcher, Running};
+use crate::launch::{LaunchSpec, Running};
 use crate::probe::{self, Answer, Probe};
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
@@ -46,8 +46,26 @@ pub struct Check {
     /// The point, in words.
     pub name: String,
     /// What was seen instead; none when it holds.
-    pub breach: Option<String>,
+    pub breach: Option<Breach>,
 }
+
+/// What was seen instead of what the contract says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breach {
+    /// In words.
+    pub seen: String,
+    /// The reply, where one was wrong.
+    pub wrong: Option<WrongReply>,
+}
+
+impl From<String> for Breach {
+    fn from(seen: String) -> Self {
+        Breach { seen, wrong: None }
+    }
+}
+
+/// Starts what a check is about.
+pub type Launch<'a> = &'a mut dyn FnMut(&LaunchSpec<'_>) -> Result<Box<dyn Running>, TrialFailure>;
 
 /// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
 /// serves. `output` takes what it prints; from `seed` comes what no target can have prepared for.
@@ -58,14 +76,14 @@ pub fn check_contract(
     target: &Target,
     runtime: &Runtime,
     binary: Option<&Path>,
-    launcher: &dyn Launcher,
+    launch: Launch<'_>,
     output: &Path,
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, TrialFailure> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
     let spec = LaunchSpec { target, binary, runtime, settings: &settings, cpus: &[], output };
-    let running = launcher.launch(&spec, stop)?;
+    let running = launch(&spec)?;
     let mut checks = bodies(running.address());
     checks.extend(delays(running.address(), target));
     checks.extend(digests::digests(running.address(), &data(), seed));
@@ -140,12 +158,14 @@ impl<'a> Wanted<'a> {
 }
 
 /// Sends one request; gives what is wrong with its reply, whose Content-Type may be any where none is named.
-fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Option<String> {
+fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
     match probe::send(address, probe, TIMEOUT) {
-        Err(error) => Some(error.to_string()),
-        Ok(Answer { reply, .. }) if !reply.status_ok => Some(format!("status {}", reply.status)),
-        Ok(Answer { reply, .. }) if !reply.body_ok => Some("another body".to_owned()),
-        Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?),
+        Err(error) => Some(error.to_string().into()),
+        Ok(Answer { reply, wrong, .. }) if !reply.status_ok => {
+            Some(Breach { seen: format!("status {}", reply.status), wrong })
+        }
+        Ok(Answer { reply, wrong, .. }) if !reply.body_ok => Some(Breach { seen: "another body".to_owned(), wrong }),
+        Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?).map(Breach::from),
     }
 }
 
@@ -204,11 +224,12 @@ fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
     let waits = ["/rest/hello", "/index"].map(|path| {
         let shortest = (0..TRIES).map(|_| timed(address, path)).min().unwrap_or_default();
         let breach = (shortest + EARLY < DELAY).then(|| format!("answered after {shortest:.1?}"));
-        Check { endpoint: path, name: format!("GET {path} really waits {DELAY:?}"), breach }
+        Check { endpoint: path, name: format!("GET {path} really waits {DELAY:?}"), breach: breach.map(Breach::from) }
     });
     let shortest = (0..TRIES).map(|_| timed(address, "/ping")).min().unwrap_or_default();
     let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
-    let ping = Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach };
+    let ping =
+        Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach: breach.map(Breach::from) };
     waits.into_iter().chain([ping]).collect()
 }
 

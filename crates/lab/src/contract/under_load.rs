@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::digests::digest;
-use super::{Check, DELAY, EARLY, expecting, word};
+use super::{Breach, Check, DELAY, EARLY, expecting, word};
 
 const CONNECTIONS: u32 = 8;
 
@@ -139,7 +139,11 @@ fn points(parts: &[Part], measured: &Measurement, waits: bool, seed: u64) -> Vec
     for part in parts {
         let (own, others) = counts.split_at(part.asked.len().min(counts.len()));
         counts = others;
-        let breach = wrong(part, own).map(|seen| format!("{seen} (seed {seed})"));
+        // The first wrong reply of the load is this endpoint's where no other gave a wrong one.
+        let of_others =
+            total(&measured.by_request, |count| count.wrong).saturating_sub(total(own, |count| count.wrong));
+        let first = measured.first_wrong.clone().filter(|_| of_others == 0 || measured.by_request.is_empty());
+        let breach = wrong(part, own).map(|seen| Breach { seen: format!("{seen} (seed {seed})"), wrong: first });
         checks.push(Check { endpoint: part.endpoint, name: part.name.clone(), breach });
     }
     checks.push(answered(parts, unanswered(measured)));
@@ -147,10 +151,13 @@ fn points(parts: &[Part], measured: &Measurement, waits: bool, seed: u64) -> Vec
     checks
 }
 
+fn total(counts: &[RequestCount], pick: fn(&RequestCount) -> u64) -> u64 {
+    counts.iter().map(pick).sum()
+}
+
 /// How many replies to an endpoint were wrong, and to which request.
 fn wrong(part: &Part, counts: &[RequestCount]) -> Option<String> {
-    let total = |pick: fn(&RequestCount) -> u64| counts.iter().map(pick).sum::<u64>();
-    let (completed, wrong) = (total(|count| count.completed), total(|count| count.wrong));
+    let (completed, wrong) = (total(counts, |count| count.completed), total(counts, |count| count.wrong));
     let first = counts.iter().zip(&part.asked).find(|(count, _)| count.wrong > 0)?.1;
     Some(format!(
         "{wrong} of {completed} replies were wrong with {CONNECTIONS} requests in flight, one to GET {}",
@@ -160,6 +167,7 @@ fn wrong(part: &Part, counts: &[RequestCount]) -> Option<String> {
 
 /// The point that every request of a load got a reply.
 fn answered(parts: &[Part], breach: Option<String>) -> Check {
+    let breach = breach.map(Breach::from);
     let endpoints: Vec<&str> = parts.iter().map(|part| part.endpoint).collect();
     Check {
         endpoint: endpoints.first().copied().unwrap_or("/"),
@@ -197,6 +205,7 @@ fn waited(parts: &[Part], measured: &Measurement) -> Check {
             "the delay was skipped: {completed} replies in {:.1} s, where {CONNECTIONS} connections allow {most:.0}",
             measured.window_s
         )
+        .into()
     });
     Check {
         endpoint: endpoints.first().copied().unwrap_or("/rest/hello"),
