@@ -10,24 +10,14 @@ use std::path::Path;
 use std::process::Command;
 
 use disk::Disk;
-use run_support::{FILE, Lab, Record, is_here};
+use run_support::{FILE, Lab, Record, is_here, short};
 use rustix::fs::OFlags;
 use rustix::process::{Signal, geteuid};
 use specimens::{Kind, LogSink, Settings};
 
-const SHORT: &str = r#"
-question = "Is the order kept?"
-load = { path = "/rest/hello", expect_body = "Hello world" }
-trials = { warm_up = "10ms", window = "50ms", blocks = 1, repeats = 0 }
-
-[vary]
-target = ["specimen:clean", "specimen:stall"]
-connections = [2, 4]
-"#;
-
 /// A run that ended, in a folder that anybody may read.
 fn recorded() -> (Lab, Record) {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(1));
     lab.run(&[]).answers();
     std::fs::set_permissions(lab.path(), Permissions::from_mode(0o755)).unwrap();
     let record = lab.record();
@@ -166,7 +156,7 @@ fn fill(disk: &Disk) {
 
 #[test]
 fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(1));
     let Some(disk) = Disk::new() else { return };
     let runs = disk.path().join("runs").display().to_string();
     let mut running = lab.start(&["run", FILE, "--blocks", "30", "--runs", &runs]);
@@ -190,7 +180,7 @@ fn a_disk_that_fills_up_loses_nothing_and_the_run_is_resumed() {
 
 #[test]
 fn term_and_hup_end_as_ctrl_c_does() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(1));
     for (number, signal) in [Signal::TERM, Signal::HUP].into_iter().enumerate() {
         let mut running = lab.start(&["run", FILE, "--blocks", "50"]);
         let record = running.until("the run's folder", || lab.records().into_iter().nth(number));
@@ -211,7 +201,7 @@ fn term_and_hup_end_as_ctrl_c_does() {
 
 #[test]
 fn nohup_means_what_it_says() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(1));
     let mut running = lab.start_under(&["nohup"], &["run", FILE]);
     let record = running.until("the run's folder", || lab.records().pop());
     running.signal(Signal::HUP);

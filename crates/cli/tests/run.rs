@@ -1,20 +1,9 @@
-//! `bourdon run` and `bourdon report` from the outside: the real binary, real servers, real signals.
+//! `bourdon run` and `bourdon report` from the outside: the real binary, real servers.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod run_support;
 
-use run_support::{CLEAN_AND_SERIALISED, FILE, Json, Lab, Record, beside_a_specimen, is_here, repository};
-
-/// A specimen beside another: short trials, as many blocks as a test asks for.
-const SHORT: &str = r#"
-question = "Is the order kept?"
-load = { path = "/rest/hello", expect_body = "Hello world" }
-trials = { warm_up = "10ms", window = "50ms", blocks = 2, repeats = 0 }
-
-[vary]
-target = ["specimen:clean", "specimen:stall"]
-connections = [2, 4]
-"#;
+use run_support::{CLEAN_AND_SERIALISED, FILE, Json, Lab, Record, beside_a_specimen, names, short};
 
 /// The experiment of two specimens with a claim.
 fn claiming(expect: &str) -> String {
@@ -22,10 +11,6 @@ fn claiming(expect: &str) -> String {
         "{CLEAN_AND_SERIALISED}\n[[claim]]\nname = \"one-at-a-time\"\nsays = \"It serves one at a time.\"\n\
          expect = \"{expect}\"\n"
     )
-}
-
-fn names(list: &Json, key: &str) -> Vec<String> {
-    list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -94,7 +79,7 @@ fn a_record_gives_the_same_verdict_again_with_no_server_near() {
 
 #[test]
 fn the_seed_decides_the_order_of_trials() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(2));
     // In windows of 50 ms a busy machine may serve nothing, which is a bad answer and has an order all the same.
     for seed in ["7", "7", "8"] {
         lab.run(&["--seed", seed]).answers();
@@ -236,7 +221,7 @@ fn the_memory_of_several_processes_counts_what_they_share_once() {
 
 #[test]
 fn the_generator_has_the_threads_that_are_asked_for() {
-    let lab = Lab::new().experiment(format!("{SHORT}\n[generator]\nthreads = 2\n"));
+    let lab = Lab::new().experiment(format!("{}\n[generator]\nthreads = 2\n", short(2)));
     let threads = |trial: &Json| trial["measurement"]["generator"]["threads"].as_array().unwrap().len();
     lab.run(&["--blocks", "1", "--target", "specimen:clean"]).exits(0);
     assert!(lab.record().trials().iter().all(|trial| threads(trial) == 2));
@@ -246,125 +231,6 @@ fn the_generator_has_the_threads_that_are_asked_for() {
     let seen: Vec<usize> = record.trials().iter().map(threads).collect();
     assert!(seen.contains(&3) && seen.contains(&2), "{seen:?}");
     assert!(record.text("plan.toml").contains("spin = true"));
-}
-
-/// A specimen all of whose replies have one defect beside a clean one.
-fn failing(kind: &str, every: u32, trials: &str) -> String {
-    format!(
-        "question = \"Does it answer?\"\n\
-         load = {{ path = \"/rest/hello\", connections = 4 }}\n\
-         trials = {{ warm_up = \"10ms\", window = \"60ms\", blocks = 2, repeats = 0{trials} }}\n\
-         [[target]]\nname = \"odd\"\nrun = \"$BOURDON specimen {kind}\"\nready = \"/ping\"\n\
-         env = {{ EVERY = \"{every}\" }}\n\
-         [vary]\ntarget = [\"odd\", \"specimen:clean\"]\n"
-    )
-}
-
-#[test]
-fn another_status_is_a_failure_that_voids_nothing() {
-    let lab = Lab::new().experiment(failing("unavailable", 2, ""));
-    let run = lab.run(&[]).exits(1);
-    let first: Vec<&str> = run.stdout.lines().take(3).collect();
-    assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
-    run.shows(&["failed", "errors (requests that failed): odd (50 %"]);
-    let record = lab.record();
-    let analysis = record.analysis();
-    assert_eq!(analysis["trials"]["void"], 0, "{analysis:#}");
-    let odd = &analysis["cells"][0];
-    assert_eq!((&odd["trials"], &odd["failing"]["bad"]), (&2.into(), &true.into()), "{odd:#}");
-    let path = record.path().display().to_string();
-    lab.bourdon(&["report", &path]).exits(1).shows(&["More than 1 % of the requests failed"]);
-}
-
-#[test]
-fn failures_that_are_allowed_are_said_and_no_more() {
-    let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
-    lab.run(&[]).exits(0).shows(&["errors (requests that failed): odd (50 %"]);
-    lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
-}
-
-#[test]
-fn a_server_that_only_fails_is_bad_and_not_good() {
-    for (kind, says) in [
-        ("unavailable", "More than 1 % of the requests failed: odd 100 %"),
-        ("close-before-reply", "More than 1 % of the requests failed: odd 100 %"),
-        ("malformed-head", "Replies with wrong content: odd"),
-    ] {
-        let lab = Lab::new().experiment(failing(kind, 1, ""));
-        lab.run(&[]).exits(1).shows(&[says]);
-    }
-}
-
-#[test]
-fn wrong_content_voids_its_trials_alone() {
-    let wrong = |trial: &Json| {
-        let (books, connections) = (&trial["measurement"]["accounting"], &trial["measurement"]["connections"]);
-        books["bad_body"] != 0 || connections["unasked_replies"] != 0
-    };
-    for kind in ["wrong-body", "repeated-reply"] {
-        let lab = Lab::new().experiment(SHORT.replace("specimen:stall", &format!("specimen:{kind}")));
-        lab.run(&[]).exits(1).shows(&["trials void of 10", "correctness: ", "Replies with wrong content: "]);
-        let record = lab.record();
-        // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
-        let mut expected: Vec<Json> =
-            record.trials().into_iter().filter(wrong).map(|trial| trial["id"].clone()).collect();
-        expected.sort_by_key(Json::to_string);
-        let analysis = record.analysis();
-        let void = analysis["void_trials"].as_array().unwrap();
-        assert_eq!(void.iter().map(|trial| trial["id"].clone()).collect::<Vec<_>>(), expected);
-        for trial in void {
-            let target = format!("specimen:{kind}");
-            assert_eq!([&trial["reason"]["code"], &trial["where"]["target"]], ["correctness", target.as_str()]);
-        }
-    }
-}
-
-#[test]
-fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
-    let lab = Lab::new().experiment(SHORT);
-    let mut running = lab.start(&["run", FILE, "--blocks", "10", "--runs", "my runs"]);
-    let record = running.until("the run's folder", || lab.records_in("my runs").pop());
-    running.until("three trials", || (record.lines() >= 3).then_some(()));
-    let busy = lab.bourdon(&["run", "--resume", record.name()]).exits(2);
-    busy.says(&[record.name(), "is being written by another bourdon", "wait for its end"]);
-    running.interrupt();
-    let stopped = running.end().exits(130).says(&["interrupted; what was measured is kept"]);
-    lab.nothing_is_left();
-    let kept = record.text("trials.jsonl");
-    assert!((3..50).contains(&kept.lines().count()), "{kept}");
-    assert!(record.has("analysis.json"), "what there is has been judged");
-    stopped.clone().shows(&["Record: "]);
-
-    let (_, command) = stopped.stderr.trim_end().rsplit_once("To resume: ").unwrap();
-    let words = shlex::split(command).unwrap();
-    assert_eq!(words[0], env!("CARGO_BIN_EXE_bourdon"), "as it was called");
-    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["resuming "]);
-    assert!(record.text("trials.jsonl").starts_with(&kept));
-    record.is_whole(10, 4);
-}
-
-#[test]
-fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = \"sh -c 'echo begun > begun; exec sleep 600'\""));
-    let mut running = lab.start(&["run", FILE, "--target", "odd"]);
-    running.until("the target", || lab.path().join("begun").exists().then_some(()));
-    running.interrupt();
-    running.end().exits(130);
-    lab.nothing_is_left();
-    assert_eq!(lab.record().lines(), 0, "an interrupted trial is not recorded");
-}
-
-#[test]
-fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
-    let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
-    let lab = Lab::new().experiment(beside_a_specimen(build));
-    let said = ["building odd failed (exited with status 3)", "no such header"];
-    lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
-    lab.record().all_measured("specimen:clean", 2);
-    assert!(lab.record().failures_of("odd").is_empty(), "what is not built is not launched");
-
-    lab.run(&["--target", "odd", "--runs", "alone"]).exits(4).says(&said);
-    assert!(lab.records_in("alone").is_empty(), "there is nothing to record");
 }
 
 /// The same server near and far.
@@ -391,101 +257,4 @@ fn a_network_delay_is_the_least_that_a_reply_takes() {
         assert_eq!(measured["generator"]["network_delay"].is_object(), far);
         assert_eq!(measured["accounting"]["sent"], measured["accounting"]["ok"]);
     }
-}
-
-/// An experiment on a target for which the compiler is missing.
-const MISSING: &str = r#"
-question = "What remains without a compiler?"
-load = { path = "/rest/hello", expect_body = "Hello world" }
-trials = { warm_up = "10ms", window = "50ms", blocks = 6 }
-
-[vary]
-target = ["go-net-http"]
-handler_delay = ["0ms", "5ms"]
-connections = 10
-
-[[claim]]
-name = "is-quick"
-says = "It is quick."
-expect = "throughput(go-net-http, handler_delay = 5ms) > 10"
-"#;
-
-const MISSING_TARGET: &str = r#"
-name = "go-net-http"
-title = "net/http"
-toolchain = { command = "no-such-compiler", version = "no-such-compiler --version", get = "https://example.org/get" }
-build.run = "no-such-compiler -o $TARGET_BIN"
-launch = { run = "$TARGET_BIN", ready = "/ping" }
-settings.handler_delay = { env = "HANDLER_DELAY", type = "duration", default = "0ms" }
-"#;
-
-#[test]
-fn without_any_toolchain_specimens_stand_in() {
-    let lab = Lab::new().experiment(MISSING).file("targets/go/net-http/target.toml", MISSING_TARGET);
-    let nowhere = lab.path().join("nothing-here").display().to_string();
-    let lab = lab.env("PATH", nowhere);
-    let cure = "go-net-http: `no-such-compiler` is not on PATH; get it from https://example.org/get";
-    let run = lab.run(&["--blocks", "1"]).exits(0);
-    let run = run.says(&[cure, "running on bourdon's own specimens instead"]);
-    run.shows(&["Absent: go-net-http", "https://example.org/get", "not testable here", "specimen:clean"]);
-    let (record, analysis) = (lab.record(), lab.record().analysis());
-    record.is_whole(1, 4);
-    assert_eq!(names(&analysis["absent"], "name"), ["go-net-http"]);
-    assert_eq!(analysis["claims"][0]["verdict"], "not-testable");
-    ["specimen:clean", "specimen:serialised"].iter().for_each(|target| record.all_measured(target, 2));
-}
-
-#[test]
-fn no_specimen_stands_in_for_a_router() {
-    let mixed =
-        "question = \"Which?\"\nload.mix = { file = \"routes.txt\", set = \"s\" }\nvary.target = \"go-net-http\"\n";
-    let lab = Lab::new().experiment(mixed).file("routes.txt", "s GET /a\ns GET /b\n");
-    let lab = lab.file("targets/go/net-http/target.toml", MISSING_TARGET);
-    lab.run(&[]).exits(4).says(&["no-such-compiler", "no specimen has routes to stand in for it"]);
-    assert!(lab.records().is_empty(), "nothing was launched");
-}
-
-#[test]
-fn a_shipped_experiment_is_known_by_its_name_wherever_one_is() {
-    let lab = Lab::new().env("PATH", "").env("BOURDON_HOME", repository().display().to_string());
-    let mut running = lab.start(&["run", "business-latency", "--quick", "--blocks", "1"]);
-    let record = running.until("the run's folder", || lab.records().pop());
-    running.interrupt();
-    running.end().exits(130).says(&["`go` is not on PATH; get it from", "specimens instead"]);
-    assert!(record.name().ends_with("business-latency"), "{record:?}");
-    lab.nothing_is_left();
-}
-
-#[test]
-fn the_example_of_a_server_of_ones_own_works() {
-    if !is_here("python3") {
-        return;
-    }
-    let lab = Lab::new();
-    let example = repository().join("examples/own-server/own-server.toml");
-    lab.bourdon(&["run", example.to_str().unwrap(), "--quick", "--blocks", "1"]).exits(0);
-    lab.nothing_is_left();
-    let record = lab.record();
-    let trials = record.trials().len() / 2;
-    ["mine", "mine-tuned"].iter().for_each(|target| record.all_measured(target, trials));
-    assert_eq!(record.analysis()["trials"]["void"], 0);
-}
-
-#[test]
-fn the_experiment_in_the_readme_works_as_it_stands_there() {
-    if !is_here("python3") {
-        return;
-    }
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let (_, after) = readme.split_once("```toml\n").unwrap();
-    let (experiment, _) = after.split_once("```").unwrap();
-    let server = std::fs::read_to_string(repository().join("examples/own-server/server.py")).unwrap();
-    let lab = Lab::new().experiment(experiment).file("server.py", server);
-    let shown = lab.run(&["--blocks", "1"]).exits(0);
-    shown.shows(&[
-        "Does keeping connections open make my server faster?",
-        "mine-tuned",
-        "tuned server is at least a fifth",
-    ]);
-    lab.nothing_is_left();
 }

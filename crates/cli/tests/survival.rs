@@ -10,21 +10,10 @@ use std::path::Path;
 use disk::Disk;
 use engine::MonotonicClock;
 use model::Clock;
-use run_support::{FILE, Lab, Record, Started, wait_until};
+use run_support::{FILE, Lab, Record, Started, short, wait_until};
 use rustix::process::Signal;
 
 const MS: u64 = 1_000_000;
-
-/// Tiny windows: what counts is how often something is written.
-const SHORT: &str = r#"
-question = "Is the order kept?"
-load = { path = "/rest/hello", expect_body = "Hello world" }
-trials = { warm_up = "10ms", window = "50ms", blocks = 2, repeats = 0 }
-
-[vary]
-target = ["specimen:clean", "specimen:stall"]
-connections = [2, 4]
-"#;
 
 /// Blocks of a run that is killed again and again, and its cells.
 const BLOCKS: u64 = 12;
@@ -107,7 +96,7 @@ fn tear(record: &Record) {
 
 #[test]
 fn killed_at_any_moment_it_is_resumed_without_losing_or_doubling_a_trial() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(2));
     killed(&lab, 12, &mut fastrand::Rng::with_seed(20_161_120));
     let records = lab.records();
     let (killed, whole) = (&records[0], &records[records.len() - 1]);
@@ -117,7 +106,7 @@ fn killed_at_any_moment_it_is_resumed_without_losing_or_doubling_a_trial() {
 #[test]
 #[ignore = "some minutes: make survival"]
 fn two_hundred_kills() {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(2));
     let trials = killed(&lab, 200, &mut fastrand::Rng::with_seed(20_261_122));
     println!("200 kills, {trials} trials recorded: 0 lost, 0 doubled, 0 cut");
 }
@@ -151,7 +140,7 @@ fn survived(live: &Record, cut: &Path) -> usize {
 
 /// Cuts the power of the disk that a run is recorded on, so often; none where no disk can be made here.
 fn power_cuts(times: u32, seed: u64) -> Option<usize> {
-    let lab = Lab::new().experiment(SHORT);
+    let lab = Lab::new().experiment(short(2));
     let disk = Disk::new()?;
     let runs = disk.path().join("runs");
     let mut random = fastrand::Rng::with_seed(seed);

@@ -40,6 +40,21 @@ target = ["specimen:clean", "specimen:serialised"]
 handler_delay = "5ms"
 "#;
 
+/// A specimen beside another on two numbers of connections: short trials, so many blocks.
+pub(crate) fn short(blocks: u32) -> String {
+    format!(
+        "question = \"Is the order kept?\"\n\
+         load = {{ path = \"/rest/hello\", expect_body = \"Hello world\" }}\n\
+         trials = {{ warm_up = \"10ms\", window = \"50ms\", blocks = {blocks}, repeats = 0 }}\n\
+         [vary]\ntarget = [\"specimen:clean\", \"specimen:stall\"]\nconnections = [2, 4]\n"
+    )
+}
+
+/// What each entry of a list has under this key.
+pub(crate) fn names(list: &Json, key: &str) -> Vec<String> {
+    list.as_array().unwrap().iter().map(|entry| entry[key].as_str().unwrap().to_owned()).collect()
+}
+
 /// `run = COMMAND` as a target of the file, beside a clean specimen: one short block.
 pub(crate) fn beside_a_specimen(target: &str) -> String {
     format!(

@@ -1,0 +1,90 @@
+//! Targets that fail in a run: what is said, what counts, and that the others go on.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{Json, Lab, beside_a_specimen, short};
+
+/// A specimen all of whose replies have one defect beside a clean one.
+fn failing(kind: &str, every: u32, trials: &str) -> String {
+    format!(
+        "question = \"Does it answer?\"\n\
+         load = {{ path = \"/rest/hello\", connections = 4 }}\n\
+         trials = {{ warm_up = \"10ms\", window = \"60ms\", blocks = 2, repeats = 0{trials} }}\n\
+         [[target]]\nname = \"odd\"\nrun = \"$BOURDON specimen {kind}\"\nready = \"/ping\"\n\
+         env = {{ EVERY = \"{every}\" }}\n\
+         [vary]\ntarget = [\"odd\", \"specimen:clean\"]\n"
+    )
+}
+
+#[test]
+fn another_status_is_a_failure_that_voids_nothing() {
+    let lab = Lab::new().experiment(failing("unavailable", 2, ""));
+    let run = lab.run(&[]).exits(1);
+    let first: Vec<&str> = run.stdout.lines().take(3).collect();
+    assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
+    run.shows(&["failed", "errors (requests that failed): odd (50 %"]);
+    let record = lab.record();
+    let analysis = record.analysis();
+    assert_eq!(analysis["trials"]["void"], 0, "{analysis:#}");
+    let odd = &analysis["cells"][0];
+    assert_eq!((&odd["trials"], &odd["failing"]["bad"]), (&2.into(), &true.into()), "{odd:#}");
+    let path = record.path().display().to_string();
+    lab.bourdon(&["report", &path]).exits(1).shows(&["More than 1 % of the requests failed"]);
+}
+
+#[test]
+fn failures_that_are_allowed_are_said_and_no_more() {
+    let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
+    lab.run(&[]).exits(0).shows(&["errors (requests that failed): odd (50 %"]);
+    lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
+}
+
+#[test]
+fn a_server_that_only_fails_is_bad_and_not_good() {
+    for (kind, says) in [
+        ("unavailable", "More than 1 % of the requests failed: odd 100 %"),
+        ("close-before-reply", "More than 1 % of the requests failed: odd 100 %"),
+        ("malformed-head", "Replies with wrong content: odd"),
+    ] {
+        let lab = Lab::new().experiment(failing(kind, 1, ""));
+        lab.run(&[]).exits(1).shows(&[says]);
+    }
+}
+
+#[test]
+fn wrong_content_voids_its_trials_alone() {
+    let wrong = |trial: &Json| {
+        let (books, connections) = (&trial["measurement"]["accounting"], &trial["measurement"]["connections"]);
+        books["bad_body"] != 0 || connections["unasked_replies"] != 0
+    };
+    for kind in ["wrong-body", "repeated-reply"] {
+        let lab = Lab::new().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
+        lab.run(&[]).exits(1).shows(&["trials void of 10", "correctness: ", "Replies with wrong content: "]);
+        let record = lab.record();
+        // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
+        let mut expected: Vec<Json> =
+            record.trials().into_iter().filter(wrong).map(|trial| trial["id"].clone()).collect();
+        expected.sort_by_key(Json::to_string);
+        let analysis = record.analysis();
+        let void = analysis["void_trials"].as_array().unwrap();
+        assert_eq!(void.iter().map(|trial| trial["id"].clone()).collect::<Vec<_>>(), expected);
+        for trial in void {
+            let target = format!("specimen:{kind}");
+            assert_eq!([&trial["reason"]["code"], &trial["where"]["target"]], ["correctness", target.as_str()]);
+        }
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
+    let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
+    let lab = Lab::new().experiment(beside_a_specimen(build));
+    let said = ["building odd failed (exited with status 3)", "no such header"];
+    lab.run(&[]).exits(4).says(&said).shows(&["Absent: odd"]);
+    lab.record().all_measured("specimen:clean", 2);
+    assert!(lab.record().failures_of("odd").is_empty(), "what is not built is not launched");
+
+    lab.run(&["--target", "odd", "--runs", "alone"]).exits(4).says(&said);
+    assert!(lab.records_in("alone").is_empty(), "there is nothing to record");
+}

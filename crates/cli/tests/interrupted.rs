@@ -1,0 +1,41 @@
+//! Ctrl-C during a run.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{FILE, Lab, beside_a_specimen, short};
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
+    let lab = Lab::new().experiment(short(2));
+    let mut running = lab.start(&["run", FILE, "--blocks", "10", "--runs", "my runs"]);
+    let record = running.until("the run's folder", || lab.records_in("my runs").pop());
+    running.until("three trials", || (record.lines() >= 3).then_some(()));
+    let busy = lab.bourdon(&["run", "--resume", record.name()]).exits(2);
+    busy.says(&[record.name(), "is being written by another bourdon", "wait for its end"]);
+    running.interrupt();
+    let stopped = running.end().exits(130).says(&["interrupted; what was measured is kept"]);
+    lab.nothing_is_left();
+    let kept = record.text("trials.jsonl");
+    assert!((3..50).contains(&kept.lines().count()), "{kept}");
+    assert!(record.has("analysis.json"), "what there is has been judged");
+    stopped.clone().shows(&["Record: "]);
+
+    let (_, command) = stopped.stderr.trim_end().rsplit_once("To resume: ").unwrap();
+    let words = shlex::split(command).unwrap();
+    assert_eq!(words[0], env!("CARGO_BIN_EXE_bourdon"), "as it was called");
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["resuming "]);
+    assert!(record.text("trials.jsonl").starts_with(&kept));
+    record.is_whole(10, 4);
+}
+
+#[test]
+fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = \"sh -c 'echo begun > begun; exec sleep 600'\""));
+    let mut running = lab.start(&["run", FILE, "--target", "odd"]);
+    running.until("the target", || lab.path().join("begun").exists().then_some(()));
+    running.interrupt();
+    running.end().exits(130);
+    lab.nothing_is_left();
+    assert_eq!(lab.record().lines(), 0, "an interrupted trial is not recorded");
+}
