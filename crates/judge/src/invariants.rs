@@ -3,7 +3,7 @@
 use model::{Accounting, Invariant, InvariantCheck, Measurement};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, figure, kinds, micros};
+use crate::figures::{count, counted, figure, kinds, micros};
 use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
 use crate::{bounds, failing};
 
@@ -102,10 +102,10 @@ fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
 fn correctness(measured: &Measurement) -> InvariantCheck {
     let wrong = failing::wrong_content(measured);
     let total: u64 = wrong.iter().map(|(_, number)| number).sum();
-    let of = count(measured.accounting.completed.max(measured.in_window.completed));
+    let of = counted(measured.accounting.completed.max(measured.in_window.completed), "reply", "replies");
     let text = match total {
-        0 => format!("none of {of} replies has wrong content"),
-        _ => format!("wrong content among {of} replies: {}", kinds(wrong)),
+        0 => format!("no wrong content among {of}"),
+        _ => format!("wrong content among {of}: {}", kinds(wrong)),
     };
     InvariantCheck { invariant: Invariant::Correctness, holds: total == 0, text }
 }

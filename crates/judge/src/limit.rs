@@ -5,7 +5,8 @@ use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, St
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
 use crate::thresholds::{
-    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STANDSTILL_LEAST_S, STANDSTILL_SHARE, TARGET_BUSY,
+    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STANDSTILL_LEAST_S, STANDSTILL_SHARE, STARVED,
+    TARGET_BUSY,
 };
 
 /// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
@@ -90,9 +91,13 @@ pub(crate) fn stood_still(measured: &Measurement) -> Option<String> {
 }
 
 fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
-    let busy = Needy::of(measured).words();
-    let connections = counted(asked.connections.into(), "connection", "connections");
-    let limit = format!("the server (or the {connections}) was the limit");
+    let needy = Needy::of(measured);
+    let (busy, connections) = (needy.words(), counted(asked.connections.into(), "connection", "connections"));
+    let limit = if needy.starved < STARVED {
+        format!("the server (or the {connections}) was the limit")
+    } else {
+        format!("the limit was the server, the {connections}, or CPUs that others use too")
+    };
     Limit::new(Verdict::Valid, "server-bound", format!("the generator {busy}: {limit}"))
 }
 

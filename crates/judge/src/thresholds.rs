@@ -36,6 +36,10 @@ pub const DRAIN_S: f64 = 1.0;
 /// Timers may fire this much early, so a handler that asks for S may truly wait S − 1 ms.
 pub const TIMER_EARLY_S: f64 = 0.001;
 
+/// Share of the window for which a generator thread waited for a CPU from which the server may have waited as well, so
+/// that what bounded a load may be the machine.
+pub(crate) const STARVED: f64 = 0.1;
+
 /// Share of the window for which a generator thread was busy, or waited for a CPU, from which the generator may have been
 /// the limit. Well below 1, for a thread that is full for 80 % of the window delays what it does in the rest.
 pub const GENERATOR_BUSY: f64 = 0.80;

@@ -62,6 +62,11 @@ fn a_closed_load_says_who_was_the_limit() {
     assert_eq!(validity.verdict, Verdict::Valid);
     let text = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
     assert_eq!(validity.reasons, [Reason::new("server-bound", text)]);
+    let mut starved = measurement(100.0, 9_200.0, 0.43);
+    starved.generator.threads[0].run_delay_s = Some(0.2 * starved.generator.threads[0].wall_s);
+    let text = "the generator was 43 % busy and waited for a CPU for 20 % of the time: the limit was the server, the 100 \
+                connections, or CPUs that others use too";
+    assert_eq!(judge_load(&closed(), None, &starved).reasons, [Reason::new("server-bound", text)]);
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
     assert_eq!((validity.verdict, validity.reasons[0].code.as_str()), (Verdict::AtLeast, "generator"));
     assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
