@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::{ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
 use rustix::fs::{FlockOperation, flock};
@@ -21,6 +22,10 @@ const TRIALS: &str = "trials.jsonl";
 
 /// Bytes of a trial's line at most: a day's trial has some 20 MB. A damaged file must not fill the memory.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How often a record that somebody holds is asked for, and how long it takes until the next time: a second in all.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Folders with one file a trial.
 const PER_TRIAL: [&str; 4] = ["histograms", "profiles", "samples", "stderr"];
@@ -233,11 +238,16 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     entries.map(|entry| (entry.path(), entry.file_name().to_string_lossy().into_owned()))
 }
 
+/// Takes the record for itself. A bourdon that was killed may still hold it for a moment, by a child that it was making.
 fn lock(file: &File, path: &Path) -> Result<(), LabError> {
-    flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-        Errno::WOULDBLOCK => LabError::Busy { path: path.to_owned() },
-        other => LabError::file(path.join(TRIALS))(other.into()),
-    })
+    for _ in 0..TRIES {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(AGAIN),
+            Err(other) => return Err(LabError::file(path.join(TRIALS))(other.into())),
+        }
+    }
+    Err(LabError::Busy { path: path.to_owned() })
 }
 
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
@@ -298,4 +308,29 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabErr
         recorded.whole_bytes += line.len() as u64;
     }
     Ok(recorded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_just_going_is_waited_for_and_who_stays_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = || {
+            let file = File::create(folder.path().join(TRIALS)).unwrap();
+            flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+            file
+        };
+        let ours = || File::open(folder.path().join(TRIALS)).unwrap();
+        let going = held();
+        let goes = std::thread::spawn(move || {
+            std::thread::sleep(2 * AGAIN);
+            drop(going);
+        });
+        assert!(lock(&ours(), folder.path()).is_ok());
+        goes.join().unwrap();
+        let _stays = held();
+        assert!(matches!(lock(&ours(), folder.path()), Err(LabError::Busy { .. })));
+    }
 }
