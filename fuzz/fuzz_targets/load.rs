@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use engine::simulation::{Act, Connecting, Script, follow};
 use libfuzzer_sys::fuzz_target;
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, WeightedRequest};
+use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, Tls, Trust, WeightedRequest};
 
 const MS: u64 = 1_000_000;
 
@@ -57,9 +57,15 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
         cpus: vec![],
         seed: u.arbitrary()?,
         sources: vec![],
+        tls: if u.ratio(1, 8)? { Some(tls()) } else { None },
         // Virtual time does not pass while a thread spins.
         spin: false,
     })
+}
+
+/// Scripts speak no TLS: what they say meets the handshake.
+fn tls() -> Tls {
+    Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false }
 }
 
 fn mix(u: &mut Unstructured<'_>) -> Result<Mix> {

@@ -5,7 +5,9 @@
 mod support;
 
 use engine::simulation::{Act, Connecting, Script, follow};
-use model::{Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, WeightedRequest};
+use model::{
+    Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Tls, Trust, WeightedRequest,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -108,6 +110,34 @@ proptest! {
         let counted: u64 = measured.by_request.iter().map(|count| count.completed).sum();
         prop_assert_eq!(counted, if mixed { measured.accounting.completed } else { 0 });
         prop_assert!(count.is_none_or(|count| measured.accounting.scheduled <= count));
+    }
+}
+
+/// Some beginnings of TLS records: an alert, a handshake that is cut, one that is longer than may be.
+const RECORDS: [&[u8]; 5] = [
+    b"\x15\x03\x03\x00\x02\x02\x28",
+    b"\x15\x03\x03\x00\x02\x01\x00",
+    b"\x16\x03\x03\x00\x40\x02\x00\x00\x3c",
+    b"\x16\x03\x03\xff\xff",
+    b"\x17\x03\x03\x00\x10",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn whoever_speaks_no_tls_ends_no_handshake_and_holds_nothing_up(
+        script in scripts(),
+        records in vec((0u32..4, select(&RECORDS[..])), 0..10),
+        rate in prop::option::of(1.0f64..2000.0),
+        keep_alive: bool,
+    ) {
+        let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
+        let tls = Some(Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false });
+        let acts = records.into_iter().map(|(slot, record)| Act::Bytes(slot, record.to_vec())).chain(script.acts);
+        let script = Script { acts: acts.collect(), ..script };
+        let measured = measure(&LoadSpec { keep_alive, tls, ..spec(model, 3) }, script);
+        prop_assert_eq!((measured.accounting.sent, measured.connections.opened), (0, 0));
+        prop_assert_eq!(measured.tls.unwrap().handshakes, 0);
     }
 }
 

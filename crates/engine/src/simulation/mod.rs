@@ -21,6 +21,7 @@ use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
+use crate::tls::{Secure, Secured};
 use crate::wire::{Progress, Ready, Received, Wire};
 use crate::worker::Worker;
 
@@ -281,8 +282,21 @@ pub fn simulate(
     drive(spec, wire, &clock, options, progress)
 }
 
-/// The loop over any wire whose time is virtual.
+/// The loop over any wire whose time is virtual, over TLS where that is asked for.
 fn drive(
+    spec: &LoadSpec,
+    wire: impl Wire,
+    clock: &VirtualClock,
+    options: RunOptions<'_>,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    match &spec.tls {
+        None => work(spec, wire, clock, options, progress),
+        Some(tls) => work(spec, Secured::new(wire, Secure::new(tls)?, spec.connections), clock, options, progress),
+    }
+}
+
+fn work(
     spec: &LoadSpec,
     wire: impl Wire,
     clock: &VirtualClock,
