@@ -63,7 +63,7 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
     })
 }
 
-/// Scripts speak no TLS: what they say meets the handshake.
+/// Of a peer that does not speak it, what it says meets the handshake.
 fn tls() -> Tls {
     Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false }
 }
@@ -93,7 +93,7 @@ fn script(u: &mut Unstructured<'_>) -> Result<Script> {
     while !u.is_empty() && acts.len() < 400 {
         acts.push(act(u)?);
     }
-    Ok(Script { connects, sends, acts })
+    Ok(Script { connects, sends, acts, behind_tls: u.arbitrary()? })
 }
 
 fn act(u: &mut Unstructured<'_>) -> Result<Act> {

@@ -48,6 +48,10 @@ fn mix() -> Mix {
     Mix::of(all).unwrap()
 }
 
+fn tls() -> Tls {
+    Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false }
+}
+
 /// Follows the script; the load must end on time with its books balanced and Little's identity intact.
 fn measure(spec: &LoadSpec, script: Script) -> Measurement {
     let (output, over_ns) = follow(spec, script).unwrap();
@@ -80,7 +84,8 @@ fn scripts() -> impl Strategy<Value = Script> {
     use Connecting::{Hangs, Opens, Refused, RefusedAtOnce};
     let connects = vec(select(vec![Opens, Opens, Opens, Refused, RefusedAtOnce, Hangs]), 0..5);
     let sends = vec(select(vec![usize::MAX, 0, 1, 20, 37, 100]), 0..5);
-    (connects, sends, acts()).prop_map(|(connects, sends, acts)| Script { connects, sends, acts })
+    let parts = (connects, sends, acts(), any::<bool>());
+    parts.prop_map(|(connects, sends, acts, behind_tls)| Script { connects, sends, acts, behind_tls })
 }
 
 proptest! {
@@ -104,6 +109,7 @@ proptest! {
             timeout_ns: timeout_ms.map(|ms| ms * MS),
             extent: count.map_or(Extent::Window(100 * MS), |count| Extent::Requests { count, within_ns: within }),
             mix: if mixed { mix() } else { spec(model, 1).mix },
+            tls: script.behind_tls.then(tls),
             ..spec(model, connections)
         };
         let measured = measure(&spec, script);
@@ -132,10 +138,9 @@ proptest! {
         keep_alive: bool,
     ) {
         let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
-        let tls = Some(Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false });
         let acts = records.into_iter().map(|(slot, record)| Act::Bytes(slot, record.to_vec())).chain(script.acts);
-        let script = Script { acts: acts.collect(), ..script };
-        let measured = measure(&LoadSpec { keep_alive, tls, ..spec(model, 3) }, script);
+        let script = Script { acts: acts.collect(), behind_tls: false, ..script };
+        let measured = measure(&LoadSpec { keep_alive, tls: Some(tls()), ..spec(model, 3) }, script);
         prop_assert_eq!((measured.accounting.sent, measured.connections.opened), (0, 0));
         prop_assert_eq!(measured.tls.unwrap().handshakes, 0);
     }

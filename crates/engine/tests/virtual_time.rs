@@ -10,7 +10,7 @@ use engine::{LoadOutput, RunOptions};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
-use model::{Extent, LateCause, LoadModel, LoadSpec, NS_PER_S, NotSent};
+use model::{Extent, LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent, Tls, Trust};
 use proptest::prelude::*;
 use support::{MS, assert_close, checked, hello, measure, open, spec};
 
@@ -269,5 +269,20 @@ proptest! {
             // As many as the schedule has intended times in the window, give or take its two edges.
             prop_assert!((measured.accounting.scheduled as f64 - rate * 1.5).abs() <= 2.0);
         }
+    }
+}
+
+#[test]
+fn over_tls_the_same_load_has_the_same_figures() {
+    let tls = Some(Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false });
+    for (model, keep_alive) in [(LoadModel::Closed, true), (open(500.0), true), (LoadModel::Closed, false)] {
+        let plain = LoadSpec { keep_alive, ..spec(model, 5, 500 * MS) };
+        let server = || SimulatedServer { stall: Some((100 * MS, 50 * MS)), takes: 20, ..hello(3 * MS) };
+        let [without, with] = [None, tls.clone()].map(|tls| measure(&LoadSpec { tls, ..plain.clone() }, server()));
+        assert!(with.tls.as_ref().is_some_and(|tls| tls.handshakes == with.connections.opened && tls.failed == 0));
+        assert_eq!(with.latency_us.handshake.as_ref().map(|it| it.count), Some(with.connections.opened));
+        assert_eq!((&with.accounting, &with.in_window), (&without.accounting, &without.in_window));
+        let felt = |measured: &Measurement| measured.latency_us.felt().cloned();
+        assert_eq!((felt(&with), with.latency_us.service), (felt(&without), without.latency_us.service));
     }
 }

@@ -1,6 +1,7 @@
 //! A server and its network in virtual time: the loop runs unchanged over it, so that what it must measure is known
 //! exactly and a minute passes in milliseconds.
 
+mod behind_tls;
 mod script;
 
 use std::cell::Cell;
@@ -25,6 +26,7 @@ use crate::tls::{Secure, Secured};
 use crate::wire::{Progress, Ready, Received, Wire};
 use crate::worker::Worker;
 
+use behind_tls::BehindTls;
 pub use script::{Act, Connecting, Script, follow};
 
 /// A clock that only the simulation moves.
@@ -279,7 +281,21 @@ pub fn simulate(
         connecting: VecDeque::new(),
         immediate: Vec::new(),
     };
-    drive(spec, wire, &clock, options, progress)
+    drive_behind_tls(spec, wire, &clock, options, progress)
+}
+
+/// The loop over a peer that speaks TLS where the load does.
+fn drive_behind_tls(
+    spec: &LoadSpec,
+    peer: impl Wire,
+    clock: &VirtualClock,
+    options: RunOptions<'_>,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    match spec.tls {
+        None => drive(spec, peer, clock, options, progress),
+        Some(_) => drive(spec, BehindTls::new(peer, spec.connections), clock, options, progress),
+    }
 }
 
 /// The loop over any wire whose time is virtual, over TLS where that is asked for.

@@ -1,7 +1,7 @@
-use model::{Clock, LoadSpec};
+use model::{Clock, Interval, LoadSpec};
 use rustix::io::Errno;
 
-use super::{VirtualClock, drive};
+use super::{VirtualClock, drive, drive_behind_tls};
 use crate::demand::DRAIN_NS;
 use crate::run::{LoadError, LoadOutput, RunOptions};
 use crate::wire::{Progress, Ready, Received, Wire};
@@ -43,6 +43,8 @@ pub struct Script {
     pub sends: Vec<usize>,
     /// What happens, in order. Acts on slots that are not open are lost.
     pub acts: Vec<Act>,
+    /// Whether the peer speaks TLS, so that its bytes come encrypted behind a handshake.
+    pub behind_tls: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -200,7 +202,12 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
         ready: Vec::new(),
         given: 0,
     };
-    let output = drive(spec, wire, &clock, RunOptions::default(), &mut |_| {})?;
+    let (options, mut nobody) = (RunOptions::default(), |_: &Interval| {});
+    let output = if wire.script.behind_tls {
+        drive_behind_tls(spec, wire, &clock, options, &mut nobody)?
+    } else {
+        drive(spec, wire, &clock, options, &mut nobody)?
+    };
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);
     Ok((output, over_ns))
 }

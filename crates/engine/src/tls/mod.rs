@@ -112,7 +112,8 @@ impl<W: Wire> Wire for Secured<W> {
 
     fn flush(&mut self, slot: u32) -> Result<(), Errno> {
         let Some(session) = &mut self.sessions[slot as usize] else { return Ok(()) };
-        session.flush(slot, &mut self.below).map(drop)
+        session.flush(slot, &mut self.below)?;
+        self.below.flush(slot)
     }
 
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
