@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use model::{
-    Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, Residence, WindowCount, WrongReply,
-};
+use model::{Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, WindowCount, WrongReply};
 
 use crate::demand::Window;
 use crate::outcome::Loss;
+use crate::part::{Part, ResidenceNs};
 use crate::reply::Reply;
-use crate::second::{Felt, Second, SecondPort, add_to, histogram, record, ticks};
+use crate::second::{Distributions, Felt, Second, SecondPort, add_to, histogram, record, ticks};
 use crate::standstill::Standstills;
+use crate::worker::Counts;
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
 /// and a wake-up cost on a loaded machine, below what a user could feel.
@@ -368,13 +368,34 @@ impl Ledger {
         self.books.sent_late.retain(|_, count| *count > 0);
     }
 
-    /// Both sides of Little's identity.
-    pub(crate) fn residence(&self) -> Residence {
-        let seconds = |ns: u128| ns as f64 / NS_PER_S as f64;
-        Residence {
-            in_flight_s: seconds(self.in_flight_ns),
-            requests_s: seconds(self.requests_ns),
-            completed_s: seconds(self.completed_ns),
+    /// What is left when the books are closed. The seconds, and with them the distributions of replies, are the
+    /// collector's.
+    pub(crate) fn into_part(self) -> Part {
+        Part {
+            felt: self.felt,
+            window_start_ns: self.window.start_ns,
+            window_end_ns: self.window.end_ns,
+            books: self.books,
+            failures: self.failures,
+            bad_statuses: self.bad_statuses,
+            first_wrong: self.first_wrong,
+            by_request: self.by_request,
+            in_window: self.in_window,
+            residence: ResidenceNs {
+                in_flight: self.in_flight_ns,
+                requests: self.requests_ns,
+                completed: self.completed_ns,
+            },
+            distributions: Distributions::new(self.felt),
+            censored_felt: self.censored_felt,
+            censored_service: self.censored_service,
+            connect: self.connect,
+            handshake: self.handshake,
+            standstills: self.standstills.totals(),
+            counts: Counts::default(),
+            completed: Vec::new(),
+            threads: Vec::new(),
+            tls: None,
         }
     }
 }

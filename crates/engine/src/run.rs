@@ -1,31 +1,26 @@
 //! Starts the threads of a load, lets them begin together, and puts together what they bring home.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use model::{
-    Clock, ConnectionCounts, Extent, FailureCount, FailureKind, GeneratorUse, Interval, LoadSpec, Measurement,
-    NS_PER_S, RequestCount, Residence, WindowCount,
-};
+use model::{Clock, Extent, Interval, LoadSpec, Measurement, NS_PER_S};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
 use crate::collector::Collector;
 use crate::demand::{Demand, share};
-use crate::gathered::Gathered;
 use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
+use crate::part::Part;
 use crate::second::{Felt, Second, SecondPort};
-use crate::summary::jain;
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
 use crate::wire::Wire;
-use crate::worker::{Worker, WorkerResult};
+use crate::worker::Worker;
 
 /// Time between the moment at which all threads are ready and the start of the load.
 const LEAD_NS: u64 = 1_000_000;
@@ -87,7 +82,7 @@ pub fn run(
     let start = Start::new(spec.threads);
     let (full, seconds) = mpsc::channel();
     let mut collector = collector(spec, options);
-    let results: Result<Vec<WorkerResult>, LoadError> = std::thread::scope(|scope| {
+    let results: Result<Vec<Part>, LoadError> = std::thread::scope(|scope| {
         let (mut handles, mut empties, mut refused) = (Vec::new(), Vec::new(), None);
         for thread in 0..spec.threads {
             let (port, empty) = port(thread, full.clone());
@@ -202,7 +197,7 @@ fn generate(
     secure: Option<&Secure>,
     port: SecondPort,
     stop: &AtomicBool,
-) -> Result<WorkerResult, LoadError> {
+) -> Result<Part, LoadError> {
     let _attendance = Attendance(start);
     prepare_thread(&spec.cpus, thread);
     let slots = slots(spec, thread);
@@ -221,7 +216,7 @@ fn work(
     wire: impl Wire,
     port: SecondPort,
     stop: &AtomicBool,
-) -> Result<WorkerResult, LoadError> {
+) -> Result<Part, LoadError> {
     let clock = MonotonicClock;
     let slots = slots(spec, thread);
     let mut worker = Worker::new(spec, thread, slots, wire, clock, stop);
@@ -253,85 +248,15 @@ pub(crate) fn prepare_thread(cpus: &[u32], thread: u32) {
 }
 
 /// Puts together what the threads bring home.
-pub(crate) fn conclude(results: Vec<WorkerResult>, collector: Collector<'_>, interrupted: bool) -> LoadOutput {
-    let window_start_ns = results.iter().map(|result| result.window_start_ns).min().unwrap_or(0);
-    let window_end_ns = results.iter().map(|result| result.window_end_ns).max().unwrap_or(0);
-    let distributions = Gathered::new(&results, &collector);
-    let mut measurement = Measurement {
-        window_s: window_end_ns.saturating_sub(window_start_ns) as f64 / NS_PER_S as f64,
-        interrupted,
-        latency_us: distributions.latencies(),
-        standstills: distributions.standstills(window_start_ns),
-        connections: connections(&results),
-        generator: GeneratorUse { threads: results.iter().map(|result| result.thread).collect(), network_delay: None },
-        failures: failures(&results),
-        intervals: collector.intervals.clone(),
-        ..Measurement::default()
+pub(crate) fn conclude(parts: Vec<Part>, mut collector: Collector<'_>, interrupted: bool) -> LoadOutput {
+    let together = |mut whole: Part, part: Part| {
+        whole.merge(part);
+        whole
     };
-    for result in &results {
-        if let Some(tls) = &result.tls {
-            measurement.tls.get_or_insert_default().merge(tls);
-        }
-        measurement.accounting.merge(&result.ledger.books);
-        for (status, count) in &result.ledger.bad_statuses {
-            *measurement.bad_statuses.entry(*status).or_default() += count;
-        }
-        add_by_request(&mut measurement.by_request, &result.ledger.by_request);
-        add_window(&mut measurement.in_window, &result.ledger.in_window);
-        add_residence(&mut measurement.residence, &result.ledger.residence());
-    }
-    let wrong = results.iter().filter_map(|result| result.ledger.first_wrong.as_ref());
-    measurement.first_wrong = wrong.min_by_key(|(at_ns, _)| *at_ns).map(|(_, reply)| reply.clone());
-    debug_assert!(measurement.accounting.imbalance().is_none(), "{:?}", measurement.accounting);
+    let mut whole = parts.into_iter().reduce(together).expect("a load has a thread");
+    // The threads have handed theirs over, second by second.
+    std::mem::swap(&mut whole.distributions, &mut collector.whole);
+    let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
+    let measurement = Measurement { interrupted, intervals: collector.intervals.clone(), ..whole.summarise() };
     LoadOutput { measurement, log_failure: collector.end_log(), window_start_ns, window_end_ns }
-}
-
-fn connections(results: &[WorkerResult]) -> ConnectionCounts {
-    let mut completed: Vec<u64> = results.iter().flat_map(|result| result.completed.iter().copied()).collect();
-    completed.sort_unstable();
-    let total = |pick: fn(&WorkerResult) -> u64| results.iter().map(pick).sum();
-    ConnectionCounts {
-        opened: total(|result| result.counts.opened),
-        connect_failed: total(|result| result.counts.connect_failed),
-        closed_idle: total(|result| result.counts.closed_idle),
-        closed_by_reply: total(|result| result.counts.closed_by_reply),
-        unasked_replies: total(|result| result.counts.unasked_replies),
-        never_served: completed.iter().filter(|count| **count == 0).count() as u64,
-        completed_min: completed.first().copied().unwrap_or(0),
-        completed_median: completed.get(completed.len() / 2).copied().unwrap_or(0),
-        completed_max: completed.last().copied().unwrap_or(0),
-        jain: jain(&completed),
-    }
-}
-
-fn failures(results: &[WorkerResult]) -> Vec<FailureCount> {
-    let mut counts: BTreeMap<(FailureKind, i32), u64> = BTreeMap::new();
-    for (key, count) in results.iter().flat_map(|result| &result.ledger.failures) {
-        *counts.entry(*key).or_default() += count;
-    }
-    counts.into_iter().map(|((kind, errno), count)| FailureCount { kind, side: kind.side(), errno, count }).collect()
-}
-
-fn add_by_request(into: &mut Vec<RequestCount>, from: &[RequestCount]) {
-    into.resize(from.len(), RequestCount::default());
-    for (into, from) in into.iter_mut().zip(from) {
-        into.completed += from.completed;
-        into.wrong += from.wrong;
-    }
-}
-
-fn add_window(into: &mut WindowCount, from: &WindowCount) {
-    into.completed += from.completed;
-    into.ok += from.ok;
-    into.ok_bytes += from.ok_bytes;
-    for (into, from) in into.halves.iter_mut().zip(from.halves) {
-        into.completed += from.completed;
-        into.service_ns += from.service_ns;
-    }
-}
-
-fn add_residence(into: &mut Residence, from: &Residence) {
-    into.in_flight_s += from.in_flight_s;
-    into.requests_s += from.requests_s;
-    into.completed_s += from.completed_s;
 }

@@ -60,6 +60,7 @@ impl Felt {
 }
 
 /// The distributions that are filled in the hot path.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distributions {
     pub(crate) service: Histogram<u64>,
     pub(crate) first_byte: Histogram<u64>,

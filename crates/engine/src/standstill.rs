@@ -5,7 +5,7 @@ use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
 use crate::ledger::Moments;
-use crate::second::{histogram, record};
+use crate::second::{add_to, histogram, record};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
 /// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
@@ -15,6 +15,7 @@ pub(crate) const STANDSTILL_NS: u64 = 10_000_000;
 const SPANS_KEPT: usize = 16;
 
 /// Histograms of requests that came due or waited in a standstill, to be taken off those of all.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Held {
     pub(crate) service: Histogram<u64>,
     pub(crate) felt: Histogram<u64>,
@@ -25,6 +26,56 @@ pub(crate) struct Held {
 impl Held {
     pub(crate) fn new() -> Self {
         Held { service: histogram(), felt: histogram(), censored_service: histogram(), censored_felt: histogram() }
+    }
+
+    fn add(&mut self, other: &Held) {
+        add_to(&mut self.service, &other.service);
+        add_to(&mut self.felt, &other.felt);
+        add_to(&mut self.censored_service, &other.censored_service);
+        add_to(&mut self.censored_felt, &other.censored_felt);
+    }
+}
+
+/// The standstills of some threads, put together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StandstillTotals {
+    /// Over all threads.
+    pub(crate) count: u64,
+    /// Of the thread with most.
+    pub(crate) sum_ns: u64,
+    pub(crate) longest_ns: u64,
+    /// Requests that came due or waited in one, and those of them that never left.
+    pub(crate) requests: u64,
+    pub(crate) never_sent: u64,
+    /// The longest of each thread, as its number, begin and length.
+    kept: Vec<(u32, u64, u64)>,
+    pub(crate) held: Option<Box<Held>>,
+}
+
+impl StandstillTotals {
+    /// Adds those of other threads, whose numbers begin with `thread` here.
+    pub(crate) fn merge(&mut self, other: StandstillTotals, thread: u32) {
+        self.count += other.count;
+        self.sum_ns = self.sum_ns.max(other.sum_ns);
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.requests += other.requests;
+        self.never_sent += other.never_sent;
+        self.kept.extend(other.kept.into_iter().map(|(of, from_ns, length_ns)| (thread + of, from_ns, length_ns)));
+        match (&mut self.held, other.held) {
+            (Some(mine), Some(theirs)) => mine.add(&theirs),
+            (mine, theirs) => *mine = mine.take().or(theirs),
+        }
+    }
+
+    /// Those kept one by one, of a window that began then.
+    pub(crate) fn spans(&self, start_ns: u64) -> Vec<StandstillSpan> {
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let span = |(thread, from_ns, length_ns): &(u32, u64, u64)| StandstillSpan {
+            thread: *thread,
+            at_s: seconds(from_ns.saturating_sub(start_ns)),
+            length_s: seconds(*length_ns),
+        };
+        self.kept.iter().map(span).collect()
     }
 }
 
@@ -124,17 +175,16 @@ impl Standstills {
         felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
     }
 
-    pub(crate) fn held(&self) -> Option<&Held> {
-        self.held.as_deref()
-    }
-
-    /// Those kept one by one, of a window that began then.
-    pub(crate) fn spans(&self, thread: usize, start_ns: u64) -> impl Iterator<Item = StandstillSpan> {
-        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
-        self.spans.iter().map(move |(from_ns, length_ns)| StandstillSpan {
-            thread: thread as u32,
-            at_s: seconds(from_ns.saturating_sub(start_ns)),
-            length_s: seconds(*length_ns),
-        })
+    /// What is left of them when the load is over.
+    pub(crate) fn totals(self) -> StandstillTotals {
+        StandstillTotals {
+            count: self.count,
+            sum_ns: self.sum_ns,
+            longest_ns: self.longest_ns,
+            requests: self.requests,
+            never_sent: self.never_sent,
+            kept: self.spans.into_iter().map(|(from_ns, length_ns)| (0, from_ns, length_ns)).collect(),
+            held: self.held,
+        }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount, ThreadUse, TlsUse};
+use model::{Clock, Extent, LoadSpec, NS_PER_S, NotSent, RequestCount};
 use rustix::io::Errno;
 
 use busy::BusyMeter;
@@ -24,6 +24,7 @@ use crate::clock::ThreadTimes;
 use crate::connection::{Connections, State};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::ledger::Ledger;
+use crate::part::Part;
 use crate::reply::HeadCache;
 use crate::request::Requests;
 use crate::run::opening_books;
@@ -103,7 +104,7 @@ pub(crate) struct Worker<'a, W, C> {
 }
 
 /// Connection events of one thread, over the whole load.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) opened: u64,
     pub(crate) connect_failed: u64,
@@ -114,16 +115,16 @@ pub(crate) struct Counts {
     pub(crate) unasked_replies: u64,
 }
 
-/// What one thread brings home.
-pub(crate) struct WorkerResult {
-    pub(crate) ledger: Ledger,
-    pub(crate) counts: Counts,
-    /// Completions inside the window, by slot.
-    pub(crate) completed: Vec<u64>,
-    pub(crate) thread: ThreadUse,
-    pub(crate) tls: Option<TlsUse>,
-    pub(crate) window_start_ns: u64,
-    pub(crate) window_end_ns: u64,
+impl Counts {
+    /// Adds those of other connections.
+    pub(crate) fn add(&mut self, other: Counts) {
+        self.opened += other.opened;
+        self.connect_failed += other.connect_failed;
+        self.refused += other.refused;
+        self.closed_idle += other.closed_idle;
+        self.closed_by_reply += other.closed_by_reply;
+        self.unasked_replies += other.unasked_replies;
+    }
 }
 
 impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
@@ -191,7 +192,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         demand: Demand,
         ledger: Ledger,
         thread_times: fn() -> ThreadTimes,
-    ) -> Result<WorkerResult, Errno> {
+    ) -> Result<Part, Errno> {
         let opening = std::mem::replace(&mut self.ledger, ledger);
         self.ledger.add_opening(&opening);
         // Its histograms are 1.5 MiB that nobody needs while the load runs.
@@ -408,7 +409,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         if self.spec.spin { left_ns.saturating_sub(SPIN_NS) } else { left_ns }
     }
 
-    fn finish(mut self, now_ns: u64, busy: BusyMeter) -> WorkerResult {
+    fn finish(mut self, now_ns: u64, busy: BusyMeter) -> Part {
         if now_ns < self.demand.window.end_ns {
             // An exact number of requests is done before its time: the window ends with the last of them, or when the
             // next one at their rate would be due.
@@ -424,14 +425,12 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
             }
         }
         self.ledger.close(now_ns);
-        WorkerResult {
+        Part {
             counts: self.counts,
             completed: self.connections.iter().map(|connection| connection.completed).collect(),
-            thread: busy.thread_use(self.longest_stall_ns),
+            threads: vec![busy.thread_use(self.longest_stall_ns)],
             tls: self.wire.tls(),
-            window_start_ns: self.demand.window.start_ns,
-            window_end_ns: self.demand.window.end_ns,
-            ledger: self.ledger,
+            ..self.ledger.into_part()
         }
     }
 

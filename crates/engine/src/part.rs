@@ -1,0 +1,222 @@
+//! What a part of a load brings home. Parts can be merged, whoever made them: one thread, or a whole generator. What cannot
+//! be merged, such as quantiles, is taken once, of the whole.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use model::{
+    Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Latencies, Measurement, NS_PER_S,
+    RequestCount, Residence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
+};
+
+use crate::second::{Distributions, Felt, add_to};
+use crate::standstill::StandstillTotals;
+use crate::summary::{jain, summarise, without};
+use crate::worker::Counts;
+
+const RESPONSE: &str = "requests due in the window; those timed out, never sent or unfinished count with their age";
+const TOTAL: &str = "requests begun in the window; those timed out, never sent or unfinished count with their age";
+const SERVICE: &str = "requests sent for the window; those timed out or unfinished count with their age";
+
+/// Everything about one part: counts, sums and whole distributions. Times are on the engine's clock.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) felt: Felt,
+    pub(crate) window_start_ns: u64,
+    pub(crate) window_end_ns: u64,
+    pub(crate) books: Accounting,
+    pub(crate) failures: BTreeMap<(FailureKind, i32), u64>,
+    pub(crate) bad_statuses: BTreeMap<u16, u64>,
+    /// The first reply that was not as expected, and when it came.
+    pub(crate) first_wrong: Option<(u64, WrongReply)>,
+    /// By place in the mix; empty for a single request.
+    pub(crate) by_request: Vec<RequestCount>,
+    pub(crate) in_window: WindowCount,
+    pub(crate) residence: ResidenceNs,
+    pub(crate) distributions: Distributions,
+    /// Ages of requests that never got a reply.
+    pub(crate) censored_felt: Histogram<u64>,
+    pub(crate) censored_service: Histogram<u64>,
+    pub(crate) connect: Histogram<u64>,
+    /// Over TLS only.
+    pub(crate) handshake: Option<Histogram<u64>>,
+    pub(crate) standstills: StandstillTotals,
+    pub(crate) counts: Counts,
+    /// Completions inside the window, by connection slot.
+    pub(crate) completed: Vec<u64>,
+    pub(crate) threads: Vec<ThreadUse>,
+    pub(crate) tls: Option<TlsUse>,
+}
+
+/// Both sides of Little's identity, in whole nanoseconds, so that sums do not depend on their order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ResidenceNs {
+    pub(crate) in_flight: u128,
+    pub(crate) requests: u128,
+    pub(crate) completed: u128,
+}
+
+impl Part {
+    /// Adds another part of the same load; its threads and slots come behind those that are here.
+    pub(crate) fn merge(&mut self, other: Part) {
+        self.window_start_ns = self.window_start_ns.min(other.window_start_ns);
+        self.window_end_ns = self.window_end_ns.max(other.window_end_ns);
+        self.books.merge(&other.books);
+        add_counts(&mut self.failures, other.failures);
+        add_counts(&mut self.bad_statuses, other.bad_statuses);
+        let wrong = [self.first_wrong.take(), other.first_wrong];
+        self.first_wrong = wrong.into_iter().flatten().min_by_key(|(at_ns, _)| *at_ns);
+        add_by_request(&mut self.by_request, &other.by_request);
+        add_window(&mut self.in_window, &other.in_window);
+        self.residence.in_flight += other.residence.in_flight;
+        self.residence.requests += other.residence.requests;
+        self.residence.completed += other.residence.completed;
+        self.distributions.add(&other.distributions);
+        add_to(&mut self.censored_felt, &other.censored_felt);
+        add_to(&mut self.censored_service, &other.censored_service);
+        add_to(&mut self.connect, &other.connect);
+        match (&mut self.handshake, other.handshake) {
+            (Some(mine), Some(theirs)) => add_to(mine, &theirs),
+            (mine, theirs) => *mine = mine.take().or(theirs),
+        }
+        self.standstills.merge(other.standstills, self.threads.len() as u32);
+        self.counts.add(other.counts);
+        self.completed.extend(other.completed);
+        self.threads.extend(other.threads);
+        if let Some(tls) = &other.tls {
+            self.tls.get_or_insert_default().merge(tls);
+        }
+    }
+
+    /// The figures of the whole. What a second was like is told while the load runs.
+    pub(crate) fn summarise(self) -> Measurement {
+        debug_assert!(self.books.imbalance().is_none(), "{:?}", self.books);
+        let seconds = |ns: u128| ns as f64 / NS_PER_S as f64;
+        let count = |((kind, errno), count): (&(FailureKind, i32), &u64)| FailureCount {
+            kind: *kind,
+            side: kind.side(),
+            errno: *errno,
+            count: *count,
+        };
+        Measurement {
+            window_s: seconds(self.window_end_ns.saturating_sub(self.window_start_ns).into()),
+            latency_us: self.latencies(),
+            standstills: self.stood_still(),
+            connections: self.connections(),
+            failures: self.failures.iter().map(count).collect(),
+            residence: Residence {
+                in_flight_s: seconds(self.residence.in_flight),
+                requests_s: seconds(self.residence.requests),
+                completed_s: seconds(self.residence.completed),
+            },
+            accounting: self.books,
+            bad_statuses: self.bad_statuses,
+            first_wrong: self.first_wrong.map(|(_, reply)| reply),
+            by_request: self.by_request,
+            in_window: self.in_window,
+            generator: GeneratorUse { threads: self.threads, network_delay: None },
+            tls: self.tls,
+            ..Measurement::default()
+        }
+    }
+
+    fn latencies(&self) -> Latencies {
+        let all = &self.distributions;
+        let handshake = self.handshake.as_ref();
+        Latencies {
+            lateness: all
+                .lateness
+                .as_ref()
+                .and_then(|it| summarise(it, None, "requests due in the window that were sent")),
+            first_byte: summarise(&all.first_byte, None, "requests of the window with a complete reply"),
+            connect: summarise(&self.connect, None, "connections opened, before the window too"),
+            handshake: handshake.and_then(|it| summarise(it, None, "TLS handshakes, before the window too")),
+            ..self.waiting([all.felt(), &self.censored_felt], [&all.service, &self.censored_service])
+        }
+    }
+
+    /// The times until the reply, from distributions of what ended and ages of what did not.
+    fn waiting(&self, felt: [&Histogram<u64>; 2], service: [&Histogram<u64>; 2]) -> Latencies {
+        let summary = |[ended, ages]: [&Histogram<u64>; 2], population| summarise(ended, Some(ages), population);
+        let felt = |which: Felt, population| (self.felt == which).then(|| summary(felt, population)).flatten();
+        Latencies {
+            response: felt(Felt::Response, RESPONSE),
+            total: felt(Felt::Total, TOTAL),
+            service: summary(service, SERVICE),
+            ..Latencies::default()
+        }
+    }
+
+    /// The generator's standstills; none where it never stood still while a request waited or came due.
+    fn stood_still(&self) -> Option<Standstills> {
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let totals = &self.standstills;
+        (totals.count + totals.requests > 0).then(|| Standstills {
+            count: totals.count,
+            sum_s: seconds(totals.sum_ns),
+            longest_s: seconds(totals.longest_ns),
+            requests: totals.requests,
+            never_sent: totals.never_sent,
+            spans: totals.spans(self.window_start_ns),
+            without_us: self.undisturbed(),
+        })
+    }
+
+    /// The times until the reply without the requests that came due or waited in a standstill.
+    fn undisturbed(&self) -> Latencies {
+        let Some(held) = &self.standstills.held else {
+            let all = &self.distributions;
+            return self.waiting([all.felt(), &self.censored_felt], [&all.service, &self.censored_service]);
+        };
+        let felt = without(self.distributions.felt(), &held.felt);
+        let service = without(&self.distributions.service, &held.service);
+        let censored_felt = without(&self.censored_felt, &held.censored_felt);
+        let censored_service = without(&self.censored_service, &held.censored_service);
+        self.waiting([&felt, &censored_felt], [&service, &censored_service])
+    }
+
+    fn connections(&self) -> ConnectionCounts {
+        let mut completed = self.completed.clone();
+        completed.sort_unstable();
+        ConnectionCounts {
+            opened: self.counts.opened,
+            connect_failed: self.counts.connect_failed,
+            closed_idle: self.counts.closed_idle,
+            closed_by_reply: self.counts.closed_by_reply,
+            unasked_replies: self.counts.unasked_replies,
+            never_served: completed.iter().filter(|count| **count == 0).count() as u64,
+            completed_min: completed.first().copied().unwrap_or(0),
+            completed_median: completed.get(completed.len() / 2).copied().unwrap_or(0),
+            completed_max: completed.last().copied().unwrap_or(0),
+            jain: jain(&completed),
+        }
+    }
+}
+
+fn add_counts<K: Ord>(into: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *into.entry(key).or_default() += count;
+    }
+}
+
+fn add_by_request(into: &mut Vec<RequestCount>, from: &[RequestCount]) {
+    into.resize(from.len().max(into.len()), RequestCount::default());
+    for (into, from) in into.iter_mut().zip(from) {
+        into.completed += from.completed;
+        into.wrong += from.wrong;
+    }
+}
+
+fn add_window(into: &mut WindowCount, from: &WindowCount) {
+    into.completed += from.completed;
+    into.ok += from.ok;
+    into.ok_bytes += from.ok_bytes;
+    for (into, from) in into.halves.iter_mut().zip(from.halves) {
+        into.completed += from.completed;
+        into.service_ns += from.service_ns;
+    }
+}
+
+#[cfg(test)]
+#[path = "part/tests.rs"]
+mod tests;
