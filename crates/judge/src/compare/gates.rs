@@ -2,7 +2,7 @@
 
 use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Withheld};
 
-use super::pair::Pair;
+use super::pair::{Launches, Pair};
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
 use crate::statistics::LogRatio;
@@ -56,7 +56,7 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         GateVerdict::Held => ComparisonVerdict::Same,
         GateVerdict::Undecided => return None,
     };
-    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, doubts, confidence(pair)));
+    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, (Launches::All, doubts), confidence(pair)));
     let stands = |found: Option<LogRatio>| side(gate, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge).or_else(|| {
         (!pair.withstands_noise(gate.metric, says, confidence(pair), stands)).then_some(Withheld::Disturbed)

@@ -9,7 +9,7 @@ use model::{
 
 use crate::cells::{self, Counted, measured};
 use crate::comparisons::{doubt, seen};
-use crate::guard::{self, Doubt, End};
+use crate::guard::{self, Doubt, End, MARKS};
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
 use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
@@ -24,17 +24,24 @@ pub(super) struct Pair<'a> {
     pub(super) margin: f64,
 }
 
-/// Which launches count, and how.
+/// Which launches count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading<'a> {
+pub(super) enum Launches {
     /// All, as they were measured.
-    AsMeasured,
+    All,
     /// Those during which the machine was not disturbed.
     Undisturbed,
     /// All; those of one side that were disturbed as good as they could have been without.
     InFavourOf(Arm),
-    /// All, with the change at this end of what these doubts leave open.
-    At(End, &'a [Doubt]),
+}
+
+/// Which launches count, with the change at an end of what these doubts leave open. Noise and doubts are read together,
+/// for what neither could do alone both may.
+#[derive(Debug, Clone, Copy)]
+struct Reading<'a> {
+    launches: Launches,
+    end: End,
+    doubts: &'a [Doubt],
 }
 
 impl Pair<'_> {
@@ -81,13 +88,18 @@ impl Pair<'_> {
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
     pub(super) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
-        self.read(metric, Reading::AsMeasured, confidence)
+        self.read(metric, Reading { launches: Launches::All, end: End::Least, doubts: &[] }, confidence)
     }
 
-    /// The change as far as these doubts leave it open.
-    pub(super) fn within(&self, metric: Metric, doubts: &[Doubt], confidence: f64) -> Option<LogRatio> {
-        let at = |end: End| self.read(metric, Reading::At(end, doubts), confidence);
-        Some(self.change(metric, confidence)?.spanning(at(End::Least), at(End::Most)))
+    /// The change by these launches as far as these doubts leave it open.
+    pub(super) fn within(
+        &self,
+        metric: Metric,
+        (launches, doubts): (Launches, &[Doubt]),
+        confidence: f64,
+    ) -> Option<LogRatio> {
+        let at = |end: End, doubts| self.read(metric, Reading { launches, end, doubts }, confidence);
+        Some(at(End::Least, &[])?.spanning(at(End::Least, doubts), at(End::Most, doubts)))
     }
 
     /// Level of the tests behind a verdict: the stricter one of two runs.
@@ -123,26 +135,19 @@ impl Pair<'_> {
     /// A side's values by block, on the scale on which they are compared.
     fn points(&self, arm: Arm, metric: Metric, reading: Reading<'_>) -> BTreeMap<u32, f64> {
         let (records, cell) = self.side(arm);
+        // The change is at its least where the new one is, and the old one at its most.
+        let end = if arm == Arm::New { reading.end } else { reading.end.other() };
+        let toward_better = if metric.more_is_better() { 1.0 } else { -1.0 };
         let point = |launch: &Launch| {
             let block = launch.record.block;
-            if let Reading::At(end, doubts) = reading {
-                // The change is at its least where the new one is, and the old one at its most.
-                let end = if arm == Arm::New { end } else { end.other() };
-                return Some((block, guard::point(records, (cell, block), metric, (doubts, end))?));
-            }
-            let value = records.value(cell, block, metric)?;
-            let scaled = match metric.scale() {
-                Scale::Ratio => value.ln(),
-                Scale::Difference => value,
-            };
+            let seen = guard::point(records, (cell, block), metric, (reading.doubts, end))?;
             let disturbed = launch.is(Mark::Noisy);
-            let toward_better = if metric.more_is_better() { 1.0 } else { -1.0 };
-            match reading {
-                Reading::Undisturbed if disturbed => None,
-                Reading::InFavourOf(favoured) if disturbed && favoured == arm => {
-                    Some((block, scaled + toward_better * could_be_lost(launch, metric)?))
+            match reading.launches {
+                Launches::Undisturbed if disturbed => None,
+                Launches::InFavourOf(favoured) if disturbed && favoured == arm => {
+                    Some((block, seen + toward_better * could_be_lost(launch, metric)?))
                 }
-                _ => Some((block, scaled)),
+                _ => Some((block, seen)),
             }
         };
         records.launches(cell).filter_map(point).collect()
@@ -238,7 +243,7 @@ impl Pair<'_> {
             return None;
         }
         let judge = |doubts: &[Doubt]| {
-            let within = self.within(metric, doubts, CONFIDENCE);
+            let within = self.within(metric, (Launches::All, doubts), CONFIDENCE);
             let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             self.verdict(metric, within, p)
         };
@@ -249,7 +254,7 @@ impl Pair<'_> {
     }
 
     /// Whether what a predicate finds of the figures is also found without what disturbed the machine: without the
-    /// launches that it disturbed, or with these as good as they could have been.
+    /// launches that it disturbed, or with these as good as they could have been; and that as far as doubts leave open.
     pub(super) fn withstands_noise(
         &self,
         metric: Metric,
@@ -270,8 +275,8 @@ impl Pair<'_> {
             return true;
         }
         let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
-        holds(self.read(metric, Reading::Undisturbed, confidence))
-            || (bounded && holds(self.read(metric, Reading::InFavourOf(worse), confidence)))
+        let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
+        by(Launches::Undisturbed) || (bounded && by(Launches::InFavourOf(worse)))
     }
 
     /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the

@@ -223,6 +223,38 @@ fn a_difference_that_the_disturbance_could_have_made_is_none() {
     assert_eq!(row(&far, Metric::P99).withheld, Some(Withheld::Disturbed), "what a tail suffers has no bound");
 }
 
+/// A new server of so much of the old one's 20 requests a second, every launch of both with 3 % of two CPUs stolen, of which
+/// one is the target's: what noise and the window's edges leave open each alone is less than both together.
+fn stolen_and_thin(ratio: f64) -> CompareAnalysis {
+    let session = session(20.0 * ratio, 20.0, 0.001);
+    let (plan, mut trials) = (session.plan(), session.records());
+    for seen in trials.iter_mut().filter_map(|trial| trial.observation.as_mut()) {
+        seen.host = HostUse { cpus: 2, steal_share: 0.03, others_share: 0.0 };
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    compare_targets(run, "old", "new", &parse_gates("throughput>-5%").unwrap())
+}
+
+#[test]
+fn noise_and_doubts_are_tried_together() {
+    let near = stolen_and_thin(0.84);
+    assert_eq!(
+        (near.gates[0].verdict, near.gates[0].withheld),
+        (GateVerdict::Undecided, Some(Withheld::Disturbed)),
+        "noise alone makes it 0.89, edges alone 0.94, both together 0.99"
+    );
+    let slower = stolen_and_thin(0.88);
+    let found = row(&slower, Metric::Throughput);
+    assert_eq!(
+        (found.verdict, found.withheld),
+        (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed)),
+        "both together make it 1.04"
+    );
+    let far = stolen_and_thin(0.7);
+    assert_eq!(row(&far, Metric::Throughput).verdict, ComparisonVerdict::Slower, "0.83 at most");
+    assert_eq!(far.gates[0].verdict, GateVerdict::Broken);
+}
+
 #[test]
 fn what_the_undisturbed_launches_show_stands() {
     let session = session(75.0, 100.0, 0.005).blocks(8).planned(8, 8);

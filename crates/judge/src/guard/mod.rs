@@ -71,8 +71,8 @@ struct Guarded<'a> {
     doubts: Vec<Doubt>,
 }
 
-/// Where a metric of a launch may truly lie, for these doubts alone; a share of a sample with
-/// this confidence./// None where the launch does not support the metric.
+/// Where a metric of a launch may truly lie, for these doubts alone; a share of a sample with this confidence. None where
+/// the launch does not support the metric.
 pub(crate) fn figure(
     records: &Records,
     (cell, block): (usize, u32),
