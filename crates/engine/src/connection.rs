@@ -101,6 +101,12 @@ impl Connection {
         self.generation
     }
 
+    /// For how long it has been opening; 0 when it is not.
+    pub(crate) fn opens_since(&self, now_ns: u64) -> u64 {
+        let opens = matches!(self.state, State::Connecting | State::Handshaking);
+        if opens { now_ns.saturating_sub(self.connecting_since_ns) } else { 0 }
+    }
+
     /// Notes a complete reply: the next loss of the connection is no reason to wait.
     pub(crate) fn prove(&mut self) {
         self.fruitless = 0;

@@ -69,8 +69,8 @@ pub trait Wire {
     /// Receives into the buffer.
     ///
     /// # Errors
-    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol; but for `AGAIN` the
-    /// connection is lost.
+    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol, `CONNABORTED` when the
+    /// end came without the one that the protocol has; but for `AGAIN` the connection is lost.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno>;
 
     /// Closes a slot; closing a closed one is nothing.

@@ -176,6 +176,14 @@ fn a_session_is_resumed_only_where_that_was_asked_for() {
             while let Ok(1..) = stream.read(&mut buffer) {}
         }
     }
+    // A burst of connections finds a ticket for each.
+    let burst = load_tls(&[&version::TLS13], one_each, |spec| {
+        (spec.keep_alive, spec.connections) = (false, 32);
+        spec.extent = Extent::Requests { count: 320, within_ns: None };
+        spec.tls.as_mut().unwrap().resumption = true;
+    });
+    let tls = burst.tls.unwrap();
+    assert!(tls.handshakes == 320 && tls.resumed >= 288, "{tls:?}");
     for resumption in [false, true] {
         let measured = load_tls(&[&version::TLS13], one_each, |spec| {
             spec.keep_alive = false;
@@ -194,8 +202,8 @@ fn a_session_is_resumed_only_where_that_was_asked_for() {
 fn a_certificate_that_nobody_vouches_for_is_refused_and_said() {
     let other = certificate();
     for (trust, name, why) in [
-        (Trust::Authorities(other.cert.pem()), NAME, "invalid peer certificate"),
-        (Trust::System, NAME, "invalid peer certificate"),
+        (Trust::Authorities(other.cert.pem()), NAME, "certificate"),
+        (Trust::System, NAME, "certificate"),
         (Trust::Anyone, "elsewhere.test", ""),
     ] {
         let accepted = trust == Trust::Anyone;
@@ -233,7 +241,7 @@ fn a_certificate_for_another_name_is_refused() {
 #[test]
 fn whoever_does_not_speak_tls_fails_the_handshake_and_nothing_hangs() {
     let certified = certificate();
-    let requests = Extent::Requests { count: 3, within_ns: Some(1_000 * MS) };
+    let requests = Extent::Requests { count: 3, within_ns: None };
     let spec = |address| LoadSpec { extent: requests, ..spec(address, &certified) };
     let plain = |mut stream: TcpStream| {
         let _ = stream.read(&mut [0; 4096]);
@@ -245,9 +253,107 @@ fn whoever_does_not_speak_tls_fails_the_handshake_and_nothing_hangs() {
         assert!(measured.accounting.not_sent[&NotSent::HandshakeFailed] > 0, "{:?}", measured.failures);
         assert!(measured.tls.unwrap().first_failure.is_some());
     }
+}
+
+#[test]
+fn a_handshake_that_never_ends_is_given_up_when_a_request_would_be() {
+    let certified = certificate();
     let silent = |mut stream: TcpStream| while let Ok(1..) = stream.read(&mut [0; 4096]) {};
-    let measured = load(silent, spec);
-    assert_eq!((measured.accounting.sent, measured.connections.opened), (0, 0));
+    let extent = Extent::Requests { count: 3, within_ns: None };
+    let measured = load(silent, |address| LoadSpec { extent, timeout_ns: Some(50 * MS), ..spec(address, &certified) });
+    assert_eq!((measured.accounting.not_sent[&NotSent::HandshakeFailed], measured.connections.opened), (3, 0));
+    assert!(measured.tls.unwrap().first_failure.unwrap().contains("in time"));
+}
+
+/// Answers before the body has come, and closes.
+fn answers_early(mut stream: Served) {
+    if stream.read(&mut [0; 4096]).is_ok() {
+        let reply = b"HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(reply).and_then(|()| stream.flush()).unwrap();
+        stream.conn.send_close_notify();
+        stream.flush().ok();
+    }
+}
+
+#[test]
+fn a_reply_before_the_whole_request_is_a_reply_over_tls_too() {
+    let measured = load_tls(&[&version::TLS13], answers_early, |spec| {
+        spec.extent = Extent::Requests { count: 12, within_ns: None };
+        let mut request = spec.mix.requests()[0].request.clone();
+        (request.method, request.body) = ("POST".into(), vec![b'y'; 8_000_000]);
+        spec.mix = Mix::one(request, ReplyExpectation { status: Some(413), body: None });
+    });
+    let books = &measured.accounting;
+    // What the kernel took is never called unsent, and no request is sent twice for one that was booked.
+    assert_eq!((books.scheduled, books.sent), (12, 12), "{books:?}");
+    assert_eq!(measured.connections.closed_idle, 0, "{books:?}");
+}
+
+#[test]
+fn a_stream_that_was_cut_is_no_reply_that_ends_with_its_connection() {
+    fn until_close(mut stream: Served, goodbye: bool) {
+        if stream.read(&mut [0; 4096]).is_ok() {
+            stream.write_all(format!("HTTP/1.1 200 OK\r\n\r\n{BODY}").as_bytes()).unwrap();
+            if goodbye {
+                stream.conn.send_close_notify();
+            }
+            stream.flush().ok();
+            stream.sock.shutdown(std::net::Shutdown::Write).ok();
+            while let Ok(1..) = stream.sock.read(&mut [0; 4096]) {}
+        }
+    }
+    let some = |spec: &mut LoadSpec| spec.extent = Extent::Requests { count: 6, within_ns: None };
+    let whole = load_tls(&[&version::TLS13], |stream| until_close(stream, true), some);
+    assert_eq!(whole.accounting.ok, 6, "{:?}", whole.accounting);
+    let cut = load_tls(&[&version::TLS13], |stream| until_close(stream, false), some);
+    assert_eq!((cut.accounting.ok, cut.accounting.failed[&Failure::ClosedInReply]), (0, 6));
+}
+
+#[test]
+fn what_was_decrypted_before_rubbish_is_a_reply() {
+    fn then_rubbish(mut stream: Served) {
+        let mut buffer = [0; 4096];
+        if stream.read(&mut buffer).is_ok() {
+            let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{BODY}", BODY.len());
+            let mut bytes = Vec::new();
+            stream.conn.writer().write_all(reply.as_bytes()).unwrap();
+            while stream.conn.wants_write() {
+                stream.conn.write_tls(&mut bytes).unwrap();
+            }
+            bytes.extend_from_slice(&[0x55; 100]);
+            stream.sock.write_all(&bytes).unwrap();
+            while let Ok(1..) = stream.sock.read(&mut buffer) {}
+        }
+    }
+    let measured = load_tls(&[&version::TLS13], then_rubbish, |spec| spec.extent = Extent::Window(200 * MS));
+    assert!(measured.accounting.ok > 0, "{:?}", measured.accounting);
+    assert!(measured.tls.unwrap().failed > 0);
+}
+
+#[test]
+fn what_comes_with_the_connection_is_looked_at() {
+    let certified = certificate();
+    let extent = Extent::Requests { count: 3, within_ns: None };
+    let greets = |mut stream: TcpStream| {
+        stream.write_all(b"220 hello\r\n").ok();
+        while let Ok(1..) = stream.read(&mut [0; 4096]) {}
+    };
+    let measured = load(greets, |address| LoadSpec { extent, ..spec(address, &certified) });
+    assert_eq!(measured.accounting.not_sent[&NotSent::HandshakeFailed], 3);
+}
+
+#[test]
+fn a_reset_in_the_handshake_is_its_failure() {
+    let certified = certificate();
+    let extent = Extent::Requests { count: 3, within_ns: None };
+    // A socket that is closed with unread bytes resets its connection.
+    let resets = |stream: TcpStream| {
+        let mut one = [0; 1];
+        while matches!(stream.peek(&mut one), Ok(0)) {}
+    };
+    let measured = load(resets, |address| LoadSpec { extent, ..spec(address, &certified) });
+    assert_eq!(measured.accounting.not_sent[&NotSent::HandshakeFailed], 3, "{:?}", measured.failures);
+    assert!(measured.tls.unwrap().first_failure.unwrap().contains("in the handshake"));
 }
 
 #[test]

@@ -286,3 +286,12 @@ fn over_tls_the_same_load_has_the_same_figures() {
         assert_eq!((felt(&with), with.latency_us.service), (felt(&without), without.latency_us.service));
     }
 }
+
+#[test]
+fn what_a_closed_load_began_inside_the_window_is_waited_for() {
+    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 10, NS_PER_S) };
+    let measured = measure(&with, SimulatedServer { connect_ns: 7 * MS, ..hello(MS) });
+    let books = &measured.accounting;
+    assert!(books.scheduled > 1_000 && books.not_sent.is_empty(), "{books:?}");
+    assert_eq!(measured.latency_us.total.unwrap().censored, 0);
+}

@@ -191,7 +191,7 @@ fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
         let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
         return Limit::new(Verdict::Void, "rate-not-reached", text);
     }
-    if nothing_completed(measured) { no_reply(measured) } else { server_behind(measured, rate_per_s) }
+    if nothing_completed(measured) { no_reply(measured) } else { server_behind(asked, measured, rate_per_s) }
 }
 
 /// What the generator did to miss the rate; none when it was the server's doing.
@@ -214,7 +214,8 @@ fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<Strin
             "the generator itself stood still when {} of them came due; give it CPUs of its own",
             count(held_up)
         ))
-    } else if late > RATE_LATE {
+    } else if late > RATE_LATE && 2.0 * late * measured.accounting.scheduled as f64 > missing as f64 {
+        // A few that left late are no reason for many that never left.
         Some(format!("the generator itself sent {} of them late; give it CPUs of its own", percent(late)))
     } else {
         None
@@ -262,13 +263,27 @@ fn rate_reached(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit
     Limit::new(Verdict::Valid, "rate-reached", text)
 }
 
-fn server_behind(measured: &Measurement, rate_per_s: f64) -> Limit {
+/// The server fell behind, or it was never asked for so much: N requests at once that take S each are N ÷ S a second at
+/// most (Little 1961).
+fn server_behind(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
     let busy = Needy::of(measured).words();
     let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
+    let rate = figure(rate_per_s);
+    let at_once = asked.slots;
+    let service_us = measured.latency_us.service.as_ref().and_then(|service| service.mean);
+    let too_few = service_us.filter(|us| rate_per_s * us / 1e6 > at_once).map_or(String::new(), |us| {
+        format!(
+            "; with the {} that a request took, so many a second need {} requests at once, and the connections allow {}: \
+             with more of them it is seen whether the server was the limit",
+            micros(us),
+            count((rate_per_s * us / 1e6).ceil() as u64),
+            count(at_once as u64)
+        )
+    });
+    let whose = if too_few.is_empty() { "the server" } else { "the server, or the connections to it," };
     let text = format!(
-        "the server did not keep up with {} a second (never sent: {not_sent}) while the generator {busy}; \
-         what waited is in the response percentiles",
-        figure(rate_per_s)
+        "{whose} did not keep up with {rate} a second (never sent: {not_sent}) while the generator {busy}; \
+         what waited is in the response percentiles{too_few}"
     );
     Limit::new(Verdict::Valid, "server-behind", text)
 }

@@ -3,6 +3,7 @@
 
 mod secure;
 mod session;
+mod sessions;
 
 use model::TlsUse;
 use rustix::io::Errno;
@@ -33,20 +34,31 @@ impl<W: Wire> Secured<W> {
     fn stopped(&mut self, stop: Stop) -> Errno {
         match stop {
             Stop::Errno(errno) => errno,
-            Stop::Tls(error) => {
+            Stop::Tls(why) => {
                 self.seen.failed += 1;
-                self.seen.first_failure.get_or_insert_with(|| error.to_string());
+                self.seen.first_failure.get_or_insert(why);
                 Errno::PROTO
             }
         }
     }
 
+    /// Whatever ends a handshake is its failure.
+    fn handshake_failed(&mut self, slot: u32, stop: Stop) -> Errno {
+        self.sessions[slot as usize] = None;
+        self.stopped(match stop {
+            Stop::Errno(errno) => Stop::Tls(format!("the connection was lost in the handshake: {errno}")),
+            stop => stop,
+        })
+    }
+
     /// The kernel is connected: the first message of the handshake goes out.
     fn begin(&mut self, slot: u32) -> Result<(), Errno> {
-        let tls = self.secure.begin().map_err(|error| self.stopped(Stop::Tls(error)))?;
-        let mut session = Box::new(Session::new(tls));
-        session.handshake().map_err(|error| self.stopped(Stop::Tls(error)))?;
-        session.flush(slot, &mut self.below)?;
+        let begun = self.secure.begin().and_then(|tls| {
+            let mut session = Box::new(Session::new(tls));
+            session.handshake().map(|_| session)
+        });
+        let mut session = begun.map_err(|error| self.stopped(error.into()))?;
+        session.flush(slot, &mut self.below).map_err(|errno| self.handshake_failed(slot, errno.into()))?;
         self.sessions[slot as usize] = Some(session);
         Ok(())
     }
@@ -66,7 +78,7 @@ fn shake_hands(session: &mut Session, slot: u32, below: &mut impl Wire) -> Resul
         let step = session.handshake();
         // Where it failed the peer is told why, if it still listens.
         let flushed = session.flush(slot, below);
-        let step = step.map_err(Stop::Tls)?;
+        let step = step?;
         flushed?;
         match step {
             Step::Open => return Ok(()),
@@ -81,8 +93,12 @@ impl<W: Wire> Wire for Secured<W> {
     }
 
     fn progress(&mut self, slot: u32) -> Result<Progress, Errno> {
-        if self.below.progress(slot)? == Progress::Handshaking {
-            return Ok(Progress::Handshaking);
+        match self.below.progress(slot) {
+            Ok(Progress::Open) => {}
+            Err(errno) if self.sessions[slot as usize].is_some() => {
+                return Err(self.handshake_failed(slot, errno.into()));
+            }
+            other => return other,
         }
         let Some(session) = &mut self.sessions[slot as usize] else {
             self.begin(slot)?;
@@ -94,19 +110,13 @@ impl<W: Wire> Wire for Secured<W> {
                 Ok(Progress::Open)
             }
             Err(Stop::Errno(Errno::AGAIN)) => Ok(Progress::Handshaking),
-            Err(stop) => Err(self.stopped(stop)),
+            Err(stop) => Err(self.handshake_failed(slot, stop)),
         }
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
         let Some(session) = &mut self.sessions[slot as usize] else { return Err(Errno::NOTCONN) };
-        if !session.flush(slot, &mut self.below)? {
-            return Err(Errno::AGAIN);
-        }
-        if let Err(error) = session.encrypt(bytes) {
-            return Err(self.stopped(Stop::Tls(error)));
-        }
-        session.flush(slot, &mut self.below)?;
+        session.send(slot, &mut self.below, bytes).map_err(|stop| self.stopped(stop))?;
         Ok(bytes.len())
     }
 
@@ -124,6 +134,9 @@ impl<W: Wire> Wire for Secured<W> {
 
     fn close(&mut self, slot: u32) {
         if let Some(mut session) = self.sessions[slot as usize].take() {
+            if !session.is_open() {
+                self.stopped(Stop::Tls("the handshake did not come to its end in time".to_owned()));
+            }
             session.say_goodbye(slot, &mut self.below);
         }
         self.below.close(slot);

@@ -11,8 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-/// Sessions that are kept for resumption: one for each connection of the largest load.
-const SESSIONS_KEPT: usize = 65_536;
+use super::sessions::Sessions;
 
 /// Why TLS cannot be spoken as it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +53,7 @@ impl Secure {
         };
         let mut config = trusted.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let kept = || Resumption::in_memory_sessions(SESSIONS_KEPT);
+        let kept = || Resumption::store(Arc::new(Sessions::default()));
         config.resumption = if tls.resumption { kept() } else { Resumption::disabled() };
         Ok(Self { config: Arc::new(config), name })
     }

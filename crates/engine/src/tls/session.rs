@@ -20,6 +20,9 @@ const HANDSHAKE_BYTES: usize = 16 * 1024;
 /// Memory that an idle session keeps of what it sent.
 const KEPT_BYTES: usize = 4 * 1024;
 
+/// The end came without the goodbye that TLS has for it: a reply that ends with its connection may have been cut.
+const CUT_OFF: Stop = Stop::Errno(Errno::CONNABORTED);
+
 /// Where a handshake stands.
 pub(super) enum Step {
     /// The peer's next message is needed.
@@ -29,14 +32,37 @@ pub(super) enum Step {
 }
 
 /// Why nothing more comes.
+#[derive(Debug)]
 pub(super) enum Stop {
     Errno(Errno),
-    Tls(Error),
+    /// TLS has failed, and why.
+    Tls(String),
 }
 
 impl From<Errno> for Stop {
     fn from(errno: Errno) -> Self {
         Stop::Errno(errno)
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Tls(words(&error))
+    }
+}
+
+/// What failed, where rustls only names it.
+fn words(error: &Error) -> String {
+    let text = match error {
+        Error::General(text) => return text.clone(),
+        error => error.to_string(),
+    };
+    if text.contains("CaUsedAsEndEntity") {
+        "the certificate is that of an authority, not of a server".to_owned()
+    } else if text.contains("UnknownIssuer") {
+        "nobody who is trusted vouches for the certificate (UnknownIssuer)".to_owned()
+    } else {
+        text
     }
 }
 
@@ -52,6 +78,8 @@ pub(super) struct Session {
     /// The peer has said that it sends no more.
     ended: bool,
     open: bool,
+    /// What stopped the connection, until all that came before it has been received.
+    stopped: Option<Stop>,
 }
 
 /// What came out of decrypting.
@@ -60,12 +88,19 @@ struct Decrypted {
     taken: usize,
     /// Bytes that they held.
     bytes: usize,
+    /// Why what follows cannot be decrypted.
+    stopped: Option<Stop>,
 }
 
 impl Session {
     pub(super) fn new(tls: UnbufferedClientConnection) -> Self {
         let (torn, early, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tls, torn, early, pending, sent: 0, ended: false, open: false }
+        Self { tls, torn, early, pending, sent: 0, ended: false, open: false, stopped: None }
+    }
+
+    /// Whether the handshake has come to its end.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
     }
 
     pub(super) fn is_resumed(&self) -> bool {
@@ -132,14 +167,28 @@ impl Session {
         self.torn.resize(held + HANDSHAKE_BYTES, 0);
         let received = below.receive(slot, &mut self.torn[held..]);
         self.torn.truncate(held + received.map_or(0, |received| received.bytes));
-        if received?.bytes == 0 { Err(Stop::Tls(closed())) } else { Ok(()) }
+        if received?.bytes == 0 { Err(closed().into()) } else { Ok(()) }
     }
 
-    /// Encrypts, behind what is still to be sent.
-    pub(super) fn encrypt(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    /// Encrypts and sends as much as goes now; `AGAIN` while something is still to be sent. From then on the bytes are
+    /// taken: what goes wrong with them is told when all that the peer has said is received.
+    pub(super) fn send(&mut self, slot: u32, below: &mut impl Wire, bytes: &[u8]) -> Result<(), Stop> {
+        if !self.flush(slot, below)? {
+            return Err(Errno::AGAIN.into());
+        }
+        self.encrypt(bytes)?;
+        if let Err(errno) = self.flush(slot, below) {
+            self.stopped = Some(errno.into());
+        }
+        Ok(())
+    }
+
+    fn encrypt(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let room = bytes.len() + RECORD_OVERHEAD * (1 + bytes.len() / RECORD_BYTES);
         let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
-        let ConnectionState::WriteTraffic(mut traffic) = state? else { return Err(closed()) };
+        let ConnectionState::WriteTraffic(mut traffic) = state? else {
+            return Err(Error::General("the server has closed the connection".to_owned()));
+        };
         append(&mut self.pending, room, |room| traffic.encrypt(bytes, room).map_err(too_small_to_encrypt))
     }
 
@@ -174,51 +223,69 @@ impl Session {
             return Ok(Received { bytes, more: true });
         }
         loop {
+            if let Some(Stop::Tls(_)) = self.stopped {
+                return Err(self.stopped.take().unwrap_or(Stop::Errno(Errno::PROTO)));
+            }
             if self.ended {
                 return Ok(Received { bytes: 0, more: false });
             }
             let held = self.torn.len();
-            let received = below.receive(slot, &mut encrypted[held..])?;
-            if received.bytes == 0 {
-                return Ok(received);
-            }
+            let received = match below.receive(slot, &mut encrypted[held..]) {
+                Ok(Received { bytes: 0, .. }) => return Err(self.stopped.take().unwrap_or(CUT_OFF)),
+                Err(Errno::INTR) => return Err(Errno::INTR.into()),
+                Err(errno) => return Err(self.stopped.take().unwrap_or(Stop::Errno(errno))),
+                Ok(received) => received,
+            };
             encrypted[..held].copy_from_slice(&self.torn);
-            let all = &mut encrypted[..held + received.bytes];
-            let decrypted = self.decrypt(all, buffer);
-            self.flush(slot, below)?;
-            let Decrypted { taken, bytes } = decrypted.map_err(Stop::Tls)?;
+            let all = held + received.bytes;
+            let Decrypted { taken, bytes, stopped } = self.decrypt(&mut encrypted[..all], buffer);
             self.torn.clear();
-            self.torn.extend_from_slice(&encrypted[taken..held + received.bytes]);
+            self.torn.extend_from_slice(&encrypted[taken..all]);
+            // What was decrypted is the loop's before any error is.
+            let flushed = self.flush(slot, below).err().map(Stop::Errno);
+            self.stopped = stopped.or(self.stopped.take()).or(flushed);
             if bytes > 0 {
-                return Ok(Received { bytes, more: received.more || self.ended });
+                return Ok(Received { bytes, more: received.more || self.ended || self.stopped.is_some() });
             }
         }
     }
 
-    fn decrypt(&mut self, encrypted: &mut [u8], buffer: &mut [u8]) -> Result<Decrypted, Error> {
-        let (mut taken, mut bytes) = (0, 0);
+    fn decrypt(&mut self, encrypted: &mut [u8], buffer: &mut [u8]) -> Decrypted {
+        let mut all = Decrypted { taken: 0, bytes: 0, stopped: None };
         loop {
-            let UnbufferedStatus { discard, state } = self.tls.process_tls_records(&mut encrypted[taken..]);
-            match state {
+            let UnbufferedStatus { discard, state } = self.tls.process_tls_records(&mut encrypted[all.taken..]);
+            let done = match state {
                 Ok(ConnectionState::ReadTraffic(mut traffic)) => {
-                    while let Some(record) = traffic.next_record() {
-                        let record = record?.payload;
-                        buffer[bytes..bytes + record.len()].copy_from_slice(record);
-                        bytes += record.len();
+                    while let Some(Ok(record)) = traffic.next_record() {
+                        let record = record.payload;
+                        buffer[all.bytes..all.bytes + record.len()].copy_from_slice(record);
+                        all.bytes += record.len();
                     }
+                    Ok(false)
                 }
                 Ok(ConnectionState::EncodeTlsData(mut data)) => {
-                    append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small))?;
+                    append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small)).map(|()| false)
                 }
-                Ok(ConnectionState::TransmitTlsData(data)) => data.done(),
-                Ok(ConnectionState::PeerClosed) => self.ended = true,
-                Ok(_) => return Ok(Decrypted { taken: taken + discard, bytes }),
+                Ok(ConnectionState::TransmitTlsData(data)) => {
+                    data.done();
+                    Ok(false)
+                }
+                Ok(ConnectionState::PeerClosed) => {
+                    self.ended = true;
+                    Ok(false)
+                }
+                Ok(_) => Ok(true),
                 Err(error) => {
                     self.take_alert();
-                    return Err(error);
+                    Err(error)
                 }
+            };
+            all.taken += discard;
+            match done {
+                Ok(false) => {}
+                Ok(true) => return all,
+                Err(error) => return Decrypted { stopped: Some(error.into()), ..all },
             }
-            taken += discard;
         }
     }
 

@@ -370,10 +370,11 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     fn is_done(&self, now_ns: u64) -> bool {
         let end_ns = self.demand.window.end_ns;
         let idle = self.in_flight == 0;
-        if now_ns >= end_ns {
-            return idle || now_ns >= end_ns.saturating_add(DRAIN_NS);
-        }
         let held = || self.connections.iter().any(|connection| connection.reserved.is_some());
+        if now_ns >= end_ns {
+            let drained = idle && (self.demand.is_open() || !held());
+            return drained || now_ns >= end_ns.saturating_add(DRAIN_NS);
+        }
         self.demand.is_over(now_ns) && idle && !held()
     }
 
@@ -396,7 +397,7 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
         if (self.unstarted as usize) < self.connections.len() {
             until(self.start_of(self.unstarted));
         }
-        if self.spec.timeout_ns.is_some() && self.in_flight > 0 {
+        if self.spec.timeout_ns.is_some() && self.in_flight + self.connecting > 0 {
             until(self.next_timeout_look_ns);
         }
         let drained_ns = window.end_ns.saturating_add(DRAIN_NS);

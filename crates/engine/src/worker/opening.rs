@@ -9,7 +9,7 @@ use super::{CONNECTING_AT_ONCE, Worker};
 use crate::connection::{Reserved, State};
 use crate::outcome::{Loss, not_sent};
 use crate::second::record;
-use crate::wire::Wire;
+use crate::wire::{Ready, Wire};
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn open_some(&mut self, now_ns: u64) {
@@ -65,12 +65,16 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     /// The kernel is connected; the handshake goes on.
-    pub(super) fn on_handshaking(&mut self, slot: u32, now_ns: u64) {
-        let connection = &mut self.connections[slot];
+    pub(super) fn on_handshaking(&mut self, ready: Ready, now_ns: u64) {
+        let connection = &mut self.connections[ready.slot];
         if connection.state == State::Connecting {
             connection.state = State::Handshaking;
             let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
             record(&mut self.ledger.connect, now_ns - since_ns);
+            if ready.readable {
+                // What came with the connection is not reported again.
+                self.on_ready(ready);
+            }
         }
     }
 

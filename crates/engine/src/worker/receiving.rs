@@ -22,7 +22,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 let progress = self.wire.progress(ready.slot);
                 let now_ns = self.look_now();
                 match progress {
-                    Ok(Progress::Handshaking) => return self.on_handshaking(ready.slot, before_ns),
+                    Ok(Progress::Handshaking) => return self.on_handshaking(ready, before_ns),
                     Ok(Progress::Open) => self.on_open(ready.slot, now_ns),
                     Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
                 }
@@ -87,6 +87,11 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     more || ready.hangup
                 }
                 Err(Errno::AGAIN | Errno::INTR) => false,
+                // Without the end that TLS has for it, a reply that ends with its connection may have been cut.
+                Err(Errno::CONNABORTED) => {
+                    self.lose(ready.slot, Loss::Closed, now_ns);
+                    false
+                }
                 Err(errno) => {
                     self.lose(ready.slot, Loss::Errno(errno), now_ns);
                     false
@@ -203,6 +208,11 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let oldest = self.connections.oldest_mut(slot);
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);
+                self.look_now();
+            } else if self.connections[slot].opens_since(now_ns) >= timeout_ns {
+                // Who waits for a connection waits no less.
+                let handshaking = self.connections[slot].state == State::Handshaking;
+                self.connect_failed(slot, if handshaking { Errno::PROTO } else { Errno::TIMEDOUT }, now_ns);
                 self.look_now();
             }
         }

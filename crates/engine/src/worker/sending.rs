@@ -71,10 +71,12 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Sends what the slot holds, and under the closed model as many new requests as the pipeline has room for.
     pub(super) fn fill(&mut self, slot: u32, now_ns: u64) {
-        if !self.demand.may_send(now_ns) {
+        let connection = &self.connections[slot];
+        // An attempt of the closed model began inside the window, with its connection.
+        let begun = !self.demand.is_open() && connection.reserved.is_some();
+        if !begun && !self.demand.may_send(now_ns) {
             return;
         }
-        let connection = &self.connections[slot];
         if connection.state != State::Open {
             if connection.state == State::Closed {
                 self.reopen(slot, now_ns);

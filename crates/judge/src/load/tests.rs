@@ -117,6 +117,28 @@ fn a_missed_rate_is_blamed_on_who_missed_it() {
 }
 
 #[test]
+fn a_few_that_left_late_are_no_reason_for_many_that_never_left() {
+    let mut measured = unsent(NotSent::WaitingAtEnd, 50_000, 0.2);
+    measured.accounting.sent_late.insert(LateCause::Generator, 1_800);
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "server-behind"));
+    measured.accounting.sent_late.insert(LateCause::Generator, 30_000);
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Void, "rate-not-reached"));
+}
+
+#[test]
+fn connections_too_few_for_a_rate_are_named_beside_the_server() {
+    // 10,000 a second at 50 ms each are 500 at once; there are 100 connections.
+    let mut measured = unsent(NotSent::WaitingAtEnd, 80_000, 0.2);
+    measured.latency_us.service = Some(summary(50_000.0, 1_000));
+    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
+    assert!(text.starts_with("the server, or the connections to it, did not keep up"), "{text}");
+    assert!(text.contains("need 500 requests at once, and the connections allow 100"), "{text}");
+    measured.latency_us.service = Some(summary(5_000.0, 1_000));
+    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
+    assert!(text.starts_with("the server did not keep up"), "{text}");
+}
+
+#[test]
 fn the_attainable_rate_grows_with_the_cpus_that_threads_can_use() {
     let measured = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
     let spec = |threads, cpus: &[u32]| LoadSpec { threads, cpus: cpus.to_vec(), ..open(1.5e6) };
@@ -136,7 +158,7 @@ fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
     let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
     assert!(text.contains("2.0 % of the requests left more than 1 ms late, held up by the generator"), "{text}");
     let mut unsent = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
-    unsent.accounting.sent_late.insert(LateCause::Generator, 2_000);
+    unsent.accounting.sent_late.insert(LateCause::Generator, 3_000);
     assert_eq!(word(&open(10_000.0), &unsent), is(Verdict::Void, "rate-not-reached"));
 }
 
