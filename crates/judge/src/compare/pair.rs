@@ -242,13 +242,14 @@ impl Pair<'_> {
         if verdict == ComparisonVerdict::Inconclusive {
             return None;
         }
-        let judge = |doubts: &[Doubt]| {
-            let within = self.within(metric, (Launches::All, doubts), CONFIDENCE);
+        // One test of a family, whichever launches it rests on: Holm makes as much of its p value.
+        let adjusted = |within: Option<LogRatio>| {
             let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             self.verdict(metric, within, p)
         };
+        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), CONFIDENCE));
         doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
-            let stands = |found: Option<LogRatio>| self.verdict(metric, found, found.map(|found| found.p)) == verdict;
+            let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             (!self.withstands_noise(metric, verdict, CONFIDENCE, stands)).then_some(Withheld::Disturbed)
         })
     }

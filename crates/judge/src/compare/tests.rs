@@ -264,6 +264,24 @@ fn what_the_undisturbed_launches_show_stands() {
 }
 
 #[test]
+fn the_undisturbed_launches_alone_are_tested_as_one_of_the_same_family() {
+    // Two of eight at the mean of the others: the six alone say p = 0.03, and so does one row of six by chance.
+    let off = [-0.10, -0.30, -0.05, -0.35, -0.02, -0.38, -0.2, -0.2].map(|off: f64| vec![off, 0.0]);
+    let session = session(100.0, 100.0, 0.0).blocks(8).planned(8, 8);
+    let verdict = |disturbed: &[u32]| {
+        let (plan, mut trials) = (session.plan(), session.records_of(&off));
+        trials.iter_mut().filter(|trial| disturbed.contains(&trial.block)).for_each(|trial| disturb(trial, 0.4));
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        let found = row(&compare_targets(run, "old", "new", &[]), Metric::P99).clone();
+        (found.verdict, found.withheld, found.p_adjusted.unwrap())
+    };
+    let (quiet, _, p) = verdict(&[]);
+    assert_eq!(quiet, ComparisonVerdict::Slower, "{p}");
+    let (busy, withheld, _) = verdict(&[7, 8]);
+    assert_eq!((busy, withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed)));
+}
+
+#[test]
 fn one_launch_beside_a_busy_machine_is_repeated() {
     let session = session(100.0, 100.0, 0.005).blocks(7).repeats(1);
     let slow = |trial: &mut TrialRecord| {
