@@ -60,7 +60,7 @@ fn failed_requests_are_told_and_too_many_are_a_bad_answer() {
     let wrk = read("wrk-delay.txt");
     let few = with(&wrk, "Requests/sec:", "  Non-2xx or 3xx responses: 3");
     audit_of(&few, &["-"]).exits(0).says(&["failed requests 3 of ", " requests failed, 0.2 %"]);
-    let many = with(&wrk, "Requests/sec:", "  Socket errors: connect 0, read 90000, write 0, timeout 10000");
+    let many = with(&wrk, "Requests/sec:", "  Socket errors: connect 0, read 90000, write 10000, timeout 0");
     let said = audit_of(&many, &["-"]).exits(1).says(&[
         ": more requests failed than may",
         "100,000 of ",
@@ -80,6 +80,32 @@ fn failed_requests_are_told_and_too_many_are_a_bad_answer() {
     audit_of(table, &["-"])
         .exits(1)
         .says(&["1 result with more failed requests than may be", "50 of 1,000 requests failed, 5.0 %"]);
+}
+
+#[test]
+fn time_outs_of_wrk_are_no_failed_requests() {
+    let text = |rate: &str| {
+        format!(
+            "Running 10s test @ http://127.0.0.1:8080/\n  1 threads and 10 connections\n  Thread Stats   Avg      Stdev  \
+             Max   +/- Stdev\n    Latency   100.00ms   10.00ms 150.00ms   70.00%\n  1000 requests in 10.00s, 1.00MB read\n  \
+             Socket errors: connect 0, read 2, write 0, timeout 50\n{rate}Requests/sec:    100.00\n"
+        )
+    };
+    let ended = audit_of(&text(""), &["-"])
+        .exits(0)
+        .says(&["2 of 1,002 requests failed", "50 time-outs, not failed requests: wrk 4 counts each complete reply"]);
+    assert!(!ended.stdout.contains("more requests failed than may"), "{ended:#?}");
+    let wrk2 = text("  Thread calibration: mean lat.: 5.0ms, rate sampling interval: 10ms\n");
+    audit_of(&wrk2, &["-"]).exits(0).says(&[
+        "2 of 1,002 requests failed",
+        "50 time-outs",
+        "at every look, wrk2 counts",
+    ]);
+    let document = audit_of(&text(""), &["-", "--format", "json"]).exits(0).stdout;
+    let document: Value = serde_json::from_str(&document).unwrap();
+    let result = &document["results"][0];
+    assert_eq!((&result["figures"]["lost"], &result["figures"]["timed_out"]), (&2.into(), &50.into()));
+    assert_eq!(result["remarks"][1]["code"], "time-outs");
 }
 
 /// The document of the only result in a file.

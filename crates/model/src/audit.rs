@@ -120,6 +120,8 @@ pub struct Published {
     pub failed: Option<u64>,
     /// Of these, those that are not among the requests that ended.
     pub lost: u64,
+    /// Time-outs that wrk counts; none of them is a failed request.
+    pub timed_out: u64,
     /// Bytes received.
     pub bytes: Option<Printed>,
     /// Bytes received a second.
@@ -157,6 +159,7 @@ impl Published {
             errors: None,
             failed: None,
             lost: 0,
+            timed_out: 0,
             bytes: None,
             bytes_per_s: None,
             bytes_have_heads: false,

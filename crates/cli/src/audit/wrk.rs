@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, source: AuditSource) -> Published {
         if let Some(errors) = after(line, "Non-2xx or 3xx responses:") {
             row.errors = count(errors);
         } else if let Some(lost) = after(line, "Socket errors:") {
-            row.lost = socket_errors(lost);
+            (row.lost, row.timed_out) = socket_errors(lost);
         } else if let Some(rate) = after(line, "Requests/sec:") {
             row.rate_per_s = number(rate);
         } else if let Some(flow) = after(line, "Transfer/sec:") {
@@ -43,8 +43,18 @@ pub(super) fn read(text: &str, source: AuditSource) -> Published {
     row
 }
 
-/// `connect 0, read 12, write 0, timeout 3`: none of these is among the requests.
-fn socket_errors(text: &str) -> u64 {
-    let counts = text.split(',').filter_map(|part| count(part.trim().split_once(' ')?.1));
-    counts.fold(0, u64::saturating_add)
+/// `connect 0, read 12, write 0, timeout 3`: requests that are not among those that ended, and time-outs.
+///
+/// A time-out is no failed request. wrk 4 counts one for each complete reply that took longer than `--timeout`, after
+/// it has counted that reply as a request (`response_complete` in its wrk.c). At each of its looks wrk2 counts one for
+/// each connection whose last request began longer ago than that (`check_timeouts`), and still takes the reply.
+fn socket_errors(text: &str) -> (u64, u64) {
+    let kinds = text.split(',').filter_map(|part| {
+        let (kind, number) = part.trim().split_once(' ')?;
+        Some((kind, count(number)?))
+    });
+    kinds.fold((0, 0), |(lost, timed_out), (kind, number)| match kind {
+        "timeout" => (lost, number.saturating_add(timed_out)),
+        _ => (number.saturating_add(lost), timed_out),
+    })
 }

@@ -3,15 +3,21 @@
 use model::{AuditSource, Printed, Published, Reason};
 
 use super::in_the_clock;
-use crate::figures::{count, figure, micros, percent, quantile_name};
+use crate::figures::{count, counted, figure, micros, percent, quantile_name};
 use crate::thresholds::{
     ALLOWED_FAILURES, AUDIT_SLACK, EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD,
 };
 
 /// Remarks about one result.
 pub(super) fn of_row(row: &Published) -> Vec<Reason> {
-    let remarks =
-        [failed_requests(row), added_samples(row), waiting_for_workers(row), equal_quantiles(row), not_estimable(row)];
+    let remarks = [
+        failed_requests(row),
+        time_outs(row),
+        added_samples(row),
+        waiting_for_workers(row),
+        equal_quantiles(row),
+        not_estimable(row),
+    ];
     remarks.into_iter().flatten().collect()
 }
 
@@ -38,6 +44,21 @@ fn failed_requests(row: &Published) -> Option<Reason> {
         let text =
             format!("{failed} of {all} requests failed, {}{more}: rate and latencies may be theirs", percent(share));
         Reason::new("failed-requests", text)
+    })
+}
+
+/// What wrk calls time-outs: replies that it counts among the requests, or connections that it found waiting.
+fn time_outs(row: &Published) -> Option<Reason> {
+    let what = if row.source == AuditSource::Wrk2 {
+        "at every look, wrk2 counts each connection whose last request began longer than `--timeout` ago, and still \
+         takes its reply"
+    } else {
+        "wrk 4 counts each complete reply that took longer than `--timeout`; it is among the requests, but its latency \
+         is in none of the figures"
+    };
+    (row.timed_out > 0).then(|| {
+        let number = counted(row.timed_out, "time-out", "time-outs");
+        Reason::new("time-outs", format!("{number}, not failed requests: {what}"))
     })
 }
 
