@@ -58,14 +58,17 @@ fn a_server_that_breaks_the_contract_is_told_what_it_breaks() {
     lab.nothing_is_left();
     check.shows(&[
         "dishonest  Promises nothing  breaks ",
-        "GET /index gives \"index\\n\": status 404: expected 200, got 404 with ",
-        "POST /submit echoes its JSON: status ",
+        "GET /index gives \"index\\n\": wrong status: expected 200, got 404 with ",
+        "POST /submit echoes its JSON: wrong status: expected 200, got ",
     ]);
     let document = lab.bourdon(&["targets", "check", "--format", "json"]).exits(1).json();
     let [dishonest] = &targets(&document)[..] else { panic!("{document}") };
     assert_eq!(dishonest["ok"], false);
     let breaches: Vec<&str> = dishonest["breaches"].as_array().unwrap().iter().map(|b| b.as_str().unwrap()).collect();
-    assert!(breaches.iter().any(|b| b.starts_with("GET /index gives \"index\\n\": status 404")), "{breaches:#?}");
+    assert!(
+        breaches.iter().any(|b| b.starts_with("GET /index gives \"index\\n\": wrong status: expected")),
+        "{breaches:#?}"
+    );
     assert!(breaches.iter().any(|breach| breach.starts_with("POST /submit echoes its JSON")), "{breaches:#?}");
     assert!(!breaches.iter().any(|breach| breach.starts_with("GET /ping gives")), "that one it honours");
     assert!(breaches.len() < dishonest["checks"].as_u64().unwrap() as usize);

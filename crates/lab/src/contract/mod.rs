@@ -161,10 +161,9 @@ impl<'a> Wanted<'a> {
 fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
     match probe::send(address, probe, TIMEOUT) {
         Err(error) => Some(error.to_string().into()),
-        Ok(Answer { reply, wrong, .. }) if !reply.status_ok => {
-            Some(Breach { seen: format!("status {}", reply.status), wrong })
-        }
-        Ok(Answer { reply, wrong, .. }) if !reply.body_ok => Some(Breach { seen: "another body".to_owned(), wrong }),
+        // Which status or body came is for the wrong reply to say.
+        Ok(Answer { reply, wrong, .. }) if !reply.status_ok => Some(Breach { seen: "wrong status".to_owned(), wrong }),
+        Ok(Answer { reply, wrong, .. }) if !reply.body_ok => Some(Breach { seen: "wrong body".to_owned(), wrong }),
         Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?).map(Breach::from),
     }
 }
