@@ -2,6 +2,7 @@
 
 use model::{ComparisonVerdict, Course, Mark};
 
+use super::errors::{self, Interval};
 use super::launches::{Launch, course};
 use super::noise::Noise;
 use super::sessions::{Experiment, Seen, tells_apart};
@@ -11,7 +12,7 @@ use crate::statistics::{sign_interval, t_interval};
 const FOR_COVERAGE: u32 = 10_000;
 /// Sessions that go the whole way behind a share: 5 % is known to ± 0.5 points.
 const FOR_VERDICTS: u32 = 2_000;
-/// Sessions behind a share of marks: 5 % is known to ± 0.7 points.
+/// Sessions behind a share of marks, or of claims about errors: 5 % is known to ± 0.7 points.
 const FOR_MARKS: u32 = 1_000;
 
 /// Sessions of six targets whose ranks are compared with every pair.
@@ -19,7 +20,7 @@ const FOR_RANKS: u32 = 500;
 
 /// Every table, in the order of the page. Each has its own seeds, so they can be made side by side.
 pub(super) fn all() -> String {
-    let tables: [fn() -> String; 8] = [coverage, marks, alike, different, families, ranks, itself, courses];
+    let tables: [fn() -> String; 9] = [coverage, marks, alike, different, families, ranks, itself, courses, failing];
     std::thread::scope(|scope| {
         let made = tables.map(|table| scope.spawn(table));
         made.map(|table| table.join().expect("a table holds what the method promises")).concat()
@@ -253,6 +254,27 @@ fn courses() -> String {
     table(
         "Table 8. What a launch with a window of ten seconds is called",
         &["truth", "noise of a second", "flat", "warm-up", "slow-down", "unsteady"],
+        &rows,
+    )
+}
+
+/// Table 9: how often the interval of a claim about errors holds the share that truly fails.
+fn failing() -> String {
+    let mut rows = Vec::new();
+    for (words, scatter) in [("none", 0.0), ("a third (σ = 0.3)", 0.3), ("lognormal, σ = 1", 1.0)] {
+        for blocks in [6, 12] {
+            let seen: Vec<Interval> =
+                (0..FOR_MARKS).map(|seed| errors::interval(blocks, scatter, seed.into())).collect();
+            let of = |place: Interval| share(seen.iter().filter(|seen| **seen == place).count(), FOR_MARKS);
+            let holds = of(Interval::Holds);
+            assert!(scatter > 0.0 || holds >= 0.95, "{blocks} blocks of independent failures: {holds}");
+            let figures = [holds, of(Interval::Below), of(Interval::Above)].map(percent);
+            rows.push([vec![words.to_owned(), blocks.to_string()], figures.to_vec()].concat());
+        }
+    }
+    table(
+        "Table 9. How often the 95 % interval of a claim about errors holds the true share of 0.5 %",
+        &["scatter of a launch's share", "blocks", "holds it", "lies below it", "lies above it"],
         &rows,
     )
 }
