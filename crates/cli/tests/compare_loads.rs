@@ -49,6 +49,25 @@ fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
 }
 
 #[test]
+fn uneven_sides_are_counted_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old");
+    std::fs::create_dir(&old).unwrap();
+    let specimen = Specimen::of(Kind::Clean);
+    for number in 1..=3 {
+        save(&specimen, &old.join(format!("{number}.json")), &["-c", "2"]);
+    }
+    let new = folder.path().join("new.json");
+    save(&specimen, &new, &["-c", "2"]);
+    let text = compare(&old, &new, &[]).stdout;
+    for words in ["3 and 1 loads · ", "Preliminary: 3 and 1 loads, a verdict", "One load of the new one says nothing"]
+    {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(!text.contains("of each"), "{text}");
+}
+
+#[test]
 fn six_loads_each_have_a_verdict_and_break_gates() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));

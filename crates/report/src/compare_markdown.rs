@@ -21,7 +21,8 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     let small: Vec<String> = std::iter::once(say::header(analysis).join(" · ")).chain(small).collect();
     parts.push(small.iter().map(|text| format!("<sub>{}</sub>", escape(text))).collect::<Vec<_>>().join("\n\n"));
     parts.retain(|part| !part.is_empty());
-    format!("{}\n", parts.join("\n\n"))
+    // Who copies a gate out of a comment gets plain blanks.
+    format!("{}\n", parts.join("\n\n")).replace('\u{a0}', " ")
 }
 
 fn table(title: &str, lines: &[Line]) -> String {

@@ -8,6 +8,7 @@ use model::{
 use crate::blanks::memory_words;
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
+use crate::page::unbroken;
 use crate::words::{self, machine, mark_meaning, words};
 
 /// One metric of both servers.
@@ -30,10 +31,10 @@ pub(crate) fn question(analysis: &CompareAnalysis) -> String {
 pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     let launches = launches(analysis);
     let how = match analysis.seed {
-        _ if analysis.saved_loads && analysis.interleaved => format!("{launches} of each, taken in turn"),
-        _ if analysis.saved_loads => format!("{launches} of each"),
-        Some(seed) if analysis.interleaved => format!("{launches} of each, interleaved, seed {seed}"),
-        _ => format!("{launches} of each, in two runs"),
+        _ if analysis.saved_loads && analysis.interleaved => format!("{launches}, taken in turn"),
+        _ if analysis.saved_loads => launches,
+        Some(seed) if analysis.interleaved => format!("{launches}, interleaved, seed {seed}"),
+        _ => format!("{launches}, in two runs"),
     };
     let environment = &analysis.environment;
     let mut parts = vec![how, machine(environment), environment.started_at.chars().take(10).collect()];
@@ -42,9 +43,21 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     parts
 }
 
+/// `6 launches of each`, or of saved loads `3 and 1 loads`.
 fn launches(analysis: &CompareAnalysis) -> String {
     let (one, many) = if analysis.saved_loads { ("load", "loads") } else { ("launch", "launches") };
-    counted(analysis.blocks.into(), one, many)
+    match loads(analysis) {
+        [old, new] if analysis.saved_loads && old != new => format!("{old} and {new} loads"),
+        _ => format!("{} of each", counted(analysis.blocks.into(), one, many)),
+    }
+}
+
+/// How many saved loads there are of the old one and of the new one; each side has one cell.
+fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
+    [Arm::Old, Arm::New].map(|arm| {
+        let of_arm = analysis.cells.iter().filter(|of| of.arm == arm);
+        of_arm.map(|of| of.cell.trials + of.cell.void).sum()
+    })
 }
 
 /// What takes sureness away from all that follows.
@@ -53,11 +66,18 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said = words::bad_cells(&named);
     if analysis.blocks < 6 {
         let blocks = launches(analysis);
-        said.push(format!("Preliminary: {blocks} of each, a verdict needs six. These figures carry no verdict."));
+        said.push(format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict."));
     }
     if analysis.saved_loads {
+        let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {
-            "One load of each says nothing of how much the next would differ: the ratios have no interval.".to_owned()
+            let few = match (old, new) {
+                (..=1, ..=1) => "One load of each",
+                (..=1, _) => "One load of the old one",
+                (_, ..=1) => "One load of the new one",
+                _ => "One usable load",
+            };
+            format!("{few} says nothing of how much the next would differ: the ratios have no interval.")
         } else {
             "Each load counts as one launch of its server. Loads of one and the same process know nothing of how \
              launches differ: start the server anew before each."
@@ -84,7 +104,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let named = |row: &CompareRow, with_change: bool| {
         let mut text = name(row.metric).to_owned();
         if with_change && let Some((change, interval)) = change(&row.ratio, row.difference.as_ref()) {
-            text.push_str(&format!(" {change} {interval}"));
+            text.push_str(&format!(" {}", with_interval(&change, &interval)));
         }
         if several {
             text.push_str(&format!(" with {}", conditions(&row.conditions)));
@@ -290,6 +310,12 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
 }
 
+/// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.
+fn with_interval(change: &str, interval: &str) -> String {
+    let change = unbroken(change);
+    if interval.is_empty() { change } else { format!("{change} {interval}") }
+}
+
 pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
     match verdict {
         GateVerdict::Held => "held",
@@ -303,8 +329,7 @@ pub(crate) fn gate(result: &GateResult) -> String {
     let at = conditions(&result.conditions);
     let place = if at.is_empty() { String::new() } else { format!(" with {at}") };
     let seen = change(&result.ratio, result.difference.as_ref());
-    let seen = seen
-        .map_or("not measured".to_owned(), |(change, interval)| format!("{change} {interval}").trim_end().to_owned());
+    let seen = seen.map_or("not measured".to_owned(), |(change, interval)| with_interval(&change, &interval));
     let why = result.withheld.map_or(String::new(), |why| format!("; no evidence, because {}", because(why)));
     format!("{}{place}: {seen}{why}", result.gate)
 }
@@ -318,7 +343,8 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         .iter()
         .filter(|found| found.ratio.low.is_some())
         .filter_map(|found| {
-            change(&found.ratio, None).map(|(change, interval)| format!("{} {change} {interval}", name(found.metric)))
+            change(&found.ratio, None)
+                .map(|(change, interval)| format!("{} {}", name(found.metric), with_interval(&change, &interval)))
         })
         .collect();
     if !itself.is_empty() {

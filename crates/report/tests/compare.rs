@@ -200,3 +200,19 @@ fn as_a_comment() {
 fn as_json() {
     insta::assert_snapshot!(compare_json(&runs()));
 }
+
+#[test]
+fn without_an_interval_a_comma_follows_the_number_and_no_line_begins_with_its_unit() {
+    let mut analysis = revisions();
+    analysis.blocks = 1;
+    for row in &mut analysis.rows {
+        row.verdict = ComparisonVerdict::Inconclusive;
+        (row.ratio.low, row.ratio.high) = (None, None);
+    }
+    let text = compare_text(&analysis, PLAIN);
+    assert!(text.contains("throughput -5.1 %, latency p50 +5.6 %, "), "{text}");
+    let breaks_a_number = |line: &str| line.trim_start().starts_with('%') || line.contains(" ,");
+    assert!(!text.lines().any(breaks_a_number), "{text}");
+    let comment = compare_markdown(&analysis);
+    assert!(!comment.contains(" ,") && !comment.contains('\u{a0}'), "{comment}");
+}
