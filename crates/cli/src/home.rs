@@ -1,5 +1,6 @@
 //! Where things are looked for: experiments, targets, what is built.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use model::Target;
@@ -43,12 +44,31 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
         return Ok(Found { source, folder: PathBuf::from(".") });
     }
     let text = std::fs::read_to_string(path).map_err(|error| {
+        if error.kind() == ErrorKind::InvalidData {
+            return no_experiment(named);
+        }
         let names = shipped_names().join(", ");
         Failure::usage(format!("cannot read {named}: {error}; shipped experiments are: {names}"))
     })?;
+    if !is_experiment(path) && text.parse::<toml::Table>().is_err() {
+        return Err(no_experiment(named));
+    }
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     Ok(Found { source: Source { name: named.to_owned(), text }, folder })
+}
+
+/// Whether a path is that of a TOML file.
+pub(crate) fn is_experiment(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "toml") && path.is_file()
+}
+
+fn no_experiment(named: &str) -> Failure {
+    Failure::usage(format!(
+        "{named} is not an experiment file: that is a TOML file with a question, a [load] and a [[target]] for each \
+         server, whose `run` is the command that launches it; shipped experiments are: {}",
+        shipped_names().join(", ")
+    ))
 }
 
 /// Where what an experiment names is looked for: beside it, beside its folder, in the working directory, and in

@@ -67,6 +67,44 @@ fn numbers_and_urls_that_cannot_be_meant() {
 }
 
 #[test]
+fn options_that_do_not_go_with_what_is_compared() {
+    let lab = Lab::new().experiment(with("", "", "")).file("a.json", "{}").file("b.json", "{}");
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&[FILE, "--blocks", "1", "-c", "10"], &["-c (--connections) belongs to --run", "in the experiment file"]),
+        (&[FILE, "--path", "/nope"], &["--path belongs to --run"]),
+        (&[FILE, "--margin", "2%"], &["--margin belongs to --run or saved loads"]),
+        (&[FILE, "--force"], &["--force belongs to two recorded runs or saved loads"]),
+        (&["a.json", "b.json", "-c", "77", "-d", "9s"], &["-c (--connections) belongs to --run", "bourdon load"]),
+        (&["a.json", "b.json", "-d", "9s"], &["-d (--duration) belongs to --run"]),
+        (&["a.json", "b.json", "--blocks", "9"], &["--blocks belongs to --run or an experiment file"]),
+        (&["runs/a", "runs/b", "-R", "9"], &["-R (--rate) belongs to --run", "as it was measured"]),
+        (&["runs/a", "runs/b", "-t", "2"], &["-t (--threads) belongs to --run or an experiment file"]),
+        (&["runs/a", "runs/b", "--runs", "x"], &["--runs belongs to --run or an experiment file"]),
+        (&["runs/a", "runs/b", "--allow-failures", "2%"], &["--allow-failures belongs to --run, an experiment file"]),
+        (&["--run", "a", "--run", "b", "--force"], &["--force belongs to", "under one load"]),
+    ];
+    for (args, words) in cases {
+        refused(&lab, lab.bourdon(&[&["compare"], args].concat()), words);
+    }
+}
+
+#[test]
+fn files_of_the_wrong_kind() {
+    let lab = Lab::new().experiment(with("", "", "")).file("a.json", "{}").file("loads/b.json", "{}");
+    let lab = lab.file("node.js", "require('http')").file("extra.toml", "");
+    let cases: [(&[&str], &[&str]); 5] = [
+        (&["compare", "a.json"], &["a.json is one saved load; name the other one too"]),
+        (&["compare", "loads"], &["loads is one side of saved loads; name the other one too"]),
+        (&["compare", FILE, "extra.toml"], &["is an experiment file, which has both servers in it; give it alone"]),
+        (&["compare", "a.json", FILE], &["is an experiment file, which has both servers in it"]),
+        (&["run", "node.js"], &["node.js is not an experiment file: that is a TOML file", "[[target]]", "timeouts"]),
+    ];
+    for (args, words) in cases {
+        refused(&lab, lab.bourdon(args), words);
+    }
+}
+
+#[test]
 fn words_that_are_not_known() {
     let cases: [(String, &[&str]); 9] = [
         (with("«conections = 5", "", ""), &["unknown key `conections` in [load]", "did you mean `connections`?"]),

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::{Gate, parse_gates};
@@ -26,6 +26,9 @@ with one where each side is a folder of several.
 A gate is broken, and the exit status 1, when the whole interval lies on its
 wrong side. What the figures leave open is reported and breaks nothing.
 
+An option that does not go with what is compared is refused. An experiment file
+says its load itself; what was recorded is compared as it was measured.
+
 TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 
 #[derive(Debug, Args)]
@@ -47,17 +50,17 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "REVISION", requires = "run")]
     pub(crate) rev: Vec<String>,
 
-    /// What is asked for
-    #[arg(long, value_name = "PATH", default_value = "/", value_parser = path)]
-    pub(crate) path: String,
+    /// What is asked for [default: /]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    pub(crate) path: Option<String>,
 
     /// What answers once the server is ready [default: the path]
     #[arg(long, value_name = "PATH", value_parser = path)]
     pub(crate) ready: Option<String>,
 
-    /// Connections
-    #[arg(short, long, default_value_t = 50, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
-    pub(crate) connections: u32,
+    /// Connections [default: 50]
+    #[arg(short, long, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
+    pub(crate) connections: Option<u32>,
 
     /// Requests a second over all connections (open model); without it each connection sends when its last reply came
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
@@ -75,9 +78,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
-    /// Ratios within this margin of 1 are the same
-    #[arg(long, value_name = "SHARE", default_value = "5%")]
-    pub(crate) margin: String,
+    /// Ratios within this margin of 1 are the same [default: 5%]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) margin: Option<String>,
 
     /// How much worse it may become, for instance 'cpu_per_request<+3%, p99<+10%'
     #[arg(long, value_name = "GATES", value_parser = gates)]
@@ -102,13 +105,35 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Where the launches are recorded
-    #[arg(long, value_name = "FOLDER", default_value = "runs")]
-    pub(crate) runs: PathBuf,
+    /// Where the launches are recorded [default: runs]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) runs: Option<PathBuf>,
 
     /// What to print on stdout
     #[arg(long, default_value = "text")]
     pub(crate) format: ReportFormat,
+}
+
+impl CompareArgs {
+    /// What is asked for.
+    pub(crate) fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or("/")
+    }
+
+    /// Connections.
+    pub(crate) fn connections(&self) -> u32 {
+        self.connections.unwrap_or(50)
+    }
+
+    /// Ratios within this margin of 1 are the same.
+    pub(crate) fn margin(&self) -> &str {
+        self.margin.as_deref().unwrap_or("5%")
+    }
+
+    /// Where the launches are recorded.
+    pub(crate) fn runs(&self) -> &Path {
+        self.runs.as_deref().unwrap_or(Path::new("runs"))
+    }
 }
 
 /// What `--gate` asks for.

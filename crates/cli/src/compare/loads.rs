@@ -147,7 +147,7 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
 
 /// The load as an experiment like any other, with one target and a block for each file.
 fn plan(args: &CompareArgs, path: &Path, load: &Value, blocks: usize) -> Result<model::Plan, Failure> {
-    let text = experiment(load, &args.margin, blocks)
+    let text = experiment(load, args.margin(), blocks)
         .ok_or_else(|| foreign(path, "it does not say what was asked for"))?
         .to_string();
     let source = Source { name: path.display().to_string(), text };

@@ -2,6 +2,7 @@
 
 mod git;
 mod loads;
+mod options;
 mod question;
 mod revisions;
 
@@ -23,6 +24,7 @@ use crate::progress::RunProgress;
 use crate::resume::Opened;
 use crate::run::{self, Conducted, Trial};
 use loads::Side;
+use options::{Form, refuse_strangers};
 use question::Arms;
 use revisions::Revisions;
 
@@ -48,13 +50,35 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
                 "{old} and {new} are the same record: every ratio would be 1; name another one"
             )))
         }
-        [old, new] if loads::are_there(old) || loads::are_there(new) => of_loads(args, old, new),
-        [old, new] => of_runs(args, old, new),
-        [file] => of_experiment(args, file),
+        [one, other] => of_two(args, one, other),
+        [file] => of_one(args, file),
         _ => Err(Failure::usage(
             "say what to compare: two revisions or commands (--run), two recorded runs, or an experiment file; see bourdon compare --help",
         )),
     }
+}
+
+/// Two recorded runs, or two sides of saved loads.
+fn of_two(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    if let Some(experiment) = [old, new].into_iter().find(|path| home::is_experiment(path)) {
+        let experiment = experiment.display();
+        return Err(Failure::usage(format!(
+            "{experiment} is an experiment file, which has both servers in it; give it alone, or name two recorded \
+             runs or two saved loads"
+        )));
+    }
+    if loads::are_there(old) || loads::are_there(new) { of_loads(args, old, new) } else { of_runs(args, old, new) }
+}
+
+/// An experiment file. Of what was recorded one alone is not enough.
+fn of_one(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
+    let what = match file.is_dir() {
+        true if loads::are_there(file) => "one side of saved loads",
+        true => "one recorded run",
+        false if file.extension().is_some_and(|end| end == "json") => "one saved load",
+        false => return of_experiment(args, file),
+    };
+    Err(Failure::usage(format!("{} is {what}; name the other one too, the old one first", file.display())))
 }
 
 /// Whether two paths lead to the same file or folder.
@@ -69,6 +93,7 @@ fn times(number: usize) -> String {
 
 /// Two recorded runs.
 fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    refuse_strangers(args, Form::Runs)?;
     let records = [old, new].map(RunFolder::read);
     let [old_record, new_record] = records;
     let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
@@ -79,6 +104,7 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
 
 /// Two saved loads, or several on each side.
 fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    refuse_strangers(args, Form::Loads)?;
     let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
     let names = (old.display().to_string(), new.display().to_string());
     let (in_turn, asked) = (before.in_turn(&after), before.differences(&after));
@@ -103,10 +129,8 @@ fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Fa
 
 /// Two targets of an experiment file, launched now.
 fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
+    refuse_strangers(args, Form::Experiment)?;
     let named = file.to_string_lossy();
-    if file.is_dir() {
-        return Err(Failure::usage(format!("{named} is one recorded run; name the other one too")));
-    }
     let found = home::experiment(&named)?;
     let zoo = home::targets(&found.folder)?;
     let mut plan = plan(args, &found.source, &zoo, &found.folder)?;
@@ -129,6 +153,7 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
 
 /// Two revisions or two commands, launched now.
 fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
+    refuse_strangers(args, Form::Commands)?;
     if !matches!(args.rev.len(), 0 | 2) {
         return Err(Failure::usage(format!(
             "--rev is given {}; two revisions are compared, the old one first",
@@ -168,7 +193,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
 
 fn measure(args: &CompareArgs, plan: Plan, stop: &AtomicBool) -> Result<Exit, Failure> {
     let mut progress = RunProgress::new();
-    let trial = run::begin_whole(plan, &args.runs, stop, &mut progress)?;
+    let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.format, trial, stop, progress)
 }
 

@@ -75,8 +75,8 @@ impl Arms {
     /// The experiment's text.
     pub(super) fn experiment(&self, args: &CompareArgs) -> String {
         let mut load = Table::new();
-        load.insert("path".into(), args.path.clone().into());
-        load.insert("connections".into(), i64::from(args.connections).into());
+        load.insert("path".into(), args.path().into());
+        load.insert("connections".into(), i64::from(args.connections()).into());
         if let Some(rate_per_s) = args.rate {
             load.insert("model".into(), "open".into());
             load.insert("rate".into(), rate_per_s.into());
@@ -96,7 +96,7 @@ impl Arms {
         let targets: Vec<Value> = [&self.new, &self.old].map(|arm| Value::Table(arm.table(args))).to_vec();
         let mut experiment = Table::new();
         experiment.insert("question".into(), format!("Is {} slower than {}?", self.new.title, self.old.title).into());
-        experiment.insert("margin".into(), args.margin.clone().into());
+        experiment.insert("margin".into(), args.margin().into());
         experiment.insert("load".into(), load.into());
         experiment.insert("trials".into(), trials.into());
         experiment.insert("vary".into(), Table::from_iter([("target".to_owned(), Value::Array(names))]).into());
@@ -112,7 +112,7 @@ impl Arm {
         table.insert("title".into(), self.title.clone().into());
         table.insert("run".into(), self.run.clone().into());
         table.insert("cwd".into(), self.cwd.clone().into());
-        table.insert("ready".into(), args.ready.as_ref().unwrap_or(&args.path).clone().into());
+        table.insert("ready".into(), args.ready.as_deref().unwrap_or(args.path()).into());
         if let Some(build) = &self.build {
             table.insert("build".into(), build.clone().into());
         }
