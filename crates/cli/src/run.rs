@@ -45,7 +45,7 @@ pub(crate) struct Conducted {
     pub(crate) record: RunRecord,
     pub(crate) analysis: Analysis,
     pub(crate) interrupted: bool,
-    /// The target that never started, without which the run ended.
+    /// The target that could not be started, without which the run ended.
     pub(crate) unstarted: Option<Unstarted>,
     /// Whether the analysis lies beside the record.
     kept: bool,

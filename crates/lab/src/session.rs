@@ -32,7 +32,7 @@ pub struct SessionEnd {
     pub unstarted: Option<Unstarted>,
 }
 
-/// A target that could not be started in any launch.
+/// A target that could not be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unstarted {
     /// Its name.
@@ -46,8 +46,8 @@ impl Session<'_> {
     /// the next begins; a trial that was interrupted is not recorded, so that resuming runs it again.
     ///
     /// A target that has never started ends the run with its first block: every block that follows would lack it, and
-    /// what is not in the same blocks cannot be compared. Resuming launches it again in those blocks, since whoever
-    /// resumes has mended it.
+    /// what is not in the same blocks cannot be compared. A comparison ends so, too, when one of its two does not start
+    /// any more. Resuming launches again, in the same blocks, what has not started since: whoever resumes has mended it.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -57,10 +57,7 @@ impl Session<'_> {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<SessionEnd, LabError> {
-        let never_started = never_started(&self.done);
-        let (mut trials, done): (Vec<_>, Vec<_>) = std::mem::take(&mut self.done)
-            .into_iter()
-            .partition(|trial| never_started.iter().any(|name| name == trial.levels.target()));
+        let (mut trials, done) = not_started_since(std::mem::take(&mut self.done));
         self.done = done;
         let ended = self.launches(planner, stop, on_event)?;
         trials.append(&mut self.done);
@@ -188,10 +185,29 @@ fn note_broken(broken: &mut Broken, record: &TrialRecord) {
     }
 }
 
+/// Whether the target of a trial got ready.
+fn started(trial: &TrialRecord) -> bool {
+    let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
+    trial.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage))
+}
+
+/// Parts the trials after which their target has not started, themselves included, from all others.
+fn not_started_since(done: Vec<TrialRecord>) -> (Vec<TrialRecord>, Vec<TrialRecord>) {
+    let mut last_started: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, trial) in done.iter().enumerate().filter(|(_, trial)| started(trial)) {
+        last_started.insert(trial.levels.target().to_owned(), index);
+    }
+    let is_since =
+        |index, trial: &TrialRecord| last_started.get(trial.levels.target()).is_none_or(|last| index > *last);
+    let mut parts = (Vec::new(), Vec::new());
+    for (index, trial) in done.into_iter().enumerate() {
+        if is_since(index, &trial) { parts.0.push(trial) } else { parts.1.push(trial) }
+    }
+    parts
+}
+
 /// The targets that have records, none of them of a launch that got ready.
 fn never_started(done: &[TrialRecord]) -> Vec<String> {
-    let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
-    let started = |trial: &TrialRecord| trial.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage));
     let mut targets: BTreeMap<&str, bool> = BTreeMap::new();
     for trial in done {
         *targets.entry(trial.levels.target()).or_default() |= started(trial);

@@ -409,6 +409,27 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
 }
 
 #[test]
+fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
+    let runs = tempfile::tempdir().unwrap();
+    for compared in [false, true] {
+        let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
+        let plan = Plan { comparison: compared.then_some(both), ..plan(3) };
+        let mut folder = create(runs.path(), &plan);
+        conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
+        conduct(&plan, &mut folder, &without_b(false), None);
+        let mended = FakeLauncher::default();
+        conduct(&plan, &mut folder, &mended, None);
+        let again = if compared { 2 + 4 } else { 2 + 2 };
+        assert_eq!(mended.launched.borrow().len(), again, "b in the second block, and what the third lacks");
+        let read = RunFolder::read(folder.path()).unwrap();
+        assert_eq!(read.counted().filter(|trial| trial.failure.is_none()).count(), 12);
+        let idle = FakeLauncher::default();
+        let end = conduct(&plan, &mut folder, &idle, None);
+        assert_eq!((idle.launched.borrow().len(), end.trials.len()), (0, read.trials.len()), "nothing is lacking now");
+    }
+}
+
+#[test]
 fn a_run_folder_is_held_by_one_writer_and_has_its_files() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(1), FakeLauncher::default());

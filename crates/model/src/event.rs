@@ -49,7 +49,7 @@ pub enum Event<'a> {
         /// Its record.
         record: &'a TrialRecord,
     },
-    /// The run ends before its time, because one of its targets never started.
+    /// The run ends before its time, because it lacks a target that could not be started.
     GivenUp {
         /// The block with which it ends.
         block: u32,
