@@ -1,12 +1,15 @@
+mod claims;
+
 use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimAnalysis, ClaimChance, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, FewCores,
-    Finding, Invariant, InvariantCheck, Level, Mark, MarkNote, Measured, MemoryCount, Metric, ProfiledBy,
-    ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis,
-    TrialCount, VoidTrial,
+    ClaimChance, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding, Invariant,
+    InvariantCheck, Level, Mark, MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Rank,
+    RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
 };
+
+use claims::{claim, claims};
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
     let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
@@ -159,105 +162,6 @@ fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) 
         target: (*target).to_owned(),
     };
     RankGroup { metric, conditions, ranks: ranks.iter().map(rank).collect() }
-}
-
-fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: Measured) -> ClaimAnalysis {
-    ClaimAnalysis {
-        name: name.to_owned(),
-        says: says.to_owned(),
-        conditions: Cell::default(),
-        expect: expect.to_owned(),
-        published: None,
-        measured,
-        blocks: 6,
-        verdict,
-        not_refuted: None,
-        notes: Vec::new(),
-        needs_blocks: None,
-    }
-}
-
-fn bare_claims() -> [ClaimAnalysis; 4] {
-    let supported = claim(
-        "iris-2016-serialises",
-        "With 10 ms of work, Iris serves 97 requests a second where net/http serves 9294.",
-        "throughput(go-iris-2016) / throughput(go-net-http) < 0.05",
-        ClaimVerdict::Supported,
-        measured(0.010_66, 0.006, "ratio"),
-    );
-    let contradicted = claim(
-        "iris-is-fastest",
-        "Iris is the fastest of the routers, well ahead of everything else in the field at any number of connections.",
-        "throughput(go-iris) / throughput(go-net-http) > 1.2",
-        ClaimVerdict::Contradicted,
-        measured(0.998_6, 0.009, "ratio"),
-    );
-    let inconclusive = claim(
-        "gin-costs-nothing",
-        "A router costs no CPU that could be measured.",
-        "cpu_per_request(go-gin, handler_delay = 0ms) / cpu_per_request(go-net-http, handler_delay = 0ms) within 5% of 1",
-        ClaimVerdict::Inconclusive,
-        measured(1.052, 0.03, "ratio"),
-    );
-    let not_testable = claim(
-        "scales-to-8",
-        "On eight cores it serves 600,000 requests a second.",
-        "throughput(go-net-http) > 600000",
-        ClaimVerdict::NotTestable,
-        unknown("requests/s"),
-    );
-    [supported, contradicted, inconclusive, not_testable]
-}
-
-/// A claim about more cores than the machine has.
-fn not_refuted() -> ClaimAnalysis {
-    let contradicted = claim(
-        "timeouts-cost-throughput",
-        "With timeouts a server on many cores loses half of its throughput to a lock.",
-        "throughput(go-gin, timeouts = on) / throughput(go-gin, timeouts = off) < 0.6",
-        ClaimVerdict::Contradicted,
-        measured(0.981, 0.012, "ratio"),
-    );
-    ClaimAnalysis {
-        not_refuted: Some(FewCores { here: 2, about: 8 }),
-        notes: vec!["the claim is about 8 cores; the machine of this run has 2".to_owned()],
-        ..contradicted
-    }
-}
-
-fn claims() -> Vec<ClaimAnalysis> {
-    let [supported, contradicted, inconclusive, not_testable] = bare_claims();
-    vec![
-        ClaimAnalysis { published: Some(0.010_437), conditions: levels("", "10ms", 100).conditions(), ..supported },
-        ClaimAnalysis {
-            published: Some(1.31),
-            notes: vec![
-                "both are at the ceiling of 10,000 a second: they can be shown equal there, not ranked".to_owned(),
-            ],
-            ..contradicted
-        },
-        ClaimAnalysis {
-            notes: vec!["the interval holds a bound of the claim, 1.05".to_owned()],
-            needs_blocks: Some(9),
-            ..inconclusive
-        },
-        ClaimAnalysis { notes: vec!["it needs 8 cores, this machine has 2".to_owned()], blocks: 0, ..not_testable },
-        not_refuted(),
-        claim(
-            "few-errors",
-            "Hardly a request goes wrong.",
-            "errors(go-gin) < 0.0001",
-            ClaimVerdict::Supported,
-            Measured { estimate: Some(0.0), low: Some(0.0), high: Some(0.000_013_5), unit: "share".to_owned() },
-        ),
-        claim(
-            "soon-enough",
-            "Nobody waits for long.",
-            "p99(go-gin) < 50ms",
-            ClaimVerdict::Supported,
-            measured(12_100.0, 0.02, "us"),
-        ),
-    ]
 }
 
 fn findings() -> Vec<Finding> {

@@ -1,0 +1,201 @@
+//! A launcher that launches nothing, a simulated load, and a plan of two targets.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::simulation::{SimulatedServer, simulate};
+use engine::{LoadError, LoadOutput, RunOptions};
+use judge::BlockPlanner;
+use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools};
+use model::{
+    Blocks, Cell, CellLoad, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan, HttpVersion, Interval,
+    LaunchRecipe, Level, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+};
+
+pub(crate) const MS: u64 = 1_000_000;
+
+/// Launches nothing, and remembers what it was asked for.
+#[derive(Default)]
+pub(crate) struct FakeLauncher {
+    pub(crate) launched: RefCell<Vec<String>>,
+    pub(crate) never_ready: Option<&'static str>,
+    pub(crate) keep_going: bool,
+    /// The admin port of what is launched; with one, this process is watched in its place.
+    pub(crate) admin: Option<SocketAddr>,
+    /// There is none unless a test puts one here.
+    pub(crate) perf: Perf,
+}
+
+struct FakeRunning {
+    admin: Option<SocketAddr>,
+}
+
+impl Launcher for FakeLauncher {
+    fn launch(
+        &self,
+        spec: &LaunchSpec<'_>,
+        _stop: &AtomicBool,
+        _tell: &mut dyn FnMut(&str),
+    ) -> Result<Box<dyn Running>, TrialFailure> {
+        self.launched.borrow_mut().push(spec.target.name.clone());
+        if self.never_ready == Some(spec.target.name.as_str()) {
+            return Err(TrialFailure {
+                stage: TrialStage::Ready,
+                text: "it was not ready".into(),
+                output: "no such file".into(),
+            });
+        }
+        Ok(Box::new(FakeRunning { admin: self.admin }))
+    }
+}
+
+impl Running for FakeRunning {
+    fn address(&self) -> SocketAddr {
+        "127.0.0.1:1".parse().unwrap()
+    }
+    fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin
+    }
+    fn pid(&self) -> Option<u32> {
+        self.admin.map(|_| std::process::id())
+    }
+    fn time_to_ready_ms(&self) -> f64 {
+        1.0
+    }
+    fn ended(&mut self) -> Option<String> {
+        None
+    }
+    fn stop(self: Box<Self>) {}
+}
+
+pub(crate) fn load(
+    spec: &LoadSpec,
+    options: RunOptions<'_>,
+    _stop: &AtomicBool,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    simulate(spec, SimulatedServer::new(10 * MS, "hi"), options, progress)
+}
+
+pub(crate) fn target(name: &str) -> Target {
+    Target {
+        name: name.into(),
+        title: name.into(),
+        language: String::new(),
+        framework: String::new(),
+        about: String::new(),
+        reconstruction: None,
+        serves: Vec::new(),
+        toolchain: None,
+        build: None,
+        launch: LaunchRecipe {
+            run: vec!["x".into()],
+            cwd: "/".into(),
+            env: BTreeMap::new(),
+            ready: "/".into(),
+            metrics: None,
+            ready_within_ns: model::READY_WITHIN_NS,
+            warm_within_ns: 0,
+        },
+        settings: BTreeMap::new(),
+        runtimes: BTreeMap::new(),
+    }
+}
+
+pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
+    let request = Request {
+        method: "GET".into(),
+        path: "/".into(),
+        host: String::new(),
+        headers: vec![],
+        body: vec![],
+        version: HttpVersion::Http11,
+    };
+    CellPlan {
+        levels: Cell(BTreeMap::from([
+            ("target".to_owned(), Level::Text(target.into())),
+            ("connections".to_owned(), Level::Integer(connections.into())),
+        ])),
+        load: CellLoad {
+            mix: Mix::one(request, ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) }),
+            load_model: LoadModel::Closed,
+            connections,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            network_delay_ns: 0,
+            warm_up_ns: 100 * MS,
+            window_ns: 1000 * MS,
+            request_count: None,
+        },
+        settings: BTreeMap::new(),
+        runtime: "current".into(),
+        handler_delay_ns: 0,
+        target_cpus: vec![],
+        rate_share: None,
+        profile: false,
+    }
+}
+
+pub(crate) fn plan(blocks: u32) -> Plan {
+    Plan {
+        schema: model::PLAN_SCHEMA.into(),
+        name: "test".into(),
+        question: "Does it hold?".into(),
+        source: None,
+        quick: false,
+        seed: 42,
+        margin: 0.05,
+        precision: 0.03,
+        allow_failures: 0.01,
+        precise: vec![model::Metric::Throughput],
+        blocks: Blocks { min: blocks, max: blocks },
+        blocks_before: vec![],
+        repeats: 0,
+        twin: None,
+        ladder: None,
+        profile_functions: vec![],
+        generator: GeneratorPlan { threads: 1, cpus: vec![], spin: false, limits: None },
+        target_cpus: vec![],
+        factors: vec!["target".into(), "connections".into()],
+        targets: vec![target("a"), target("b")],
+        absent: vec![],
+        relative_rates: Vec::new(),
+        cells: vec![cell("a", 10), cell("b", 10), cell("a", 50), cell("b", 50)],
+        claims: vec![],
+        comparison: None,
+    }
+}
+
+/// Runs `plan` into `folder`, stopping once `stop_after` trials have ended.
+pub(crate) fn conduct(
+    plan: &Plan,
+    folder: &mut RunFolder,
+    launcher: &FakeLauncher,
+    stop_after: Option<usize>,
+) -> SessionEnd {
+    let done = RunFolder::read(folder.path()).unwrap().trials;
+    let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
+    let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
+    Session { plan, folder, done, tools, keep_going: launcher.keep_going }
+        .run(&BlockPlanner::new(plan), &stop, &mut |event| {
+            ended += usize::from(matches!(event, Event::TrialEnded { .. }));
+            stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
+        })
+        .unwrap()
+}
+
+pub(crate) fn create(runs: &Path, plan: &Plan) -> RunFolder {
+    RunFolder::create(runs, "run", plan, &environment()).unwrap()
+}
+
+pub(crate) fn environment() -> Environment {
+    Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() }
+}
+
+pub(crate) fn order(end: &SessionEnd) -> Vec<(u32, usize)> {
+    end.trials.iter().map(|trial| (trial.block, trial.cell)).collect()
+}

@@ -1,0 +1,109 @@
+//! The experiment loop, whole, with a fake launcher and a simulated load: a run in milliseconds.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fakes;
+mod profiles;
+mod rates;
+mod records;
+mod unstarted;
+
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+
+use engine::RunOptions;
+use judge::BlockPlanner;
+use lab::{Prepared, RunFolder, Session, TrialTools};
+use model::{Interval, LoadSpec, Plan};
+
+use fakes::{FakeLauncher, MS, cell, conduct, create, load, order, plan};
+
+#[test]
+fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(6), FakeLauncher::default());
+    let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    assert!(!end.interrupted);
+    assert_eq!(launcher.launched.borrow().len(), 24, "one launch a trial");
+    for block in 1..=6 {
+        let mut cells: Vec<usize> =
+            end.trials.iter().filter(|trial| trial.block == block).map(|trial| trial.cell).collect();
+        cells.sort_unstable();
+        assert_eq!(cells, [0, 1, 2, 3]);
+    }
+    let again = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    assert_eq!(order(&end), order(&again), "same seed, same order");
+    let other = Plan { seed: 43, ..plan.clone() };
+    let differs = conduct(&other, &mut create(runs.path(), &other), &launcher, None);
+    assert_ne!(order(&end), order(&differs));
+}
+
+#[test]
+fn a_twin_is_a_launch_of_its_own_with_files_of_its_own() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (Plan { twin: Some(1), ..plan(2) }, FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, Some(7));
+    assert_eq!(RunFolder::read(folder.path()).unwrap().plan, plan);
+    let end = if end.interrupted { conduct(&plan, &mut folder, &launcher, None) } else { end };
+    let twins: Vec<&model::TrialRecord> = end.trials.iter().filter(|trial| trial.twin).collect();
+    assert_eq!((end.trials.len(), twins.len()), (10, 2));
+    assert!(twins.iter().all(|twin| twin.cell == 1 && twin.levels == plan.cells[1].levels));
+    for id in ["b01-c02", "b01-c02-twin", "b02-c02-twin"] {
+        assert!(folder.path().join(format!("histograms/{id}.hlog")).is_file(), "{id}");
+    }
+    assert_eq!(RunFolder::read(folder.path()).unwrap().trials, end.trials);
+}
+
+#[test]
+fn a_plan_that_knows_no_twin_and_no_repeats_is_read_as_one_without() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = Plan { repeats: 2, ..plan(1) };
+    let path = create(runs.path(), &plan).path().to_owned();
+    let text = std::fs::read_to_string(path.join("plan.toml")).unwrap();
+    let old: String =
+        text.lines().filter(|line| !line.starts_with("repeats")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(old, text);
+    std::fs::write(path.join("plan.toml"), old).unwrap();
+    assert_eq!(RunFolder::read(&path).unwrap().plan, Plan { repeats: 0, twin: None, ..plan });
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_where_it_was() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(6), FakeLauncher::default());
+    let whole = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+    for stop_after in [1, 5, 23] {
+        let mut folder = create(runs.path(), &plan);
+        let stopped = conduct(&plan, &mut folder, &launcher, Some(stop_after));
+        assert_eq!((stopped.interrupted, stopped.trials.len()), (true, stop_after));
+        let path = folder.path().to_owned();
+        drop(folder);
+        let (mut folder, record) = RunFolder::resume(&path).unwrap();
+        assert_eq!(record.plan, plan);
+        let resumed = conduct(&record.plan, &mut folder, &launcher, None);
+        assert_eq!(order(&resumed), order(&whole));
+    }
+}
+
+#[test]
+fn a_network_delay_stands_between_load_and_target() {
+    let runs = tempfile::tempdir().unwrap();
+    let mut plan = Plan { cells: vec![cell("a", 10), cell("b", 10)], ..plan(1) };
+    plan.cells[1].load.network_delay_ns = 10 * MS;
+    let went_to = RefCell::new(Vec::new());
+    let load = |spec: &LoadSpec, options: RunOptions<'_>, stop: &AtomicBool, progress: &mut dyn FnMut(&Interval)| {
+        went_to.borrow_mut().push((spec.mix.first().request.host.clone(), spec.address.to_string()));
+        load(spec, options, stop, progress)
+    };
+    let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
+    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
+    let mut folder = create(runs.path(), &plan);
+    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools, keep_going: false };
+    let end = session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
+        let delayed = trial.cell == 1;
+        assert_eq!(host, "127.0.0.1:1", "the target is asked under its own name");
+        assert_eq!(address != host, delayed, "{address}");
+        assert_eq!(trial.measurement.as_ref().unwrap().generator.network_delay.is_some(), delayed);
+    }
+}

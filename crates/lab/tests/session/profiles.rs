@@ -1,0 +1,102 @@
+//! CPU profiles: of targets that give their own, and by perf.
+
+use std::fs::Permissions;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use lab::{Perf, RunFolder, RunRecord};
+use model::{Metric, Plan, ProfiledBy};
+
+use crate::fakes::{FakeLauncher, MS, cell, conduct, create, environment, plan};
+
+/// Answers each request with the next of these texts.
+fn answer(answers: Vec<Vec<u8>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(&answer).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
+    let profile = include_bytes!("../../../observe/tests/profiles/go-net-http.pb.gz");
+    let ok = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", profile.len());
+    let none = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let admin = answer(vec![[ok.as_bytes(), profile.as_slice()].concat(), none]);
+    let runs = tempfile::tempdir().unwrap();
+    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
+    plan.cells[0].profile = true;
+    plan.cells[0].load.warm_up_ns = 0;
+    let launcher = FakeLauncher { admin: Some(admin), ..FakeLauncher::default() };
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, None);
+    let [first, second] = &end.trials[..] else { panic!("{:?}", end.trials) };
+    assert!(end.trials.iter().all(|trial| trial.failure.is_none() && trial.measurement.is_some()));
+    assert_eq!(Metric::ProfileShare.value(first), Some(2.0 / 116.0));
+    assert_eq!(std::fs::read(folder.path().join("profiles/b01-c01.pb.gz")).unwrap(), profile);
+    let seen = second.observation.as_ref().unwrap();
+    let why = seen.no_profile.as_ref().unwrap();
+    assert!(why.contains("answers with status 404; `perf` is not on PATH: install "), "{why}");
+    assert_eq!(Metric::ProfileShare.value(second), None);
+    assert!(!folder.path().join("profiles/b02-c01.pb.gz").exists());
+    assert_eq!(
+        RunFolder::read(folder.path()).unwrap(),
+        RunRecord { plan, environment: environment(), trials: end.trials }
+    );
+}
+
+/// Stands in for the executable: what `bourdon reaper detach CPUS SCRATCH APART COMMAND…` does while all goes well.
+const REAPER: &str = "#!/bin/sh\nfolder=$4; mkdir $folder; shift 5\n\"$@\" >&2 & echo pid $! 0 >&0\nwait $!\n\
+                      echo exit exited with status $? >&0\ncat >/dev/null; rm -r $folder; echo done >&0\n";
+
+/// Stands in for perf on a target that ends at once: records nothing, and tells of two samples.
+const PERF: &str = "#!/bin/sh\necho $1 >> ${0%/*}/called\n[ $1 = record ] && exit\n\
+                    echo 'cpu-clock: ffffffff81000000 do_futex ([kernel.kallsyms])'\n\
+                    echo 'cpu-clock: 55d0b6f2a1c0 serve (/bin/server)'\n";
+
+/// A file that can be run. No other test here starts a process, which would hold it open meanwhile.
+fn executable(path: &Path, text: &str) -> PathBuf {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    path.to_owned()
+}
+
+#[test]
+fn perf_profiles_what_does_not_profile_itself_and_nothing_else() {
+    let profile = include_bytes!("../../../observe/tests/profiles/go-net-http.pb.gz");
+    let ok = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", profile.len());
+    let none = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec();
+    let runs = tempfile::tempdir().unwrap();
+    let launcher = FakeLauncher {
+        admin: Some(answer(vec![[ok.as_bytes(), profile.as_slice()].concat(), none])),
+        perf: Perf {
+            executable: executable(&runs.path().join("reaper"), REAPER),
+            command: Some(executable(&runs.path().join("perf"), PERF)),
+        },
+        ..FakeLauncher::default()
+    };
+    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
+    plan.cells[0].profile = true;
+    plan.cells[0].load.warm_up_ns = 0;
+    // Simulated; what is left of it once the target has been asked must be something on any machine.
+    plan.cells[0].load.window_ns = 10_000 * MS;
+    let mut folder = create(runs.path(), &plan);
+    let end = conduct(&plan, &mut folder, &launcher, None);
+    let profiles: Vec<_> =
+        end.trials.iter().map(|trial| trial.observation.as_ref().unwrap().profile.clone().unwrap()).collect();
+    assert_eq!(profiles.iter().map(|profile| profile.by).collect::<Vec<_>>(), [ProfiledBy::Pprof, ProfiledBy::Perf]);
+    assert_eq!((profiles[1].samples, profiles[1].share), (2, Some(0.5)));
+    let called = std::fs::read_to_string(runs.path().join("called")).unwrap();
+    assert_eq!(called, "record\nscript\n", "in the second trial alone");
+    let kept = |file: &str| folder.path().join("profiles").join(file).exists();
+    assert_eq!(["b01-c01.perf.txt.gz", "b02-c01.pb.gz"].map(kept), [false; 2]);
+    assert_eq!(["b01-c01.pb.gz", "b02-c01.perf.txt.gz"].map(kept), [true; 2]);
+}
