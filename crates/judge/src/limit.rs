@@ -80,14 +80,17 @@ fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observatio
     }
 }
 
-/// How long the generator stood still, if that was much of the window: what was served then is not known.
+/// How long the generator stood still, if that was much of the window, with the cure.
 pub(crate) fn stood_still(measured: &Measurement) -> Option<String> {
+    Some(format!("{} (give it CPUs of its own)", standstill(measured)?))
+}
+
+/// How long the generator stood still, if that was much of the window: what was served then is not known.
+pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
     let sum_s = measured.stood_still_s();
     let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
     let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));
-    (sum_s > least_s).then(|| {
-        format!("the generator itself stood still for {stood} of a window of {window} (give it CPUs of its own)")
-    })
+    (sum_s > least_s).then(|| format!("the generator itself stood still for {stood} of a window of {window}"))
 }
 
 fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {

@@ -1,12 +1,12 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, TrialRecord};
 
-use crate::cells;
 use crate::statistics::Interval;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::trial::{TrialJudgement, check_trial};
+use crate::{cells, limit};
 
 /// One launch with its judgement.
 pub(crate) struct Launch<'a> {
@@ -59,13 +59,14 @@ pub(crate) struct Together {
 
 impl<'a> Records<'a> {
     /// Judges every trial. A record whose levels match no cell of the plan is left out; of two records for one launch
-    /// the one that began later counts. The first blocks in which a trial was noisy, as many as the plan repeats, are
+    /// the one that began later counts. The first blocks in which a trial was disturbed, as many as the plan repeats, are
     /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
         let launches = judged(plan, trials);
-        let noisy: BTreeSet<u32> =
-            launches.iter().filter(|(_, launch)| launch.is(Mark::Noisy)).map(|((block, ..), _)| *block).collect();
-        let set_aside: BTreeSet<u32> = noisy.into_iter().take(plan.repeats as usize).collect();
+        let is_disturbed = |launch: &Launch| disturbance(plan, launch).is_some();
+        let disturbed: BTreeSet<u32> =
+            launches.iter().filter(|(_, launch)| is_disturbed(launch)).map(|((block, ..), _)| *block).collect();
+        let set_aside: BTreeSet<u32> = disturbed.into_iter().take(plan.repeats as usize).collect();
         let mut records = Records {
             plan,
             together: plan.cells.iter().map(|_| OnceCell::new()).collect(),
@@ -227,6 +228,32 @@ fn judged<'a>(plan: &'a Plan, trials: &'a [TrialRecord]) -> BTreeMap<(u32, usize
         }
     }
     launches
+}
+
+/// What disturbed a launch, in words, that is the machine's doing alone: it was noisy, or the generator stood still on
+/// CPUs on which nothing else of the trial runs. How long it stands still on CPUs that it shares, and how long it waits for
+/// one where it is busy, depends on what the target does.
+pub(crate) fn disturbance(plan: &Plan, launch: &Launch) -> Option<String> {
+    let noisy = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy);
+    let stood_still = || {
+        let measured = launch.record.measurement.as_ref();
+        measured.and_then(limit::standstill).filter(|_| is_apart(plan, &launch.record.levels))
+    };
+    noisy.map(|note| note.text.clone()).or_else(stood_still)
+}
+
+/// Whether each thread of the generator has a CPU that nothing else of the trial uses.
+fn is_apart(plan: &Plan, levels: &Cell) -> bool {
+    let GeneratorPlan { threads, cpus, .. } = &plan.generator;
+    let is_beside = |cell: &CellPlan| {
+        let target = &cell.target_cpus;
+        cell.profile
+            || cell.load.network_delay_ns > 0
+            || target.is_empty()
+            || target.iter().any(|cpu| cpus.contains(cpu))
+    };
+    let cell = plan.cells.iter().find(|cell| cell.levels == *levels);
+    *threads as usize <= cpus.len() && cell.is_some_and(|cell| !is_beside(cell))
 }
 
 /// For how long each cell's launch is under load before its window; on a ladder, the rungs before it are load too.

@@ -4,7 +4,7 @@ use model::{Comparison, ComparisonVerdict, Mark, MarkNote, Metric, RepeatedBlock
 
 use crate::comparisons::compare_with_itself;
 use crate::figures::figure;
-use crate::records::{ByCell, Launch, Records};
+use crate::records::{self, ByCell, Launch, Records};
 use crate::statistics::{Steadiness, about_their_mean, steadiness};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 
@@ -30,10 +30,8 @@ fn against_itself(found: &Comparison) -> Option<String> {
 }
 
 fn repeated(records: &Records) -> Vec<RepeatedBlock> {
-    let disturbance = |launch: &Launch| {
-        let note = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy)?;
-        Some(format!("{}: {}", launch.record.id, note.text))
-    };
+    let disturbance =
+        |launch: &Launch| Some(format!("{}: {}", launch.record.id, records::disturbance(records.plan, launch)?));
     let block = |(block, launches): (&u32, &ByCell)| RepeatedBlock {
         block: *block,
         text: launches.values().find_map(disturbance).unwrap_or_default(),
@@ -89,6 +87,8 @@ fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Environment, Plan, Standstills};
+
     use super::*;
     use crate::testing::{Session, fail_at_launch};
 
@@ -153,5 +153,27 @@ mod tests {
         let old = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7);
         let kept = old.analyse_these(&records);
         assert_eq!((kept.blocks, kept.session.repeated.len()), (7, 0), "a plan that repeats none uses all");
+    }
+
+    #[test]
+    fn a_block_in_which_the_generator_stood_still_on_its_own_cpus_is_repeated() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7).repeats(1);
+        let mut records = session.records();
+        records[3].measurement.as_mut().unwrap().standstills =
+            Some(Standstills { sum_s: 1.0, ..Standstills::default() });
+        let repeated = |change: &dyn Fn(&mut Plan)| {
+            let mut plan = session.plan();
+            plan.generator.cpus = vec![1];
+            plan.cells.iter_mut().for_each(|cell| cell.target_cpus = vec![0]);
+            change(&mut plan);
+            crate::analyse(&plan, &Environment::default(), &records).session.repeated
+        };
+        let text = "b02-c02: the generator itself stood still for 1.00 s of a window of 10.0 s".to_owned();
+        assert_eq!(repeated(&|_| ()), [RepeatedBlock { block: 2, text }]);
+        // What the target takes of a CPU must not choose the blocks that count.
+        assert_eq!(repeated(&|plan| plan.cells[1].target_cpus = vec![0, 1]), []);
+        assert_eq!(repeated(&|plan| plan.cells[1].target_cpus = vec![]), []);
+        assert_eq!(repeated(&|plan| plan.generator.threads = 2), []);
+        assert_eq!(repeated(&|plan| plan.cells[1].load.network_delay_ns = 1_000_000), []);
     }
 }
