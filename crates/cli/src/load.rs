@@ -1,6 +1,8 @@
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use engine::{LoadError, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,6 +31,9 @@ const DEFAULT_WARM_UP_NS: u64 = NS_PER_S;
 
 /// Files that a generator needs besides its connections.
 const SPARE_FILES: u64 = 64;
+
+/// How long one more attempt to connect may take that is made to name its error.
+const ANOTHER_ATTEMPT: Duration = Duration::from_secs(1);
 
 /// `bourdon load URL`.
 pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
@@ -61,13 +66,28 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let connections = &measured.connections;
     if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
         let (address, attempts) = (spec.address, counted(connections.connect_failed, "attempt", "attempts"));
-        let why = no_connection(&measured);
-        say(format!("no connection to {address} in {attempts}; {why}"));
+        let (error, why) = (connect_error(&spec, &measured), no_connection(&measured));
+        say(format!("no connection to {address} in {attempts}{error}; {why}"));
     }
     if let Some(error) = output.log_failure {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
     Ok(exit(&validity, &measured))
+}
+
+/// Why no connection was made, as the kernel says it: of the books, and where these have no request (the load ended with
+/// its warm-up) of one more attempt.
+fn connect_error(spec: &LoadSpec, measured: &Measurement) -> String {
+    let booked = measured.failures.iter().map(|failure| failure.errno).find(|errno| *errno != 0);
+    let again = || TcpStream::connect_timeout(&spec.address, ANOTHER_ATTEMPT).err()?.raw_os_error();
+    match booked.filter(|_| measured.tls.is_none()).or_else(again) {
+        Some(errno) => {
+            let text = std::io::Error::from_raw_os_error(errno).to_string();
+            let words = text.split(" (os error").next().unwrap_or_default().to_lowercase();
+            format!(": {words}, {}", report::errno(errno))
+        }
+        None => String::new(),
+    }
 }
 
 /// What may be wrong where no connection was made.
@@ -225,8 +245,18 @@ fn foresee_ports(spec: &LoadSpec) -> Result<(), Failure> {
             spec.address
         )));
     }
+    if let Some(source) = spec.sources.iter().find(|source| !is_own(**source)) {
+        return Err(Failure::usage(format!(
+            "--source: {source} is not an address of this machine; `ip address` lists those that are"
+        )));
+    }
     let Some(range) = engine::local_port_range() else { return Ok(()) };
     too_few_ports(spec.connections, spec.sources.len(), *range.start(), *range.end()).map_or(Ok(()), Err)
+}
+
+/// Whether connections can come from an address: it is this machine's, or the kernel lets any be used.
+fn is_own(source: IpAddr) -> bool {
+    !matches!(UdpSocket::bind((source, 0)), Err(error) if error.kind() == ErrorKind::AddrNotAvailable)
 }
 
 fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Option<Failure> {

@@ -179,6 +179,7 @@ fn where_nobody_listens_the_load_ends_with_its_warm_up() {
         let document = ended.document_with(4);
         assert_eq!((document.codes()[0], document.count("connections/opened")), ("no-reply", 0), "{how:?}");
         assert!(ended.stderr.contains("no connection to 127.0.0.1:"), "{ended:?}");
+        assert!(ended.stderr.contains(" attempts: connection refused, ECONNREFUSED (111); is the"), "{ended:?}");
     }
 }
 

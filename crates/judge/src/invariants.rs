@@ -1,6 +1,6 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Invariant, InvariantCheck, Measurement};
+use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros};
@@ -102,7 +102,10 @@ fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
 fn correctness(measured: &Measurement) -> InvariantCheck {
     let wrong = failing::wrong_content(measured);
     let total: u64 = wrong.iter().map(|(_, number)| number).sum();
-    let of = counted(measured.accounting.completed.max(measured.in_window.completed), "reply", "replies");
+    // The replies of the books, as the wrong ones are: what is not HTTP is a failure there, and in no other count of them.
+    let books = &measured.accounting;
+    let replies = books.completed + books.failed.get(&Failure::Malformed).copied().unwrap_or(0);
+    let of = counted(replies, "reply", "replies");
     let text = match total {
         0 => format!("no wrong content among {of}"),
         _ => format!("wrong content among {of}: {}", kinds(wrong)),

@@ -42,6 +42,7 @@ pub use plain::{plain, shortened};
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
+pub use words::errno;
 pub use wrong_reply::sentence as wrong_reply;
 
 /// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.

@@ -34,7 +34,9 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
         page.line(Tint::Dim, &line);
     }
     latencies(&mut page, &measured.latency_us);
-    if let Some(stood) = &measured.standstills {
+    // A standstill too short to have made any figure is not named above, and changes none here.
+    let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.id());
+    if let Some(stood) = measured.standstills.as_ref().filter(|_| made_figures) {
         undisturbed(&mut page, stood);
     }
     // What the generator itself held up is no waiting at the server.

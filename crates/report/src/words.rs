@@ -18,7 +18,7 @@ pub(crate) fn words(id: &str) -> String {
 }
 
 /// An error number of Linux with its name, where it is one that connections end with; empty for none.
-pub(crate) fn errno(number: i32) -> String {
+pub fn errno(number: i32) -> String {
     let name = match number {
         0 => return String::new(),
         23 => "ENFILE",

@@ -50,6 +50,17 @@ fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
 }
 
 #[test]
+fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
+    let mut load = loads::open_with_stall();
+    let without_us = load.measured.latency_us.clone();
+    let stood = model::Standstills { count: 1, sum_s: 0.012, requests: 95, without_us, ..Default::default() };
+    load.measured.standstills = Some(stood);
+    assert!(!text(&load).contains("stood still:"), "{}", text(&load));
+    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill.id(), "it did"));
+    assert!(text(&load).contains("Without 95 requests that came due or waited while the generator stood still:"));
+}
+
+#[test]
 fn nothing_is_no_lower_bound_and_a_short_window_is_said() {
     let mut load = loads::at_least();
     load.spec.extent = model::Extent::Requests { count: 50, within_ns: None };

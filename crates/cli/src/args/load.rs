@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{at_least_one, duration, header, positive_duration, positive_rate, share, token};
+use super::values::{at_least_one, duration, file_name, header, positive_duration, positive_rate, share, token};
 
 /// What is printed on stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -103,7 +103,7 @@ pub(crate) struct LoadArgs {
     pub(crate) ca: Option<PathBuf>,
 
     /// Take any certificate: nothing then says who answered
-    #[arg(long)]
+    #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
 
     /// Let a new connection resume the TLS session of an earlier one, as browsers do; otherwise each makes a full
@@ -148,7 +148,7 @@ pub(crate) struct LoadArgs {
     pub(crate) histogram_log: Option<PathBuf>,
 
     /// Save the result to this file, as --format json prints it; `bourdon compare` reads it
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file_name)]
     pub(crate) output: Option<PathBuf>,
 
     /// What to print on stdout

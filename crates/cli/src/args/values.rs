@@ -1,6 +1,7 @@
 //! What a value that is typed on the command line must look like.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use model::{DurationError, parse_duration};
@@ -75,6 +76,14 @@ pub(super) fn header(text: &str) -> Result<(String, String), String> {
         return Err("a header's value is one line without control characters".to_owned());
     }
     Ok((token(name.trim())?, value.trim().to_owned()))
+}
+
+/// A file to write to. `-` is stdout elsewhere, and would be a file of that name here.
+pub(crate) fn file_name(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("`-` is not stdout here; leave --output out and print the document with --format json".to_owned()),
+        _ => Ok(text.into()),
+    }
 }
 
 #[cfg(test)]

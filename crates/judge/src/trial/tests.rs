@@ -177,6 +177,10 @@ fn wrong_content_voids_and_failures_do_not() {
     let void = check_trial(&cell, None, &trial).void.unwrap();
     assert_eq!(void.code, "correctness");
     assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
+    // Replies inside the window to requests from before it are in no book, nor are they among the wrong ones.
+    measured(&mut trial).in_window.completed += 1;
+    let void = check_trial(&cell, None, &trial).void.unwrap();
+    assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
     let (cell, mut trial) = launch(10, 9_200.0);
     let books = &mut measured(&mut trial).accounting;
     (books.scheduled, books.sent) = (92_005, 92_005);
