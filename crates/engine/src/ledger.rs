@@ -174,6 +174,8 @@ impl Ledger {
     }
 
     /// The kernel took a request's first byte. `blocked` says that no connection was free when it was due.
+    // The loop calls it in one place; that there is a loop for each wire must not make it a call.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, intended_ns: u64, now_ns: u64, blocked: bool) {
         self.tick(now_ns);
         self.change_in_flight(now_ns, 1);
@@ -192,6 +194,7 @@ impl Ledger {
     }
 
     /// A request got its complete reply.
+    #[inline(always)]
     pub(crate) fn completed(&mut self, moments: Moments, reply: &Reply, now_ns: u64) {
         self.tick(now_ns);
         let inside = self.leave(moments.sent_ns, now_ns);

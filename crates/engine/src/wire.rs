@@ -28,7 +28,7 @@ pub enum Progress {
 /// What one receive brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// Bytes for the protocol; 0 is the end.
+    /// Bytes for the protocol; 0 is the end, unless more may be there.
     pub bytes: usize,
     /// Whether more may be there that no edge will report.
     pub more: bool,

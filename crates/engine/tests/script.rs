@@ -120,11 +120,12 @@ proptest! {
 }
 
 /// Some beginnings of TLS records: an alert, a handshake that is cut, one that is longer than may be.
-const RECORDS: [&[u8]; 5] = [
+const RECORDS: [&[u8]; 6] = [
     b"\x15\x03\x03\x00\x02\x02\x28",
     b"\x15\x03\x03\x00\x02\x01\x00",
     b"\x16\x03\x03\x00\x40\x02\x00\x00\x3c",
     b"\x16\x03\x03\xff\xff",
+    b"\x16\x03\x03\x00\x05\x02\xff\xff\xffa",
     b"\x17\x03\x03\x00\x10",
 ];
 

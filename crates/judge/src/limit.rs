@@ -51,6 +51,9 @@ fn no_reply(measured: &Measurement) -> Limit {
     let never_connected = measured.connections.opened == 0;
     let hint = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
         Some(why) => format!("; TLS failed: {why}"),
+        None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {
+            "; it was connected to, and no TLS handshake came to its end".to_owned()
+        }
         None if never_connected => "; is the server running, and does it listen there?".to_owned(),
         None => String::new(),
     };

@@ -2,8 +2,10 @@
 
 use model::TlsUse;
 use rustix::io::Errno;
-use rustls::client::UnbufferedClientConnection;
-use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, InsufficientSizeError, UnbufferedStatus};
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::unbuffered::{
+    ConnectionState, EncodeError, EncryptError, InsufficientSizeError, UnbufferedStatus, WriteTraffic,
+};
 use rustls::{Error, HandshakeKind, ProtocolVersion};
 
 use crate::wire::{Received, Wire};
@@ -16,6 +18,9 @@ const RECORD_BYTES: usize = 16 * 1024;
 
 /// Bytes received at once in a handshake: a long chain of certificates takes several turns.
 const HANDSHAKE_BYTES: usize = 16 * 1024;
+
+/// Bytes that a peer may send until the handshake is over: many times the longest chain of certificates.
+const LONGEST_HANDSHAKE_BYTES: usize = 1024 * 1024;
 
 /// Memory that an idle session keeps of what it sent.
 const KEPT_BYTES: usize = 4 * 1024;
@@ -78,6 +83,8 @@ pub(super) struct Session {
     /// The peer has said that it sends no more.
     ended: bool,
     open: bool,
+    /// Received in the handshake.
+    shaken_bytes: usize,
     /// What stopped the connection, until all that came before it has been received.
     stopped: Option<Stop>,
 }
@@ -95,7 +102,7 @@ struct Decrypted {
 impl Session {
     pub(super) fn new(tls: UnbufferedClientConnection) -> Self {
         let (torn, early, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tls, torn, early, pending, sent: 0, ended: false, open: false, stopped: None }
+        Self { tls, torn, early, pending, sent: 0, ended: false, open: false, shaken_bytes: 0, stopped: None }
     }
 
     /// Whether the handshake has come to its end.
@@ -142,7 +149,8 @@ impl Session {
                 Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => return Err(closed()),
                 Ok(_) => Some(Step::Blocked),
                 Err(error) => {
-                    self.take_alert();
+                    self.torn.drain(..discard);
+                    take_alert(&mut self.tls, &mut self.torn, &mut self.pending);
                     return Err(error);
                 }
             };
@@ -154,42 +162,73 @@ impl Session {
         }
     }
 
-    /// After an error: what the peer is to be told.
-    fn take_alert(&mut self) {
-        if let Ok(ConnectionState::EncodeTlsData(mut data)) = self.tls.process_tls_records(&mut []).state {
-            append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small)).ok();
-        }
-    }
-
     /// Receives more of the peer's handshake; an end is an error of the handshake.
     pub(super) fn receive_more(&mut self, slot: u32, below: &mut impl Wire) -> Result<(), Stop> {
         let held = self.torn.len();
         self.torn.resize(held + HANDSHAKE_BYTES, 0);
         let received = below.receive(slot, &mut self.torn[held..]);
-        self.torn.truncate(held + received.map_or(0, |received| received.bytes));
+        let bytes = received.map_or(0, |received| received.bytes);
+        self.torn.truncate(held + bytes);
+        self.shaken_bytes += bytes;
+        if self.shaken_bytes > LONGEST_HANDSHAKE_BYTES {
+            return Err(Stop::Tls("the handshake is longer than 1 MiB".to_owned()));
+        }
         if received?.bytes == 0 { Err(closed().into()) } else { Ok(()) }
     }
 
     /// Encrypts and sends as much as goes now; `AGAIN` while something is still to be sent. From then on the bytes are
     /// taken: what goes wrong with them is told when all that the peer has said is received.
     pub(super) fn send(&mut self, slot: u32, below: &mut impl Wire, bytes: &[u8]) -> Result<(), Stop> {
+        self.has_failed()?;
         if !self.flush(slot, below)? {
             return Err(Errno::AGAIN.into());
         }
-        self.encrypt(bytes)?;
+        if let Err(error) = self.encrypt(bytes) {
+            self.stopped = Some(error.clone().into());
+            return Err(error.into());
+        }
         if let Err(errno) = self.flush(slot, below) {
             self.stopped = Some(errno.into());
         }
         Ok(())
     }
 
+    /// Once TLS has failed it stays so: rustls must not be asked again.
+    fn has_failed(&self) -> Result<(), Stop> {
+        match &self.stopped {
+            Some(Stop::Tls(why)) => Err(Stop::Tls(why.clone())),
+            _ => Ok(()),
+        }
+    }
+
     fn encrypt(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let room = bytes.len() + RECORD_OVERHEAD * (1 + bytes.len() / RECORD_BYTES);
-        let UnbufferedStatus { state, .. } = self.tls.process_tls_records(&mut []);
-        let ConnectionState::WriteTraffic(mut traffic) = state? else {
-            return Err(Error::General("the server has closed the connection".to_owned()));
-        };
-        append(&mut self.pending, room, |room| traffic.encrypt(bytes, room).map_err(too_small_to_encrypt))
+        self.write(|traffic, pending| {
+            append(pending, room, |room| traffic.encrypt(bytes, room).map_err(too_small_to_encrypt))
+        })
+    }
+
+    /// Writes where rustls is ready for it. It must see the bytes of which it has not yet made a whole message.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut WriteTraffic<'_, ClientConnectionData>, &mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        loop {
+            let UnbufferedStatus { discard, state } = self.tls.process_tls_records(&mut self.torn);
+            match state? {
+                ConnectionState::WriteTraffic(mut traffic) => {
+                    let written = write(&mut traffic, &mut self.pending);
+                    self.torn.drain(..discard);
+                    return written;
+                }
+                ConnectionState::EncodeTlsData(mut data) => {
+                    append(&mut self.pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small))?;
+                }
+                ConnectionState::TransmitTlsData(data) => data.done(),
+                _ => return Err(Error::General("the server has closed the connection".to_owned())),
+            }
+            self.torn.drain(..discard);
+        }
     }
 
     /// Sends what is pending; gives whether that is all.
@@ -207,8 +246,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Receives and decrypts until there is something, or nothing more below. `encrypted` is as long as `buffer`, so that
-    /// what it holds has room there.
+    /// Receives once and decrypts. `encrypted` is as long as `buffer`, so that what it holds has room there.
     pub(super) fn receive(
         &mut self,
         slot: u32,
@@ -222,32 +260,33 @@ impl Session {
             self.early.drain(..bytes);
             return Ok(Received { bytes, more: true });
         }
-        loop {
-            if let Some(Stop::Tls(_)) = self.stopped {
-                return Err(self.stopped.take().unwrap_or(Stop::Errno(Errno::PROTO)));
-            }
-            if self.ended {
-                return Ok(Received { bytes: 0, more: false });
-            }
-            let held = self.torn.len();
-            let received = match below.receive(slot, &mut encrypted[held..]) {
-                Ok(Received { bytes: 0, .. }) => return Err(self.stopped.take().unwrap_or(CUT_OFF)),
-                Err(Errno::INTR) => return Err(Errno::INTR.into()),
-                Err(errno) => return Err(self.stopped.take().unwrap_or(Stop::Errno(errno))),
-                Ok(received) => received,
-            };
-            encrypted[..held].copy_from_slice(&self.torn);
-            let all = held + received.bytes;
-            let Decrypted { taken, bytes, stopped } = self.decrypt(&mut encrypted[..all], buffer);
-            self.torn.clear();
-            self.torn.extend_from_slice(&encrypted[taken..all]);
-            // What was decrypted is the loop's before any error is.
-            let flushed = self.flush(slot, below).err().map(Stop::Errno);
-            self.stopped = stopped.or(self.stopped.take()).or(flushed);
-            if bytes > 0 {
-                return Ok(Received { bytes, more: received.more || self.ended || self.stopped.is_some() });
-            }
+        self.has_failed()?;
+        if self.ended {
+            return Ok(Received { bytes: 0, more: false });
         }
+        let held = self.torn.len();
+        if held == encrypted.len() {
+            let why = || Stop::Tls("a message is torn into too many records".to_owned());
+            self.stopped = Some(why());
+            return Err(why());
+        }
+        let received = match below.receive(slot, &mut encrypted[held..]) {
+            Ok(Received { bytes: 0, .. }) => return Err(self.stopped.take().unwrap_or(CUT_OFF)),
+            Err(Errno::INTR) => return Err(Errno::INTR.into()),
+            Err(errno) => return Err(self.stopped.take().unwrap_or(Stop::Errno(errno))),
+            Ok(received) => received,
+        };
+        encrypted[..held].copy_from_slice(&self.torn);
+        let all = held + received.bytes;
+        let Decrypted { taken, bytes, stopped } = self.decrypt(&mut encrypted[..all], buffer);
+        self.torn.clear();
+        self.torn.extend_from_slice(&encrypted[taken..all]);
+        // What was decrypted is the loop's before any error is.
+        let flushed = self.flush(slot, below).err().map(Stop::Errno);
+        self.stopped = stopped.or(self.stopped.take()).or(flushed);
+        // Messages of TLS itself bring nothing for the loop, and whoever sends them without end has no longer a turn.
+        let more = bytes == 0 || received.more || self.ended || self.stopped.is_some();
+        Ok(Received { bytes, more })
     }
 
     fn decrypt(&mut self, encrypted: &mut [u8], buffer: &mut [u8]) -> Decrypted {
@@ -275,33 +314,38 @@ impl Session {
                     Ok(false)
                 }
                 Ok(_) => Ok(true),
-                Err(error) => {
-                    self.take_alert();
-                    Err(error)
-                }
+                Err(error) => Err(error),
             };
             all.taken += discard;
             match done {
                 Ok(false) => {}
                 Ok(true) => return all,
-                Err(error) => return Decrypted { stopped: Some(error.into()), ..all },
+                Err(error) => {
+                    take_alert(&mut self.tls, &mut encrypted[all.taken..], &mut self.pending);
+                    return Decrypted { stopped: Some(error.into()), ..all };
+                }
             }
         }
     }
 
     /// Tells the peer that nothing more comes, as far as it still listens.
     pub(super) fn say_goodbye(&mut self, slot: u32, below: &mut impl Wire) {
-        if !self.open || self.ended || !self.pending.is_empty() {
+        if !self.open || self.ended || self.stopped.is_some() || !self.pending.is_empty() {
             return;
         }
-        if let Ok(ConnectionState::WriteTraffic(mut traffic)) = self.tls.process_tls_records(&mut []).state {
-            let said = append(&mut self.pending, RECORD_OVERHEAD, |room| {
-                traffic.queue_close_notify(room).map_err(too_small_to_encrypt)
-            });
-            if said.is_ok() {
-                self.flush(slot, below).ok();
-            }
+        let said = self.write(|traffic, pending| {
+            append(pending, RECORD_OVERHEAD, |room| traffic.queue_close_notify(room).map_err(too_small_to_encrypt))
+        });
+        if said.is_ok() {
+            self.flush(slot, below).ok();
         }
+    }
+}
+
+/// After an error: what the peer is to be told. `left` is what rustls has not used up of what was received.
+fn take_alert(tls: &mut UnbufferedClientConnection, left: &mut [u8], pending: &mut Vec<u8>) {
+    if let Ok(ConnectionState::EncodeTlsData(mut data)) = tls.process_tls_records(left).state {
+        append(pending, KEPT_BYTES, |room| data.encode(room).map_err(too_small)).ok();
     }
 }
 

@@ -8,8 +8,8 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Tickets that are kept: the newest, more than a load has connections. A server may send any number.
-const MOST_TICKETS: usize = 65_536;
+/// Tickets that are kept: the newest. A server may send any number, each of up to 64 KiB.
+const MOST_TICKETS: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Mutex<Kept>);

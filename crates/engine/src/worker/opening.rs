@@ -9,7 +9,7 @@ use super::{CONNECTING_AT_ONCE, Worker};
 use crate::connection::{Reserved, State};
 use crate::outcome::{Loss, not_sent};
 use crate::second::record;
-use crate::wire::{Ready, Wire};
+use crate::wire::Wire;
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn open_some(&mut self, now_ns: u64) {
@@ -64,18 +64,16 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         self.close(slot, now_ns);
     }
 
-    /// The kernel is connected; the handshake goes on.
-    pub(super) fn on_handshaking(&mut self, ready: Ready, now_ns: u64) {
-        let connection = &mut self.connections[ready.slot];
-        if connection.state == State::Connecting {
-            connection.state = State::Handshaking;
-            let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
-            record(&mut self.ledger.connect, now_ns - since_ns);
-            if ready.readable {
-                // What came with the connection is not reported again.
-                self.on_ready(ready);
-            }
+    /// The kernel is connected, and the handshake goes on; gives whether that is new.
+    pub(super) fn on_handshaking(&mut self, slot: u32, now_ns: u64) -> bool {
+        let connection = &mut self.connections[slot];
+        if connection.state == State::Handshaking {
+            return false;
         }
+        connection.state = State::Handshaking;
+        let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
+        record(&mut self.ledger.connect, now_ns - since_ns);
+        true
     }
 
     pub(super) fn on_open(&mut self, slot: u32, now_ns: u64) {

@@ -16,32 +16,43 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if connection.generation != ready.generation {
             return;
         }
-        match connection.state {
-            State::Connecting | State::Handshaking if ready.writable => {
-                let before_ns = self.look_now();
-                let progress = self.wire.progress(ready.slot);
-                let now_ns = self.look_now();
-                match progress {
-                    Ok(Progress::Handshaking) => return self.on_handshaking(ready, before_ns),
-                    Ok(Progress::Open) => self.on_open(ready.slot, now_ns),
-                    Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
+        if connection.state != State::Open {
+            return self.on_opening(ready);
+        }
+        // A reply may come before the request was wholly sent (413, then a close): it is read before the next send finds
+        // the connection gone.
+        if ready.readable {
+            self.receive(ready);
+        }
+        if ready.writable {
+            self.send_more(ready);
+        }
+    }
+
+    /// Takes a connection that is opening a step further. Out of line: a connection that is kept comes here once.
+    #[inline(never)]
+    fn on_opening(&mut self, ready: Ready) {
+        let opens = matches!(self.connections[ready.slot].state, State::Connecting | State::Handshaking);
+        if !opens || !ready.writable {
+            return;
+        }
+        loop {
+            let before_ns = self.look_now();
+            let progress = self.wire.progress(ready.slot);
+            let now_ns = self.look_now();
+            match progress {
+                Ok(Progress::Open) => {
+                    self.on_open(ready.slot, now_ns);
+                    break;
                 }
+                Err(errno) => return self.connect_failed(ready.slot, errno, now_ns),
                 // An edge that came with the connection (a greeting, an early close) is not reported again.
-                if ready.readable {
-                    self.receive(ready);
-                }
+                Ok(Progress::Handshaking) if self.on_handshaking(ready.slot, before_ns) && ready.readable => {}
+                Ok(Progress::Handshaking) => return,
             }
-            State::Open => {
-                // A reply may come before the request was wholly sent (413, then a close): it is read before the next
-                // send finds the connection gone.
-                if ready.readable {
-                    self.receive(ready);
-                }
-                if ready.writable {
-                    self.send_more(ready);
-                }
-            }
-            _ => {}
+        }
+        if ready.readable {
+            self.receive(ready);
         }
     }
 
@@ -77,7 +88,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             let now_ns = self.clock.now_ns();
             self.look(now_ns);
             let more = match received {
-                Ok(Received { bytes: 0, .. }) => {
+                Ok(Received { bytes: 0, more: false }) => {
                     self.on_end(ready.slot, now_ns);
                     false
                 }
@@ -87,13 +98,10 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     more || ready.hangup
                 }
                 Err(Errno::AGAIN | Errno::INTR) => false,
-                // Without the end that TLS has for it, a reply that ends with its connection may have been cut.
-                Err(Errno::CONNABORTED) => {
-                    self.lose(ready.slot, Loss::Closed, now_ns);
-                    false
-                }
                 Err(errno) => {
-                    self.lose(ready.slot, Loss::Errno(errno), now_ns);
+                    // Without the end that TLS has for it, a reply that ends with its connection may have been cut.
+                    let loss = if errno == Errno::CONNABORTED { Loss::Closed } else { Loss::Errno(errno) };
+                    self.lose(ready.slot, loss, now_ns);
                     false
                 }
             };

@@ -71,12 +71,10 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Sends what the slot holds, and under the closed model as many new requests as the pipeline has room for.
     pub(super) fn fill(&mut self, slot: u32, now_ns: u64) {
-        let connection = &self.connections[slot];
-        // An attempt of the closed model began inside the window, with its connection.
-        let begun = !self.demand.is_open() && connection.reserved.is_some();
-        if !begun && !self.demand.may_send(now_ns) {
+        if !self.demand.may_send(now_ns) && !self.has_begun(slot) {
             return;
         }
+        let connection = &self.connections[slot];
         if connection.state != State::Open {
             if connection.state == State::Closed {
                 self.reopen(slot, now_ns);
@@ -102,6 +100,12 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             }
             Err(errno) => self.lose_unread(slot, errno, now_ns),
         }
+    }
+
+    /// Whether an attempt of the closed model has begun with its connection, inside the window.
+    #[cold]
+    fn has_begun(&self, slot: u32) -> bool {
+        !self.demand.is_open() && self.connections[slot].reserved.is_some()
     }
 
     /// A send failed: what the peer said before it went is read first, for it may be a whole reply.
