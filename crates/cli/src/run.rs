@@ -209,6 +209,7 @@ fn settle_rates(
         lab::settle_rates(plan, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
     settled.map_err(|error| match error {
         RateError::Interrupted => Failure::interrupted(error),
+        RateError::Prevented(_) => Failure::usage(error),
         RateError::NothingServed(_) => Failure::unreachable(error),
     })
 }

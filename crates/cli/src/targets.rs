@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use lab::{Builder, Check, LaunchSpec, Launcher, ProcessLauncher, check_contract, with_runtime};
+use lab::{Builder, Check, LaunchSpec, Launcher, ProcessLauncher, Unlaunched, check_contract, with_runtime};
 use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
@@ -161,7 +161,10 @@ fn check(
     let mut launch = |spec: &LaunchSpec<'_>| launcher.launch(spec, stop, &mut waiting);
     match check_contract(target, runtime, binary, &mut launch, &output.path(), seed, stop) {
         Ok(checks) => conclude(&checks, line),
-        Err(failure) => (line.state, line.ok) = (format!("{}\n{}", failure.text, failure.output), false),
+        Err(Unlaunched::Failed(why)) => (line.state, line.ok) = (format!("{}\n{}", why.text, why.output), false),
+        Err(Unlaunched::Prevented(why)) => {
+            return Err(Failure::usage(format!("{} cannot be launched: {why}", target.name)));
+        }
     }
     Ok(())
 }

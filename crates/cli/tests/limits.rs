@@ -45,10 +45,30 @@ fn a_run_whose_file_may_not_grow_says_so_and_is_resumed() {
 
 #[test]
 fn without_room_for_its_file_a_launch_says_so() {
-    let lab = Lab::new().experiment(beside_a_specimen("run = 'true'"));
-    let said = lab.bourdon_under(&["prlimit", "--fsize=20000"], &["run", FILE]).exits(4);
-    said.says(&["cannot make the scratch folder", "File too large", "raise the limit of a file's size (ulimit -f)"]);
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let said = lab.bourdon_under(&["prlimit", "--fsize=20000"], &["run", FILE]).exits(2);
+    said.says(&["cannot make the scratch folder", "File too large", "raise the limit of a file's size (ulimit -f)"])
+        .says(&["odd cannot be launched", "then resume: "]);
     lab.nothing_is_left();
+    assert_eq!(lab.record().lines(), 0, "what was not launched is not recorded");
+    lab.bourdon(&["run", "--resume", lab.record().name()]).answers();
+    lab.record().all_measured("odd", 2);
+}
+
+#[test]
+fn a_launch_whose_output_cannot_be_kept_is_made_when_the_run_is_resumed() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    lab.run(&["--blocks", "1"]).answers();
+    let record = lab.record();
+    // What the first launch of the next block would be the file of.
+    let taken: Vec<_> = [1, 2].map(|cell| record.path().join(format!("stderr/b02-c{cell:02}.log"))).into();
+    taken.iter().for_each(|file| std::fs::create_dir(file).unwrap());
+    let resume = ["run", "--resume", record.name(), "--blocks", "2"];
+    let said = lab.bourdon(&resume).exits(2);
+    said.says(&["cannot be launched: cannot write ", ".log: Is a directory", "then resume: "]);
+    taken.iter().for_each(|file| std::fs::remove_dir(file).unwrap());
+    lab.bourdon(&resume).answers();
+    ["odd", "specimen:clean"].iter().for_each(|target| record.all_measured(target, 2));
 }
 
 #[test]

@@ -427,8 +427,19 @@ fn whoever_is_killed_at_whatever_moment_nothing_is_left() {
 #[test]
 fn without_a_folder_for_temporary_files_a_run_says_so() {
     let lab = lab(SERVER, "50ms").env("TMPDIR", "/no/such/folder");
-    let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(4);
+    let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(2);
     said.says(&["cannot make the scratch folder /no/such/folder/bourdon-", "No such file", "set TMPDIR to a folder"]);
+    let temporary = lab.temporary().to_string_lossy().into_owned();
+    let lab = lab.env("TMPDIR", temporary);
+    lab.bourdon(&["run", "--resume", lab.record().name()]).answers();
+    lab.record().all_measured("odd", 1);
+}
+
+#[test]
+fn a_target_whose_folder_is_missing_is_told_so() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\ncwd = 'nosuch'"));
+    let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(4);
+    said.says(&["odd could not be started: it cannot be run in ", "/nosuch (cwd): No such file or directory"]);
 }
 
 #[test]
@@ -439,10 +450,10 @@ fn without_processes_a_run_says_so() {
         }
         let lab = lab(SERVER, "50ms").with_processes(processes);
         let said = tried(&lab);
-        assert!(matches!(said.status, Some(0 | 3 | 4)), "with {processes} processes: {said:?}");
+        assert!(matches!(said.status, Some(0 | 2 | 3)), "with {processes} processes: {said:?}");
         assert!(!said.stderr.contains("panicked"), "with {processes} processes: {said:?}");
         if processes == 1 {
-            said.exits(4).says(&["there is no process left to guard it", "ulimit -u"]);
+            said.exits(2).says(&["there is no process left to guard it", "ulimit -u"]);
         }
     }
 }

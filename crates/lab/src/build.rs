@@ -172,7 +172,7 @@ impl Builder {
         let half = |said| BuildError::HalfToolchain { target: name.clone(), said, get: toolchain.get.clone() };
         match first_line(question, prepare) {
             Ok((Ended::Well, said)) => Ok(Some(said)),
-            Ok((Ended::NotStarted(text), _)) | Err(Unanswered::NotStarted(text)) => {
+            Ok((Ended::NotStarted(text) | Ended::Unguarded(text), _)) | Err(Unanswered::NotStarted(text)) => {
                 Err(BuildError::Start { target: name, text })
             }
             Ok((Ended::Otherwise(_), said)) => Err(half(said)),
@@ -199,7 +199,7 @@ impl Builder {
         let mut build = Guarded::start(&self.executable, &Order::new(words, &[], None), output, |command| {
             command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
         })
-        .map_err(start)?;
+        .map_err(|why| start(why.to_string()))?;
         let ended = loop {
             if let Some(ended) = build.ended() {
                 break ended.clone();
@@ -213,7 +213,7 @@ impl Builder {
         let target = target.name.clone();
         match ended {
             Ended::Well => Ok(()),
-            Ended::NotStarted(text) => Err(BuildError::Start { target, text }),
+            Ended::NotStarted(text) | Ended::Unguarded(text) => Err(BuildError::Start { target, text }),
             Ended::Otherwise(status) => Err(BuildError::Failed { target, status, output: crate::launch::tail(log) }),
         }
     }

@@ -10,10 +10,10 @@ use engine::{LoadError, RunOptions, clock_precision, sleep_error};
 use jiff::Zoned;
 use model::{
     Arrivals, CALIBRATION_SCHEMA, Calibration, Ceiling, Extent, HttpVersion, LateCause, LoadModel, LoadSpec,
-    Measurement, Mix, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target, TrialFailure,
+    Measurement, Mix, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target,
 };
 
-use crate::launch::{LaunchSpec, Launcher};
+use crate::launch::{LaunchSpec, Launcher, Unlaunched};
 use crate::trial::Load;
 
 /// Readings of the clock: 20 ms of them.
@@ -65,9 +65,12 @@ pub enum CalibrationError {
     Load(#[from] LoadError),
 }
 
-impl From<TrialFailure> for CalibrationError {
-    fn from(failure: TrialFailure) -> Self {
-        CalibrationError::Launch(failure.text, failure.output)
+impl From<Unlaunched> for CalibrationError {
+    fn from(why: Unlaunched) -> Self {
+        match why {
+            Unlaunched::Failed(failure) => CalibrationError::Launch(failure.text, failure.output),
+            Unlaunched::Prevented(text) => CalibrationError::Launch(text, String::new()),
+        }
     }
 }
 

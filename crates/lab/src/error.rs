@@ -58,6 +58,14 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
+    /// What bourdon itself needs for a launch is missing: a file, a folder, a process.
+    #[error("{target} cannot be launched: {text}")]
+    Prevented {
+        /// What was to be launched.
+        target: String,
+        /// What is missing.
+        text: String,
+    },
     /// Another bourdon writes to the same folder.
     #[error("{path} is being written by another bourdon; wait for its end, or name another run", path = path.display())]
     Busy {

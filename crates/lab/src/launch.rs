@@ -54,18 +54,27 @@ pub struct LaunchSpec<'a> {
     pub output: &'a Path,
 }
 
+/// Why a target does not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unlaunched {
+    /// It does not start, exits, or does not get ready in time; with the last lines of its output.
+    Failed(TrialFailure),
+    /// What bourdon itself needs for it is missing: a file, a folder, a process, a port. That says nothing about it.
+    Prevented(String),
+}
+
 /// Starts targets. A test puts a fake in its place.
 pub trait Launcher {
     /// Starts a target and waits until it is ready. `tell` gets what keeps it waiting, once that is known.
     ///
     /// # Errors
-    /// When it cannot be started, exits, or does not get ready in time, with the last lines of its output.
+    /// When it does not run, by its own fault or by what is missing here.
     fn launch(
         &self,
         spec: &LaunchSpec<'_>,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Box<dyn Running>, TrialFailure>;
+    ) -> Result<Box<dyn Running>, Unlaunched>;
 }
 
 /// A target that runs. Dropping it ends it.
@@ -105,28 +114,55 @@ impl Launcher for ProcessLauncher {
         spec: &LaunchSpec<'_>,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Box<dyn Running>, TrialFailure> {
-        let failure = |stage, text: String| TrialFailure { stage, text, output: tail(spec.output) };
-        let mut process = self.start(spec).map_err(|text| failure(TrialStage::Launch, text))?;
+    ) -> Result<Box<dyn Running>, Unlaunched> {
+        let failed = |stage, text| Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output) });
+        let unlaunched = |unready| match unready {
+            Unready::Here(text) => Unlaunched::Prevented(text),
+            Unready::NotStarted(text) => failed(TrialStage::Launch, text),
+            Unready::Not(text) => failed(TrialStage::Ready, text),
+        };
+        let mut process = self.start(spec).map_err(unlaunched)?;
         match process.wait_until_ready(&spec.target.launch, stop, tell) {
             Ok(()) => Ok(Box::new(process)),
-            Err((stage, text)) => {
+            Err(unready) => {
                 process.guarded.end();
-                Err(failure(stage, text))
+                Err(unlaunched(unready))
             }
         }
     }
 }
 
+/// Why a process is not ready.
+enum Unready {
+    /// Something is missing here.
+    Here(String),
+    /// It was not started.
+    NotStarted(String),
+    /// It ended, or does not answer.
+    Not(String),
+}
+
+impl From<Ended> for Unready {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Unguarded(why) => Unready::Here(why),
+            Ended::NotStarted(why) => Unready::NotStarted(why),
+            Ended::Otherwise(_) | Ended::Well => Unready::Not(format!("it {ended} before it was ready")),
+        }
+    }
+}
+
 impl ProcessLauncher {
-    fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, String> {
-        let (port, admin_port) = free_ports().map_err(|error| format!("no free port: {error}"))?;
+    fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, Unready> {
+        let (port, admin_port) =
+            free_ports().map_err(|error| Unready::Here(format!("there is no free port: {error}")))?;
         // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
         let scratch = scratch_folder();
         let variables = self.variables(spec, port, admin_port, &scratch);
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
-        let output = File::create(spec.output).map_err(|error| format!("{}: {error}", spec.output.display()))?;
+        let output = File::create(spec.output)
+            .map_err(|error| Unready::Here(format!("cannot write {}: {error}", spec.output.display())))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
@@ -163,7 +199,7 @@ impl Process {
         recipe: &LaunchRecipe,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<(), (TrialStage, String)> {
+    ) -> Result<(), Unready> {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
@@ -171,13 +207,11 @@ impl Process {
         let mut looks = Looks::default();
         while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
-                return Err((TrialStage::Ready, "interrupted".to_owned()));
+                return Err(Unready::Not("interrupted".to_owned()));
             }
             let started = self.guarded.started();
-            match self.guarded.ended() {
-                None => {}
-                Some(Ended::NotStarted(why)) => return Err((TrialStage::Launch, why.clone())),
-                Some(ended) => return Err((TrialStage::Ready, format!("it {ended} before it was ready"))),
+            if let Some(ended) = self.guarded.ended() {
+                return Err(ended.clone().into());
             }
             let question = Probe { path, ..Probe::default() };
             match probe::send(self.address, &question, READY_TIMEOUT) {
@@ -196,7 +230,7 @@ impl Process {
             std::thread::sleep(READY_EVERY);
         }
         let seen = self.listens_elsewhere().unwrap_or(last);
-        Err((TrialStage::Ready, format!("it was not ready within {}: {seen}", format_duration(within_ns))))
+        Err(Unready::Not(format!("it was not ready within {}: {seen}", format_duration(within_ns))))
     }
 
     /// Where it listens instead of where it was told to.

@@ -30,7 +30,7 @@ pub use durable::{check_writable, create_folder_durably, create_new_folder_durab
 pub use error::{LabError, cure};
 pub use folder::{Kept, RunFolder, RunRecord};
 pub use held::{Held, sweep};
-pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running};
+pub use launch::{LaunchSpec, Launcher, ProcessLauncher, Running, Unlaunched};
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
 pub use rates::{RateError, RateRule, settle_rates};

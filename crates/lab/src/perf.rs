@@ -87,7 +87,7 @@ impl Perf {
         wait_until(&mut guarded, stopped, |_| passed() >= give_up)?;
         match guarded.ended() {
             Some(Ended::Well) => pack(&scratch.join("samples")),
-            Some(Ended::NotStarted(text)) => Err(text.clone()),
+            Some(Ended::NotStarted(text) | Ended::Unguarded(text)) => Err(text.clone()),
             Some(Ended::Otherwise(status)) => Err(why(&crate::launch::text(&scratch.join("said")), status)),
             None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
         }
@@ -104,6 +104,7 @@ impl Perf {
             // Neither the user's settings for perf nor a server of debug symbols has a say in what is measured.
             command.env("PERF_CONFIG", "/dev/null").env("DEBUGINFOD_URLS", "");
         })
+        .map_err(|why| why.to_string())
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Cell, Event, LoadModel, Plan, RelativeRate, TrialSpec};
 
-use crate::trial::{Told, TrialTools, run_launch};
+use crate::error::LabError;
+use crate::trial::{Told, TrialOutput, TrialTools, run_launch};
 
 /// Why a rate could not be settled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum RateError {
     /// It was stopped.
     #[error("interrupted while rates were settled; nothing was recorded")]
     Interrupted,
+    /// What bourdon itself needs for a launch is missing.
+    #[error("{0}; nothing was recorded")]
+    Prevented(String),
     /// No target served a closed load.
     #[error("no rate can be a share of what nobody serves: {0}")]
     NothingServed(String),
@@ -54,8 +58,9 @@ pub fn settle_rates(
             };
             match closed(plan, *cell, tools, output, stop, &mut tell) {
                 _ if stop.load(Ordering::Relaxed) => return Err(RateError::Interrupted),
-                Ok(served) => drop(closed_per_s.insert(target, served)),
-                Err(why) => failures.push(format!("{target}: {why}")),
+                Err(error) => return Err(RateError::Prevented(error.to_string())),
+                Ok(Ok(served)) => drop(closed_per_s.insert(target, served)),
+                Ok(Err(why)) => failures.push(format!("{target}: {why}")),
             }
         }
         let share = plan.cells[cells[0]].rate_share.unwrap_or(1.0);
@@ -72,7 +77,7 @@ pub fn settle_rates(
     Ok(())
 }
 
-/// Requests a second of one launch under a closed load on a cell's connections.
+/// Requests a second of one launch under a closed load on a cell's connections, or why the target served none.
 fn closed(
     plan: &Plan,
     cell: usize,
@@ -80,17 +85,17 @@ fn closed(
     output: &Path,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
-) -> Result<f64, String> {
+) -> Result<Result<f64, String>, LabError> {
     let mut alone = plan.clone();
     alone.ladder = None;
     alone.cells[cell].load.load_model = LoadModel::Closed;
     alone.cells[cell].profile = false;
     let spec = TrialSpec { block: 0, position: 1, cell, twin: false };
-    let made = run_launch(&alone, &[spec], tools, output, stop, tell).unwrap_or_default();
-    let record = made.into_iter().next().map(|trial| trial.record).ok_or("it was stopped")?;
-    match (record.failure, record.measurement) {
+    let made = run_launch(&alone, &[spec], tools, output, stop, tell)?.unwrap_or_default();
+    let Some(TrialOutput { record, .. }) = made.into_iter().next() else { return Ok(Err("it was stopped".to_owned())) };
+    Ok(match (record.failure, record.measurement) {
         (Some(failure), _) => Err(failure.text),
         (None, Some(measured)) if measured.requests_per_s() > 0.0 => Ok(measured.requests_per_s()),
         _ => Err("it served nothing".to_owned()),
-    }
+    })
 }

@@ -50,7 +50,8 @@ impl Session<'_> {
     /// any more. Resuming launches again, in the same blocks, what has not started since: whoever resumes has mended it.
     ///
     /// # Errors
-    /// When the run folder cannot be written.
+    /// When the run folder cannot be written, or what bourdon itself needs for a launch is missing: that launch is not
+    /// recorded, so that resuming makes it.
     pub fn run(
         mut self,
         planner: &dyn Planner,
@@ -147,7 +148,7 @@ impl Session<'_> {
             Told::Trial(spec) => started(spec, on_event),
             Told::Second(interval) => on_event(Event::Second { interval }),
         };
-        let Some(made) = run_launch(plan, specs, self.tools, &output, stop, &mut tell) else { return Ok(false) };
+        let Some(made) = run_launch(plan, specs, self.tools, &output, stop, &mut tell)? else { return Ok(false) };
         for trial in made {
             self.folder.keep(&trial.record.id, &trial.kept)?;
             note_broken(broken, &trial.record);

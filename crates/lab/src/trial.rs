@@ -13,8 +13,9 @@ use observe::{Observer, ProcSource};
 
 use crate::census::{self, WHOAMI};
 use crate::delay::DelayProxy;
+use crate::error::LabError;
 use crate::folder::Kept;
-use crate::launch::{LaunchSpec, Launcher, Running};
+use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::profiler::{Profiled, Profiler, Taken};
@@ -62,6 +63,9 @@ pub(crate) enum Told<'a> {
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
 /// it was stopped before the end: then nothing of it is worth keeping.
+///
+/// # Errors
+/// When what bourdon itself needs is missing. Nothing of it is kept then either: it says nothing about the target.
 pub(crate) fn run_launch(
     plan: &Plan,
     specs: &[TrialSpec],
@@ -69,27 +73,38 @@ pub(crate) fn run_launch(
     output: &Path,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
-) -> Option<Vec<TrialOutput>> {
+) -> Result<Option<Vec<TrialOutput>>, LabError> {
     let empty =
         |spec: &TrialSpec| TrialOutput { record: empty_record(&plan.cells[spec.cell], *spec), kept: Kept::default() };
     let mut made: Vec<TrialOutput> = Vec::new();
-    let first = &plan.cells[specs.first()?.cell];
-    tell(Told::Trial(*specs.first()?));
+    let Some(first_spec) = specs.first() else { return Ok(Some(made)) };
+    let first = &plan.cells[first_spec.cell];
+    let prevented = |text| LabError::Prevented { target: first.levels.target().to_owned(), text };
+    tell(Told::Trial(*first_spec));
     let mut waiting = |seen: &str| tell(Told::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
             let mut rungs = Rungs { plan, tools, running, at_rest: None };
+            let mut loaded = Ok(());
             for spec in specs {
                 if !made.is_empty() {
                     tell(Told::Trial(*spec));
                 }
                 let mut trial = empty(spec);
-                rungs.load(&plan.cells[spec.cell], stop, tell, &mut trial);
+                loaded = rungs.load(&plan.cells[spec.cell], stop, tell, &mut trial);
+                if loaded.is_err() {
+                    break;
+                }
                 made.push(trial);
             }
             rungs.running.stop();
+            if !stop.load(Ordering::Relaxed) {
+                loaded.map_err(prevented)?;
+            }
         }
-        Err(failure) => made.extend(specs.iter().map(|spec| {
+        Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
+        Err(Unlaunched::Prevented(text)) => return Err(prevented(text)),
+        Err(Unlaunched::Failed(failure)) => made.extend(specs.iter().map(|spec| {
             let mut trial = empty(spec);
             trial.record.failure = Some(failure.clone());
             trial
@@ -100,7 +115,7 @@ pub(crate) fn run_launch(
             failure.output = crate::launch::tail(output);
         }
     }
-    (!stop.load(Ordering::Relaxed)).then_some(made)
+    Ok((!stop.load(Ordering::Relaxed)).then_some(made))
 }
 
 /// A record of a trial that has not happened yet.
@@ -128,13 +143,9 @@ fn launch(
     output: &Path,
     stop: &AtomicBool,
     waiting: &mut dyn FnMut(&str),
-) -> Result<Box<dyn Running>, TrialFailure> {
+) -> Result<Box<dyn Running>, Unlaunched> {
     let name = cell.levels.target();
-    let no_target = || TrialFailure {
-        stage: TrialStage::Launch,
-        text: format!("the plan has no target `{name}`"),
-        output: String::new(),
-    };
+    let no_target = || Unlaunched::Prevented(format!("the plan has no target `{name}`"));
     let target = plan.target(name).ok_or_else(no_target)?;
     let runtime = target.runtime(&cell.runtime);
     let spec = LaunchSpec {
@@ -158,29 +169,24 @@ struct Rungs<'a> {
 }
 
 impl Rungs<'_> {
-    fn load(&mut self, cell: &CellPlan, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>), made: &mut TrialOutput) {
-        let failure = |stage, text| TrialFailure { stage, text, output: String::new() };
+    /// Makes one load. An error is something that is missing here; what becomes of the target is in the record.
+    fn load(
+        &mut self,
+        cell: &CellPlan,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+        made: &mut TrialOutput,
+    ) -> Result<(), String> {
+        let died = |text| TrialFailure { stage: TrialStage::Died, text, output: String::new() };
         if let Some(text) = self.running.ended() {
-            made.record.failure = Some(failure(TrialStage::Died, format!("it {text} before this load")));
-            return;
+            made.record.failure = Some(died(format!("it {text} before this load")));
+            return Ok(());
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
-        let proxy = match self.delayed(cell) {
-            Ok(proxy) => proxy,
-            Err(error) => {
-                let text = format!("the network delay cannot be made: {error}");
-                made.record.failure = Some(failure(TrialStage::Load, text));
-                return;
-            }
-        };
-        let (observer, scraper) = match self.watch(cell) {
-            Ok(watching) => watching,
-            Err(error) => {
-                let text = format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)");
-                made.record.failure = Some(failure(TrialStage::Load, text));
-                return;
-            }
-        };
+        let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
+        let (observer, scraper) = self.watch(cell).map_err(|error| {
+            format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)")
+        })?;
         let profiler = cell.profile.then(|| self.profile(cell));
         let mut load = load_spec(self.plan, cell, self.running.address());
         // The target is still asked under its own name.
@@ -209,11 +215,11 @@ impl Rungs<'_> {
                     self.keep_profile(profiler.wait(stop), made);
                 }
             }
-            Err(error) => made.record.failure = Some(failure(TrialStage::Load, error.to_string())),
+            Err(error) if ended.is_none() => return Err(error.to_string()),
+            Err(_) => {}
         }
-        if let Some(text) = ended {
-            made.record.failure = Some(failure(TrialStage::Died, format!("it {text} under load")));
-        }
+        made.record.failure = ended.map(|text| died(format!("it {text} under load")));
+        Ok(())
     }
 
     /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.

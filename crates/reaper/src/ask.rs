@@ -67,7 +67,8 @@ pub fn ask(
         memfd_create("errors", MemfdFlags::CLOEXEC).map(File::from).map_err(|error| cannot(error.into()))?;
     let order = Order { apart: true, ..Order::new(question.command, &[], None) };
     let output = (stdout.into(), errors.try_clone().map_err(cannot)?.into());
-    let mut guarded = Guarded::begin(question.executable, &order, output, prepare).map_err(Unanswered::NotStarted)?;
+    let mut guarded = Guarded::begin(question.executable, &order, output, prepare)
+        .map_err(|why| Unanswered::NotStarted(why.to_string()))?;
     let give_up_ns = question.within.map(after);
     let ended = loop {
         // Asked first: once it has ended, all that it printed is there.

@@ -1,6 +1,6 @@
 use std::fmt::{self, Display};
 use std::fs::File;
-use std::io::{PipeReader, Read};
+use std::io::{ErrorKind, PipeReader, Read};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use observe::ProcSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Access, access};
 use rustix::process::Signal;
 
 use crate::children::{MARK, signal_one, sweep, wait_for_adopted};
@@ -75,8 +76,10 @@ pub struct Started {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// It was never started; why, and what to do about it.
+    /// It cannot be run: there is no such program or folder, or it may not be used.
     NotStarted(String),
+    /// It was not run, because what guards it is missing: a process, a file, a scratch folder. Why, and what to do about it.
+    Unguarded(String),
     /// With a status or by a signal: `exited with status 3`.
     Otherwise(String),
     /// It exited with status 0.
@@ -86,7 +89,7 @@ pub enum Ended {
 impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Ended::NotStarted(text) | Ended::Otherwise(text) => text,
+            Ended::NotStarted(text) | Ended::Unguarded(text) | Ended::Otherwise(text) => text,
             Ended::Well => WELL,
         })
     }
@@ -99,14 +102,15 @@ impl Guarded {
     /// prints go to `output`; `prepare` sets folder and environment, which ties git to no repository.
     ///
     /// # Errors
-    /// Why nothing can be started, and what to do about it; a command that cannot be run is an [`Ended`].
+    /// Why nothing has been started, where that is known at once.
     pub fn start(
         executable: &Path,
         order: &Order,
         output: File,
         prepare: impl FnOnce(&mut Command),
-    ) -> Result<Self, String> {
-        let stdout = output.try_clone().map_err(|error| format!("its output cannot be kept: {error}"))?;
+    ) -> Result<Self, Ended> {
+        let stdout =
+            output.try_clone().map_err(|error| Ended::Unguarded(format!("its output cannot be kept: {error}")))?;
         Self::begin(executable, order, (stdout.into(), output.into()), prepare)
     }
 
@@ -116,16 +120,18 @@ impl Guarded {
         order: &Order,
         (stdout, stderr): (OwnedFd, OwnedFd),
         prepare: impl FnOnce(&mut Command),
-    ) -> Result<Self, String> {
-        let (steps, stdin) = pair().map_err(|error| format!("there is no socket to its reaper: {error}"))?;
+    ) -> Result<Self, Ended> {
+        let (steps, stdin) =
+            pair().map_err(|error| Ended::Unguarded(format!("there is no socket to its reaper: {error}")))?;
         let launch = format!("{:016x}", fastrand::u64(..));
         let mut command = call(executable, order);
         TIED_TO_A_REPOSITORY.iter().for_each(|name| {
             command.env_remove(name);
         });
         prepare(&mut command);
+        command.get_current_dir().map_or(Ok(()), enterable).map_err(Ended::NotStarted)?;
         command.stdin(OwnedFd::from(stdin)).stdout(stdout).stderr(stderr).env(MARK, &launch);
-        let detaching = start(command)?;
+        let detaching = start(command).map_err(Ended::Unguarded)?;
         Ok(Self {
             detaching,
             steps: Some(steps),
@@ -205,8 +211,8 @@ impl Guarded {
         while let Some(steps) = &mut self.steps {
             match steps.read(&mut bytes) {
                 Ok(count @ 1..) => self.hear(&bytes[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return true,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Ok(0) | Err(_) => self.hear_the_end(),
             }
         }
@@ -233,6 +239,7 @@ impl Guarded {
                 self.started = None;
                 self.ended.get_or_insert(Ended::NotStarted(text));
             }
+            Said::Unguarded(text) => drop(self.ended.get_or_insert(Ended::Unguarded(text))),
             Said::Ended(text) if text == WELL => drop(self.ended.get_or_insert(Ended::Well)),
             Said::Ended(text) => drop(self.ended.get_or_insert(Ended::Otherwise(text))),
             Said::Done => self.done = true,
@@ -244,10 +251,19 @@ impl Guarded {
         self.steps = None;
         let lost = match self.started {
             Some(_) => Ended::Otherwise("lost its reaper (somebody killed it)".to_owned()),
-            None => Ended::NotStarted("its reaper was killed before it began".to_owned()),
+            None => Ended::Unguarded("its reaper was killed before it began".to_owned()),
         };
         self.ended.get_or_insert(lost);
     }
+}
+
+/// Whether a command can be run in a folder. Said here, it is not taken for what its guards lack.
+fn enterable(folder: &Path) -> Result<(), String> {
+    let entered = std::fs::metadata(folder).and_then(|found| match found.is_dir() {
+        true => Ok(access(folder, Access::EXEC_OK)?),
+        false => Err(ErrorKind::NotADirectory.into()),
+    });
+    entered.map_err(|error| format!("it cannot be run in {} (cwd): {error}", folder.display()))
 }
 
 /// A socket to the steps, which is read without waiting, and theirs.

@@ -7,8 +7,10 @@ use std::os::fd::AsFd;
 pub(crate) enum Said {
     /// The command begins now, as this process.
     Started { pid: u32, at_ns: u64 },
-    /// It could not be started.
+    /// It cannot be run.
     Failed(String),
+    /// It was not run, because it cannot be guarded.
+    Unguarded(String),
     /// It ended by itself, or lost its reaper.
     Ended(String),
     /// Nothing of it is left.
@@ -24,6 +26,7 @@ impl Said {
                 Said::Started { pid: pid.parse().ok()?, at_ns: at_ns.parse().ok()? }
             }
             "failed" => Said::Failed(rest.to_owned()),
+            "unguarded" => Said::Unguarded(rest.to_owned()),
             "exit" => Said::Ended(rest.to_owned()),
             "done" => Said::Done,
             _ => return None,
@@ -34,6 +37,7 @@ impl Said {
         match self {
             Said::Started { pid, at_ns } => format!("pid {pid} {at_ns}\n"),
             Said::Failed(text) => format!("failed {}\n", text.replace('\n', " ")),
+            Said::Unguarded(text) => format!("unguarded {}\n", text.replace('\n', " ")),
             Said::Ended(text) => format!("exit {}\n", text.replace('\n', " ")),
             Said::Done => "done\n".to_owned(),
         }
@@ -62,7 +66,8 @@ mod tests {
     #[test]
     fn a_line_is_heard_as_it_was_said() {
         let (started, done) = (Said::Started { pid: 7, at_ns: 123 }, Said::Done);
-        for said in [started, Said::Failed("no: such".into()), Said::Ended("exited with status 3".into()), done] {
+        let [failed, unguarded] = [Said::Failed, Said::Unguarded].map(|said| said("no: such".into()));
+        for said in [started, failed, unguarded, Said::Ended("exited with status 3".into()), done] {
             assert_eq!(Said::parse(said.line().trim_end()), Some(said));
         }
         assert_eq!(Said::Failed("two\nlines".into()).line(), "failed two lines\n");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{
     Signal, WaitStatus, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };
@@ -45,7 +46,7 @@ pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
         },
     };
     if let Err(text) = &taken {
-        Said::Failed(text.clone()).say();
+        Said::Unguarded(text.clone()).say();
     }
     taken.is_ok()
 }
@@ -141,7 +142,12 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
     // Should it not run, that can still be said.
     let bourdon = to_bourdon().map_err(cannot)?;
     Said::Started { pid: own(), at_ns: now_ns() }.say_to(&bourdon);
-    Said::Failed(cannot(command.exec())).say_to(&bourdon);
+    let error = command.exec();
+    // The system's limits are no fault of the program.
+    let lacking = matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::WouldBlock)
+        || [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error());
+    let said = if lacking { Said::Unguarded } else { Said::Failed };
+    said(cannot(error)).say_to(&bourdon);
     Ok(())
 }
 

@@ -89,7 +89,7 @@ impl<'a> Git<'a> {
         let said = match ask(question, prepare, hear) {
             Ok(answer) => match answer.ended {
                 Ended::Well => return Ok(()),
-                Ended::NotStarted(text) => format!("git cannot be run: {text}"),
+                Ended::NotStarted(text) | Ended::Unguarded(text) => format!("git cannot be run: {text}"),
                 Ended::Otherwise(status) => {
                     let errors = String::from_utf8_lossy(&answer.errors);
                     errors.lines().next().map_or_else(|| format!("git {status}"), str::to_owned)

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, ReplyExpectation, Runtime, Target, TrialFailure, WrongReply};
+use model::{Clock, ReplyExpectation, Runtime, Target, WrongReply};
 use sha2::{Digest, Sha256};
 
-use crate::launch::{LaunchSpec, Running};
+use crate::launch::{LaunchSpec, Running, Unlaunched};
 use crate::probe::{self, Answer, Probe};
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
@@ -65,7 +65,7 @@ impl From<String> for Breach {
 }
 
 /// Starts what a check is about.
-pub type Launch<'a> = &'a mut dyn FnMut(&LaunchSpec<'_>) -> Result<Box<dyn Running>, TrialFailure>;
+pub type Launch<'a> = &'a mut dyn FnMut(&LaunchSpec<'_>) -> Result<Box<dyn Running>, Unlaunched>;
 
 /// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
 /// serves. `output` takes what it prints; from `seed` comes what no target can have prepared for.
@@ -80,7 +80,7 @@ pub fn check_contract(
     output: &Path,
     seed: u64,
     stop: &AtomicBool,
-) -> Result<Vec<Check>, TrialFailure> {
+) -> Result<Vec<Check>, Unlaunched> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
     let spec = LaunchSpec { target, binary, runtime, settings: &settings, cpus: &[], output };
     let running = launch(&spec)?;

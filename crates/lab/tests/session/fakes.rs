@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
-use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools};
+use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched};
 use model::{
     Blocks, Cell, CellLoad, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan, HttpVersion, Interval,
     LaunchRecipe, Level, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
@@ -39,14 +39,14 @@ impl Launcher for FakeLauncher {
         spec: &LaunchSpec<'_>,
         _stop: &AtomicBool,
         _tell: &mut dyn FnMut(&str),
-    ) -> Result<Box<dyn Running>, TrialFailure> {
+    ) -> Result<Box<dyn Running>, Unlaunched> {
         self.launched.borrow_mut().push(spec.target.name.clone());
         if self.never_ready == Some(spec.target.name.as_str()) {
-            return Err(TrialFailure {
+            return Err(Unlaunched::Failed(TrialFailure {
                 stage: TrialStage::Ready,
                 text: "it was not ready".into(),
                 output: "no such file".into(),
-            });
+            }));
         }
         Ok(Box::new(FakeRunning { admin: self.admin }))
     }
