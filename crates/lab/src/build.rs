@@ -134,6 +134,10 @@ impl Builder {
         if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
             return Ok(Built { binary: None, cached: false, toolchain });
         }
+        // To open something else, such as a FIFO, might take for ever.
+        if std::fs::metadata(&made).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Err(start("the build made no program: $TARGET_BIN is neither a file nor a folder".to_owned()));
+        }
         rename_durably(&made, &binary).map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
         Ok(Built { binary: Some(binary), cached: false, toolchain })
     }
@@ -388,6 +392,17 @@ mod tests {
         let making = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/whole"]);
         let built = build(folder.path(), &making).unwrap();
         assert!(built.binary.unwrap().join("whole").is_file());
+    }
+
+    #[test]
+    fn a_build_that_makes_a_fifo_is_refused_and_not_waited_for() {
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in"), "one").unwrap();
+        let making = target(folder.path(), &["mkfifo", "$TARGET_BIN"]);
+        let said = build(folder.path(), &making).unwrap_err().to_string();
+        assert!(said.contains("the build made no program"), "{said}");
+        assert_eq!(left_in(&folder.path().join("cache")), 0);
     }
 
     #[test]
