@@ -1,6 +1,7 @@
 //! A recorded run is taken up again where it stopped.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -57,6 +58,7 @@ impl Opened {
     /// Builds what it launches.
     pub(crate) fn prepare(self, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
         let RunRecord { plan, environment, trials } = self.record;
+        check_cpus(&plan)?;
         run::reserve(&plan)?;
         let mut buildable = plan.clone();
         let prepared = run::build(&mut buildable, stop, progress)?;
@@ -68,6 +70,22 @@ impl Opened {
         say(format!("resuming {}, {recorded} recorded", self.folder.path().display()));
         Ok(Trial { plan, prepared, folder: self.folder, environment, done: trials })
     }
+}
+
+/// Whether every CPU is here that a plan names; another machine, or a narrower affinity, may have fewer.
+fn check_cpus(plan: &Plan) -> Result<(), Failure> {
+    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Ok(()) };
+    let given: BTreeSet<u32> = (0..1024).filter(|cpu| allowed.is_set(*cpu as usize)).collect();
+    let missing: BTreeSet<u32> = plan.cpus().filter(|cpu| !given.contains(cpu)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = |cpus: &BTreeSet<u32>| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    Err(Failure::usage(format!(
+        "the run needs CPU {}, and this machine gives CPU {}; resume it where all are (see `taskset -p $$`), or begin anew",
+        list(&missing),
+        list(&given)
+    )))
 }
 
 /// The command that resumes what is in a folder, to be pasted.

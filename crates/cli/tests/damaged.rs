@@ -129,6 +129,40 @@ fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
 }
 
 #[test]
+fn a_plan_that_nobody_can_carry_out_is_refused() {
+    let (lab, record) = recorded();
+    let (path, whole) = (record.path().join("plan.toml"), record.text("plan.toml"));
+    let damaged = |change: &dyn Fn(&mut toml::Table)| {
+        let mut plan: toml::Table = whole.parse().unwrap();
+        change(&mut plan);
+        std::fs::write(&path, toml::to_string(&plan).unwrap()).unwrap();
+        lab.bourdon(&["run", "--resume", record.name()]).exits(2)
+    };
+    let cpus = || toml::Value::Array(vec![4_000_000_000_i64.into()]);
+    let open = |rate: f64| {
+        toml::Table::from_iter([
+            ("model".into(), "open".into()),
+            ("rate_per_s".into(), rate.into()),
+            ("arrivals".into(), "constant".into()),
+        ])
+    };
+    damaged(&|plan| drop(plan.insert("twin".into(), 4_000_000_000_i64.into())))
+        .says(&["plan.toml", "`twin = 4000000000`"]);
+    damaged(&|plan| drop(plan.insert("target_cpus".into(), cpus()))).says(&["there is no CPU 4000000000"]);
+    damaged(&|plan| drop(plan["generator"].as_table_mut().unwrap().insert("cpus".into(), cpus())))
+        .says(&["there is no CPU"]);
+    damaged(&|plan| plan["targets"][0]["launch"]["run"] = toml::Value::Array(vec![])).says(&["`run` is empty"]);
+    for key in ["window_ns", "connections", "pipeline"] {
+        damaged(&|plan| plan["cells"][0]["load"][key] = 0.into()).says(&["cell 1: `", key, " = 0`"]);
+    }
+    for rate in [f64::INFINITY, 0.0, -5.0, 1e12] {
+        damaged(&|plan| plan["cells"][0]["load"]["load_model"] = open(rate).into()).says(&["cell 1: `rate_per_s = "]);
+    }
+    let missing = damaged(&|plan| plan["target_cpus"] = toml::Value::Array(vec![1023.into()]));
+    missing.says(&["the run needs CPU 1023", "this machine gives CPU"]);
+}
+
+#[test]
 fn an_analysis_that_cannot_be_kept_is_printed() {
     let (lab, record) = recorded();
     let shown = lab.bourdon(&["report", record.name()]).answers().stdout;

@@ -21,6 +21,14 @@ pub enum LabError {
         /// What is wrong.
         text: String,
     },
+    /// A plan that no bourdon has written.
+    #[error("{path} is damaged: {fault}; restore it from a copy", path = path.display())]
+    Plan {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        fault: String,
+    },
     /// What should be a file is something else.
     #[error("{path} is not a file; restore it from a copy", path = path.display())]
     NotAFile {

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ pub struct Kept {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    trials: File,
+    trials: Trials,
 }
 
 impl RunFolder {
@@ -96,16 +97,15 @@ impl RunFolder {
     pub fn resume(path: &Path) -> Result<(Self, RunRecord), LabError> {
         let (plan, environment) = read_plan(path)?;
         let file = path.join(TRIALS);
-        let mut trials = open_trials(&file, OpenOptions::new().read(true).write(true))?;
+        let trials = open_trials(&file, OpenOptions::new().read(true).append(true))?;
         lock(&trials, path)?;
         let recorded = read_trials(&trials, &file, &plan)?;
         // A line torn by a crash is not a trial; it is cut off so that the next one begins on a line of its own.
         if recorded.torn_bytes > 0 {
             trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
         }
-        trials.seek(SeekFrom::Start(recorded.whole_bytes)).map_err(LabError::file(&file))?;
         remove_unfinished(path);
-        let folder = Self { path: path.to_owned(), trials };
+        let folder = Self { path: path.to_owned(), trials: Trials { file: trials, bytes: recorded.whole_bytes } };
         Ok((folder, RunRecord { plan, environment, trials: recorded.trials }))
     }
 
@@ -136,12 +136,11 @@ impl RunFolder {
     /// Adds a trial that has ended, as one line in one write. Once this returns, a power cut does not undo it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be written, or the file is no longer what was written.
     pub fn append(&mut self, trial: &TrialRecord) -> Result<(), LabError> {
         let mut line = to_json(trial);
         line.push(b'\n');
-        let written = self.trials.write_all(&line).and_then(|()| self.trials.sync_data());
-        written.map_err(LabError::file(self.path.join(TRIALS)))
+        self.trials.append(&line).map_err(LabError::file(self.path.join(TRIALS)))
     }
 
     /// Where a trial's target writes.
@@ -190,8 +189,32 @@ impl RunFolder {
     }
 }
 
+/// The file of the trials, as long as what was written to it.
+#[derive(Debug)]
+struct Trials {
+    file: File,
+    bytes: u64,
+}
+
+impl Trials {
+    /// A target may do anything to a file: what it cut would be written on behind a hole, and could not be read again.
+    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
+        let found = self.file.metadata()?;
+        if found.nlink() == 0 {
+            return Err(Error::other("somebody removed it during the run"));
+        }
+        if found.len() != self.bytes {
+            let (found, ours) = (found.len(), self.bytes);
+            return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
+        }
+        self.file.write_all(line)?;
+        self.bytes += line.len() as u64;
+        self.file.sync_data()
+    }
+}
+
 /// Makes a run folder under a name that it does not keep, and holds it.
-fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<File, LabError> {
+fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<Trials, LabError> {
     for folder in PER_TRIAL.map(|folder| unfinished.join(folder)) {
         create_folder_durably(&folder).map_err(LabError::file(&folder))?;
     }
@@ -199,9 +222,9 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     let (described, recorded) = (unfinished.join(ENVIRONMENT), unfinished.join(TRIALS));
     write_durably(&described, &to_json(environment)).map_err(LabError::file(&described))?;
     write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
-    let trials = OpenOptions::new().read(true).write(true).open(&recorded).map_err(LabError::file(&recorded))?;
+    let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
     lock(&trials, unfinished)?;
-    Ok(trials)
+    Ok(Trials { file: trials, bytes: 0 })
 }
 
 /// Gives the folder its name, or the next one that is free.
@@ -251,11 +274,14 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 }
 
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
-    let plan = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
+    let plan: Plan = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
         error if error.is_missing() && !path.exists() => LabError::NotThere { path: path.to_owned() },
         error if error.is_missing() => LabError::NotARun { path: path.to_owned() },
         other => other,
     })?;
+    if let Some(fault) = plan.fault() {
+        return Err(LabError::Plan { path: path.join(PLAN), fault });
+    }
     Ok((plan, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
 }
 

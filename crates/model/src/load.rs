@@ -12,7 +12,7 @@ pub enum LoadModel {
     Closed,
     /// Requests arrive at a rate, whatever the server does.
     Open {
-        /// Arrivals a second over all connections, above 0.
+        /// Arrivals a second over all connections, among [`crate::RATES_PER_S`].
         rate_per_s: f64,
         /// How arrivals are spaced.
         arrivals: Arrivals,

@@ -56,10 +56,9 @@ pub(super) fn positive_rate(text: &str) -> Result<f64, String> {
         None => text.strip_suffix('M').map_or((text, 1.0), |number| (number, 1e6)),
     };
     match number.parse::<f64>().map(|number| number * times) {
-        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
+        Ok(rate) if model::RATES_PER_S.contains(&rate) => Ok(rate),
         _ => Err(
-            "a rate is a number of requests a second above zero, for instance 1000, 1.5k or 2M; leave it out for a \
-             closed load"
+            "a rate is from 0.001 to 10M requests a second, for instance 1000, 1.5k or 2M; leave it out for a closed load"
                 .to_owned(),
         ),
     }
@@ -106,7 +105,7 @@ mod tests {
         for (text, rate) in [("5k", 5_000.0), ("1.5k", 1_500.0), ("2M", 2e6), ("0.5", 0.5), ("5K", 5_000.0)] {
             assert_eq!(positive_rate(text), Ok(rate), "{text}");
         }
-        for text in ["k", "5m", "5kk", "-1k", "0k", "", "nan"] {
+        for text in ["k", "5m", "5kk", "-1k", "0k", "", "nan", "1e9", "1e18", "1e-11", "inf"] {
             assert!(positive_rate(text).is_err(), "{text}");
         }
     }

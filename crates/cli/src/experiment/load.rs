@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use model::{Arrivals, CellLoad, HttpVersion, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, format_duration};
+use model::{
+    Arrivals, CellLoad, HttpVersion, LoadModel, Mix, NS_PER_S, RATES_PER_S, ReplyExpectation, Request, format_duration,
+};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
@@ -116,8 +118,9 @@ fn pipeline(item: Item) -> Read<u64> {
 
 fn rate(item: Item) -> Read<f64> {
     let rate = item.number()?;
-    let message = || format!("`{}` must be above 0, not {rate}", item.name());
-    (rate > 0.0)
+    let message = || format!("`{}` must be from 0.001 to 10 million, not {rate:?}", item.name());
+    RATES_PER_S
+        .contains(&rate)
         .then_some(rate)
         .ok_or_else(|| item.fault(message()).help("it is in requests a second over all connections"))
 }

@@ -66,3 +66,19 @@ fn the_same_record_gives_the_same_analysis_to_the_bit() {
     };
     assert_eq!(text(&end.trials), text(&read.trials), "also after a way through the disk");
 }
+
+#[test]
+fn a_record_that_somebody_cuts_or_removes_during_a_run_ends_it() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = plan(1);
+    let mut folder = create(runs.path(), &plan);
+    let made = conduct(&plan, &mut folder, &FakeLauncher::default(), None).trials;
+    let file = folder.path().join("trials.jsonl");
+    std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(5).unwrap();
+    let said = folder.append(&made[0]).unwrap_err().to_string();
+    assert!(said.contains("somebody changed it during the run: it has 5 bytes, not "), "{said}");
+    assert_eq!(std::fs::read(&file).unwrap().len(), 5, "nothing is written behind a hole");
+    std::fs::remove_file(&file).unwrap();
+    let said = folder.append(&made[0]).unwrap_err().to_string();
+    assert!(said.contains("somebody removed it during the run"), "{said}");
+}

@@ -158,11 +158,29 @@ fn impossible_mixes() {
         ("[load]\n«rate = 10\n", closed, "model = \"open\""),
         ("[vary]\ntarget = 'alpha'\n«rate = [10, 20]\n", closed, "leave `rate` out"),
         ("[load]\nmodel = «'open'\n[vary]\ntarget = 'alpha'\n", "an open load needs a `rate`", "rate = 1000"),
-        ("[load]\nmodel = 'open'\nrate = «-1\n", "`rate` must be above 0, not -1", "requests a second"),
+        (
+            "[load]\nmodel = 'open'\nrate = «-1\n",
+            "`rate` must be from 0.001 to 10 million, not -1.0",
+            "requests a second",
+        ),
+        (
+            "[load]\nmodel = 'open'\nrate = «1e12\n",
+            "`rate` must be from 0.001 to 10 million, not 1000000000000.0",
+            "requests a second",
+        ),
+        (
+            "[load]\nmodel = 'open'\nrate = «1e-12\n",
+            "`rate` must be from 0.001 to 10 million, not 1e-12",
+            "requests a second",
+        ),
         ("[load]\nmodel = 'open'\nrate = «'half'\n", "`half` is not a rate", "50% of closed"),
         ("[load]\nmodel = 'open'\nrate = «'0% of closed'\n", "`0% of closed` is not a rate", "50% of closed"),
         ("[load]\nmodel = 'open'\nrate = «'nan% of closed'\n", "`nan% of closed` is not a rate", "50% of closed"),
-        ("[load]\nmodel = 'open'\nrate = «0.0\n", "`rate` must be above 0, not 0", "requests a second"),
+        (
+            "[load]\nmodel = 'open'\nrate = «0.0\n",
+            "`rate` must be from 0.001 to 10 million, not 0.0",
+            "requests a second",
+        ),
         ("[load]\nmodel = 'open'\nrate = «inf\n", "`rate` must be a finite number, not a number", "rate = 1000"),
         (
             "[load]\nkeep_alive = false\n[vary]\ntarget = 'alpha'\npipeline = [1, «4]\n",

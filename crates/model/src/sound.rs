@@ -1,0 +1,50 @@
+//! What a plan must be to be carried out. One that is resolved from an experiment is; one that is read may be damaged.
+
+use std::ops::RangeInclusive;
+
+use crate::{CellPlan, LoadModel, Plan};
+
+/// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
+pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
+
+/// The kernel knows a CPU by a number below this.
+const CPU_NUMBERS: u32 = 1024;
+
+impl Plan {
+    /// What keeps it from being carried out; none where it can be.
+    pub fn fault(&self) -> Option<String> {
+        let cells = self.cells.len();
+        let twin =
+            self.twin.filter(|twin| *twin >= cells).map(|twin| format!("`twin = {twin}`: there are {cells} cells"));
+        let threads = (self.generator.threads == 0).then(|| "`threads = 0`: a load needs one".to_owned());
+        let unnumbered = self.cpus().find(|cpu| *cpu >= CPU_NUMBERS).map(|cpu| format!("there is no CPU {cpu}"));
+        let idle = self.targets.iter().find(|target| target.launch.run.is_empty());
+        let idle = idle.map(|target| format!("target `{}` has no command: `run` is empty", target.name));
+        let in_cell = |(index, cell): (usize, &CellPlan)| Some(format!("cell {}: {}", index + 1, cell.fault()?));
+        twin.or(threads).or(unnumbered).or(idle).or_else(|| self.cells.iter().enumerate().find_map(in_cell))
+    }
+
+    /// Every CPU that it names.
+    pub fn cpus(&self) -> impl Iterator<Item = u32> {
+        let cells = self.cells.iter().flat_map(|cell| &cell.target_cpus);
+        self.generator.cpus.iter().chain(&self.target_cpus).chain(cells).copied()
+    }
+}
+
+impl CellPlan {
+    fn fault(&self) -> Option<String> {
+        let load = &self.load;
+        let zero = [
+            ("connections", load.connections == 0),
+            ("pipeline", load.pipeline == 0),
+            ("window_ns", load.window_ns == 0),
+        ];
+        let zero = zero.into_iter().find(|(_, zero)| *zero).map(|(name, _)| format!("`{name} = 0`"));
+        zero.or(match load.load_model {
+            LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
+                Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))
+            }
+            _ => None,
+        })
+    }
+}
