@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::Target;
 
+use crate::bounded;
 use crate::exit::Failure;
 use crate::experiment::{self, Source};
 
@@ -43,7 +44,7 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
         let source = Source { name: format!("{name}.toml"), text: (*text).to_owned() };
         return Ok(Found { source, folder: PathBuf::from(".") });
     }
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = bounded::read_text(path).map_err(|error| {
         if error.kind() == ErrorKind::InvalidData {
             return no_experiment(named);
         }
@@ -118,7 +119,7 @@ fn collect(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) {
 
 fn read_target(file: &Path) -> Result<Target, Failure> {
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let text = bounded::read_text(file).map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     let folder = file.parent().unwrap_or(Path::new("."));
     let folder = folder.canonicalize().map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
     experiment::target(&Source { name, text }, &folder).map_err(Failure::diagnostic)

@@ -15,6 +15,7 @@ use report::Origin;
 use report::format::counted;
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
+use crate::bounded;
 use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::framing;
@@ -166,7 +167,7 @@ fn tls(args: &LoadArgs, url: &Url) -> Result<Option<Tls>, Failure> {
         };
     }
     let trust = match &args.ca {
-        Some(file) => Trust::Authorities(std::fs::read_to_string(file).map_err(|error| {
+        Some(file) => Trust::Authorities(bounded::read_text(file).map_err(|error| {
             Failure::usage(format!("cannot read {}: {error}; name a PEM file of certificates", file.display()))
         })?),
         None if args.insecure => Trust::Anyone,
@@ -204,7 +205,7 @@ fn create(path: &Path) -> Result<std::fs::File, Failure> {
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
     let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
-    std::fs::read(Path::new(path)).map_err(|error| {
+    bounded::read(Path::new(path), bounded::MOST_BODY).map_err(|error| {
         Failure::usage(format!(
             "cannot read {path}: {error}; name a file after the @, or leave the @ out to give a text"
         ))

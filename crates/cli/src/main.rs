@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod bounded;
 mod calibrate;
 mod compare;
 mod exit;

@@ -53,7 +53,7 @@ fn numbers_and_urls_that_cannot_be_meant() {
         (&["-c", "0"], &["'0' for '--connections", "must be a whole number of 1 or more"]),
         (&["-c", "-3"], &["must be a whole number of 1 or more"]),
         (&["-n", "0"], &["'0' for '--requests <N>'", "must be a whole number of 1 or more"]),
-        (&["-R", "0"], &["requests a second above zero", "leave it out for a closed load"]),
+        (&["-R", "0"], &["from 0.001 to 10M requests a second", "leave it out for a closed load"]),
         (&["--timeout", "-1s"], &["`-1s` is negative"]),
         (&["--warm-up", "-1"], &["`-1` is negative"]),
     ];
@@ -152,7 +152,7 @@ fn values_that_make_no_sense() {
             with("", "", "").replace("[2, 4]", "[2, «0]"),
             &["`connections` must be a whole number from 1 up, not 0", "connections = 100"],
         ),
-        (open("«-5"), &["`rate` must be above 0, not -5", "requests a second"]),
+        (open("«-5"), &["`rate` must be from 0.001 to 10 million, not -5.0", "requests a second"]),
         (
             claim("«throughput(specimen:clean) > 1"),
             &["`throughput(specimen:clean)` leaves `connections` open", "one of 2, 4"],
@@ -237,4 +237,18 @@ fn a_damaged_record() {
     write("trials.jsonl", &whole);
     write("plan.toml", &record.text("plan.toml").replacen("seed = ", "seed = x", 1));
     refused(&lab, lab.bourdon(&["report", record.name()]), &["plan.toml, line "]);
+}
+
+#[test]
+fn a_file_without_end_is_read_to_a_bound() {
+    let lab = Lab::new();
+    let load = ["load", "https://127.0.0.1:9", "-d", "100ms"];
+    for (extra, most) in [
+        (["-b", "@/dev/zero"], "64 MiB"),
+        (["--expect-body", "@/dev/zero"], "64 MiB"),
+        (["--ca", "/dev/zero"], "1 MiB"),
+    ] {
+        lab.bourdon(&[&load[..], &extra].concat()).exits(2).says(&["cannot read /dev/zero: it is larger than ", most]);
+    }
+    lab.bourdon(&["run", "/dev/zero"]).exits(2).says(&["cannot read /dev/zero: it is larger than 1 MiB"]);
 }

@@ -20,9 +20,9 @@ fn assert_refused(what: &str, ended: &Ended, status: i32, cause: &str, cure: &st
 fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
     for (line, status, cause, cure) in [
         ("-c 0 http://h/", 2, "invalid value '0' for '--connections", "must be a whole number of 1 or more"),
-        ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "above zero, for instance 1000"),
-        ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "above zero, for instance 1000"),
-        ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "above zero, for instance 1000"),
+        ("-R -5 http://h/", 2, "invalid value '-5' for '--rate", "from 0.001 to 10M requests a second"),
+        ("-R 0 http://h/", 2, "invalid value '0' for '--rate", "from 0.001 to 10M requests a second"),
+        ("-R inf http://h/", 2, "invalid value 'inf' for '--rate", "from 0.001 to 10M requests a second"),
         ("-d soon http://h/", 2, "`soon` is not a duration", "write for instance `500us`, `10ms`"),
         ("-d -1 http://h/", 2, "`-1` is negative", "a duration starts at 0ms"),
         ("-R 5m http://h/", 2, "invalid value '5m' for '--rate", "1000, 1.5k or 2M"),

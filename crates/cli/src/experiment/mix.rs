@@ -8,6 +8,7 @@ use model::{Mix, ReplyExpectation, Request, WeightedRequest};
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
 use super::section::{Item, listed};
+use crate::bounded;
 use crate::home;
 
 /// What `requests` may be.
@@ -131,7 +132,7 @@ fn routes(item: Item, beside: &Path) -> Read<Vec<Route>> {
             .fault(format!("there is no file `{name}`"))
             .help("it is looked for beside the experiment and its folder, here, and in $BOURDON_HOME"));
     };
-    let text = std::fs::read_to_string(&path)
+    let text = bounded::read_text(&path)
         .map_err(|error| item.fault(format!("cannot read {}: {error}", path.display())).help("make it readable"))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let route = |(index, line): (usize, &str)| {
