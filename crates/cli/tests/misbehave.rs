@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 const SERVER: &str = "exec $BOURDON specimen clean";
 
 /// A server with children in sessions of their own, as a service that daemonises has.
-const WITH_CHILDREN: &str = "setsid sleep 600 & (setsid sh -c 'sleep 600 & exec sleep 600' &); : > there
-                             $BOURDON specimen clean & wait";
+const WITH_CHILDREN: &str = "setsid sleep 600 & (setsid sh -c 'sleep 600 & exec sleep 600' &)
+                             LOG_FILE=log $BOURDON specimen clean & wait";
 
 /// A lab with a target that is a shell script, under a load of such a length.
 fn lab(script: &str, window: &str) -> Lab {
@@ -284,9 +284,10 @@ fn called(lab: &Lab, name: &str) -> Vec<u32> {
 fn under_load() -> (Lab, Started) {
     let lab = lab(WITH_CHILDREN, "3s");
     let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
-    running.until("the target and those who guard it", || {
-        let there = lab.path().join("there").exists();
-        (there && ["warden", "reaper"].iter().all(|name| called(&lab, name).len() == 1)).then_some(())
+    running.until("the target under load, and those who guard it", || {
+        // More lines than it takes to ask whether it is ready.
+        let loaded = std::fs::metadata(lab.path().join("log")).is_ok_and(|log| log.len() > 10_000);
+        (loaded && ["warden", "reaper"].iter().all(|name| called(&lab, name).len() == 1)).then_some(())
     });
     (lab, running)
 }
