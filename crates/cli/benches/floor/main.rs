@@ -9,9 +9,15 @@
 mod bare;
 
 use std::cell::Cell;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::Ipv4Addr;
-use std::process::{Child, Command, Stdio};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use reaper::{Guarded, Order};
 
 const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
 
@@ -56,9 +62,7 @@ fn measure(rounds: u64, ms: u64, shapes: &[(u64, u64)], rates: &[u64]) {
         let [p50, p99, cpu, sent] = spread(ratios);
         println!("{rate} requests/s: lateness p50 {p50}, p99 {p99}; CPU {cpu}; sent ÷ scheduled {sent}");
     }
-    // Closing its pipe makes the reaper end the specimen.
-    drop(server.stdin.take());
-    server.wait().unwrap();
+    server.end();
 }
 
 /// Median and range of each figure over the rounds.
@@ -71,19 +75,18 @@ fn spread<const N: usize>(rounds: Vec<[f64; N]>) -> [String; N] {
 }
 
 /// The clean specimen on the first CPU, and its port.
-fn serve() -> (Child, u16) {
-    let mut reaper = Command::new(BOURDON)
-        .args(["reaper", "detach", "0", "", BOURDON, "specimen", "clean"])
-        .env("PORT", "0")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn serve() -> (Guarded, u16) {
+    let (output, its_output) = std::io::pipe().unwrap();
+    let order = Order::new([BOURDON, "specimen", "clean"].map(OsString::from).to_vec(), &[0], None);
+    let its_output = File::from(OwnedFd::from(its_output));
+    let any_port = |command: &mut Command| {
+        command.env("PORT", "0");
+    };
+    let server = Guarded::start(Path::new(BOURDON), &order, its_output, any_port).unwrap();
     let mut line = String::new();
-    BufReader::new(reaper.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
     let port = line.trim_end().rsplit(':').next().unwrap().parse().unwrap();
-    (reaper, port)
+    (server, port)
 }
 
 struct Bench {
