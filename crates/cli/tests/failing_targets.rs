@@ -88,3 +88,9 @@ fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     lab.run(&["--target", "odd", "--runs", "alone"]).exits(4).says(&said);
     assert!(lab.records_in("alone").is_empty(), "there is nothing to record");
 }
+
+#[test]
+fn a_build_that_needs_a_shell_is_told_so() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'false && true'"));
+    lab.run(&[]).exits(4).says(&["`&&` needs one: sh -c '…'"]);
+}

@@ -88,6 +88,30 @@ fn who_exits_or_never_listens_or_listens_elsewhere_is_told() {
 }
 
 #[test]
+fn a_command_that_needs_a_shell_or_its_port_is_told_so_where_it_fails() {
+    let port = "its command does not name $PORT, which is the port to listen on";
+    for (command, said) in [
+        ("A=1 $BOURDON specimen clean", "`A=1` needs one, or env: env A=1 $BOURDON …"),
+        ("cd /; $BOURDON specimen clean", "`cd` needs one: sh -c '…'"),
+        (
+            "$BOURDON specimen clean && true",
+            "exited with status 2 before it was ready; it runs without a shell, and `&&`",
+        ),
+        ("$BOURDON specimen none", port),
+        ("sleep 600", port),
+    ] {
+        let target = format!("ready_within = '200ms'\nrun = \"{command}\"");
+        let failed = tried(&Lab::new().experiment(beside_a_specimen(&target))).exits(4).says(&[said]);
+        let shown = failed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(said), "{shown}");
+    }
+    for command in ["$BOURDON specimen none $PORT", "sh -c 'cd /; exit 1; : $PORT'"] {
+        let failed = tried(&Lab::new().experiment(beside_a_specimen(&format!("run = \"{command}\"")))).exits(4);
+        assert!(!failed.stderr.contains("its command does not") && !failed.stderr.contains("a shell"), "{failed:?}");
+    }
+}
+
+#[test]
 fn who_closes_its_scratch_folder_leaves_none() {
     if !is_root() {
         return;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::durable::rename_durably;
 use crate::expand::{Variables, expand};
 use crate::held::{Held, sweep};
+use crate::hint;
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -217,8 +218,12 @@ impl Builder {
         let target = target.name.clone();
         match ended {
             Ended::Well => Ok(()),
-            Ended::NotStarted(text) | Ended::Unguarded(text) => Err(BuildError::Start { target, text }),
-            Ended::Otherwise(status) => Err(BuildError::Failed { target, status, output: crate::launch::tail(log) }),
+            Ended::Unguarded(text) => Err(BuildError::Start { target, text }),
+            Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
+            Ended::Otherwise(status) => {
+                let status = status + &hint::shell(&recipe.run);
+                Err(BuildError::Failed { target, status, output: crate::launch::tail(log) })
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use reaper::{Ended, Guarded, Order};
 use crate::build::last_lines;
 use crate::contract;
 use crate::expand::{Variables, expand};
+use crate::hint;
 use crate::probe::{self, Answer, Probe};
 
 /// How often readiness is asked for.
@@ -118,8 +120,9 @@ impl Launcher for ProcessLauncher {
         let failed = |stage, text| Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output) });
         let unlaunched = |unready| match unready {
             Unready::Here(text) => Unlaunched::Prevented(text),
-            Unready::NotStarted(text) => failed(TrialStage::Launch, text),
-            Unready::Not(text) => failed(TrialStage::Ready, text),
+            Unready::NotStarted(text) => failed(TrialStage::Launch, text + &hint::shell(&spec.target.launch.run)),
+            Unready::Not(text) => failed(TrialStage::Ready, text + &hint::shell(&spec.target.launch.run)),
+            Unready::Unheard(text) => failed(TrialStage::Ready, text + &hint::server(&spec.target.launch)),
         };
         let mut process = self.start(spec).map_err(unlaunched)?;
         match process.wait_until_ready(&spec.target.launch, stop, tell) {
@@ -138,8 +141,17 @@ enum Unready {
     Here(String),
     /// It was not started.
     NotStarted(String),
-    /// It ended, or does not answer.
+    /// It ended, or does not answer as it should.
     Not(String),
+    /// The same of one that nobody has ever heard on its port.
+    Unheard(String),
+}
+
+impl Unready {
+    /// Of a process that was heard on its port, or was not.
+    fn of(heard: bool, text: String) -> Self {
+        if heard { Unready::Not(text) } else { Unready::Unheard(text) }
+    }
 }
 
 impl From<Ended> for Unready {
@@ -147,7 +159,7 @@ impl From<Ended> for Unready {
         match ended {
             Ended::Unguarded(why) => Unready::Here(why),
             Ended::NotStarted(why) => Unready::NotStarted(why),
-            Ended::Otherwise(_) | Ended::Well => Unready::Not(format!("it {ended} before it was ready")),
+            Ended::Otherwise(_) | Ended::Well => Unready::Unheard(format!("it {ended} before it was ready")),
         }
     }
 }
@@ -203,7 +215,7 @@ impl Process {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
-        let mut last = "it does not listen".to_owned();
+        let (mut last, mut heard) = ("it does not listen".to_owned(), false);
         let mut looks = Looks::default();
         while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
@@ -211,7 +223,10 @@ impl Process {
             }
             let started = self.guarded.started();
             if let Some(ended) = self.guarded.ended() {
-                return Err(ended.clone().into());
+                return Err(match ended.clone().into() {
+                    Unready::Unheard(text) => Unready::of(heard, text),
+                    other => other,
+                });
             }
             let question = Probe { path, ..Probe::default() };
             match probe::send(self.address, &question, READY_TIMEOUT) {
@@ -221,8 +236,13 @@ impl Process {
                     self.time_to_ready_ms = MonotonicClock.now_ns().saturating_sub(started.at_ns) as f64 / 1e6;
                     return Ok(());
                 }
-                Ok(Answer { reply, .. }) => last = format!("{path} answers with status {}", reply.status),
-                Err(error) => last = format!("{path}: {error}"),
+                Ok(Answer { reply, .. }) => {
+                    (last, heard) = (format!("{path} answers with status {}", reply.status), true);
+                }
+                Err(error) => {
+                    heard |= error.kind() != ErrorKind::ConnectionRefused;
+                    last = format!("{path}: {error}");
+                }
             }
             if let Some(seen) = looks.again(passed(), || self.listens_elsewhere()) {
                 tell(&format!("{seen}; it has {} to change that (ready_within)", format_duration(within_ns)));
@@ -230,7 +250,7 @@ impl Process {
             std::thread::sleep(READY_EVERY);
         }
         let seen = self.listens_elsewhere().unwrap_or(last);
-        Err(Unready::Not(format!("it was not ready within {}: {seen}", format_duration(within_ns))))
+        Err(Unready::of(heard, format!("it was not ready within {}: {seen}", format_duration(within_ns))))
     }
 
     /// Where it listens instead of where it was told to.
@@ -320,7 +340,7 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
             return Ok((one.local_addr()?.port(), other.local_addr()?.port()));
         }
     }
-    Err(std::io::ErrorKind::AddrInUse.into())
+    Err(ErrorKind::AddrInUse.into())
 }
 
 /// The name of a folder that nothing has yet.

@@ -12,6 +12,7 @@ mod error;
 mod expand;
 mod folder;
 mod held;
+mod hint;
 mod launch;
 mod perf;
 mod prepare;
