@@ -34,7 +34,7 @@ fn read<'a>(parts: impl Iterator<Item = &'a [u8]>, expect: &ReplyExpectation, he
                 Advance::NeedMore => break,
             }
         }
-        assert!(input.is_empty(), "what is no reply yet was taken");
+        assert!(input.is_empty(), "what is not a reply yet was taken");
         assert!(reader.held().len() <= MAX_HEAD_BYTES + 1, "{} bytes held", reader.held().len());
     }
     match reader.end(expect) {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -158,8 +159,12 @@ fn check(
     let launcher = ProcessLauncher { executable: home::executable() };
     let output = Unnamed::new()?;
     let mut waiting = |seen: &str| say(format!("waiting for {}: {seen}", target.name));
-    let mut launch = |spec: &LaunchSpec<'_>| launcher.launch(spec, stop, &mut waiting);
-    match check_contract(target, runtime, binary, &mut launch, &output.path(), seed, stop) {
+    let output = output.path();
+    let mut launch = |settings: &BTreeMap<String, String>| {
+        let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], output: &output };
+        launcher.launch(&spec, stop, &mut waiting)
+    };
+    match check_contract(target, &mut launch, seed, stop) {
         Ok(checks) => conclude(&checks, line),
         Err(Unlaunched::Failed(why)) => (line.state, line.ok) = (format!("{}\n{}", why.text, why.output), false),
         Err(Unlaunched::Prevented(why)) => {

@@ -45,7 +45,7 @@ fn a_target_that_dies_under_load_is_a_bad_answer_and_voids_its_trials_alone() {
     for void in record.analysis()["void_trials"].as_array().unwrap() {
         assert_eq!([&void["reason"]["code"], &void["where"]["target"]], ["died", "odd"]);
     }
-    // In each of two blocks it is launched twice. On a busy machine it may outlast its load, which is no death.
+    // In each of two blocks it is launched twice. On a busy machine it may outlast its load, which is not a death.
     let died = record.launches().iter().filter(|launch| launch["failure"]["stage"] == "died").count();
     assert!(died > 0, "{}", record.text("trials.jsonl"));
     assert_eq!(record.analysis()["trials"]["void"], died, "all that died, and no other");

@@ -27,6 +27,9 @@ const MOST_SAID: usize = 64 * 1024;
 /// Where the cache keeps what is being built; no result is called so, for its key is behind its name.
 const UNFINISHED: &str = "unfinished";
 
+/// In it: what the build makes.
+const MADE: &str = "built";
+
 /// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
 #[derive(Debug, Clone)]
 pub struct Builder {
@@ -129,8 +132,8 @@ impl Builder {
         }
         on_start();
         let unfinished = self.unfinished().map_err(|error| start(format!("{}: {error}", self.cache.display())))?;
-        let made = unfinished.path().join("built");
-        self.run(target, recipe, runtime, &made, &unfinished.path().join("log"), stop)?;
+        let made = unfinished.path().join(MADE);
+        self.run(target, recipe, runtime, &unfinished, stop)?;
         // A recipe that does not name $TARGET_BIN keeps its result where it likes.
         if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
             return Ok(Built { binary: None, cached: false, toolchain });
@@ -193,14 +196,14 @@ impl Builder {
         target: &Target,
         recipe: &BuildRecipe,
         runtime: &Runtime,
-        unfinished: &Path,
-        log: &Path,
+        unfinished: &Held,
         stop: &AtomicBool,
     ) -> Result<(), BuildError> {
         let start = |text: String| BuildError::Start { target: target.name.clone(), text };
-        let variables = Variables::from([("TARGET_BIN", unfinished.to_string_lossy().into_owned())]);
+        let (made, log) = (unfinished.path().join(MADE), unfinished.path().join("log"));
+        let variables = Variables::from([("TARGET_BIN", made.to_string_lossy().into_owned())]);
         let words = recipe.run.iter().map(|word| expand(word, &variables).into()).collect();
-        let output = File::create(log).map_err(|error| start(error.to_string()))?;
+        let output = File::create(&log).map_err(|error| start(error.to_string()))?;
         let mut build = Guarded::start(&self.executable, &Order::new(words, &[], None), output, |command| {
             command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
         })
@@ -222,7 +225,7 @@ impl Builder {
             Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
             Ended::Otherwise(status) => {
                 let status = status + &hint::shell(&recipe.run);
-                Err(BuildError::Failed { target, status, output: crate::launch::tail(log) })
+                Err(BuildError::Failed { target, status, output: crate::launch::tail(&log) })
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use model::LaunchRecipe;
 
-/// What begins a command in a shell and is no program of its own, or one that would not help.
+/// What begins a command in a shell and is not a program of its own, or one that would not help.
 const BUILTINS: [&str; 9] = [".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask"];
 
 /// What stands between the commands of a shell.

@@ -61,7 +61,7 @@ pub(crate) fn asking(timeout: Duration) -> ConfigBuilder<AgentScope> {
     steps.timeout_recv_response(timeout).timeout_recv_body(timeout)
 }
 
-/// One answer; none when there is none in time, for a runtime that tells nothing is no failure of the trial.
+/// One answer; none when there is none in time, for a runtime that tells nothing is not a failure of the trial.
 fn ask(agent: &ureq::Agent, url: &str) -> Option<RuntimeSample> {
     let mut answer = agent.get(url).call().ok()?;
     let at_ns = MonotonicClock.now_ns();

@@ -256,7 +256,7 @@ mod tests {
             samples[at].pss_bytes = Some(bytes);
         }
         let seen = summarise(&samples, 1_000_000_000, 2_000_000_000, 1, 2, &[]);
-        assert_eq!(seen.peak_pss_bytes, Some(800), "what it was before the window is no peak under load");
+        assert_eq!(seen.peak_pss_bytes, Some(800), "what it was before the window is not a peak under load");
         assert_eq!((seen.peak_memory(), seen.memory_count()), (800, model::MemoryCount::Proportional));
         let alone = Observation { processes_max: 1, ..seen.clone() };
         assert_eq!((alone.peak_memory(), alone.memory_count()), (1_030, model::MemoryCount::Resident));

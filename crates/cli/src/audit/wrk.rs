@@ -45,7 +45,7 @@ pub(super) fn read(text: &str, source: AuditSource) -> Published {
 
 /// `connect 0, read 12, write 0, timeout 3`: requests that are not among those that ended, and time-outs.
 ///
-/// A time-out is no failed request. wrk 4 counts one for each complete reply that took longer than `--timeout`, after
+/// A time-out is not a failed request. wrk 4 counts one for each complete reply that took longer than `--timeout`, after
 /// it has counted that reply as a request (`response_complete` in its wrk.c). At each of its looks wrk2 counts one for
 /// each connection whose last request began longer ago than that (`check_timeouts`), and still takes the reply.
 fn socket_errors(text: &str) -> (u64, u64) {

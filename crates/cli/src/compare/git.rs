@@ -70,7 +70,7 @@ impl<'a> Git<'a> {
     }
 
     /// Gives `hear` what git says on stdout, however much that is. It finds the repository by the folder alone, and no hook
-    /// of the repository runs: a checkout for a measurement is no event in it. Nobody is there to be asked for a password.
+    /// of the repository runs: a checkout for a measurement is not an event in it. Nobody is there to be asked for a password.
     pub(super) fn hear<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,

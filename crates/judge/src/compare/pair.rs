@@ -305,7 +305,7 @@ fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
 }
 
 /// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
-/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is no wall clock: what is
+/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is not wall-clock time: what is
 /// taken from a target is not charged to it.
 fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
     let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, ReplyExpectation, Runtime, Target, WrongReply};
+use model::{Clock, ReplyExpectation, Target, WrongReply};
 use sha2::{Digest, Sha256};
 
-use crate::launch::{LaunchSpec, Running, Unlaunched};
+use crate::launch::{Running, Unlaunched};
 use crate::probe::{self, Answer, Probe};
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
@@ -64,26 +64,22 @@ impl From<String> for Breach {
     }
 }
 
-/// Starts what a check is about.
-pub type Launch<'a> = &'a mut dyn FnMut(&LaunchSpec<'_>) -> Result<Box<dyn Running>, Unlaunched>;
+/// Starts what a check is about with these settings in its environment.
+pub type Launch<'a> = &'a mut dyn FnMut(&BTreeMap<String, String>) -> Result<Box<dyn Running>, Unlaunched>;
 
-/// Launches a target, built with one of its runtimes, and tries every point of the contract that is about what it
-/// serves. `output` takes what it prints; from `seed` comes what no target can have prepared for.
+/// Launches a target and checks every point of the contract that is about what it serves. From `seed` comes what no
+/// target can have prepared for.
 ///
 /// # Errors
 /// When it cannot be launched.
 pub fn check_contract(
     target: &Target,
-    runtime: &Runtime,
-    binary: Option<&Path>,
     launch: Launch<'_>,
-    output: &Path,
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<Vec<Check>, Unlaunched> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
-    let spec = LaunchSpec { target, binary, runtime, settings: &settings, cpus: &[], output };
-    let running = launch(&spec)?;
+    let running = launch(&settings)?;
     let mut checks = bodies(running.address());
     checks.extend(delays(running.address(), target));
     checks.extend(digests::digests(running.address(), &data(), seed));

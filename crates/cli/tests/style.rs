@@ -1,0 +1,217 @@
+//! Style that ratchets: what docs/STYLE.md counts may only fall.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of a file above which it is counted.
+const LONG_FILE: usize = 450;
+
+/// Calls in the program that one place alone should make, or none.
+const CALLS: [&str; 9] = [
+    ".expect(",
+    "panic!(",
+    "unreachable!(",
+    "thread::sleep(",
+    "Command::new(",
+    "fs::write(",
+    "SystemTime::now(",
+    "Zoned::now(",
+    "env::var",
+];
+
+/// Where the rules themselves stand.
+const OWN: [&str; 3] = ["docs/STYLE.md", "crates/cli/tests/style.rs", "crates/cli/tests/style.toml"];
+
+/// Comparatives and the like that may follow "is no".
+const AFTER_NO: [&str; 6] = ["longer", "more", "less", "better", "worse", "doubt"];
+
+/// A text of the project.
+struct Page {
+    name: String,
+    text: String,
+}
+
+impl Page {
+    fn is_rust(&self) -> bool {
+        self.name.ends_with(".rs")
+    }
+
+    /// Whether it is of the program and no test.
+    fn is_program(&self) -> bool {
+        let test = ["/tests/", "/benches/", "tests.rs", "testing.rs", "/simulation/"];
+        self.is_rust() && self.name.contains("/src/") && !test.iter().any(|part| self.name.contains(part))
+    }
+
+    /// Its lines with their numbers, up to the tests that stand at its end.
+    fn program(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text.lines().take_while(|line| *line != "#[cfg(test)]");
+        lines
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    /// Its words in small letters, with the number of their line.
+    fn words(&self) -> Vec<(usize, String)> {
+        let of = |(index, line): (usize, &str)| {
+            let words = line.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '_');
+            words.filter(|word| !word.is_empty()).map(move |word| (index + 1, word.to_lowercase())).collect::<Vec<_>>()
+        };
+        self.text.lines().enumerate().flat_map(of).collect()
+    }
+}
+
+/// Where a rule is broken, by rule.
+type Hits = BTreeMap<String, Vec<String>>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// What people read and write in the project: code, pages, experiments; not what is made or was decided.
+fn pages() -> Vec<Page> {
+    let (root, mut pages) = (root(), Vec::new());
+    let mut folders: Vec<PathBuf> = ["crates", "docs", "experiments", "fuzz", "interop", "targets", "ci"]
+        .map(|folder| root.join(folder))
+        .into_iter()
+        .filter(|folder| folder.is_dir())
+        .collect();
+    let mut files: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|file| root.join(file)).into();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let made = ["target", "node_modules", "decisions", "snapshots"].contains(&&*name) || name.starts_with('.');
+            match entry.file_type().unwrap().is_dir() {
+                true if !made => folders.push(entry.path()),
+                true => {}
+                false => files.push(entry.path()),
+            }
+        }
+    }
+    files.sort();
+    for file in files {
+        let name = file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        if [".rs", ".md", ".toml"].iter().any(|kind| name.ends_with(kind)) && !OWN.contains(&&*name) {
+            pages.push(Page { text: fs::read_to_string(&file).unwrap(), name });
+        }
+    }
+    pages
+}
+
+/// The first column of the table of phrases.
+fn phrases() -> Vec<String> {
+    let page = fs::read_to_string(root().join("docs/STYLE.md")).unwrap();
+    let (_, table) = page.split_once("| instead of | write |").unwrap();
+    let phrase = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
+    table.lines().filter_map(phrase).collect()
+}
+
+/// Whether a word of the text is what a word of a phrase stands for.
+fn stands_for(pattern: &str, word: &str) -> bool {
+    match pattern {
+        "N" => word.parse::<f64>().is_ok(),
+        "X" => word != "there",
+        "Y" => !AFTER_NO.contains(&word) && !word.ends_with("er"),
+        _ => pattern == word,
+    }
+}
+
+/// The lines in which a phrase begins.
+fn lines_with(phrase: &str, words: &[(usize, String)]) -> Vec<usize> {
+    let pattern: Vec<&str> = phrase.split(' ').collect();
+    let fits =
+        |words: &&[(usize, String)]| words.iter().zip(&pattern).all(|((_, word), pattern)| stands_for(pattern, word));
+    words.windows(pattern.len()).filter(fits).map(|words| words[0].0).collect()
+}
+
+fn long_files(pages: &[Page], hits: &mut Hits) {
+    let long = pages.iter().filter(|page| page.is_rust() && page.text.lines().count() > LONG_FILE);
+    let rule = format!("files over {LONG_FILE} lines");
+    hits.insert(rule, long.map(|page| format!("{}:{}", page.name, page.text.lines().count())).collect());
+}
+
+fn calls(pages: &[Page], hits: &mut Hits) {
+    for call in CALLS {
+        let of = |page: &Page| -> Vec<String> {
+            let with = page.program().filter(|(_, line)| line.contains(call));
+            with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+        };
+        let found = pages.iter().filter(|page| page.is_program()).flat_map(of).collect();
+        hits.insert(format!("calls of {}", call.trim_end_matches('(')), found);
+    }
+}
+
+fn exceptions(pages: &[Page], hits: &mut Hits) {
+    let of = |page: &Page| -> Vec<String> {
+        let with = page.program().filter(|(_, line)| line.contains("[allow(") || line.contains("[expect("));
+        with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+    };
+    hits.insert("exceptions to lints".to_owned(), pages.iter().filter(|page| page.is_program()).flat_map(of).collect());
+}
+
+fn phrases_used(pages: &[Page], hits: &mut Hits) {
+    let words: Vec<_> = pages.iter().map(|page| (page, page.words())).collect();
+    for phrase in phrases() {
+        let of = |(page, words): &(&Page, Vec<(usize, String)>)| -> Vec<String> {
+            lines_with(&phrase, words).iter().map(|line| format!("{}:{line}", page.name)).collect()
+        };
+        hits.insert(format!("phrase: {phrase}"), words.iter().flat_map(of).collect());
+    }
+}
+
+/// What differs from the counts that are kept: where a rule is broken more often, and what to write where it is seldomer.
+fn differences(kept: &BTreeMap<String, usize>, hits: &Hits) -> Vec<String> {
+    let mut said = Vec::new();
+    for (rule, found) in hits {
+        match (kept.get(rule), found.len()) {
+            (Some(kept), count) if *kept == count => {}
+            (Some(kept), count) if *kept < count => {
+                said.push(format!("\"{rule}\" rose from {kept} to {count}:\n  {}", found.join("\n  ")));
+            }
+            (_, count) => said.push(format!("write into crates/cli/tests/style.toml: \"{rule}\" = {count}")),
+        }
+    }
+    let gone = kept.keys().filter(|rule| !hits.contains_key(*rule));
+    said.extend(gone.map(|rule| format!("strike from crates/cli/tests/style.toml: \"{rule}\"")));
+    said
+}
+
+#[test]
+fn style_only_gets_better() {
+    let (pages, mut hits) = (pages(), Hits::new());
+    long_files(&pages, &mut hits);
+    calls(&pages, &mut hits);
+    exceptions(&pages, &mut hits);
+    phrases_used(&pages, &mut hits);
+    let kept = fs::read_to_string(root().join("crates/cli/tests/style.toml")).unwrap();
+    let said = differences(&toml::from_str(&kept).unwrap(), &hits);
+    assert!(said.is_empty(), "\n{}\n", said.join("\n"));
+}
+
+#[test]
+fn a_count_that_rises_or_falls_is_told() {
+    let hits = Hits::from([("rises".to_owned(), vec!["a.rs:1".to_owned()]), ("falls".to_owned(), Vec::new())]);
+    let kept = [("rises", 0), ("falls", 1), ("gone", 3)].map(|(rule, count)| (rule.to_owned(), count)).into();
+    assert_eq!(
+        differences(&kept, &hits),
+        [
+            "write into crates/cli/tests/style.toml: \"falls\" = 0",
+            "\"rises\" rose from 0 to 1:\n  a.rs:1",
+            "strike from crates/cli/tests/style.toml: \"gone\"",
+        ]
+    );
+    assert!(differences(&BTreeMap::from([("rises".to_owned(), 1), ("falls".to_owned(), 0)]), &hits).is_empty());
+}
+
+#[test]
+fn a_phrase_is_found_across_lines_and_its_placeholders_hold() {
+    let text = "/// A wait of 10 ms\n/// of Work.\nThat is no\nmetric; there is no other, and it is no longer one.";
+    let words = Page { name: String::new(), text: text.to_owned() }.words();
+    assert_eq!(lines_with("N ms of work", &words), [1]);
+    assert_eq!(lines_with("X is no Y", &words), [3]);
+    assert!(lines_with("N s of work", &words).is_empty());
+}
