@@ -53,7 +53,12 @@ fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
             "in a folder that can be written",
         ),
         ("-H nonsense http://h/", 2, "invalid value 'nonsense' for '--header", "written 'Name: value'"),
-        ("-o - http://h/", 2, "invalid value '-' for '--output", "print the document with --format json"),
+        (
+            "-o - http://h/",
+            2,
+            "invalid value '-' for '--output",
+            "name a file (--format json prints the whole document on stdout)",
+        ),
         (
             "--source 192.0.2.9 http://127.0.0.1/",
             2,

@@ -5,7 +5,7 @@ mod support;
 
 use rustix::process::Signal;
 use specimens::{Kind, Settings};
-use support::{Document, Recorder, Specimen, bourdon, load, spawn};
+use support::{Document, Recorder, Specimen, bourdon, load, on_a_shell, spawn};
 
 /// The head of the first request of a load.
 fn head(recorder: &Recorder) -> String {
@@ -124,4 +124,17 @@ fn a_file_that_cannot_be_written_is_refused_before_the_load() {
     }
     load(&specimen.url(), &["-n", "1"]).document_with(0);
     assert_eq!(specimen.actions(1).requests(), 1, "nothing was sent before");
+}
+
+#[test]
+fn a_file_to_write_is_never_called_minus() {
+    let recorder = Recorder::start();
+    let folder = tempfile::tempdir().unwrap();
+    for flag in ["--output", "--histogram-log"] {
+        let ended =
+            on_a_shell(&format!("cd {}", folder.path().display()), &["load", &recorder.url(), "-n", "1", flag, "-"]);
+        assert_eq!(ended.status, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains("`-` is not stdout here") && ended.stderr.contains("name a file"), "{ended:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -144,7 +144,7 @@ pub(crate) struct LoadArgs {
     pub(crate) spin: bool,
 
     /// Write per-second histograms to this file (HdrHistogram V2 interval log, values in 100 ns)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_name)]
     pub(crate) histogram_log: Option<PathBuf>,
 
     /// Save the result to this file, as --format json prints it; `bourdon compare` reads it

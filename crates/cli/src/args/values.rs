@@ -80,7 +80,9 @@ pub(super) fn header(text: &str) -> Result<(String, String), String> {
 /// A file to write to. `-` is stdout elsewhere, and would be a file of that name here.
 pub(crate) fn file_name(text: &str) -> Result<PathBuf, String> {
     match text {
-        "-" => Err("`-` is not stdout here; leave --output out and print the document with --format json".to_owned()),
+        "-" => {
+            Err("`-` is not stdout here; name a file (--format json prints the whole document on stdout)".to_owned())
+        }
         _ => Ok(text.into()),
     }
 }
