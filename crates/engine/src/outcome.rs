@@ -1,6 +1,8 @@
 use model::{Failure, NotSent};
 use rustix::io::Errno;
 
+use crate::wire::REFUSED;
+
 /// Which kind of "not sent" a failed connect is.
 pub(crate) fn not_sent(errno: Errno) -> NotSent {
     match errno {
@@ -22,11 +24,23 @@ pub(crate) enum Loss {
     Errno(Errno),
     /// The peer sent something that is not HTTP. (What is not TLS is `PROTO`.)
     Malformed,
+    /// The peer refused the handshake that had come to its end here.
+    HandshakeRefused,
     /// No complete reply within the time-out.
     TimedOut,
 }
 
 impl Loss {
+    /// What an error of a receive means.
+    pub(crate) fn of(errno: Errno) -> Self {
+        match errno {
+            // Without the end that TLS has for it, a reply that ends with its connection may have been cut.
+            Errno::CONNABORTED => Loss::Closed,
+            REFUSED => Loss::HandshakeRefused,
+            errno => Loss::Errno(errno),
+        }
+    }
+
     /// The failure of a request, depending on whether its reply had begun.
     pub(crate) fn failure(self, reply_begun: bool) -> Failure {
         match (self, reply_begun) {
@@ -35,6 +49,7 @@ impl Loss {
             (Loss::Errno(Errno::CONNRESET | Errno::PIPE), false) => Failure::ResetBeforeReply,
             (Loss::Errno(Errno::CONNRESET | Errno::PIPE), true) => Failure::ResetInReply,
             (Loss::Errno(Errno::PROTO) | Loss::Malformed, _) => Failure::Malformed,
+            (Loss::HandshakeRefused, _) => Failure::HandshakeFailed,
             (Loss::Errno(_), _) => Failure::Network,
             (Loss::TimedOut, _) => Failure::TimedOut,
         }
@@ -44,6 +59,7 @@ impl Loss {
     pub(crate) fn errno(self) -> i32 {
         match self {
             Loss::Errno(errno) => errno.raw_os_error(),
+            Loss::HandshakeRefused => Errno::PROTO.raw_os_error(),
             _ => 0,
         }
     }

@@ -1,6 +1,10 @@
 use model::TlsUse;
 use rustix::io::Errno;
 
+/// The error of a connection on which the peer refused what had been agreed on before it said anything else: under TLS 1.3
+/// a client has done with the handshake before the server has looked at its part.
+pub(crate) const REFUSED: Errno = Errno::KEYREJECTED;
+
 /// A connection on which something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
@@ -69,8 +73,8 @@ pub trait Wire {
     /// Receives into the buffer.
     ///
     /// # Errors
-    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol, `CONNABORTED` when the
-    /// end came without the one that the protocol has; but for `AGAIN` the connection is lost.
+    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol, [`REFUSED`] when the peer
+    /// refuses the handshake after all, `CONNABORTED` when the end came without the one that the protocol has; but for `AGAIN` the connection is lost.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno>;
 
     /// Closes a slot; closing a closed one is nothing.

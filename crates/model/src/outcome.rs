@@ -59,6 +59,9 @@ kinds! {
         ClosedInReply = "closed-in-reply",
         /// No complete reply within the time-out that was asked for.
         TimedOut = "timed-out",
+        /// The server refused a handshake which the client had done with: under TLS 1.3 it looks at the client's part
+        /// when the first request may already be there.
+        HandshakeFailed = "handshake-failed",
         /// The reply is not HTTP, not TLS where that was spoken, or larger in its head than 64 KiB.
         Malformed = "malformed",
         /// An error of the local kernel or network that is none of the above.

@@ -98,7 +98,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, default_value = "1.1", value_parser = ["1.0", "1.1"])]
     pub(crate) http: String,
 
-    /// PEM file with the authorities whose word on the server's certificate is taken, instead of this machine's
+    /// PEM file with the certificates to trust instead of this machine's: those of authorities, which vouch for what they
+    /// signed, and self-signed ones of servers, which vouch for themselves
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) ca: Option<PathBuf>,
 

@@ -1,6 +1,7 @@
 //! TLS over any wire: what the loop sends is encrypted, what the peer sends is decrypted, and the handshake is a part of
 //! connecting.
 
+mod certificate;
 mod secure;
 mod session;
 mod sessions;
@@ -12,7 +13,10 @@ pub(crate) use secure::Secure;
 pub use secure::TlsError;
 use session::{Session, Step, Stop};
 
-use crate::wire::{Progress, Ready, Received, Wire};
+use crate::wire::{Progress, REFUSED, Ready, Received, Wire};
+
+/// Why a server that asks for a client's certificate ends the connection.
+const NO_CERTIFICATE: &str = "the server asks for a client certificate, which bourdon cannot give";
 
 /// The wire below, with a session for each slot that is connected.
 pub(crate) struct Secured<W> {
@@ -39,6 +43,11 @@ impl<W: Wire> Secured<W> {
                 self.seen.first_failure.get_or_insert(why);
                 Errno::PROTO
             }
+            Stop::Refused(why) => {
+                let asked = self.secure.was_asked();
+                self.stopped(Stop::Tls(if asked { format!("{NO_CERTIFICATE} ({why})") } else { why }));
+                REFUSED
+            }
         }
     }
 
@@ -48,7 +57,8 @@ impl<W: Wire> Secured<W> {
         self.stopped(match stop {
             Stop::Errno(errno) => Stop::Tls(format!("the connection was lost in the handshake: {errno}")),
             stop => stop,
-        })
+        });
+        Errno::PROTO
     }
 
     /// The kernel is connected: the first message of the handshake goes out.

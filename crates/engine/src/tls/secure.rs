@@ -1,16 +1,21 @@
 //! What all connections of a load agree on: whose word is taken, and how sessions are kept.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Tls, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier, verify_server_name};
+use rustls::client::{
+    ResolvesClientCert, Resumption, UnbufferedClientConnection, WebPkiServerVerifier, verify_server_name,
+};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
+use super::certificate::{self, Kind};
 use super::sessions::Sessions;
 
 /// Why TLS cannot be spoken as it was asked for.
@@ -19,9 +24,18 @@ pub enum TlsError {
     /// The name is neither a host name nor an address.
     #[error("a certificate cannot be for `{0}`, which is neither a host name nor an address")]
     Name(String),
-    /// The certificates of authorities cannot be read.
-    #[error("the authorities' certificates cannot be read: {0}; they are expected as PEM")]
+    /// The certificates of authorities cannot be used.
+    #[error(
+        "the authorities' certificates cannot be used: {0}; name a PEM file with the certificate of the authority \
+             that signed the server's"
+    )]
     Authorities(String),
+    /// The certificate at this place is neither an authority's nor its own.
+    #[error(
+        "certificate {0} of those that are to be trusted is a server's that somebody else has signed; name the \
+             certificate of that authority instead"
+    )]
+    NoAuthority(usize),
     /// This machine trusts nobody.
     #[error("this machine has no certificates of authorities; install ca-certificates, or name the server's authority")]
     NoAuthorities,
@@ -35,6 +49,7 @@ pub enum TlsError {
 pub(crate) struct Secure {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
+    own: Arc<NoCertificate>,
 }
 
 impl Secure {
@@ -43,19 +58,26 @@ impl Secure {
             ServerName::try_from(tls.server_name.clone()).map_err(|_| TlsError::Name(tls.server_name.clone()))?;
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
-        let trusted = match &tls.trust {
-            Trust::System => builder.with_root_certificates(of_this_machine()?),
-            Trust::Authorities(pem) => {
-                let named = Named::new(pem, provider)?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(named))
-            }
-            Trust::Anyone => builder.dangerous().with_custom_certificate_verifier(Arc::new(Anyone(provider))),
+        let whose = match &tls.trust {
+            Trust::System => None,
+            Trust::Authorities(pem) => Some(Whose::named(pem, provider.clone())?),
+            Trust::Anyone => Some(Whose::Anyones),
         };
-        let mut config = trusted.with_no_client_auth();
+        let trusted = match whose {
+            None => builder.with_root_certificates(of_this_machine()?),
+            Some(whose) => builder.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { whose, provider })),
+        };
+        let own = Arc::new(NoCertificate::default());
+        let mut config = trusted.with_client_cert_resolver(own.clone());
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let kept = || Resumption::store(Arc::new(Sessions::default()));
         config.resumption = if tls.resumption { kept() } else { Resumption::disabled() };
-        Ok(Self { config: Arc::new(config), name })
+        Ok(Self { config: Arc::new(config), name, own })
+    }
+
+    /// Whether a server has asked for a client's certificate.
+    pub(super) fn was_asked(&self) -> bool {
+        self.own.asked.load(Ordering::Relaxed)
     }
 
     /// The beginning of one connection.
@@ -70,35 +92,62 @@ fn of_this_machine() -> Result<RootCertStore, TlsError> {
     if roots.is_empty() { Err(TlsError::NoAuthorities) } else { Ok(roots) }
 }
 
-/// Takes the word of certificates that were named, and those themselves: the usual `openssl req -x509` makes a
-/// certificate that is its own authority, and by the letter an authority's is no server's.
+/// Looks at the server's certificate as the load was told to. The handshake's own signature is always checked: it costs
+/// what it costs a browser.
 #[derive(Debug)]
-struct Named {
-    certificates: Vec<CertificateDer<'static>>,
-    by_authority: Arc<WebPkiServerVerifier>,
+struct Verifier {
+    whose: Whose,
+    provider: Arc<CryptoProvider>,
 }
 
-impl Named {
-    fn new(pem: &str, provider: Arc<CryptoProvider>) -> Result<Self, TlsError> {
-        let unreadable = |why: String| TlsError::Authorities(why);
+/// Whose certificate is taken.
+#[derive(Debug)]
+enum Whose {
+    Anyones,
+    /// Those that were named themselves, and what the authorities among them have signed. The usual `openssl req -x509`
+    /// makes a certificate that is its own authority, and by the letter an authority's is no server's.
+    Named {
+        certificates: Vec<CertificateDer<'static>>,
+        by_authority: Option<Arc<WebPkiServerVerifier>>,
+    },
+}
+
+impl Whose {
+    fn named(pem: &str, provider: Arc<CryptoProvider>) -> Result<Self, TlsError> {
+        let unusable = |error: &dyn std::fmt::Display| TlsError::Authorities(error.to_string());
         let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pem.as_bytes())
             .collect::<Result<_, _>>()
-            .map_err(|error| unreadable(error.to_string()))?;
+            .map_err(|error| unusable(&format!("they are no PEM: {error}")))?;
         if certificates.is_empty() {
-            return Err(unreadable("there is no certificate".to_owned()));
+            return Err(unusable(&without_certificate(pem)));
         }
         let mut roots = RootCertStore::empty();
-        for certificate in &certificates {
-            roots.add(certificate.clone()).map_err(|error| unreadable(error.to_string()))?;
+        for (at, certificate) in certificates.iter().enumerate() {
+            match certificate::kind(certificate) {
+                Some(Kind::Authority) => roots.add(certificate.clone()).map_err(|error| unusable(&error))?,
+                Some(Kind::SelfSigned) => {}
+                Some(Kind::Issued) => return Err(TlsError::NoAuthority(at + 1)),
+                None => return Err(unusable(&format!("certificate {} there cannot be parsed", at + 1))),
+            }
         }
-        let by_authority = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
-            .build()
-            .map_err(|error| unreadable(error.to_string()))?;
-        Ok(Self { certificates, by_authority })
+        let by_authority = (!roots.is_empty())
+            .then(|| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build())
+            .transpose()
+            .map_err(|error| unusable(&error))?;
+        Ok(Whose::Named { certificates, by_authority })
     }
 }
 
-impl ServerCertVerifier for Named {
+/// What is there instead of a certificate.
+fn without_certificate(pem: &str) -> &'static str {
+    match pem {
+        pem if pem.contains("PRIVATE KEY-----") => "there is a private key and no certificate",
+        pem if pem.trim().is_empty() => "there is nothing in it",
+        _ => "there is no certificate in it",
+    }
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -107,11 +156,17 @@ impl ServerCertVerifier for Named {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.certificates.iter().any(|named| named == end_entity) {
+        let Whose::Named { certificates, by_authority } = &self.whose else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        if certificates.iter().any(|named| named == end_entity) {
             verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
             return Ok(ServerCertVerified::assertion());
         }
-        self.by_authority.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        match by_authority {
+            Some(them) => them.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        }
     }
 
     fn verify_tls12_signature(
@@ -120,7 +175,7 @@ impl ServerCertVerifier for Named {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_authority.verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -129,49 +184,27 @@ impl ServerCertVerifier for Named {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_authority.verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.by_authority.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
-/// Takes anybody's word. The handshake's own signature is still checked: it costs what it costs everybody.
-#[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+/// No certificate of our own, and whether a server has asked for one.
+#[derive(Debug, Default)]
+struct NoCertificate {
+    asked: AtomicBool,
+}
 
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
+impl ResolvesClientCert for NoCertificate {
+    fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.asked.store(true, Ordering::Relaxed);
+        None
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+    fn has_certs(&self) -> bool {
+        false
     }
 }

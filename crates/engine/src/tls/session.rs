@@ -42,6 +42,8 @@ pub(super) enum Stop {
     Errno(Errno),
     /// TLS has failed, and why.
     Tls(String),
+    /// The peer has refused the handshake, which may have come to its end here, and why.
+    Refused(String),
 }
 
 impl From<Errno> for Stop {
@@ -52,7 +54,10 @@ impl From<Errno> for Stop {
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Stop::Tls(words(&error))
+        match error {
+            Error::AlertReceived(_) => Stop::Refused(words(&error)),
+            error => Stop::Tls(words(&error)),
+        }
     }
 }
 
@@ -83,6 +88,8 @@ pub(super) struct Session {
     /// The peer has said that it sends no more.
     ended: bool,
     open: bool,
+    /// Something has come that was no part of TLS itself: the peer, too, had done with the handshake.
+    heard: bool,
     /// Received in the handshake.
     shaken_bytes: usize,
     /// What stopped the connection, until all that came before it has been received.
@@ -102,7 +109,18 @@ struct Decrypted {
 impl Session {
     pub(super) fn new(tls: UnbufferedClientConnection) -> Self {
         let (torn, early, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tls, torn, early, pending, sent: 0, ended: false, open: false, shaken_bytes: 0, stopped: None }
+        Self {
+            tls,
+            torn,
+            early,
+            pending,
+            sent: 0,
+            ended: false,
+            open: false,
+            heard: false,
+            shaken_bytes: 0,
+            stopped: None,
+        }
     }
 
     /// Whether the handshake has come to its end.
@@ -142,6 +160,7 @@ impl Session {
                 Ok(ConnectionState::ReadTraffic(mut traffic)) => {
                     while let Some(record) = traffic.next_record() {
                         self.early.extend_from_slice(record?.payload);
+                        self.heard = true;
                     }
                     None
                 }
@@ -197,6 +216,7 @@ impl Session {
     fn has_failed(&self) -> Result<(), Stop> {
         match &self.stopped {
             Some(Stop::Tls(why)) => Err(Stop::Tls(why.clone())),
+            Some(Stop::Refused(why)) => Err(Stop::Refused(why.clone())),
             _ => Ok(()),
         }
     }
@@ -281,6 +301,7 @@ impl Session {
         let Decrypted { taken, bytes, stopped } = self.decrypt(&mut encrypted[..all], buffer);
         self.torn.clear();
         self.torn.extend_from_slice(&encrypted[taken..all]);
+        self.heard |= bytes > 0;
         // What was decrypted is the loop's before any error is.
         let flushed = self.flush(slot, below).err().map(Stop::Errno);
         self.stopped = stopped.or(self.stopped.take()).or(flushed);
@@ -322,7 +343,11 @@ impl Session {
                 Ok(true) => return all,
                 Err(error) => {
                     take_alert(&mut self.tls, &mut encrypted[all.taken..], &mut self.pending);
-                    return Decrypted { stopped: Some(error.into()), ..all };
+                    let stop = match error.into() {
+                        Stop::Refused(why) if self.heard || all.bytes > 0 => Stop::Tls(why),
+                        stop => stop,
+                    };
+                    return Decrypted { stopped: Some(stop), ..all };
                 }
             }
         }

@@ -99,9 +99,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 }
                 Err(Errno::AGAIN | Errno::INTR) => false,
                 Err(errno) => {
-                    // Without the end that TLS has for it, a reply that ends with its connection may have been cut.
-                    let loss = if errno == Errno::CONNABORTED { Loss::Closed } else { Loss::Errno(errno) };
-                    self.lose(ready.slot, loss, now_ns);
+                    self.lose(ready.slot, Loss::of(errno), now_ns);
                     false
                 }
             };
