@@ -125,10 +125,22 @@ impl Demand {
     /// Open model: from the window's start on, what was due before it and has not left never will.
     pub(crate) fn forget_backlog(&mut self) {
         if let Source::Open(schedule) = &mut self.source {
-            while self.start_ns + schedule.next_ns() < self.window.start_ns {
-                schedule.advance();
-            }
+            schedule.skip(self.window.start_ns.saturating_sub(self.start_ns), u64::MAX);
         }
+    }
+
+    /// Open model: takes all requests that are due before a moment, of which the next one's time has been looked at; gives
+    /// how many they were. They lie on one side of the window's start.
+    pub(crate) fn take_before(&mut self, until_ns: u64) -> u64 {
+        let Source::Open(schedule) = &mut self.source else { return 0 };
+        let in_window = self.start_ns + schedule.next_ns() >= self.window.start_ns;
+        let mut quota = self.quota.as_mut().filter(|_| in_window);
+        let most = quota.as_ref().map_or(u64::MAX, |left| **left);
+        let count = schedule.skip(until_ns.min(self.window.end_ns).saturating_sub(self.start_ns), most);
+        if let Some(left) = &mut quota {
+            **left -= count;
+        }
+        count
     }
 
     /// Whether this due time belongs to the warm-up, of which `now_ns` sees the end.

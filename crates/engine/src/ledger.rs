@@ -10,7 +10,7 @@ use crate::demand::Window;
 use crate::outcome::Loss;
 use crate::part::{Part, ResidenceNs};
 use crate::reply::Reply;
-use crate::second::{Distributions, Felt, Second, SecondPort, add_to, histogram, record, ticks};
+use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, add_to, histogram, record, ticks};
 use crate::standstill::Standstills;
 use crate::worker::Counts;
 
@@ -302,23 +302,35 @@ impl Ledger {
         }
     }
 
-    /// A request that was due was never sent.
-    pub(crate) fn not_sent(&mut self, intended_ns: u64, kind: NotSent, errno: i32, now_ns: u64) {
+    /// `count` requests that were due, and are one to the books, were never sent.
+    pub(crate) fn not_sent(&mut self, intended_ns: u64, count: u64, kind: NotSent, errno: i32, now_ns: u64) {
         if !self.counts(intended_ns) {
             return;
         }
-        self.second.failed += u64::from(kind != NotSent::WaitingAtEnd);
-        self.not_sent[kind as usize] += 1;
-        *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += 1;
+        self.second.failed += if kind == NotSent::WaitingAtEnd { 0 } else { count };
+        self.not_sent[kind as usize] += count;
+        *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += count;
         let age_ns = now_ns.saturating_sub(intended_ns);
         // An attempt of the closed model was never late: it had begun to wait for its connection.
         let left_ns = if self.felt == Felt::Response { now_ns } else { intended_ns };
         if self.standstills.held_back(intended_ns, left_ns) {
-            self.standstills.unsent(kind, self.felt.is_separate().then_some(age_ns));
+            self.standstills.unsent(count, kind, self.felt.is_separate().then_some(age_ns));
         }
         if self.felt.is_separate() {
-            record(&mut self.censored_felt, age_ns);
+            self.censored_felt.saturating_record_n(ticks(age_ns), count);
         }
+    }
+
+    /// Open model: requests that were due from `intended_ns` on and before this moment, and have not left until now, are
+    /// one to the books.
+    pub(crate) fn alike_until(&self, intended_ns: u64, now_ns: u64) -> u64 {
+        let least_ticks = self.censored_felt.lowest_equivalent(ticks(now_ns.saturating_sub(intended_ns)));
+        // All times up to a whole tick are that tick.
+        let least_ns = (least_ticks - 1) * TICK_NS;
+        let same_age_ns = if least_ns == 0 { u64::MAX } else { now_ns - least_ns };
+        let edges = [self.window.start_ns, self.window.end_ns, same_age_ns].into_iter();
+        let edges = edges.chain(self.standstills.edges_of_held_back(now_ns));
+        edges.filter(|edge_ns| *edge_ns > intended_ns).min().unwrap_or(u64::MAX)
     }
 
     /// A request's reply was still awaited when the drain ended.

@@ -46,8 +46,28 @@ impl Schedule {
     /// Intended time of the next request.
     pub fn next_ns(&self) -> u64 {
         match self {
-            Schedule::Constant { gap_ns, next, .. } => (*next as f64 * gap_ns).round() as u64,
+            Schedule::Constant { gap_ns, next, .. } => constant_ns(*next, *gap_ns),
             Schedule::Poisson { next_ns, .. } => *next_ns as u64,
+        }
+    }
+
+    /// Goes on behind the requests that are intended before a moment, `most` at most; gives how many they were. At
+    /// constant distances that takes the same time for any number of them; others must be drawn one by one.
+    pub fn skip(&mut self, until_ns: u64, most: u64) -> u64 {
+        match self {
+            Schedule::Constant { gap_ns, next, stride } => {
+                let count = constant_before(until_ns, *gap_ns, *next, *stride).min(most);
+                *next += count * *stride;
+                count
+            }
+            Schedule::Poisson { .. } => {
+                let mut count = 0;
+                while count < most && self.next_ns() < until_ns {
+                    self.advance();
+                    count += 1;
+                }
+                count
+            }
         }
     }
 
@@ -58,6 +78,23 @@ impl Schedule {
             Schedule::Poisson { gap_ns, next_ns, rng } => *next_ns += exponential(rng, *gap_ns),
         }
     }
+}
+
+/// When the n-th request of constant arrivals is intended.
+fn constant_ns(number: u64, gap_ns: f64) -> u64 {
+    (number as f64 * gap_ns).round() as u64
+}
+
+/// How many requests, from `next` on in steps of `stride`, are intended before a moment: looked for between bounds, since
+/// times are rounded.
+fn constant_before(until_ns: u64, gap_ns: f64, next: u64, stride: u64) -> u64 {
+    let about = (until_ns as f64 / gap_ns) as u64;
+    let (mut low, mut high) = (0, about.saturating_sub(next) / stride + 2);
+    while low < high {
+        let middle = low.midpoint(high);
+        if constant_ns(next + middle * stride, gap_ns) < until_ns { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 fn exponential(rng: &mut Rng, mean: f64) -> f64 {
@@ -156,6 +193,27 @@ mod tests {
             all.sort_unstable();
             let alone = first(&mut Schedule::new(Arrivals::Constant, rate, 0, 1, 1), count * threads as usize);
             prop_assert_eq!(all, alone);
+        }
+
+        #[test]
+        fn skipping_is_going_on_one_by_one(
+            rate in 0.1f64..5_000_000.0, threads in 1u32..5, seed: u64, most in 0u64..400, steps in prop::collection::vec(0u64..400, 3)
+        ) {
+            for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+                let mut skipping = Schedule::new(arrivals, rate, threads - 1, threads, seed);
+                let mut going = skipping.clone();
+                let mut until_ns = 0;
+                for step in &steps {
+                    until_ns += (*step as f64 * 1e9 / rate) as u64;
+                    let mut count = 0;
+                    while count < most && going.next_ns() < until_ns {
+                        going.advance();
+                        count += 1;
+                    }
+                    prop_assert_eq!(skipping.skip(until_ns, most), count);
+                    prop_assert_eq!(skipping.next_ns(), going.next_ns());
+                }
+            }
         }
 
         #[test]

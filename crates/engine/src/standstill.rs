@@ -5,7 +5,7 @@ use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
 use crate::ledger::Moments;
-use crate::second::{add_to, histogram, record};
+use crate::second::{add_to, histogram, record, ticks};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
 /// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
@@ -143,36 +143,41 @@ impl Standstills {
         intended_ns < self.until_ns && (came_due || 2 * (self.ended_ns - self.from_ns) > late_ns)
     }
 
+    /// Between two of these moments one request is held back as another is, if both leave now or never.
+    pub(crate) fn edges_of_held_back(&self, now_ns: u64) -> [u64; 3] {
+        [self.from_ns, self.until_ns, now_ns.saturating_sub(2 * (self.ended_ns - self.from_ns)) + 1]
+    }
+
     /// Whether a request waited in a standstill, or for its connection because of one. `begun_ns` is when
     /// it began to wait for the server.
     pub(crate) fn touched(&self, intended_ns: u64, begun_ns: u64) -> bool {
         begun_ns < self.ended_ns || self.held_back(intended_ns, begun_ns)
     }
 
-    /// Books a request that came due or waited in one.
-    fn hold(&mut self) -> &mut Held {
-        self.requests += 1;
+    /// Books requests that came due or waited in one.
+    fn hold(&mut self, count: u64) -> &mut Held {
+        self.requests += count;
         self.held.get_or_insert_with(|| Box::new(Held::new()))
     }
 
     pub(crate) fn replied(&mut self, moments: Moments, now_ns: u64) {
-        let held = self.hold();
+        let held = self.hold(1);
         record(&mut held.service, now_ns.saturating_sub(moments.sent_ns));
         record(&mut held.felt, now_ns.saturating_sub(moments.intended_ns));
     }
 
     /// One that was sent and whose reply never came; what was felt is given where it differs from the service time.
     pub(crate) fn unanswered(&mut self, service_ns: u64, felt_ns: Option<u64>) {
-        let held = self.hold();
+        let held = self.hold(1);
         record(&mut held.censored_service, service_ns);
         felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
     }
 
-    /// One that never left; only where none turned it away was that the standstill's doing.
-    pub(crate) fn unsent(&mut self, kind: NotSent, felt_ns: Option<u64>) {
-        self.never_sent += u64::from(kind == NotSent::WaitingAtEnd);
-        let held = self.hold();
-        felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
+    /// Some that never left; only where none turned them away was that the standstill's doing.
+    pub(crate) fn unsent(&mut self, count: u64, kind: NotSent, felt_ns: Option<u64>) {
+        self.never_sent += if kind == NotSent::WaitingAtEnd { count } else { 0 };
+        let held = self.hold(count);
+        felt_ns.iter().for_each(|felt_ns| held.censored_felt.saturating_record_n(ticks(*felt_ns), count));
     }
 
     /// What is left of them when the load is over.

@@ -87,7 +87,7 @@ fn book(ledger: &mut Ledger, outcome: &Outcome, step: Step, now_ns: u64) {
             ledger.completed(moments, &reply, now_ns);
         }
         (Step::Ended, End::Lost(loss)) => ledger.failed(moments, loss, outcome.took.is_multiple_of(2), now_ns),
-        (Step::Ended, End::NeverSent(kind)) => ledger.not_sent(intended_ns, kind, 0, now_ns),
+        (Step::Ended, End::NeverSent(kind)) => ledger.not_sent(intended_ns, 1, kind, 0, now_ns),
         (Step::Ended, End::Unfinished) => ledger.unfinished(moments, now_ns),
     }
 }

@@ -450,11 +450,23 @@ impl<'a, W: Wire, C: Clock> Worker<'a, W, C> {
     fn charge_unsent(&mut self, now_ns: u64) {
         for slot in self.slots() {
             if let Some(reserved) = self.connections[slot].reserved.take() {
-                self.ledger.not_sent(reserved.intended_ns, NotSent::WaitingAtEnd, 0, now_ns);
+                self.ledger.not_sent(reserved.intended_ns, 1, NotSent::WaitingAtEnd, 0, now_ns);
             }
         }
-        while let Some(intended_ns) = self.take_due(self.demand.window.end_ns) {
-            self.ledger.not_sent(intended_ns, NotSent::WaitingAtEnd, 0, now_ns);
-        }
+        charge_owed(&mut self.demand, &mut self.ledger, now_ns);
     }
 }
+
+/// Books what the schedule still owes, in as many steps as the books tell apart: there may be more of them than there is
+/// time to look at.
+fn charge_owed(demand: &mut Demand, ledger: &mut Ledger, now_ns: u64) {
+    while let Some(intended_ns) = demand.next_due_ns() {
+        let count = demand.take_before(ledger.alike_until(intended_ns, now_ns));
+        ledger.scheduled(intended_ns, count);
+        ledger.not_sent(intended_ns, count, NotSent::WaitingAtEnd, 0, now_ns);
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -59,7 +59,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         // Under the open model it is the request that has waited longest whose user is turned away.
         let charged = reserved.or_else(|| self.take_due(now_ns));
         if let Some(intended_ns) = charged {
-            self.ledger.not_sent(intended_ns, not_sent(errno), errno.raw_os_error(), now_ns);
+            self.ledger.not_sent(intended_ns, 1, not_sent(errno), errno.raw_os_error(), now_ns);
         }
         self.close(slot, now_ns);
     }
