@@ -54,7 +54,7 @@ pub(crate) fn say_of_arguments(error: &clap::Error) -> ExitCode {
 
 /// Colour only on a terminal, and not where NO_COLOR asks for none.
 pub(crate) fn style() -> Style {
-    Style { colour: std::io::stdout().is_terminal() && !plain_wanted(), width: 100 }
+    Style { colour: std::io::stdout().is_terminal() && !plain_wanted(), width: 100, verbose: false }
 }
 
 /// The same for stderr.

@@ -1,10 +1,11 @@
 use std::path::Path;
 
+use ::report::Style;
 use jiff::Timestamp;
 use lab::{LabError, RunFolder, RunRecord};
 use model::{Analysis, TrialRecord};
 
-use crate::args::{ReportArgs, ReportFormat};
+use crate::args::{ReportArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::{say, style, write_out};
 use crate::resume;
@@ -14,7 +15,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let record = RunFolder::read(&args.run).map_err(Failure::usage)?;
     let analysis = analyse(&record);
     // The answer first: what cannot be kept can still be read.
-    let printed = print(&analysis, args.format).and_then(|()| match args.format {
+    let printed = print(&analysis, args.shown).and_then(|()| match args.shown.format {
         ReportFormat::Text => print_next_step(&analysis, &args.run),
         _ => Ok(()),
     });
@@ -54,9 +55,9 @@ pub(crate) fn print_next_step(analysis: &Analysis, folder: &Path) -> Result<(), 
 }
 
 /// Prints the analysis on stdout.
-pub(crate) fn print(analysis: &Analysis, format: ReportFormat) -> Result<(), Failure> {
-    write_out(&match format {
-        ReportFormat::Text => ::report::run_text(analysis, style()),
+pub(crate) fn print(analysis: &Analysis, shown: ShownArgs) -> Result<(), Failure> {
+    write_out(&match shown.format {
+        ReportFormat::Text => ::report::run_text(analysis, Style { verbose: shown.verbose, ..style() }),
         ReportFormat::Json => ::report::run_json(analysis),
         ReportFormat::Markdown => ::report::run_markdown(analysis),
     })

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         (Some(folder), _) => {
             let mut opened = Opened::of(folder, args.blocks)?;
             if let Some(comparison) = opened.plan().comparison.clone() {
-                return compare::resume(args.format, opened, &comparison);
+                return compare::resume(args.shown, opened, &comparison);
             }
             let stop = flag_on_interrupt()?;
             (opened.prepare(&stop, &mut progress)?, stop)
@@ -78,8 +78,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
     let ended = conduct(trial, args.keep_going, &stop, progress)?;
-    report::print(&ended.analysis, args.format)?;
-    if args.format == ReportFormat::Text {
+    report::print(&ended.analysis, args.shown)?;
+    if args.shown.format == ReportFormat::Text {
         write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
         if !ended.interrupted && ended.unstarted.is_none() {
             report::print_next_step(&ended.analysis, &ended.path)?;

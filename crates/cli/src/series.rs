@@ -113,7 +113,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         say(ended.last().map(Ended::in_short).unwrap_or_default());
     }
     let pages: Vec<Verdicts> = ended.iter().map(Ended::verdicts).collect();
-    write_out(&match args.format {
+    write_out(&match args.shown.format {
         ReportFormat::Json => verdicts_json(&pages),
         ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
     })?;

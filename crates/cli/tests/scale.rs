@@ -65,7 +65,10 @@ fn grown(small: &RunRecord, shape: Shape, cells: usize) -> RunRecord {
 fn work(record: &RunRecord) {
     let analysis = judge::analyse(&record.plan, &record.environment, &record.trials);
     assert_eq!(analysis.cells.len(), record.plan.cells.len());
-    assert!(report::run_text(&analysis, Style { colour: false, width: 100 }).len() > 100 * analysis.cells.len() / 2);
+    assert!(
+        report::run_text(&analysis, Style { colour: false, width: 100, verbose: false }).len()
+            > 100 * analysis.cells.len() / 2
+    );
     assert!(report::run_markdown(&analysis).len() > 100 * analysis.cells.len() / 2);
     let Next::Run(trials) = BlockPlanner::new(&record.plan).next(&[]) else { panic!("nothing is recorded") };
     assert_eq!(trials.len(), record.plan.cells.len() + 1, "a block, and the twin");

@@ -4,15 +4,15 @@ use model::{CellAnalysis, MemoryCount};
 
 use crate::rows::{Group, RESPONSE, Row};
 
-/// Said under a table, a sentence each: `CPU/request – for a: …`.
-pub(crate) fn footnotes(group: &Group<'_>) -> Vec<String> {
+/// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
+pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let columns: [(&str, Why); 4] =
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
     let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
     let has_ranks = group.rows.iter().any(|row| row.rank.trim_end_matches('=').parse::<u32>().is_ok());
     let unranked: Vec<&Row> = group.rows.iter().filter(|row| has_ranks && row.rank == "–").collect();
-    blanks.chain(of_column(&unranked, "rank –", no_rank)).chain(memory(group)).collect()
+    blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
 }
 
 /// Why a cell has no figure in a column, where it has none.
@@ -82,7 +82,7 @@ fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
 }
 
 /// What memory counts, where targets have several processes.
-fn memory(group: &Group<'_>) -> Vec<String> {
+pub(crate) fn memory(group: &Group<'_>) -> Vec<String> {
     let of = |count: MemoryCount| {
         let meant = |row: &&Row| row.cell.memory_count == count && row.cell.trials > 0;
         let rows: Vec<String> = group.rows.iter().filter(meant).map(name).collect();

@@ -4,8 +4,10 @@ use model::{
     Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, parse_expectation,
 };
 
+use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, measured_of, number, percent, quantity, thousands};
+use crate::words;
 
 pub(crate) fn claims_title(analysis: &Analysis) -> String {
     analysis.source.as_ref().map_or("Claims".to_owned(), |source| format!("Claims of {source}"))
@@ -77,16 +79,29 @@ fn test(claim: &ClaimAnalysis) -> Option<Expectation> {
     parse_expectation(&claim.expect).ok()
 }
 
-/// `measured 0.01066 (0.01060 to 0.01072)`, `published 0.0104`, `asked: …`.
-pub(crate) fn claim_figures(claim: &ClaimAnalysis) -> Vec<String> {
-    let mut parts = vec![seen(claim).map_or("not measured".to_owned(), |seen| format!("measured {seen}"))];
-    parts.extend(claim.published.map(|value| format!("published {}", quantity(value, &claim.measured.unit))));
-    let asked = asked(claim).map_or(String::new(), |bound| format!("{bound}, "));
-    parts.push(format!("asked: {asked}{}", claim.expect));
-    parts
+/// What was measured and what was asked: `measured 0.01066 (0.01060 to 0.01072), published 0.0104; asked:
+/// throughput(a) / throughput(b) < 0.05 (100 connections)`.
+pub(crate) fn figures(claim: &ClaimAnalysis) -> String {
+    let seen = seen(claim).map_or("not measured".to_owned(), |seen| format!("measured {seen}"));
+    let published = claim.published.map(|value| format!(", published {}", quantity(value, &claim.measured.unit)));
+    let bound = asked(claim).map_or(String::new(), |bound| format!("{bound}, "));
+    let conditions = words::bracketed(&claim_conditions(claim));
+    format!("{seen}{}; asked: {bound}{}{conditions}", published.unwrap_or_default(), claim.expect)
 }
 
-/// `needs about 9 blocks (5 min 12 s more): bourdon run --resume RUN --blocks 9`, going by the time that the blocks took so far.
+/// The notes that several claims have in common.
+pub(crate) fn shared_notes(claims: &[ClaimAnalysis]) -> Vec<&str> {
+    let mut shared: Vec<&str> = Vec::new();
+    for note in claims.iter().flat_map(|claim| &claim.notes) {
+        let having = claims.iter().filter(|claim| claim.notes.contains(note)).count();
+        if having > 1 && !shared.contains(&note.as_str()) {
+            shared.push(note);
+        }
+    }
+    shared
+}
+
+/// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
 pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
     claim.needs_blocks.map(|blocks| match blocks {
         MOST_NEEDED_BLOCKS.. => {
@@ -95,7 +110,7 @@ pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option
         _ => {
             let more = block_s(analysis).map(|block_s| block_s * f64::from(blocks.saturating_sub(analysis.blocks)));
             let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
-            format!("needs about {blocks} blocks{more}: bourdon run --resume RUN --blocks {blocks}")
+            format!("needs about {blocks} blocks{more}")
         }
     })
 }
@@ -106,7 +121,7 @@ pub fn next_step(analysis: &Analysis, resume: &str) -> Option<String> {
     let claims = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let mut needed: Vec<u32> = claims.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
     if analysis.preliminary {
-        needed = vec![BLOCKS_FOR_A_VERDICT];
+        needed = vec![LAUNCHES_FOR_A_VERDICT];
     }
     needed.retain(|blocks| *blocks > analysis.blocks);
     needed.sort_unstable();
@@ -116,9 +131,6 @@ pub fn next_step(analysis: &Analysis, resume: &str) -> Option<String> {
     let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
     Some(format!("More blocks: {resume} --blocks {least}{others}"))
 }
-
-/// Fewest blocks that a verdict rests on (METHOD, section 4).
-const BLOCKS_FOR_A_VERDICT: u32 = 6;
 
 /// What a block took, in seconds.
 fn block_s(analysis: &Analysis) -> Option<f64> {

@@ -1,22 +1,24 @@
 use model::{CompareAnalysis, ComparisonVerdict};
 
+use crate::answer;
 use crate::compare_words::{self as say, Line};
 use crate::markdown::{bullets, code, escape, line};
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     let mut parts = vec![format!("### {}", escape(&say::question(analysis)))];
+    parts.extend(answer::of_comparison(analysis).map(|(_, text)| format!("**{}**", escape(&text))));
     let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {
         ComparisonVerdict::Slower | ComparisonVerdict::Faster => format!("**{}**", escape(&text)),
         ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => escape(&text),
     };
-    parts.push(bullets(say::summary(analysis).into_iter().map(said)));
     parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
+    parts.push(bullets(say::summary(analysis).into_iter().map(said)));
+    let gate = |gate: &model::GateResult| format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate)));
+    parts.push(bullets(analysis.gates.iter().map(gate)));
     for (title, lines) in say::groups(analysis) {
         parts.push(table(&title, &lines));
     }
-    let gate = |gate: &model::GateResult| format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate)));
-    parts.push(bullets(analysis.gates.iter().map(gate)));
     let small = say::session(analysis).into_iter().chain(say::void_trials(analysis));
     let small: Vec<String> = std::iter::once(say::header(analysis).join(" · ")).chain(small).collect();
     parts.push(small.iter().map(|text| format!("<sub>{}</sub>", escape(text))).collect::<Vec<_>>().join("\n\n"));

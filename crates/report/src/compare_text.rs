@@ -1,30 +1,36 @@
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
 
+use crate::answer;
 use crate::compare_words::{self as say, Line};
 use crate::page::{Page, Style, Tint, join, length};
 use crate::table;
 
-/// What a person sees of a comparison.
+/// What a person sees of a comparison: the answer, what was found, the gates, the tables, and then the notes.
 pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
     page.paragraph(0, Tint::Bold, &say::question(analysis));
-    join(&say::header(analysis), " · ", page.width()).iter().for_each(|line| page.line(Tint::Dim, line));
+    if let Some((tint, text)) = answer::of_comparison(analysis) {
+        page.paragraph(0, tint, &text);
+    }
     say::cautions(analysis).iter().for_each(|text| page.paragraph(0, Tint::Unsure, text));
     page.gap();
     for (verdict, text) in say::summary(analysis) {
         page.paragraph(0, tint(verdict), &text);
     }
+    gates(&mut page, analysis);
     for (title, lines) in say::groups(analysis) {
         page.gap();
         page.table(&rows(&title, &lines));
     }
-    gates(&mut page, analysis);
-    for (tint, said) in [(Tint::Dim, say::session(analysis)), (Tint::Bad, say::void_trials(analysis))] {
-        if !said.is_empty() {
-            page.gap();
-        }
-        said.iter().for_each(|text| page.paragraph(0, tint, text));
+    page.gap();
+    page.line(Tint::Bold, "Notes");
+    join(&say::header(analysis), " · ", page.width()).iter().for_each(|line| page.line(Tint::Dim, line));
+    say::session(analysis).iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    let void = say::void_trials(analysis);
+    if !void.is_empty() {
+        page.gap();
     }
+    void.iter().for_each(|text| page.paragraph(0, Tint::Bad, text));
     page.finish()
 }
 

@@ -3,6 +3,7 @@
 //! Every function here takes typed results and returns a text. Nothing is printed, read, measured or judged. Golden
 //! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
 
+mod answer;
 mod audit_json;
 mod audit_text;
 mod blanks;

@@ -7,6 +7,8 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal; 100 suits a file.
     pub width: usize,
+    /// Whether footnotes are wanted too: why a figure is missing, what a row is about.
+    pub verbose: bool,
 }
 
 /// What a piece of text is, which decides its colour.
@@ -52,6 +54,10 @@ impl Page {
 
     pub(crate) fn width(&self) -> usize {
         self.style.width
+    }
+
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.style.verbose
     }
 
     pub(crate) fn finish(self) -> String {
@@ -201,7 +207,7 @@ mod tests {
     #[test]
     fn colour_moves_nothing() {
         let write = |colour| {
-            let mut page = Page::new(Style { colour, width: 40 });
+            let mut page = Page::new(Style { colour, width: 40, verbose: false });
             page.line(Tint::Bold, "Title");
             page.gap();
             page.gap();

@@ -6,7 +6,7 @@ use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, R
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, duration_us, number, percent, plus_minus};
-use crate::words::{latency, profile};
+use crate::words::{latency, mark_meaning, profile, words};
 
 /// The population of the latencies of an open load.
 pub(crate) const RESPONSE: &str = "response";
@@ -128,6 +128,13 @@ fn generator_figure(cell: &CellAnalysis) -> Option<String> {
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
     tied.then_some("= tied: these launches do not tell them apart")
+}
+
+/// What the marks below the tables mean, once each.
+pub(crate) fn legends(groups: &[Group<'_>]) -> Vec<String> {
+    let seen: Vec<Mark> = groups.iter().flat_map(Group::marks).map(|(mark, _)| mark).collect();
+    let said = Mark::ALL.iter().filter(|mark| seen.contains(mark));
+    said.map(|mark| format!("{}: {}", words(mark.id()), mark_meaning(*mark))).collect()
 }
 
 /// The cells as tables: one for each set of conditions that several targets share; where none is shared, one for all.

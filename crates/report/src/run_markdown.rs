@@ -1,29 +1,25 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
-use crate::blanks::footnotes;
+use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, groups, ties};
-use crate::{claim_words, words};
+use crate::{answer, claim_words, words};
 
-/// A run as GitHub Markdown, fit for a pull request.
+/// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
 pub fn run_markdown(analysis: &Analysis) -> String {
     let conditions = Conditions::of(analysis);
-    let mut parts = vec![format!("## {}", escape(&analysis.question)), escape(&words::header(analysis).join(" · "))];
-    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
+    let groups = groups(analysis, &conditions);
+    let mut parts = vec![format!("## {}", escape(&analysis.question))];
+    parts.extend(answer::of_run(analysis, &groups).map(|(_, text)| format!("**{}**", escape(&text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
-    parts.push(bullets(words::notes(analysis, &conditions).iter().map(|text| escape(text))));
-    parts.extend(words::session_marks(analysis).iter().map(|text| escape(text)));
-    tables(&mut parts, analysis, &conditions);
-    let reconstructions = analysis.reconstructions.iter();
-    parts.extend(reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text))));
+    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     claims(&mut parts, analysis);
+    parts.extend(conditions.notes().iter().map(|text| escape(text)));
+    tables(&mut parts, &groups);
     findings(&mut parts, analysis);
-    parts.extend(words::absent(analysis).into_iter().map(|(names, reason)| {
-        let names: Vec<String> = names.iter().map(|name| code(name)).collect();
-        format!("Absent: {}: {}", names.join(", "), escape(reason))
-    }));
+    notes(&mut parts, analysis, &conditions);
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
         let trials = words::void_trials(&analysis.void_trials, |cell| conditions.title(cell));
@@ -33,10 +29,26 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     format!("{}\n", parts.join("\n\n"))
 }
 
-fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) {
+/// What holds for all of it, said once.
+fn notes(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) {
+    parts.push("### Notes".to_owned());
+    let plain = std::iter::once(words::header(analysis).join(" · "))
+        .chain(words::notes(analysis, conditions))
+        .chain(words::session_marks(analysis))
+        .map(|text| escape(&text));
+    let reconstructions = analysis.reconstructions.iter();
+    let reconstructions =
+        reconstructions.map(|it| format!("{} is a reconstruction: {}", code(&it.target), escape(&it.text)));
+    let absent = words::absent(analysis).into_iter().map(|(names, reason)| {
+        let names: Vec<String> = names.iter().map(|name| code(name)).collect();
+        format!("Absent: {}: {}", names.join(", "), escape(reason))
+    });
+    parts.push(bullets(plain.chain(reconstructions).chain(absent)));
+}
+
+fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
     let mut explained: Vec<Mark> = Vec::new();
-    let groups = groups(analysis, conditions);
-    for group in &groups {
+    for group in groups {
         if !group.title.is_empty() {
             parts.push(format!("### {}", escape(&group.title)));
         }
@@ -48,11 +60,11 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions)
             let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
-        notes.extend(footnotes(group).iter().map(|text| escape(text)));
+        notes.extend(missing(group).iter().chain(&memory(group)).map(|text| escape(text)));
         notes.extend(group.profiles().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
-    parts.extend(ties(&groups).map(str::to_owned));
+    parts.extend(ties(groups).map(str::to_owned));
 }
 
 fn table(group: &Group<'_>) -> String {
@@ -96,7 +108,6 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
         return;
     }
     parts.push(format!("### {}", escape(&claim_words::claims_title(analysis))));
-    parts.extend(claim_words::by_chance(analysis.claims_by_chance));
     let mut lines = vec![
         line(&["verdict", "claim", "says", "where", "measured", "published", "asked"]),
         line(&["---", "---", "---", "---", "---:", "---:", "---"]),
@@ -108,6 +119,7 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
+    parts.extend(claim_words::by_chance(analysis.claims_by_chance));
 }
 
 /// What tables of claims say of one.

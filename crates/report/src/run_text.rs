@@ -1,11 +1,13 @@
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding, Mark};
+use std::collections::BTreeSet;
 
-use crate::blanks::footnotes;
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
+
+use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
-use crate::rows::{Group, Row, groups, ties};
+use crate::rows::{Group, Row, groups, legends, ties};
 use crate::table;
-use crate::{claim_words, words};
+use crate::{answer, claim_words, words};
 
 /// Widest bar; a wider one would say no more.
 const BAR_CELLS: usize = 20;
@@ -14,69 +16,52 @@ const LEAST_BAR_CELLS: usize = 4;
 /// Between the parts of a row's name.
 const NAME_SEPARATOR: &str = " · ";
 
-/// What a person sees after a run.
+/// What a person sees after a run: the answer, the claims, the tables, and then what else must be known of them.
 pub fn run_text(analysis: &Analysis, style: Style) -> String {
     let mut page = Page::new(style);
     let conditions = Conditions::of(analysis);
-    header(&mut page, analysis, &conditions);
-    tables(&mut page, analysis, &conditions);
-    reconstructions(&mut page, analysis);
+    let groups = groups(analysis, &conditions);
+    answer(&mut page, analysis, &conditions, &groups);
     claims(&mut page, analysis);
+    tables(&mut page, &conditions, &groups);
     for finding in &analysis.findings {
         finding_entry(&mut page, finding);
     }
-    absent(&mut page, analysis);
+    notes(&mut page, analysis, &conditions, &groups);
     void_trials(&mut page, analysis, &conditions);
     page.finish()
 }
 
-fn header(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
+fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
     page.paragraph(0, Tint::Bold, &analysis.question);
-    for text in words::bad_cells_of(analysis, conditions) {
-        page.paragraph(0, Tint::Bad, &text);
-    }
-    for line in join(&words::header(analysis), " · ", page.width()) {
-        page.line(Tint::Dim, &line);
+    if let Some((tint, text)) = answer::of_run(analysis, groups) {
+        page.paragraph(0, tint, &text);
     }
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
     }
-    for text in words::notes(analysis, conditions) {
-        page.paragraph(0, Tint::Dim, &text);
-    }
-    for mark in words::session_marks(analysis) {
-        page.paragraph(0, Tint::Unsure, &mark);
+    for text in words::bad_cells_of(analysis, conditions) {
+        page.paragraph(0, Tint::Bad, &text);
     }
 }
 
-fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
-    let mut explained: Vec<Mark> = Vec::new();
-    let groups = groups(analysis, conditions);
-    for group in &groups {
+fn tables(page: &mut Page, conditions: &Conditions, groups: &[Group<'_>]) {
+    page.gap();
+    conditions.notes().iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    for group in groups {
         page.gap();
         page.table(&table_lines(group, page.width()));
         if let Some(note) = group.rank_note() {
             page.paragraph(2, Tint::Dim, note);
         }
-        for (mark, rows) in group.marks() {
-            let meaning = if explained.contains(&mark) {
-                String::new()
-            } else {
-                explained.push(mark);
-                format!(" ({})", words::mark_meaning(mark))
-            };
-            page.paragraph(2, Tint::Unsure, &format!("{}{meaning}: {rows}", words::words(mark.id())));
-        }
-        for text in footnotes(group) {
-            page.paragraph(2, Tint::Dim, &text);
+        let marks: Vec<String> =
+            group.marks().into_iter().map(|(mark, rows)| format!("{}: {rows}", words::words(mark.id()))).collect();
+        for line in join(&marks, " · ", page.width() - 2) {
+            page.line(Tint::Unsure, &format!("  {line}"));
         }
         for text in group.profiles() {
             page.paragraph(2, Tint::Dim, &text);
         }
-    }
-    if let Some(legend) = ties(&groups) {
-        page.gap();
-        page.paragraph(0, Tint::Dim, legend);
     }
 }
 
@@ -154,32 +139,27 @@ fn throughput_column(group: &Group<'_>) -> Vec<String> {
     pairs.map(|(value, spread)| if spread.is_empty() { value } else { format!("{value} {spread}") }).collect()
 }
 
-fn reconstructions(page: &mut Page, analysis: &Analysis) {
-    if !analysis.reconstructions.is_empty() {
-        page.gap();
-    }
-    for reconstruction in &analysis.reconstructions {
-        let text = format!("{} is a reconstruction: {}", reconstruction.target, reconstruction.text);
-        page.paragraph(0, Tint::Unsure, &text);
-    }
-}
-
 fn claims(page: &mut Page, analysis: &Analysis) {
     if analysis.claims.is_empty() {
         return;
     }
     page.gap();
     page.paragraph(0, Tint::Bold, &claim_words::claims_title(analysis));
-    if let Some(text) = claim_words::by_chance(analysis.claims_by_chance) {
-        page.paragraph(0, Tint::Dim, &text);
-    }
+    let shared = claim_words::shared_notes(&analysis.claims);
     let labels = analysis.claims.iter().map(|claim| length(&claim_words::verdict(claim))).max().unwrap_or(0);
     for claim in &analysis.claims {
-        claim_entry(page, analysis, claim, labels);
+        claim_entry(page, analysis, claim, (labels, &shared));
+    }
+    for (place, note) in shared.iter().enumerate() {
+        page.paragraph(1, Tint::Plain, &format!("[{}] {note}", place + 1));
+    }
+    if let Some(text) = claim_words::by_chance(analysis.claims_by_chance) {
+        page.paragraph(1, Tint::Dim, &text);
     }
 }
 
-fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, labels: usize) {
+/// A claim in two lines, the second of them what was tested and measured; below them what is to be known of it alone.
+fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (labels, shared): (usize, &[&str])) {
     let tint = match claim.verdict {
         ClaimVerdict::Supported => Tint::Good,
         ClaimVerdict::Contradicted if claim.not_refuted.is_some() => Tint::Unsure,
@@ -188,14 +168,13 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, labe
         ClaimVerdict::NotTestable => Tint::Dim,
     };
     page.entry(1, (tint, &claim_words::verdict(claim)), labels, &claim.says);
-    let column = labels + 3;
-    let conditions = claim_words::claim_conditions(claim);
-    let mut below: Vec<String> = (!conditions.is_empty()).then(|| format!("where: {conditions}")).into_iter().collect();
-    below.extend(join(&claim_words::claim_figures(claim), "; ", page.width() - column));
-    below.extend(claim.notes.iter().cloned());
-    below.extend(claim_words::needs_blocks(claim, analysis));
-    for text in below {
-        page.paragraph(column, Tint::Plain, &text);
+    let place = |note: &String| shared.iter().position(|shared| shared == note);
+    let numbers: Vec<usize> = claim.notes.iter().filter_map(place).collect();
+    let numbers: String = numbers.iter().map(|place| format!(" [{}]", place + 1)).collect();
+    let own = claim.notes.iter().filter(|note| place(note).is_none()).cloned();
+    let figures = format!("{}{numbers}", claim_words::figures(claim));
+    for text in std::iter::once(figures).chain(own).chain(claim_words::needs_blocks(claim, analysis)) {
+        page.paragraph(labels + 3, Tint::Plain, &text);
     }
 }
 
@@ -213,12 +192,29 @@ fn finding_entry(page: &mut Page, finding: &Finding) {
     }
 }
 
-fn absent(page: &mut Page, analysis: &Analysis) {
-    if !analysis.absent.is_empty() {
-        page.gap();
+/// What holds for all of it, said once.
+fn notes(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
+    page.gap();
+    page.line(Tint::Bold, "Notes");
+    join(&words::header(analysis), " · ", page.width()).iter().for_each(|line| page.line(Tint::Dim, line));
+    words::notes(analysis, conditions).iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    words::session_marks(analysis).iter().for_each(|text| page.paragraph(0, Tint::Unsure, text));
+    for reconstruction in &analysis.reconstructions {
+        let text = format!("{} is a reconstruction: {}", reconstruction.target, reconstruction.text);
+        page.paragraph(0, Tint::Unsure, &text);
     }
     for (names, reason) in words::absent(analysis) {
         page.paragraph(0, Tint::Unsure, &format!("Absent: {}: {reason}", names.join(", ")));
+    }
+    let legends = ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
+    legends.for_each(|text| page.paragraph(0, Tint::Dim, &text));
+    let memory: BTreeSet<String> = groups.iter().flat_map(memory).collect();
+    memory.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    let missing: BTreeSet<String> = groups.iter().flat_map(missing).collect();
+    if page.is_verbose() {
+        missing.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    } else if !missing.is_empty() {
+        page.paragraph(0, Tint::Dim, "With -v: why a figure or a rank is missing");
     }
 }
 

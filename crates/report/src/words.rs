@@ -80,11 +80,11 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
     }
 }
 
-/// What to know before the tables, a sentence each.
+/// What holds for the whole run, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
     let first = [windows(analysis), toolchains(&analysis.environment)];
-    let notes = first.into_iter().flatten().chain(conditions.notes().iter().cloned()).chain(once.into_iter().flatten());
+    let notes = first.into_iter().chain(once).flatten();
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 

@@ -101,7 +101,7 @@ fn coloured() {
 #[test]
 fn a_narrow_terminal_changes_lines_not_words() {
     let load = loads::with_failures();
-    let style = report::Style { colour: false, width: 60 };
+    let style = report::Style { colour: false, width: 60, verbose: false };
     let narrow = load_text(&load.spec, &load.validity, &load.measured, URL, style);
     let words = |text: &str| text.split_whitespace().filter(|w| *w != "·").map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&narrow), words(&text(&load)));

@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Analysis, MOST_NEEDED_BLOCKS, Mark, MarkNote};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote};
 use report::{Style, run_json, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
@@ -92,7 +92,7 @@ fn what_was_never_launched_is_not_called_void() {
 #[test]
 fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
     for width in [82, 90, 120] {
-        assert_tidy(&run_text(&runs::full(), Style { colour: false, width }), width);
+        assert_tidy(&run_text(&runs::full(), Style { colour: false, width, verbose: false }), width);
     }
 }
 
@@ -106,5 +106,51 @@ fn a_blank_says_why_and_memory_what_it_counts() {
     analysis.groups[1].ranks[1].rank = None;
     let cell = &mut analysis.cells[0];
     (cell.cpu_us_per_request, cell.target_busy, cell.peak_memory_bytes) = (none("us"), None, none("bytes"));
-    insta::assert_snapshot!(text(&analysis));
+    insta::assert_snapshot!(run_text(&analysis, Style { verbose: true, ..PLAIN }));
+    let brief = text(&analysis);
+    assert!(brief.contains("With -v: why a figure") && !brief.contains("was not watched"), "{brief}");
+}
+
+/// The second line of a run: what its claims came to.
+fn answer(claims: &[ClaimAnalysis]) -> String {
+    let run = Analysis { claims: claims.to_vec(), ..runs::open_rate() };
+    text(&run).lines().nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn the_answer_comes_first() {
+    let claims = runs::full().claims;
+    let of = |verdict| claims.iter().find(|claim| claim.verdict == verdict).unwrap().clone();
+    let [held, refuted, open, untestable] = ClaimVerdict::ALL.map(of);
+    for (claims, said) in [
+        (vec![held.clone()], "The claim holds here."),
+        (vec![refuted.clone()], "The claim is contradicted."),
+        (vec![untestable.clone()], "The claim cannot be tested here."),
+        (vec![held.clone(), held.clone()], "All 2 claims hold here."),
+        (vec![held.clone(), held.clone(), open.clone()], "2 of 3 claims hold here, one is too close to call."),
+        (vec![open.clone(), held, open], "1 of 3 claims holds here, 2 are too close to call."),
+        (vec![refuted, untestable], "None of the 2 claims holds here: one is contradicted, one cannot be tested here."),
+    ] {
+        assert_eq!(answer(&claims), said);
+    }
+    assert_eq!(answer(&[]), "mine answers soonest: response p99 2.31 ms.");
+}
+
+#[test]
+fn what_several_claims_have_in_common_is_said_once() {
+    let mut full = runs::full();
+    full.claims.iter_mut().take(2).for_each(|claim| claim.notes.push("it is a reconstruction".to_owned()));
+    let shown = text(&full);
+    assert_eq!(shown.matches("it is a reconstruction").count(), 1, "{shown}");
+    assert!(shown.contains("\n [1] it is a reconstruction\n") && shown.matches(" [1]\n").count() == 2, "{shown}");
+}
+
+#[test]
+fn the_parts_come_in_the_order_in_which_they_matter() {
+    for shown in [text(&runs::full()), run_markdown(&runs::full())] {
+        let places =
+            ["3 of 7 claims hold", "Claims of smallnest", "service p99", "Looks serialised", "Notes", "seed 42"];
+        let places = places.map(|part| shown.find(part).unwrap_or_else(|| panic!("no {part} in {shown}")));
+        assert!(places.is_sorted(), "{places:?} in {shown}");
+    }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use model::{Gate, parse_gates};
 
 use super::values::{at_least_one, length_of_time, path, positive_rate, share};
-use super::{GeneratorArgs, ReportFormat};
+use super::{GeneratorArgs, ShownArgs};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -109,9 +109,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) runs: Option<PathBuf>,
 
-    /// What to print on stdout
-    #[arg(long, default_value = "text")]
-    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
 }
 
 impl CompareArgs {

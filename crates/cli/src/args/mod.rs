@@ -125,9 +125,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) generator: GeneratorArgs,
 
-    /// What to print on stdout
-    #[arg(long, default_value = "text")]
-    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
 }
 
 #[derive(Debug, Args)]
@@ -136,12 +135,23 @@ pub(crate) struct ReportArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
 
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+}
+
+/// How a run or a comparison is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct ShownArgs {
     /// What to print on stdout
     #[arg(long, default_value = "text")]
     pub(crate) format: ReportFormat,
+
+    /// In text, footnotes too: why a figure or a rank is missing
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
-/// How a run is shown.
+/// What a run or a comparison is printed as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
     /// For a terminal

@@ -43,7 +43,7 @@ fn mutated() -> impl Strategy<Value = String> {
 fn audited(text: &str, from: Option<AuditSource>) {
     if let Ok(rows) = detect::read("sample", text, from) {
         let audit = judge::audit(rows);
-        let shown = report::audit_text(&audit, Style { colour: false, width: 80 });
+        let shown = report::audit_text(&audit, Style { colour: false, width: 80, verbose: false });
         assert!(!shown.is_empty() && report::audit_json(&audit).starts_with('{'));
     }
 }

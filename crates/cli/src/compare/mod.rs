@@ -12,9 +12,10 @@ use std::sync::atomic::AtomicBool;
 use judge::Run;
 use lab::{RunFolder, RunRecord};
 use model::{CompareAnalysis, ComparePlan, Gate, GateVerdict, Metric, Plan};
+use report::Style;
 use report::format::counted;
 
-use crate::args::{CompareArgs, ReportFormat};
+use crate::args::{CompareArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, Request, Source};
 use crate::home;
@@ -123,7 +124,7 @@ fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Fa
              compare them all the same with --force"
         )));
     }
-    print(args.format, analysis)?;
+    print(args.shown, analysis)?;
     Ok(exit(analysis, false))
 }
 
@@ -194,26 +195,26 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
 fn measure(args: &CompareArgs, plan: Plan, stop: &AtomicBool) -> Result<Exit, Failure> {
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
-    conduct(args.format, trial, stop, progress)
+    conduct(args.shown, trial, stop, progress)
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
-pub(crate) fn resume(format: ReportFormat, mut opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
+pub(crate) fn resume(shown: ShownArgs, mut opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
     let _revisions = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
     let trial = opened.prepare(&stop, &mut progress)?;
-    conduct(format, trial, &stop, progress)
+    conduct(shown, trial, &stop, progress)
 }
 
-fn conduct(format: ReportFormat, trial: Trial, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
+fn conduct(shown: ShownArgs, trial: Trial, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = run::conduct(trial, false, stop, progress)?;
     let Some(ComparePlan { old, new, gates, .. }) = &ended.record.plan.comparison else {
         return Err(Failure::usage("this run is not a comparison"));
     };
     let mut analysis = judge::compare_targets(of(&ended.record), old, new, gates);
     analysis.elapsed_s = ended.analysis.elapsed_s;
-    print(format, &analysis)?;
+    print(shown, &analysis)?;
     conclude(&ended, &analysis)
 }
 
@@ -242,9 +243,9 @@ fn gates(args: &CompareArgs) -> &[Gate] {
     args.gate.as_ref().map_or(&[], |gates| &gates.0)
 }
 
-fn print(format: ReportFormat, analysis: &CompareAnalysis) -> Result<(), Failure> {
-    write_out(&match format {
-        ReportFormat::Text => report::compare_text(analysis, style()),
+fn print(shown: ShownArgs, analysis: &CompareAnalysis) -> Result<(), Failure> {
+    write_out(&match shown.format {
+        ReportFormat::Text => report::compare_text(analysis, Style { verbose: shown.verbose, ..style() }),
         ReportFormat::Json => report::compare_json(analysis),
         ReportFormat::Markdown => report::compare_markdown(analysis),
     })

@@ -5,8 +5,8 @@ pub(crate) mod runs;
 
 use report::Style;
 
-pub(crate) const PLAIN: Style = Style { colour: false, width: 100 };
-pub(crate) const COLOURED: Style = Style { colour: true, width: 100 };
+pub(crate) const PLAIN: Style = Style { colour: false, width: 100, verbose: false };
+pub(crate) const COLOURED: Style = Style { colour: true, width: 100, verbose: false };
 
 /// What holds for every text whatever it says.
 #[track_caller]

@@ -1,0 +1,215 @@
+//! What a run or a comparison says, in one sentence: the first thing that a reader sees.
+
+use std::collections::BTreeMap;
+
+use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow, ComparisonVerdict};
+
+use crate::format::{counted, number, plus_minus};
+use crate::page::Tint;
+use crate::rows::{Group, Row};
+use crate::words::latency;
+
+/// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
+pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint, String)> {
+    if analysis.cells.iter().all(|cell| cell.throughput.estimate.is_none()) {
+        return Some((Tint::Bad, "Nothing was measured: no launch counts.".to_owned()));
+    }
+    if analysis.preliminary {
+        return None;
+    }
+    if analysis.claims.is_empty() {
+        return standing(groups).map(|text| (Tint::Bold, text));
+    }
+    Some(verdict(&analysis.claims, analysis.cells.iter().any(|cell| cell.failing.bad)))
+}
+
+/// `6 of 7 claims hold here, one is too close to call.`
+fn verdict(claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
+    let ends = Ends::of(claims);
+    let others = ends.others();
+    let others = others.join(", ");
+    let text = match (ends.supported, claims.len()) {
+        (1, 1) => "The claim holds here.".to_owned(),
+        (0, 1) => format!("The claim {}.", others.trim_start_matches("one ")),
+        (all, total) if all == total => format!("All {total} claims hold here."),
+        (0, total) => format!("None of the {total} claims holds here: {others}."),
+        (1, total) => format!("1 of {total} claims holds here, {others}."),
+        (some, total) => format!("{some} of {total} claims hold here, {others}."),
+    };
+    let tint = match ends.supported == claims.len() && !is_bad {
+        true => Tint::Good,
+        false if ends.contradicted > 0 => Tint::Bad,
+        false => Tint::Unsure,
+    };
+    (tint, text)
+}
+
+/// How many claims ended how.
+#[derive(Default)]
+struct Ends {
+    supported: usize,
+    contradicted: usize,
+    not_refuted: usize,
+    close: usize,
+    open: usize,
+    not_testable: usize,
+}
+
+impl Ends {
+    fn of(claims: &[ClaimAnalysis]) -> Self {
+        let mut ends = Ends::default();
+        for claim in claims {
+            *match claim.verdict {
+                ClaimVerdict::Supported => &mut ends.supported,
+                ClaimVerdict::Contradicted if claim.not_refuted.is_some() => &mut ends.not_refuted,
+                ClaimVerdict::Contradicted => &mut ends.contradicted,
+                // More launches would settle it.
+                ClaimVerdict::Inconclusive if claim.needs_blocks.is_some() => &mut ends.close,
+                ClaimVerdict::Inconclusive => &mut ends.open,
+                ClaimVerdict::NotTestable => &mut ends.not_testable,
+            } += 1;
+        }
+        ends
+    }
+
+    /// Those that are not supported: `one is contradicted`, `2 are too close to call`.
+    fn others(&self) -> Vec<String> {
+        [
+            (self.contradicted, ["is contradicted", "are contradicted"]),
+            (self.close, ["is too close to call", "are too close to call"]),
+            (self.open, ["is inconclusive", "are inconclusive"]),
+            (self.not_refuted, ["is not refuted by so few cores", "are not refuted by so few cores"]),
+            (self.not_testable, ["cannot be tested here", "cannot be tested here"]),
+        ]
+        .into_iter()
+        .filter_map(|(count, [one, many])| match count {
+            0 => None,
+            1 => Some(format!("one {one}")),
+            count => Some(format!("{count} {many}")),
+        })
+        .collect()
+    }
+}
+
+/// Who leads, where nothing was claimed.
+fn standing(groups: &[Group<'_>]) -> Option<String> {
+    let ranked: Vec<&Group> = groups.iter().filter(|group| group.is_ranked()).collect();
+    match ranked[..] {
+        [] => range(groups),
+        [only] => leaders_of_one(only),
+        _ => leaders_of_several(&ranked),
+    }
+}
+
+/// `mine serves 9,214 requests/s (± 0.6 %).`, or from the least to the most where there are several cells of one target.
+fn range(groups: &[Group<'_>]) -> Option<String> {
+    let cells: Vec<&CellAnalysis> = groups.iter().flat_map(|group| &group.rows).map(|row| row.cell).collect();
+    let target = cells.first()?.levels.target();
+    let rates: Vec<f64> = cells.iter().filter_map(|cell| cell.throughput.estimate).collect();
+    let (least, most) = (rates.iter().copied().reduce(f64::min)?, rates.iter().copied().reduce(f64::max)?);
+    let at_least = if cells.iter().any(|cell| cell.at_least) { "at least " } else { "" };
+    match cells[..] {
+        _ if cells.iter().any(|cell| cell.levels.target() != target) => None,
+        [only] => {
+            let spread = plus_minus(&only.throughput).map_or(String::new(), |spread| match spread.strip_prefix('(') {
+                Some(_) => format!(" {spread}"),
+                None => format!(" ({spread})"),
+            });
+            Some(format!("{target} serves {at_least}{} requests/s{spread}.", number(most)))
+        }
+        _ => {
+            let (least, most) = (number(least), number(most));
+            Some(format!("{target} serves {at_least}{least} to {most} requests/s, by its conditions."))
+        }
+    }
+}
+
+/// Those of a table that share the first rank.
+fn leaders<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
+    group.rows.iter().filter(|row| row.rank.trim_end_matches('=') == "1").collect()
+}
+
+fn names(rows: &[&Row<'_>]) -> String {
+    listed(&rows.iter().map(|row| row.cell.levels.target().to_owned()).collect::<Vec<_>>())
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn leaders_of_one(group: &Group<'_>) -> Option<String> {
+    let leaders = leaders(group);
+    let (serve, serves) = match group.rank_note() {
+        Some(_) => ("answer soonest", "answers soonest"),
+        None => ("serve the most", "serves the most"),
+    };
+    Some(match leaders[..] {
+        [] => return None,
+        [first] => format!("{} {serves}: {}.", names(&leaders), figure(first, group)),
+        _ if leaders.len() == group.rows.len() => format!("{} are too close to call.", names(&leaders)),
+        _ => format!("{} {serve}, and are too close to call among themselves.", names(&leaders)),
+    })
+}
+
+/// What the first of a table is ranked by.
+fn figure(row: &Row<'_>, group: &Group<'_>) -> String {
+    match group.rank_note() {
+        Some(_) => {
+            let p99 = &row.cell.latency_us;
+            format!("response p99 {}", p99.p99.estimate.map_or("–".to_owned(), |us| latency(us, p99.censored)))
+        }
+        None => format!("{} requests/s", row.throughput),
+    }
+}
+
+/// `a is first under 3 of 5 sets of conditions, b under 2; ties count for each.`
+fn leaders_of_several(groups: &[&Group<'_>]) -> Option<String> {
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    let all: Vec<Vec<&Row>> = groups.iter().map(|group| leaders(group)).collect();
+    all.iter().flatten().for_each(|row| *first.entry(row.cell.levels.target()).or_default() += 1);
+    let mut first: Vec<(&str, usize)> = first.into_iter().collect();
+    first.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let ((name, times), others) = first.split_first()?;
+    let others: String = others.iter().map(|(name, times)| format!(", {name} under {times}")).collect();
+    let ties = if all.iter().any(|leaders| leaders.len() > 1) { "; ties count for each" } else { "" };
+    Some(format!("{name} is first under {times} of {} sets of conditions{others}{ties}.", groups.len()))
+}
+
+/// The answer to "is the new one slower?". Nothing while there are too few launches for one.
+pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> Option<(Tint, String)> {
+    if analysis.blocks < LAUNCHES_FOR_A_VERDICT {
+        return None;
+    }
+    let came_to = |verdict| -> Vec<&CompareRow> { analysis.rows.iter().filter(|row| is_found(row, verdict)).collect() };
+    let [worse, better, same] =
+        [ComparisonVerdict::Slower, ComparisonVerdict::Faster, ComparisonVerdict::Same].map(came_to);
+    let total = analysis.rows.len();
+    let open = total - worse.len() - better.len() - same.len();
+    let others = [(better.len(), "better"), (same.len(), "the same"), (open, "not settled")];
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    let others: String = others.map(|(count, words)| format!(", {count} {words}")).collect();
+    let figures = counted(total as u64, "figure", "figures");
+    let are_worse = match worse.len() {
+        0 => format!("none of {figures} is worse{others}"),
+        1 => format!("1 of {figures} is worse{others}"),
+        count => format!("{count} of {figures} are worse{others}"),
+    };
+    Some(match (worse.is_empty(), open) {
+        (true, 0) => (Tint::Good, format!("No: {are_worse}.")),
+        (true, _) => (Tint::Unsure, format!("Not shown: {are_worse}.")),
+        _ if worse.iter().any(|row| row.metric.is_speed()) => (Tint::Bad, format!("Yes: {are_worse}.")),
+        _ => (Tint::Bad, format!("Not shown to be slower, but {are_worse}.")),
+    })
+}
+
+fn is_found(row: &CompareRow, verdict: ComparisonVerdict) -> bool {
+    row.verdict == verdict && row.withheld.is_none()
+}
+
+/// Fewest launches of each server that a verdict rests on (METHOD, section 4).
+pub(crate) const LAUNCHES_FOR_A_VERDICT: u32 = 6;
