@@ -1,0 +1,85 @@
+//! What earlier versions of bourdon recorded is read and resumed as it was.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use run_support::{Json, Lab, Record, repository};
+
+const FILES: [&str; 3] = ["plan.toml", "environment.json", "trials.jsonl"];
+const FOLDERS: [&str; 4] = ["histograms", "profiles", "samples", "stderr"];
+
+/// A copy of what a version recorded.
+fn first_version() -> (Lab, Record) {
+    let folder = repository().join("crates/cli/tests/recorded/first-version");
+    let lab = Lab::new();
+    let record = Record::new(lab.path().join("recorded"));
+    std::fs::create_dir(record.path()).unwrap();
+    for file in FILES {
+        std::fs::copy(folder.join(file), record.path().join(file)).unwrap();
+    }
+    FOLDERS.iter().for_each(|folder| std::fs::create_dir(record.path().join(folder)).unwrap());
+    (lab, record)
+}
+
+/// What that version made of it.
+fn analysis() -> Json {
+    let path = repository().join("crates/cli/tests/recorded/first-version/analysis.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn plan(record: &Record) -> toml::Table {
+    toml::from_str(&record.text("plan.toml")).unwrap()
+}
+
+#[test]
+fn a_record_of_the_first_version_gives_the_figures_that_it_gave() {
+    let (lab, record) = first_version();
+    let outcome = lab.bourdon(&["report", record.name(), "--format", "json"]);
+    let (now, before) = (outcome.json(), analysis());
+    assert_eq!(now["relative_rates"], before["relative_rates"]);
+    assert_eq!(now["cells"].as_array().unwrap().len(), 7);
+    for (now, before) in now["cells"].as_array().unwrap().iter().zip(before["cells"].as_array().unwrap()) {
+        for figure in ["where", "trials", "warm_up_s", "window_s", "throughput", "latency_us", "cpu_us_per_request"] {
+            assert_eq!(now[figure], before[figure], "{figure}");
+        }
+    }
+    assert_eq!(now["claims"][0]["measured"], before["claims"][0]["measured"]);
+}
+
+#[test]
+fn a_record_of_the_first_version_is_resumed_under_its_own_plan() {
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        eprintln!("NOT RUN: the record is of two CPUs");
+        return;
+    }
+    let (lab, record) = first_version();
+    let before = plan(&record);
+    let outcome = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]);
+    assert!(!outcome.stderr.contains("in a closed load, for its rate"), "a rate is settled once: {}", outcome.stderr);
+    let (mut after, launches) = (plan(&record), record.launches());
+    assert_eq!(launches.len(), 24, "seven cells and one against itself, three times: {}", outcome.stderr);
+    assert_eq!(after.remove("blocks").unwrap()["max"].as_integer(), Some(3));
+    assert_eq!(after.remove("blocks_before").unwrap().as_array().map(Vec::len), Some(1));
+    for (key, value) in before.iter().filter(|(key, _)| *key != "blocks") {
+        assert!(has_all(&after[key], value), "{key}: {value} became {}", after[key]);
+    }
+    let third: Vec<&Json> = launches.iter().filter(|launch| launch["block"] == 3).collect();
+    for launch in third {
+        let census = &launch["observation"]["census"];
+        let asks = launch["where"]["path"] == "/whoami";
+        assert_eq!(census["units"].as_u64().is_some_and(|units| units > 0), asks, "{census}");
+    }
+}
+
+/// Whether everything in one value is in another, which may have more keys.
+fn has_all(whole: &toml::Value, part: &toml::Value) -> bool {
+    match (whole, part) {
+        (toml::Value::Table(whole), toml::Value::Table(part)) => {
+            part.iter().all(|(key, value)| whole.get(key).is_some_and(|kept| has_all(kept, value)))
+        }
+        (toml::Value::Array(whole), toml::Value::Array(part)) => {
+            whole.len() == part.len() && whole.iter().zip(part).all(|(whole, part)| has_all(whole, part))
+        }
+        _ => whole == part,
+    }
+}
