@@ -4,6 +4,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Event, TrialRecord};
 
+use ::report::format::counted;
+
 use crate::output::{say, stderr_text};
 
 /// Shows on stderr which step of a work of unknown length is under way: in one line on a terminal, else a line each.
@@ -56,7 +58,9 @@ pub(crate) struct RunProgress {
     drawing: Option<Sender<()>>,
     label: String,
     block: u32,
-    block_trials: usize,
+    block_trials: u64,
+    /// Trials of the block whose target did not come up.
+    block_not_up: u64,
 }
 
 impl RunProgress {
@@ -65,7 +69,7 @@ impl RunProgress {
         if let Ok(style) = ProgressStyle::with_template("{elapsed} [{pos}/{len}] {bar:20} {wide_msg} eta {eta}") {
             bar.set_style(style);
         }
-        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0 }
+        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0, block_not_up: 0 }
     }
 
     /// Takes one event.
@@ -102,7 +106,8 @@ impl RunProgress {
     }
 
     fn end_trial(&mut self, record: &TrialRecord) {
-        self.block_trials += 1;
+        let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
+        *number += 1;
         self.bar.inc(1);
         if let Some(failure) = &record.failure {
             self.say(&format!("{} ({}): {}", record.id, record.levels, failure.text));
@@ -126,11 +131,11 @@ impl RunProgress {
     }
 
     fn end_block(&mut self) {
-        if self.block_trials > 0 && self.bar.is_hidden() {
-            let trials = ::report::format::counted(self.block_trials as u64, "trial", "trials");
-            say(format!("block {}: {trials}", self.block));
+        let (trials, not_up) = (std::mem::take(&mut self.block_trials), std::mem::take(&mut self.block_not_up));
+        if trials + not_up > 0 && self.bar.is_hidden() {
+            let not_up = if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not come up") };
+            say(format!("block {}: {}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
-        self.block_trials = 0;
     }
 
     fn say(&self, line: &str) {

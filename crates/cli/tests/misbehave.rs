@@ -186,6 +186,15 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
         let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
         let (tried, not): (Vec<&Json>, Vec<&Json>) = failures.iter().partition(|failure| failure["stage"] == stage);
         assert_eq!(tried.len(), 2, "one try each time: {failures:?}");
+        let waited =
+            |failure: &&Json| failure["waited_ms"].as_u64().unwrap() >= if target.contains("200ms") { 200 } else { 0 };
+        assert!(tried.iter().all(waited), "{failures:?}");
+        // With the twin of the odd one, which is the first of the plan.
+        stopped.says(&["block 1: 1 trial, 2 whose server did not come up"]).shows(&[
+            "1 launch a cell",
+            "1 launch did not come up",
+            "1 trial launched; 1 did not come up; 1 not tried",
+        ]);
         let is_said = |failure: &&Json| failure["text"].as_str().unwrap().starts_with("not launched again: ");
         assert!(!not.is_empty() && not.iter().all(is_said), "{failures:?}");
     }

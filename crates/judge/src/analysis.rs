@@ -1,11 +1,11 @@
 use model::{
     ANALYSIS_SCHEMA, Analysis, ClaimAnalysis, ClaimChance, Environment, Plan, RankGroup, Reconstruction, TrialCount,
-    TrialRecord, VoidTrial,
+    TrialRecord, TrialStage, VoidTrial,
 };
 
 use crate::records::{Launch, Records};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
-use crate::{cells, claims, comparisons, findings, session};
+use crate::{cells, claims, comparisons, findings, session, trial};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
 ///
@@ -40,7 +40,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         claims,
         findings: findings::find(&records),
         session: session::analyse(&records),
-        trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
+        trials: count(records.all().len(), &void_trials),
         void_trials,
     }
 }
@@ -69,6 +69,20 @@ fn ranked(mut groups: Vec<RankGroup>, settled: bool) -> Vec<RankGroup> {
 fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
     let of = |text: &String, name: &String| Reconstruction { target: name.clone(), text: text.clone() };
     plan.targets.iter().filter_map(|target| Some(of(target.reconstruction.as_ref()?, &target.name))).collect()
+}
+
+/// How many trials there are, and what became of those that do not count.
+pub(crate) fn count(total: usize, void: &[VoidTrial]) -> TrialCount {
+    let failed = |stages: &[TrialStage]| {
+        let is_one = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code == trial::code(*stage));
+        void.iter().filter(is_one).count() as u32
+    };
+    TrialCount {
+        total: total as u32,
+        void: void.len() as u32,
+        not_up: failed(&[TrialStage::Launch, TrialStage::Ready]),
+        not_tried: failed(&[TrialStage::NotTried]),
+    }
 }
 
 /// Every void launch, by block and then in the plan's order.

@@ -61,13 +61,14 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
         .collect();
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
     let void_trials = analysis::void_trials(&records);
+    let cells: Vec<usize> = pairs.iter().flat_map(|pair| [pair.old.1, pair.new.1]).collect();
     CompareAnalysis {
         interleaved: true,
-        blocks: records.complete_blocks() as u32,
+        blocks: records.blocks_of(&cells) as u32,
         blocks_before: analysis::blocks_before(run.plan).collect(),
         seed: Some(run.plan.seed),
         session: session::analyse(&records),
-        trials: TrialCount { total: records.all().len() as u32, void: void_trials.len() as u32 },
+        trials: analysis::count(records.all().len(), &void_trials),
         void_trials,
         ..judge(run, &pairs, (title(old), title(new)), gates)
     }
@@ -94,14 +95,15 @@ pub fn compare_runs(
         return Err(CompareError::NothingInCommon { old: cells(old.plan), new: cells(new.plan) });
     }
     let void_trials: Vec<VoidTrial> = [&before, &after].into_iter().flat_map(analysis::void_trials).collect();
-    let total = (before.all().len() + after.all().len()) as u32;
+    let cells = |of: fn(&Pair) -> usize| pairs.iter().map(of).collect::<Vec<usize>>();
+    let (old_cells, new_cells) = (cells(|pair| pair.old.1), cells(|pair| pair.new.1));
     Ok(CompareAnalysis {
         interleaved: false,
-        blocks: before.complete_blocks().min(after.complete_blocks()) as u32,
+        blocks: before.blocks_of(&old_cells).min(after.blocks_of(&new_cells)) as u32,
         blocks_before: analysis::blocks_before(old.plan).chain(analysis::blocks_before(new.plan)).collect(),
         seed: None,
         session: both(session::analyse(&before), session::analyse(&after)),
-        trials: TrialCount { total, void: void_trials.len() as u32 },
+        trials: analysis::count(before.all().len() + after.all().len(), &void_trials),
         void_trials,
         differences: differences(old, new),
         ..judge(new, &pairs, names, gates)
@@ -156,7 +158,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         seed: None,
         differences: Vec::new(),
         session: SessionAnalysis::default(),
-        trials: TrialCount { total: 0, void: 0 },
+        trials: TrialCount::default(),
         void_trials: Vec::new(),
         elapsed_s: None,
     }

@@ -26,11 +26,12 @@ pub fn time_at_work_s(
     Some(begun.windows(2).map(until_next).sum::<f64>() + told_s(plan, last))
 }
 
-/// What a trial's record tells of how long it took.
+/// What a trial's record tells of how long it took, or of how long its target was waited for.
 fn told_s(plan: &Plan, trial: &TrialRecord) -> f64 {
     let warm_up_s = load(plan, trial).map_or(0.0, |load| load.warm_up_ns as f64 / 1e9);
     let loaded_s = trial.measurement.as_ref().map_or(0.0, |measured| warm_up_s + measured.window_s);
-    trial.time_to_ready_ms.unwrap_or(0.0) / 1e3 + loaded_s
+    let waited_ms = trial.failure.as_ref().and_then(|failure| failure.waited_ms).unwrap_or(0);
+    trial.time_to_ready_ms.unwrap_or(waited_ms as f64) / 1e3 + loaded_s
 }
 
 fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a CellLoad> {
@@ -92,7 +93,9 @@ mod tests {
         assert_eq!(at_work_s(&(plan, trials)), Some(waited_s + 11.08));
         let (plan, mut trials) = run(&[100.0, 5000.0]);
         fail_at_launch(&mut trials[0]);
-        assert_eq!(at_work_s(&(plan, trials)), Some(11.08), "its record tells of no time");
+        assert_eq!(at_work_s(&(plan.clone(), trials.clone())), Some(11.08), "its record tells of no time");
+        trials[0].failure.as_mut().unwrap().waited_ms = Some(2_500);
+        assert_eq!(at_work_s(&(plan, trials)), Some(13.58), "this one does");
     }
 
     #[test]

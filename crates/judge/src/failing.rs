@@ -16,19 +16,27 @@ pub(crate) fn wrong_content(measured: &Measurement) -> [(&'static str, u64); 3] 
     ]
 }
 
+/// How many replies of a load had wrong content.
+pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
+    wrong_content(measured).iter().map(|(_, number)| number).sum()
+}
+
 /// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
 /// content was wrong, when the server stopped answering, or when they were never served (and the generator was there to
 /// see it).
 pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
     let mut books = Accounting::default();
-    let (mut content, mut unserved, mut served, mut stopped_at_s) = (0, false, false, None);
+    let (mut content, mut unserved, mut served, mut stopped_at_s, mut unanswered) = (0, false, false, None, 0);
     for load in loads {
         books.merge(&load.accounting);
-        content += wrong_content(load).iter().map(|(_, number)| number).sum::<u64>();
+        content += wrong_replies(load);
         let nothing = nothing_completed(load);
         unserved |= nothing && stood_still(load).is_none();
         served |= !nothing;
-        stopped_at_s = stopped_at_s.or_else(|| stopped(load));
+        if let Some(after_s) = stopped(load) {
+            stopped_at_s.get_or_insert(after_s);
+            unanswered += load.accounting.scheduled.saturating_sub(load.accounting.completed);
+        }
     }
     let failed_share = books.error_share();
     Failing {
@@ -36,6 +44,7 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
         allowed_share: allowed,
         wrong_content: content,
         stopped_at_s,
+        unanswered,
         bad: failed_share > allowed || content > 0 || stopped_at_s.is_some() || (unserved && !served),
     }
 }
@@ -151,7 +160,15 @@ mod tests {
         };
         // Refusals count as failures of their second, what waits for a connection does not.
         assert_eq!((open(NotSent::Refused, 1_000).stopped_at_s, open(NotSent::Refused, 1_000).bad), (Some(3.0), true));
-        assert_eq!(open(NotSent::WaitingAtEnd, 0).stopped_at_s, None);
+        let (died, behind) = (open(NotSent::Refused, 1_000), open(NotSent::WaitingAtEnd, 0));
+        assert_eq!((behind.stopped_at_s, behind.unanswered), (None, 0));
+        assert_eq!(died.unanswered, 7_000, "what was not sent had no answer either");
+        let waited = open(NotSent::WaitingAtEnd, 1);
+        assert_eq!(
+            (waited.unanswered, waited.failed_share < 0.01),
+            (7_000, true),
+            "whether or not it counts as failed"
+        );
     }
 
     #[test]

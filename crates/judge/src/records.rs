@@ -147,10 +147,21 @@ impl<'a> Records<'a> {
         &self.blocks
     }
 
-    /// Blocks in which every cell has a record, void or not.
+    /// Blocks in which every cell has a record, void or not, and one of them at least was measured: what never came up is
+    /// no evidence, and takes none away from the others.
     pub(crate) fn complete_blocks(&self) -> usize {
-        let complete = |block: &u32| self.cells.iter().all(|launches| launches.contains_key(block));
-        self.blocks().iter().filter(|block| complete(block)).count()
+        let complete = |block: &&u32| self.cells.iter().all(|launches| launches.contains_key(block));
+        let any = |block: &&u32| (0..self.cells.len()).any(|cell| self.is_measured(cell, **block));
+        self.blocks().iter().filter(complete).filter(any).count()
+    }
+
+    /// Blocks in which each of these cells was measured, void or not.
+    pub(crate) fn blocks_of(&self, cells: &[usize]) -> usize {
+        self.blocks().iter().filter(|block| cells.iter().all(|cell| self.is_measured(*cell, **block))).count()
+    }
+
+    fn is_measured(&self, cell: usize, block: u32) -> bool {
+        self.launch(cell, block).is_some_and(|launch| launch.record.measurement.is_some())
     }
 
     /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and by

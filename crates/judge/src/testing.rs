@@ -393,7 +393,7 @@ pub(crate) fn fail_at_launch(trial: &mut TrialRecord) {
     trial.observation = None;
     trial.time_to_ready_ms = None;
     let text = "no such file".to_owned();
-    trial.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new() });
+    trial.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new(), waited_ms: None });
 }
 
 /// Makes some replies of a trial wrong.

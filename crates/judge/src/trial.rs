@@ -100,14 +100,18 @@ fn broken(checks: &[InvariantCheck]) -> Option<Reason> {
 }
 
 fn failed(failure: &TrialFailure) -> Reason {
-    let code = match failure.stage {
+    Reason::new(code(failure.stage), failure.text.clone())
+}
+
+/// The code of what failed at a stage.
+pub(crate) fn code(stage: TrialStage) -> &'static str {
+    match stage {
         TrialStage::Launch => "launch",
         TrialStage::Ready => "ready",
         TrialStage::NotTried => "not-tried",
         TrialStage::Load => "load",
         TrialStage::Died => "died",
-    };
-    Reason::new(code, failure.text.clone())
+    }
 }
 
 #[cfg(test)]

@@ -117,19 +117,15 @@ impl Launcher for ProcessLauncher {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Box<dyn Running>, Unlaunched> {
-        let failed = |stage, text| Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output) });
-        let unlaunched = |unready| match unready {
-            Unready::Here(text) => Unlaunched::Prevented(text),
-            Unready::NotStarted(text) => failed(TrialStage::Launch, text + &hint::shell(&spec.target.launch.run)),
-            Unready::Not(text) => failed(TrialStage::Ready, text + &hint::shell(&spec.target.launch.run)),
-            Unready::Unheard(text) => failed(TrialStage::Ready, text + &hint::server(&spec.target.launch)),
-        };
-        let mut process = self.start(spec).map_err(unlaunched)?;
+        let start_ns = MonotonicClock.now_ns();
+        let waited_ns = || MonotonicClock.now_ns() - start_ns;
+        let mut process = self.start(spec).map_err(|unready| unready.of_launch(spec, waited_ns()))?;
         match process.wait_until_ready(&spec.target.launch, stop, tell) {
             Ok(()) => Ok(Box::new(process)),
             Err(unready) => {
+                let waited_ns = waited_ns();
                 process.guarded.end();
-                Err(unlaunched(unready))
+                Err(unready.of_launch(spec, waited_ns))
             }
         }
     }
@@ -151,6 +147,19 @@ impl Unready {
     /// Of a process that was heard on its port, or was not.
     fn of(heard: bool, text: String) -> Self {
         if heard { Unready::Not(text) } else { Unready::Unheard(text) }
+    }
+
+    /// Of a launch, after its target was waited for so long.
+    fn of_launch(self, spec: &LaunchSpec<'_>, waited_ns: u64) -> Unlaunched {
+        let recipe = &spec.target.launch;
+        let (stage, text) = match self {
+            Unready::Here(text) => return Unlaunched::Prevented(text),
+            Unready::NotStarted(text) => (TrialStage::Launch, text + &hint::shell(&recipe.run)),
+            Unready::Not(text) => (TrialStage::Ready, text + &hint::shell(&recipe.run)),
+            Unready::Unheard(text) => (TrialStage::Ready, text + &hint::server(recipe)),
+        };
+        let waited_ms = Some(waited_ns / 1_000_000);
+        Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output), waited_ms })
     }
 }
 

@@ -186,16 +186,10 @@ fn note_broken(broken: &mut Broken, record: &TrialRecord) {
     }
 }
 
-/// Whether the target of a trial got ready.
-fn started(trial: &TrialRecord) -> bool {
-    let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
-    trial.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage))
-}
-
 /// Parts the trials after which their target has not started, themselves included, from all others.
 fn not_started_since(done: Vec<TrialRecord>) -> (Vec<TrialRecord>, Vec<TrialRecord>) {
     let mut last_started: BTreeMap<String, usize> = BTreeMap::new();
-    for (index, trial) in done.iter().enumerate().filter(|(_, trial)| started(trial)) {
+    for (index, trial) in done.iter().enumerate().filter(|(_, trial)| trial.is_up()) {
         last_started.insert(trial.levels.target().to_owned(), index);
     }
     let is_since =
@@ -211,13 +205,13 @@ fn not_started_since(done: Vec<TrialRecord>) -> (Vec<TrialRecord>, Vec<TrialReco
 fn never_started(done: &[TrialRecord]) -> Vec<String> {
     let mut targets: BTreeMap<&str, bool> = BTreeMap::new();
     for trial in done {
-        *targets.entry(trial.levels.target()).or_default() |= started(trial);
+        *targets.entry(trial.levels.target()).or_default() |= trial.is_up();
     }
     targets.into_iter().filter(|(_, started)| !started).map(|(target, _)| target.to_owned()).collect()
 }
 
 fn given_up(mut record: TrialRecord, why: &str) -> TrialRecord {
     let text = format!("not launched again: {why}");
-    record.failure = Some(TrialFailure { stage: TrialStage::NotTried, text, output: String::new() });
+    record.failure = Some(TrialFailure { stage: TrialStage::NotTried, text, output: String::new(), waited_ms: None });
     record
 }

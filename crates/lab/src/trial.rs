@@ -177,7 +177,7 @@ impl Rungs<'_> {
         tell: &mut dyn FnMut(Told<'_>),
         made: &mut TrialOutput,
     ) -> Result<(), String> {
-        let died = |text| TrialFailure { stage: TrialStage::Died, text, output: String::new() };
+        let died = |text| TrialFailure { stage: TrialStage::Died, text, output: String::new(), waited_ms: None };
         if let Some(text) = self.running.ended() {
             made.record.failure = Some(died(format!("it {text} before this load")));
             return Ok(());

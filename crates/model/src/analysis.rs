@@ -47,7 +47,7 @@ pub struct Analysis {
     pub quick: bool,
     /// Whether there are fewer than six blocks: figures, no verdict.
     pub preliminary: bool,
-    /// Blocks in which every cell has a record.
+    /// Blocks in which every cell has a record, and one of them at least a measurement.
     pub blocks: u32,
     /// How many blocks were asked for at most before more were, to resume the run; empty where that never changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,8 +125,26 @@ pub struct Reconstruction {
 pub struct TrialCount {
     /// All.
     pub total: u32,
-    /// Of these void or failed.
+    /// Of these void or failed, those that follow among them.
     pub void: u32,
+    /// Of these the launches whose target did not come up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_up: u32,
+    /// Of these the ones that were not tried, because their target had not come up before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_tried: u32,
+}
+
+impl TrialCount {
+    /// Launches whose target came up.
+    pub fn up(&self) -> u32 {
+        self.total.saturating_sub(self.not_up).saturating_sub(self.not_tried)
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A trial whose figures are not used.

@@ -56,6 +56,14 @@ pub struct TrialRecord {
     pub failure: Option<TrialFailure>,
 }
 
+impl TrialRecord {
+    /// Whether its target got ready.
+    pub fn is_up(&self) -> bool {
+        let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
+        self.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage))
+    }
+}
+
 /// Where a trial failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -81,4 +89,7 @@ pub struct TrialFailure {
     pub text: String,
     /// The last lines that the target wrote.
     pub output: String,
+    /// For how long its target was waited for, in milliseconds; only of one that did not come up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
 }

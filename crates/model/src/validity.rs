@@ -46,6 +46,11 @@ pub struct Validity {
     pub failing: Failing,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// How many requests failed against how many may, and whether what came back was right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -59,6 +64,10 @@ pub struct Failing {
     /// Seconds of the window after which no reply came any more, where requests failed to its end; none where it was
     /// served to the end.
     pub stopped_at_s: Option<f64>,
+    /// Requests of such windows without any answer: those that failed, and those that still waited, for a reply or to be
+    /// sent. Only the first are in the share above.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unanswered: u64,
     /// Whether the answer is bad: more failed than may, content was wrong, the server stopped answering, or nothing was
     /// served at all.
     pub bad: bool,

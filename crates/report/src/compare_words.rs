@@ -39,6 +39,7 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     let environment = &analysis.environment;
     let mut parts = vec![how, machine(environment), environment.started_at.chars().take(10).collect()];
     parts.extend(analysis.elapsed_s.map(elapsed));
+    parts.splice(1..1, words::not_up(analysis.trials));
     parts.retain(|part| !part.is_empty());
     parts
 }
@@ -375,7 +376,8 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
     let count = analysis.trials;
     let mut said = Vec::new();
     if count.void > 0 {
-        said.push(format!("{} of {} launches void:", count.void, count.total));
+        let void = || format!("{} of {} launches void", count.void, count.total);
+        said.push(format!("{}:", words::not_all_up(count, "launch", "launches").unwrap_or_else(void)));
     }
     said.extend(words::void_trials(&analysis.void_trials, conditions));
     said

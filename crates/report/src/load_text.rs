@@ -119,9 +119,10 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     if let Some(stopped_s) = validity.failing.stopped_at_s {
         let [within, of] = [stopped_s, measured.window_s].map(seconds);
         let text = format!(
-            "The server stopped answering within the first {within} of the window of {of}: requests then failed."
+            "The server stopped answering within the first {within} of the window of {of}: {} then had no answer.",
+            counted(validity.failing.unanswered, "request", "requests")
         );
-        page.line(Tint::Bad, &text);
+        page.paragraph(0, Tint::Bad, &text);
     }
     match validity.verdict {
         // Nothing is no lower bound worth the name.

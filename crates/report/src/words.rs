@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, ProfiledBy,
-    RelativeRate, VoidTrial, short_name,
+    RelativeRate, TrialCount, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -45,11 +45,17 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     let launches = counted(analysis.blocks.into(), "launch a cell", "launches a cell");
     let mut parts =
         vec![format!("{}{quick}", analysis.name), format!("{launches}, interleaved, seed {}", analysis.seed)];
+    parts.extend(not_up(analysis.trials));
     parts.push(machine(&analysis.environment));
     parts.push(analysis.environment.started_at.chars().take(10).collect());
     parts.extend(analysis.elapsed_s.map(elapsed));
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// `2 launches did not come up`, where some did not: they are none of those that are counted beside it.
+pub(crate) fn not_up(count: TrialCount) -> Option<String> {
+    (count.not_up > 0).then(|| format!("{} did not come up", counted(count.not_up.into(), "launch", "launches")))
 }
 
 pub(crate) fn machine(environment: &Environment) -> String {
@@ -116,7 +122,8 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
             "The server stopped answering inside a window".to_owned(),
             those(&stopped, &|cell| {
                 let within = cell.failing.stopped_at_s.map_or(String::new(), seconds);
-                format!(" within its first {within}")
+                let requests = counted(cell.failing.unanswered, "request", "requests");
+                format!(" within its first {within}, {requests} without an answer")
             }),
         ),
         ("Nothing was served".to_owned(), those(&silent, &|_| String::new())),
@@ -202,11 +209,29 @@ pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<String>, &str)> {
     by_reason
 }
 
-/// `1 trial void of 36`, and nothing when none is.
+/// `1 trial void of 36`, and nothing when none is; `30 trials launched, 1 of them void; 2 did not come up; 4 not tried`
+/// where targets did not come up.
 pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
-    (count.void > 0)
-        .then(|| format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into())))
+    let void =
+        || format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into()));
+    (count.void > 0).then(|| not_all_up(count, "trial", "trials").unwrap_or_else(void))
+}
+
+/// What became of the trials where not every target came up.
+pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<String> {
+    let others = count.not_up + count.not_tried;
+    let up = format!("{} launched", counted(count.up().into(), one, many));
+    let void = match count.void.saturating_sub(others) {
+        0 => String::new(),
+        void => format!(", {} of them void", thousands(void.into())),
+    };
+    let not_up = format!("; {} did not come up", thousands(count.not_up.into()));
+    let not_tried = match count.not_tried {
+        0 => String::new(),
+        number => format!("; {} not tried", thousands(number.into())),
+    };
+    (others > 0).then(|| format!("{up}{void}{not_up}{not_tried}"))
 }
 
 /// A line for each void trial, and one for all that were not made because their target had not started before.

@@ -83,7 +83,7 @@ fn revisions() -> CompareAnalysis {
             }],
             marks: vec![MarkNote::new(Mark::Drift, "throughput over 7 blocks, p = 0.021")],
         },
-        trials: TrialCount { total: 24, void: 0 },
+        trials: TrialCount { total: 24, void: 0, ..TrialCount::default() },
         void_trials: Vec::new(),
         elapsed_s: Some(104.0),
     }

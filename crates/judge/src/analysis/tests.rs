@@ -22,7 +22,7 @@ fn a_difference_is_found_and_a_tie_stays_a_tie() {
     assert_eq!(throughput_verdicts(&analysis), [Slower, Same, Faster]);
     assert_eq!((analysis.blocks, analysis.preliminary), (6, false));
     assert_eq!(analysis.claims.iter().map(|c| c.verdict).collect::<Vec<_>>(), [ClaimVerdict::Supported; 2]);
-    assert_eq!(analysis.trials, TrialCount { total: 18, void: 0 });
+    assert_eq!(analysis.trials, TrialCount { total: 18, void: 0, ..TrialCount::default() });
     assert_eq!(analysis.elapsed_s, None);
 }
 
@@ -76,11 +76,25 @@ fn a_void_trial_is_left_out_and_named() {
     let named: Vec<(&str, &str)> =
         analysis.void_trials.iter().map(|v| (v.id.as_str(), v.reason.code.as_str())).collect();
     assert_eq!(named, [("b01-c01", "launch"), ("b03-c02", "correctness")]);
-    assert_eq!(analysis.trials, TrialCount { total: 21, void: 2 });
+    assert_eq!(analysis.trials, TrialCount { total: 21, void: 2, not_up: 1, not_tried: 0 });
     assert_eq!((analysis.cells[1].trials, analysis.cells[1].void, analysis.blocks), (6, 1, 7));
     let broken = analysis.cells[1].invariants.iter().find(|check| !check.holds).unwrap();
     assert!(broken.text.starts_with("b03-c02: wrong content among "), "{broken:?}");
     assert_eq!(analysis.cells[1].errors, 0.0, "of the valid launches");
+}
+
+#[test]
+fn a_block_in_which_nothing_came_up_is_no_evidence_and_the_dead_take_none_from_the_others() {
+    let session = three();
+    let mut records = session.records();
+    records.iter_mut().filter(|trial| trial.block > 4 || trial.cell == 2).for_each(fail_at_launch);
+    let analysis = session.analyse_these(&records);
+    assert_eq!((analysis.blocks, analysis.preliminary), (4, true));
+    assert_eq!(analysis.trials, TrialCount { total: 18, void: 10, not_up: 10, not_tried: 0 });
+    assert_eq!(analysis.trials.up(), 8);
+    let mut records = session.records();
+    records.iter_mut().filter(|trial| trial.cell == 2).for_each(fail_at_launch);
+    assert_eq!(session.analyse_these(&records).blocks, 6);
 }
 
 #[test]

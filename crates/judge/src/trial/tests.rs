@@ -219,7 +219,8 @@ fn launches_without_figures_say_where_they_failed() {
     let (cell, mut trial) = launch(10, 9_200.0);
     measured(&mut trial).interrupted = true;
     assert_eq!(void_code(&cell, &trial).unwrap(), "interrupted");
-    trial.failure = Some(TrialFailure { stage: TrialStage::Died, text: "killed".into(), output: String::new() });
+    trial.failure =
+        Some(TrialFailure { stage: TrialStage::Died, text: "killed".into(), output: String::new(), waited_ms: None });
     assert_eq!(void_code(&cell, &trial).unwrap(), "died");
     fail_at_launch(&mut trial);
     assert_eq!(void_code(&cell, &trial).unwrap(), "launch");

@@ -46,6 +46,7 @@ impl Launcher for FakeLauncher {
                 stage: TrialStage::Ready,
                 text: "it was not ready".into(),
                 output: "no such file".into(),
+                waited_ms: Some(60_000),
             }));
         }
         Ok(Box::new(FakeRunning { admin: self.admin }))

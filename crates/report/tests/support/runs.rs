@@ -235,7 +235,7 @@ fn empty() -> Analysis {
         findings: Vec::new(),
         session: SessionAnalysis::default(),
         void_trials: Vec::new(),
-        trials: TrialCount { total: 18, void: 0 },
+        trials: TrialCount { total: 18, void: 0, ..TrialCount::default() },
     }
 }
 
@@ -314,7 +314,7 @@ pub(crate) fn full() -> Analysis {
             void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
             void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
         ],
-        trials: TrialCount { total: 42, void: 2 },
+        trials: TrialCount { total: 42, void: 2, ..TrialCount::default() },
         ..empty()
     }
 }
@@ -337,7 +337,7 @@ pub(crate) fn preliminary() -> Analysis {
         cells,
         claims: vec![claim],
         void_trials: vec![void],
-        trials: TrialCount { total: 7, void: 1 },
+        trials: TrialCount { total: 7, void: 1, not_up: 1, not_tried: 0 },
         ..empty()
     }
 }
@@ -370,7 +370,7 @@ pub(crate) fn open_rate() -> Analysis {
                 &[(Some(1), false, "mine"), (Some(2), false, "the-other-one-with-a-long-name")],
             ),
         ],
-        trials: TrialCount { total: 12, void: 0 },
+        trials: TrialCount { total: 12, void: 0, ..TrialCount::default() },
         ..empty()
     }
 }
@@ -414,7 +414,7 @@ pub(crate) fn one_target() -> Analysis {
         void_trials: vec![void("b01-c02", 1, levels("current", with, false), "died", died)],
         cells,
         claims: vec![claim],
-        trials: TrialCount { total: 31, void: 1 },
+        trials: TrialCount { total: 31, void: 1, ..TrialCount::default() },
         ..empty()
     }
 }
