@@ -77,6 +77,25 @@ fn wrong_content_voids_its_trials_alone() {
 }
 
 #[test]
+fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_expected() {
+    let wrong = failing("wrong-body", 1, "")
+        .replace("path = \"/rest/hello\"", "path = \"/rest/hello\", expect_body = \"Hello world\"");
+    let lab = Lab::new().experiment(&wrong);
+    let run = lab.run(&["--target", "odd", "--blocks", "6"]).exits(1);
+    let said = "done: not one reply of odd was right, and further blocks would show the same; correct the server";
+    run.clone().says(&[said]).shows(&["Replies with wrong content: odd", "The first wrong reply of odd: "]);
+    assert!(!run.stdout.contains("More blocks") && run.stdout.contains("Hello world"), "{run:?}");
+    let record = lab.record();
+    assert!(record.launches().iter().all(|trial| trial["block"] == 1), "{record:?}");
+    lab.bourdon(&["run", "--resume", record.name()]).exits(1).says(&[said]);
+    drop(lab);
+
+    let lab = Lab::new().experiment(&wrong);
+    lab.run(&[]).exits(1);
+    lab.record().all_measured("specimen:clean", 2);
+}
+
+#[test]
 fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";
     let lab = Lab::new().experiment(beside_a_specimen(build));

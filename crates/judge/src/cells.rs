@@ -10,7 +10,7 @@ use model::{
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
-use crate::failing::{self, wrong_content};
+use crate::failing::{self, wrong_replies};
 use crate::figures::percent;
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
@@ -251,7 +251,7 @@ pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
     let allowed = records.plan.allow_failures;
     let everywhere = records.everywhere(index).filter_map(measurement);
-    let content: u64 = everywhere.flat_map(wrong_content).map(|(_, number)| number).sum();
+    let content: u64 = everywhere.map(wrong_replies).sum();
     let pooled = failing::failing(used.filter_map(measurement), allowed);
     Failing { wrong_content: content, bad: pooled.bad || content > 0, ..pooled }
 }

@@ -1,7 +1,8 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
+use model::{Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
 
+use crate::failing::wrong_replies;
 use crate::figures::percent;
 use crate::records::{Records, pairs};
 use crate::statistics::{logarithms, t_interval};
@@ -101,6 +102,31 @@ impl BlockPlanner {
         widths?.into_iter().reduce(f64::max)
     }
 
+    /// Why further blocks would show nothing: no launch so far has had one right reply, and each that was measured had wrong
+    /// content, which makes it void. Of a comparison one such side is enough.
+    fn in_vain(&self, records: &Records) -> Option<String> {
+        let mut targets: BTreeMap<&str, Vec<Option<&Measurement>>> = BTreeMap::new();
+        for launch in records.all() {
+            targets.entry(launch.record.levels.target()).or_default().push(launch.record.measurement.as_ref());
+        }
+        let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
+        let all_wrong = |launches: &[Option<&Measurement>]| {
+            launches.iter().flatten().all(|measured| is_wrong(measured)) && launches.iter().flatten().next().is_some()
+        };
+        let never_up = |launches: &[Option<&Measurement>]| launches.iter().flatten().next().is_none();
+        let wrong: Vec<&str> =
+            targets.iter().filter(|(_, launches)| all_wrong(launches)).map(|(target, _)| *target).collect();
+        let hopeless = targets.values().all(|launches| all_wrong(launches) || never_up(launches));
+        let is_over = !wrong.is_empty() && (hopeless || self.plan.comparison.is_some());
+        is_over.then(|| {
+            format!(
+                "not one reply of {} was right, and further blocks would show the same; correct the server, or what is \
+                 expected of it, and begin anew",
+                wrong.join(", ")
+            )
+        })
+    }
+
     fn capped(&self, records: &Records) -> String {
         let (least, most) = (self.least(), self.most());
         if least == most {
@@ -124,6 +150,11 @@ impl Planner for BlockPlanner {
             let whole = self.plan.cells.len() + usize::from(self.plan.twin.is_some());
             if missing.is_empty() {
                 continue;
+            }
+            if missing.len() == whole
+                && let Some(why) = self.in_vain(&records)
+            {
+                return Next::Done(why);
             }
             if before >= self.least()
                 && missing.len() == whole
@@ -169,6 +200,8 @@ fn mix(seed: u64, block: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use model::ComparePlan;
+
     use super::*;
     use crate::testing::Session;
 
@@ -241,6 +274,41 @@ mod tests {
         }
         let said = reason(BlockPlanner::new(&session.plan()).next(&records));
         assert!(said.starts_with("6 blocks: "), "{said}");
+    }
+
+    /// A session after so many blocks, in which all replies of these targets are wrong.
+    fn all_wrong(session: &Session, blocks: u32, targets: &[&str]) -> Vec<TrialRecord> {
+        let mut records = session.clone().blocks(blocks).records();
+        for trial in records.iter_mut().filter(|trial| targets.contains(&trial.levels.target())) {
+            let all = trial.measurement.as_ref().unwrap().accounting.ok;
+            crate::testing::wrong_replies(trial, all);
+        }
+        records
+    }
+
+    #[test]
+    fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_some() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
+        let mut plan = session.plan();
+        let next = |plan: &Plan, records: &[TrialRecord]| BlockPlanner::new(plan).next(records);
+        let said = reason(next(&plan, &all_wrong(&session, 1, &["a", "b"])));
+        assert!(
+            said.starts_with("not one reply of a, b was right, and further blocks would show the same; "),
+            "{said}"
+        );
+        let half = &all_wrong(&session, 1, &["a", "b"])[..1];
+        assert_eq!(cells(next(&plan, half)), [1], "the block is made to its end");
+        let one = all_wrong(&session, 1, &["b"]);
+        assert_eq!(cells(next(&plan, &one)).len(), 2, "the other one serves");
+        let mut dead = one.clone();
+        dead.iter_mut().filter(|trial| trial.cell == 0).for_each(crate::testing::fail_at_launch);
+        assert!(reason(next(&plan, &dead)).starts_with("not one reply of b was right"));
+        let mut some = all_wrong(&session, 1, &["a", "b"]);
+        some[0].measurement.as_mut().unwrap().accounting.ok = 1;
+        assert_eq!(cells(next(&plan, &some)).len(), 2, "one right reply");
+        let (old, new) = ("a".to_owned(), "b".to_owned());
+        plan.comparison = Some(ComparePlan { old, new, gates: Vec::new(), revisions: Vec::new() });
+        assert!(reason(next(&plan, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
     }
 
     #[test]

@@ -123,7 +123,7 @@ pub fn next_step(analysis: &Analysis, resume: &str) -> Option<String> {
     if analysis.preliminary {
         needed = vec![LAUNCHES_FOR_A_VERDICT];
     }
-    needed.retain(|blocks| *blocks > analysis.blocks);
+    needed.retain(|blocks| *blocks > analysis.blocks && analysis.cells.iter().any(|cell| cell.trials > 0));
     needed.sort_unstable();
     needed.dedup();
     let (least, others) = needed.split_first()?;
