@@ -11,8 +11,8 @@ use model::{
     Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
     Request, Tls, Trust, Validity, Verdict,
 };
-use report::Origin;
 use report::format::counted;
+use report::{Origin, Style};
 
 use crate::args::{ArrivalsArg, LoadArgs, LoadFormat};
 use crate::bounded;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
     let document = || report::load_json(&spec, &validity, &measured, &origin);
     let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
-    print(args.format, &spec, &validity, &measured, &origin)?;
+    print(args, &spec, &validity, &measured, &origin)?;
     saved?;
     let connections = &measured.connections;
     if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
@@ -274,16 +274,17 @@ fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Opt
 }
 
 fn print(
-    format: LoadFormat,
+    args: &LoadArgs,
     spec: &LoadSpec,
     validity: &Validity,
     measured: &Measurement,
     origin: &Origin<'_>,
 ) -> Result<(), Failure> {
-    let text = match format {
+    let style = Style { verbose: args.verbose, ..style() };
+    let text = match args.format {
         LoadFormat::Json => report::load_json(spec, validity, measured, origin),
         LoadFormat::Csv => report::load_csv(measured),
-        LoadFormat::Text => report::load_text(spec, validity, measured, origin.url, style()),
+        LoadFormat::Text => report::load_text(spec, validity, measured, origin.url, style),
         LoadFormat::None => return Ok(()),
     };
     write_out(&text)

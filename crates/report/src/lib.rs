@@ -24,6 +24,7 @@ mod plain;
 mod rows;
 mod run_markdown;
 mod run_text;
+mod spark;
 mod table;
 mod verdicts;
 mod words;

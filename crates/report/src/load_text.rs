@@ -5,9 +5,9 @@ use model::{
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
 use crate::page::{Page, Style, Tint, join, unbroken};
-use crate::table;
 use crate::words::{errno, words};
 use crate::wrong_reply::sentence;
+use crate::{spark, table};
 
 const LABELS: usize = 11;
 
@@ -33,20 +33,12 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     for line in join(&asked, " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
+    over_time(&mut page, measured);
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
     let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.id());
     if let Some(stood) = measured.standstills.as_ref().filter(|_| made_figures) {
         undisturbed(&mut page, stood);
-    }
-    // What the generator itself held up is no waiting at the server.
-    let servers = measured.standstills.as_ref().map_or(&measured.latency_us, |stood| &stood.without_us);
-    let is_own = |reason: &model::Reason| {
-        [Mark::Lateness.id(), Mark::Standstill.id()].contains(&reason.code.as_str())
-            && reason.metrics.contains(&Metric::P99)
-    };
-    if let Some(line) = naive(servers).filter(|_| !validity.reasons.iter().any(is_own)) {
-        page.paragraph(0, Tint::Unsure, &line);
     }
     page.gap();
     books(&mut page, measured);
@@ -58,6 +50,15 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     }
     page.entry(0, (Tint::Plain, "generator"), LABELS, &generator(measured));
     page.finish()
+}
+
+/// Rate, p99 and failures over the seconds.
+fn over_time(page: &mut Page, measured: &Measurement) {
+    let rows = spark::sparks(&measured.intervals, page.width().saturating_sub(LABELS + 2));
+    if !rows.is_empty() {
+        page.gap();
+    }
+    rows.iter().for_each(|(label, text)| page.entry(0, (Tint::Plain, label), LABELS, text));
 }
 
 /// What the peers agreed on, and how often.
@@ -142,6 +143,9 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
             return errors(page, validity, measured);
         }
     }
+    if let Some(text) = naive(validity, measured) {
+        page.paragraph(0, Tint::Unsure, &text);
+    }
     errors(page, validity, measured);
     reasons(page, validity);
 }
@@ -207,8 +211,8 @@ fn latencies(page: &mut Page, latencies: &Latencies) {
     let header = LATENCY_HEADER.map(str::to_owned);
     let cells: Vec<Vec<String>> = rows.iter().map(|(name, summary)| latency_row(name, summary)).collect();
     page.table(&table::lines(Some(&header), &cells, 1));
-    for line in populations(&rows) {
-        page.paragraph(2, Tint::Dim, &line);
+    if page.is_verbose() {
+        populations(&rows).iter().for_each(|line| page.paragraph(2, Tint::Dim, line));
     }
     footnotes(page, &rows, &cells);
 }
@@ -264,23 +268,40 @@ fn populations(rows: &[(&str, &LatencySummary)]) -> Vec<String> {
 
 fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<String>]) {
     let shown = |mark: &str| cells.iter().flatten().any(|cell| cell.starts_with(mark));
+    let most = |of: fn(&LatencySummary) -> u64| rows.iter().map(|(_, summary)| of(summary)).max().unwrap_or(0);
+    let (unfinished, saturated) = (most(|it| it.censored), most(|it| it.saturated));
     if shown("≥") {
-        page.line(Tint::Dim, "  ≥ at least: an unfinished request would have taken longer than the age it reached");
+        let were = counted(unfinished, "request was", "requests were");
+        page.paragraph(2, Tint::Dim, &format!("≥ at least: {were} unfinished, and counted at the age reached"));
     }
-    if shown("–") && rows.iter().any(|(_, summary)| summary.count > 0) {
+    if saturated > 0 {
+        let values = counted(saturated, "value", "values");
+        page.paragraph(2, Tint::Dim, &format!("{values} above one hour, counted as one hour"));
+    }
+    if page.is_verbose() && shown("–") && rows.iter().any(|(_, summary)| summary.count > 0) {
         page.line(Tint::Dim, "  – not estimable: too few samples");
     }
 }
 
 /// Said where service time alone would mislead: its p99 is below half of what users would have seen.
-fn naive(latencies: &Latencies) -> Option<String> {
-    let (response, service) = (latencies.response.as_ref()?.p99?, latencies.service.as_ref()?.p99?);
+fn naive(validity: &Validity, measured: &Measurement) -> Option<String> {
+    // What the generator itself held up is no waiting at the server.
+    let is_own = |reason: &model::Reason| {
+        [Mark::Lateness.id(), Mark::Standstill.id()].contains(&reason.code.as_str())
+            && reason.metrics.contains(&Metric::P99)
+    };
+    if validity.reasons.iter().any(is_own) {
+        return None;
+    }
+    let latencies = measured.standstills.as_ref().map_or(&measured.latency_us, |stood| &stood.without_us);
+    let (felt, sent) = (latencies.response.as_ref()?, latencies.service.as_ref()?);
+    let (response, service) = (felt.p99?, sent.p99?);
     (service < response / 2.0).then(|| {
-        let bound = latencies.response.as_ref().is_some_and(|summary| summary.is_lower_bound(response));
-        let felt = format!("{}{}", if bound { "at least " } else { "" }, duration_us(response));
-        let naive = duration_us(service);
+        let bound = if felt.is_lower_bound(response) { "at least " } else { "" };
+        let [response, service] = [response, service].map(duration_us);
         format!(
-            "The p99 that users would have seen is {felt}. Service time's {naive} is the naive figure: it hides the waiting."
+            "The p99 that users would have seen: {bound}{response}. Timed from the send, as wrk does: {service}, which \
+             hides the waiting."
         )
     })
 }

@@ -36,6 +36,33 @@ fn open_with_a_stall_and_unfinished_requests() {
 }
 
 #[test]
+fn footnotes_say_what_each_row_is_about() {
+    let load = loads::open_with_stall();
+    let shown = load_text(&load.spec, &load.validity, &load.measured, URL, report::Style { verbose: true, ..PLAIN });
+    assert_tidy(&shown, PLAIN.width);
+    for part in ["\n  lateness, 9,998 values: requests due in the window", "\n  – not estimable: too few samples\n"] {
+        assert!(shown.contains(part) && !text(&load).contains(part), "{part} in {shown}");
+    }
+}
+
+#[test]
+fn the_seconds_of_a_load_are_seen_at_a_glance() {
+    let mut load = loads::open_with_stall();
+    let second = |at: u32, ok, p99_us, failed| model::Interval {
+        at_s: f64::from(at),
+        length_s: 1.0,
+        ok,
+        p99_us,
+        failed,
+        ..model::Interval::default()
+    };
+    load.measured.intervals = (0..10).map(|at| second(at, 1_000, Some(1_400.0), 0)).collect();
+    load.measured.intervals[4] = second(4, 0, None, 98);
+    load.measured.intervals[5] = second(5, 1_890, Some(1_810_000.0), 0);
+    insta::assert_snapshot!(text(&load));
+}
+
+#[test]
 fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     let mut load = loads::open_with_stall();
     assert!(text(&load).contains("that users would have seen"));

@@ -155,4 +155,8 @@ pub(crate) struct LoadArgs {
     /// What to print on stdout
     #[arg(long, default_value = "text")]
     pub(crate) format: LoadFormat,
+
+    /// In text, footnotes too: which requests each row of latencies is about
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
