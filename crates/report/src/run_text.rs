@@ -158,7 +158,8 @@ fn claims(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// A claim in two lines, the second of them what was tested and measured; below them what is to be known of it alone.
+/// A claim in two lines, the second of them what was tested and measured; below them what is to be known of it alone. One
+/// of which nothing was measured is worth its first line; what it asks for stands on a verbose page.
 fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (labels, shared): (usize, &[&str])) {
     let tint = match claim.verdict {
         ClaimVerdict::Supported => Tint::Good,
@@ -167,13 +168,17 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (lab
         ClaimVerdict::Inconclusive => Tint::Unsure,
         ClaimVerdict::NotTestable => Tint::Dim,
     };
-    page.entry(1, (tint, &claim_words::verdict(claim)), labels, &claim.says);
     let place = |note: &String| shared.iter().position(|shared| shared == note);
     let numbers: Vec<usize> = claim.notes.iter().filter_map(place).collect();
     let numbers: String = numbers.iter().map(|place| format!(" [{}]", place + 1)).collect();
     let own = claim.notes.iter().filter(|note| place(note).is_none()).cloned();
-    let figures = format!("{}{numbers}", claim_words::figures(claim));
-    for text in std::iter::once(figures).chain(own).chain(claim_words::needs_blocks(claim, analysis)) {
+    let figures = (claim_words::seen(claim).is_some() || page.is_verbose()).then(|| claim_words::figures(claim));
+    let (says, figures) = match figures {
+        Some(figures) => (claim.says.clone(), Some(format!("{figures}{numbers}"))),
+        None => (format!("{}{numbers}", claim.says), None),
+    };
+    page.entry(1, (tint, &claim_words::verdict(claim)), labels, &says);
+    for text in figures.into_iter().chain(own).chain(claim_words::needs_blocks(claim, analysis)) {
         page.paragraph(labels + 3, Tint::Plain, &text);
     }
 }

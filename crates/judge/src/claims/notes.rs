@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Call, ClaimVerdict, Metric};
+use model::{Call, Cell, ClaimVerdict, Metric};
 
 use super::evaluate::{Outcome, Scaled, Trial};
 use crate::cells;
@@ -133,13 +133,16 @@ impl Trial<'_> {
         })
     }
 
-    /// `go-gin (connections = 100)`.
+    /// `go-gin`, with the conditions that the claim's cells do not share: `go-gin (connections = 100)`. Those that they
+    /// share are said of the claim.
     fn place(&self, cell: usize) -> String {
-        let levels = &self.records.plan.cells[cell].levels;
-        match levels.conditions() {
-            conditions if conditions.0.is_empty() => levels.target().to_owned(),
-            conditions => format!("{} ({conditions})", levels.target()),
-        }
+        let levels = |cell: usize| self.records.plan.cells[cell].levels.conditions();
+        let calls = self.resolved.expectation.expression.calls().into_iter();
+        let cells: Vec<Cell> = calls.filter_map(|call| self.cell(call)).map(levels).collect();
+        let mut own = levels(cell);
+        own.0.retain(|factor, level| cells.iter().any(|other| other.get(factor) != Some(level)));
+        let target = self.records.plan.cells[cell].levels.target();
+        if own.0.is_empty() { target.to_owned() } else { format!("{target} ({own})") }
     }
 
     fn cores_note(&self, found: ClaimVerdict) -> Option<String> {

@@ -70,7 +70,19 @@ fn at_its_ceiling_a_server_may_be_faster_by_what_is_left_of_it() {
         .claim("throughput(a) / throughput(b) > 1.05");
     let claims = session.analyse().claims;
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Contradicted]);
-    assert!(claims[0].notes[0].contains("b (connections = 100, handler_delay = 10ms) did all that"), "{claims:?}");
+    assert!(claims[0].notes[0].contains("; b did all that"), "conditions that both share are not said: {claims:?}");
+}
+
+#[test]
+fn a_reason_names_the_conditions_in_which_the_figures_of_a_claim_differ() {
+    let session = Session::new()
+        .delayed("a", 1000, 10, 9_990.0)
+        .delayed("a", 100, 10, 9_990.0)
+        .generator_busy(0.9)
+        .claim("throughput(a, connections = 1000) / throughput(a, connections = 100) > 0.5");
+    let notes = session.analyse().claims[0].notes.join("; ");
+    assert!(notes.contains("limit for a (connections = 1000):"), "{notes}");
+    assert!(!notes.contains("handler_delay"), "it is the same in both: {notes}");
 }
 
 #[test]
