@@ -4,7 +4,10 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use engine::simulation::{Act, Connecting, Script, follow};
 use libfuzzer_sys::fuzz_target;
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, Tls, Trust, WeightedRequest};
+use model::{
+    Arrivals, Extent, HttpVersion, Load, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, Tls, Trust,
+    WeightedRequest,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -43,16 +46,19 @@ fn spec(u: &mut Unstructured<'_>) -> Result<LoadSpec> {
     let arrivals = if u.arbitrary()? { Arrivals::Constant } else { Arrivals::Poisson };
     let exact = Extent::Requests { count: u.int_in_range(1..=100)?, within_ns: Some(window_ns) };
     Ok(LoadSpec {
+        load: Load {
+            mix: mix(u)?,
+            model: if u.arbitrary()? { LoadModel::Closed } else { LoadModel::Open { rate_per_s, arrivals } },
+            connections: u.int_in_range(1..=4)?,
+            pipeline: if keep_alive { u.int_in_range(1..=4)? } else { 1 },
+            keep_alive,
+            timeout_ns: if u.arbitrary()? { Some(u.int_in_range(1..=100)? * MS) } else { None },
+            warm_up_ns: u.int_in_range(0..=20)? * MS,
+            extent: if u.ratio(3, 4)? { Extent::Window(window_ns) } else { exact },
+            network_delay_ns: 0,
+        },
         address: ([127, 0, 0, 1], 1).into(),
-        mix: mix(u)?,
-        model: if u.arbitrary()? { LoadModel::Closed } else { LoadModel::Open { rate_per_s, arrivals } },
-        connections: u.int_in_range(1..=4)?,
-        pipeline: if keep_alive { u.int_in_range(1..=4)? } else { 1 },
-        keep_alive,
-        timeout_ns: if u.arbitrary()? { Some(u.int_in_range(1..=100)? * MS) } else { None },
-        warm_up_ns: u.int_in_range(0..=20)? * MS,
         start_spread_ns: 0,
-        extent: if u.ratio(3, 4)? { Extent::Window(window_ns) } else { exact },
         threads: 1,
         cpus: vec![],
         seed: u.arbitrary()?,
@@ -87,7 +93,8 @@ fn mix(u: &mut Unstructured<'_>) -> Result<Mix> {
 fn script(u: &mut Unstructured<'_>) -> Result<Script> {
     use Connecting::{Hangs, Opens, Refused, RefusedAtOnce};
     let few = |u: &mut Unstructured<'_>| u.int_in_range(0..=4usize);
-    let connects = (0..few(u)?).map(|_| Ok(*u.choose(&[Opens, Opens, RefusedAtOnce, Refused, Hangs])?)).collect::<Result<_>>()?;
+    let connects =
+        (0..few(u)?).map(|_| Ok(*u.choose(&[Opens, Opens, RefusedAtOnce, Refused, Hangs])?)).collect::<Result<_>>()?;
     let sends = (0..few(u)?).map(|_| Ok(*u.choose(&[usize::MAX, 0, 1, 20, 37, 100])?)).collect::<Result<_>>()?;
     let mut acts = Vec::new();
     while !u.is_empty() && acts.len() < 400 {

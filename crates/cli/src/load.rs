@@ -8,7 +8,7 @@ use engine::{LoadError, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Zoned;
 use model::{
-    Arrivals, Extent, HttpVersion, Interval, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
+    Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
     Request, Tls, Trust, Validity, Verdict,
 };
 use report::format::counted;
@@ -128,25 +128,28 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
     };
     let default_warm_up_ns = if args.requests.is_some() { 0 } else { DEFAULT_WARM_UP_NS };
     Ok(LoadSpec {
-        mix: Mix::one(
-            Request {
-                method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
-                path: url.path.clone(),
-                host: url.authority.clone(),
-                headers,
-                body,
-                version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
-            },
-            ReplyExpectation { status: args.expect_status, body: expect_body },
-        ),
-        model: args.rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals }),
-        connections: args.connections,
-        pipeline: args.pipeline,
-        keep_alive: !args.no_keepalive,
-        timeout_ns: args.timeout,
-        warm_up_ns: args.warm_up.unwrap_or(default_warm_up_ns),
+        load: Load {
+            mix: Mix::one(
+                Request {
+                    method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
+                    path: url.path.clone(),
+                    host: url.authority.clone(),
+                    headers,
+                    body,
+                    version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
+                },
+                ReplyExpectation { status: args.expect_status, body: expect_body },
+            ),
+            model: args.rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals }),
+            connections: args.connections,
+            pipeline: args.pipeline,
+            keep_alive: !args.no_keepalive,
+            timeout_ns: args.timeout,
+            warm_up_ns: args.warm_up.unwrap_or(default_warm_up_ns),
+            extent,
+            network_delay_ns: 0,
+        },
         start_spread_ns: 0,
-        extent,
         threads: args.threads,
         cpus: Vec::new(),
         seed: args.seed,

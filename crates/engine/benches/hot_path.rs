@@ -11,7 +11,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use engine::simulation::simulate;
 use engine::{Advance, HeadCache, ReplyReader, RunOptions, Schedule};
-use model::{Arrivals, LoadModel, LoadSpec, ReplyExpectation};
+use model::{Arrivals, LoadModel, ReplyExpectation};
 use support::{MS, hello, spec};
 
 /// Requests in each millisecond of a simulated load, for each that may be in flight on a connection.
@@ -73,7 +73,7 @@ fn next_intended_time(bencher: Bencher<'_, '_>, arrivals: Arrivals) {
 /// Some virtual time on 50 connections.
 fn load(bencher: Bencher<'_, '_>, model: LoadModel, pipeline: u16) {
     let window_ms = std::env::var("HOT_PATH_WINDOW_MS").map_or(WINDOW_MS, |typed| typed.parse().unwrap());
-    let spec = LoadSpec { pipeline, ..spec(model, 50, window_ms * MS) };
+    let spec = spec(model, 50, window_ms * MS).with(|it| it.pipeline = pipeline);
     let requests = REQUESTS_PER_MS * window_ms * u64::from(pipeline);
     bencher.counter(ItemsCount::new(requests)).bench(|| {
         let books = simulate(&spec, hello(MS), RunOptions::default(), &mut |_| {}).unwrap().measurement.accounting;

@@ -151,7 +151,7 @@ fn encode(request: &Request, keep_alive: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Extent, LoadModel, WeightedRequest};
+    use model::{Extent, Load, LoadModel, WeightedRequest};
 
     use super::*;
 
@@ -177,16 +177,19 @@ mod tests {
             weight: *weight,
         };
         LoadSpec {
+            load: Load {
+                mix: Mix::of(weights.iter().enumerate().map(one).collect()).unwrap(),
+                model: LoadModel::Closed,
+                connections: 1,
+                pipeline,
+                keep_alive: true,
+                timeout_ns: None,
+                warm_up_ns: 0,
+                extent: Extent::Window(1),
+                network_delay_ns: 0,
+            },
             address: ([127, 0, 0, 1], 80).into(),
-            mix: Mix::of(weights.iter().enumerate().map(one).collect()).unwrap(),
-            model: LoadModel::Closed,
-            connections: 1,
-            pipeline,
-            keep_alive: true,
-            timeout_ns: None,
-            warm_up_ns: 0,
             start_spread_ns: 0,
-            extent: Extent::Window(1),
             threads: 2,
             cpus: vec![],
             seed,

@@ -13,11 +13,10 @@ use model::{Arrivals, Failure, LoadModel, LoadSpec, Measurement, Mix, NotSent, R
 use support::{MS, request};
 
 fn spec(address: SocketAddr) -> LoadSpec {
-    LoadSpec {
-        address,
-        mix: Mix::one(request("GET", "/", b""), ReplyExpectation::default()),
-        ..support::spec(LoadModel::Closed, 3, 200 * MS)
-    }
+    support::spec(LoadModel::Closed, 3, 200 * MS).with(|it| {
+        it.address = address;
+        it.mix = Mix::one(request("GET", "/", b""), ReplyExpectation::default());
+    })
 }
 
 /// Answers each connection on a thread of its own with `serve`, and loads that.
@@ -161,7 +160,7 @@ fn a_time_out_ends_no_request_before_its_time() {
 #[test]
 fn stopping_during_the_warm_up_does_not_wait_for_the_window() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let spec = LoadSpec { warm_up_ns: 3_600_000 * MS, ..spec(listener.local_addr().unwrap()) };
+    let spec = spec(listener.local_addr().unwrap()).with(|it| it.warm_up_ns = 3_600_000 * MS);
     let stop = AtomicBool::new(false);
     let measured = std::thread::scope(|scope| {
         let loaded = scope.spawn(|| run(&spec, RunOptions::default(), &stop, &mut |_| {}).unwrap().measurement);

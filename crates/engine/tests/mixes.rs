@@ -4,7 +4,7 @@
 mod support;
 
 use engine::simulation::SimulatedServer;
-use model::{LoadModel, LoadSpec, Mix, NS_PER_S, ReplyExpectation, WeightedRequest};
+use model::{LoadModel, Mix, NS_PER_S, ReplyExpectation, WeightedRequest};
 use support::{MS, hello, measure, open, request, spec};
 
 /// A GET, a POST with a body, a HEAD and a long GET: requests of four lengths, of which three have replies with a body.
@@ -32,7 +32,10 @@ fn each_reply_of_a_mix_is_compared_with_what_its_own_request_expects() {
         (16, 7, LoadModel::Closed),
         (16, 7, open(5000.0)),
     ] {
-        let with = LoadSpec { pipeline, mix: four(BODIES), ..spec(model, 5, NS_PER_S) };
+        let with = spec(model, 5, NS_PER_S).with(|it| {
+            it.pipeline = pipeline;
+            it.mix = four(BODIES);
+        });
         // What the HEAD's reply says of its length is true of a GET and has no body here.
         let mut server = SimulatedServer { takes, ..SimulatedServer::of(MS, &BODIES) };
         server.replies[2] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_vec();
@@ -51,7 +54,10 @@ fn each_reply_of_a_mix_is_compared_with_what_its_own_request_expects() {
 
 #[test]
 fn a_reply_to_another_request_has_a_bad_body() {
-    let with = LoadSpec { pipeline: 16, mix: four(BODIES), ..spec(LoadModel::Closed, 5, NS_PER_S) };
+    let with = spec(LoadModel::Closed, 5, NS_PER_S).with(|it| {
+        it.pipeline = 16;
+        it.mix = four(BODIES);
+    });
     // The second and the fourth are mixed up.
     let mut server = SimulatedServer::of(MS, &[BODIES[0], BODIES[3], BODIES[2], BODIES[1]]);
     server.replies[2] = b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();

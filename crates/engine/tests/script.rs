@@ -103,15 +103,16 @@ proptest! {
     ) {
         let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
         let within = Some(100 * MS);
-        let spec = LoadSpec {
-            pipeline: if keep_alive { pipeline } else { 1 },
-            keep_alive,
-            timeout_ns: timeout_ms.map(|ms| ms * MS),
-            extent: count.map_or(Extent::Window(100 * MS), |count| Extent::Requests { count, within_ns: within }),
-            mix: if mixed { mix() } else { spec(model, 1).mix },
-            tls: script.behind_tls.then(tls),
-            ..spec(model, connections)
-        };
+        let spec = spec(model, connections).with(|it| {
+            it.pipeline = if keep_alive { pipeline } else { 1 };
+            it.keep_alive = keep_alive;
+            it.timeout_ns = timeout_ms.map(|ms| ms * MS);
+            it.extent = count.map_or(Extent::Window(100 * MS), |count| Extent::Requests { count, within_ns: within });
+            if mixed {
+                it.mix = mix();
+            }
+            it.tls = script.behind_tls.then(tls);
+        });
         let measured = measure(&spec, script);
         let counted: u64 = measured.by_request.iter().map(|count| count.completed).sum();
         prop_assert_eq!(counted, if mixed { measured.accounting.completed } else { 0 });
@@ -141,7 +142,11 @@ proptest! {
         let model = rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Poisson });
         let acts = records.into_iter().map(|(slot, record)| Act::Bytes(slot, record.to_vec())).chain(script.acts);
         let script = Script { acts: acts.collect(), behind_tls: false, ..script };
-        let measured = measure(&LoadSpec { keep_alive, tls: Some(tls()), ..spec(model, 3) }, script);
+        let spec = spec(model, 3).with(|it| {
+            it.keep_alive = keep_alive;
+            it.tls = Some(tls());
+        });
+        let measured = measure(&spec, script);
         prop_assert_eq!((measured.accounting.sent, measured.connections.opened), (0, 0));
         prop_assert_eq!(measured.tls.unwrap().handshakes, 0);
     }
@@ -161,7 +166,7 @@ fn a_request_torn_by_the_kernel_is_one_request() {
     let acts = vec![pass.clone(), Act::Drain(0), pass.clone(), Act::Drain(0), pass, Act::Bytes(0, HELLO.to_vec())];
     let script = Script { sends: vec![10, 0, 10, 1000], acts, ..Script::default() };
     let extent = Extent::Requests { count: 1, within_ns: Some(100 * MS) };
-    let books = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, 1) }, script).accounting;
+    let books = measure(&spec(LoadModel::Closed, 1).with(|it| it.extent = extent), script).accounting;
     assert_eq!((books.scheduled, books.sent, books.ok), (1, 1, 1));
 }
 
@@ -175,7 +180,10 @@ fn the_rest_of_a_torn_request_that_was_answered_early_still_leaves() {
     let all_posts = Mix::of(vec![post.clone(), post]).unwrap();
     let extent = Extent::Requests { count: 2, within_ns: Some(100 * MS) };
     let script = Script { sends: vec![10, 0, 1000, 1000, 1000], acts, ..Script::default() };
-    let with = LoadSpec { extent, mix: all_posts, ..spec(LoadModel::Closed, 1) };
+    let with = spec(LoadModel::Closed, 1).with(|it| {
+        it.extent = extent;
+        it.mix = all_posts;
+    });
     let books = measure(&with, script).accounting;
     assert_eq!((books.scheduled, books.sent, books.ok), (2, 2, 2));
 }
@@ -194,7 +202,8 @@ fn an_edge_of_a_connection_that_is_gone_is_not_taken_for_its_successor() {
 fn connections(keep_alive: bool, pieces: &[&[u8]]) -> model::ConnectionCounts {
     let one = |piece: &&[u8]| [Act::Pass(MS), Act::Bytes(0, piece.to_vec())];
     let acts = pieces.iter().flat_map(one).collect();
-    measure(&LoadSpec { keep_alive, ..spec(LoadModel::Closed, 1) }, Script { acts, ..Script::default() }).connections
+    measure(&spec(LoadModel::Closed, 1).with(|it| it.keep_alive = keep_alive), Script { acts, ..Script::default() })
+        .connections
 }
 
 #[test]
@@ -276,7 +285,7 @@ fn a_wrong_reply_that_ends_with_its_connection_is_kept_with_what_came_of_it() {
 
 #[test]
 fn a_peer_that_refuses_at_once_leaves_what_was_due_in_the_books() {
-    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 2) };
+    let with = spec(LoadModel::Closed, 2).with(|it| it.keep_alive = false);
     let connects = vec![Connecting::Hangs, Connecting::Refused];
     let (output, _) = follow(&with, Script { connects, ..Script::default() }).unwrap();
     let books = output.measurement.accounting;

@@ -4,7 +4,7 @@
 mod support;
 
 use engine::simulation::SimulatedServer;
-use model::{LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent};
+use model::{LateCause, LoadModel, Measurement, NS_PER_S, NotSent};
 use support::{MS, assert_close, hello, measure, open, spec};
 
 #[test]
@@ -12,7 +12,7 @@ fn only_what_held_the_generator_up_within_the_window_counts_as_its_stall() {
     // Held up from and for so many milliseconds; the window lasts from 1000 to 3000.
     for (from, length, inside) in [(250, 500, 0), (500, 1000, 500), (1500, 1000, 1000), (2800, 1000, 200)] {
         let server = SimulatedServer { overslept: Some((from * MS, length * MS)), ..hello(MS / 10) };
-        let spec = LoadSpec { warm_up_ns: NS_PER_S, ..spec(LoadModel::Closed, 1, 2 * NS_PER_S) };
+        let spec = spec(LoadModel::Closed, 1, 2 * NS_PER_S).with(|it| it.warm_up_ns = NS_PER_S);
         let stall_ms = measure(&spec, server).generator.threads[0].longest_stall_us / 1e3;
         // A sleep of 50 ms may have been meant.
         let (least, most) = ((inside as f64 - 50.0).max(0.0), inside as f64);
@@ -99,7 +99,7 @@ fn what_had_waited_for_the_server_before_a_standstill_stays_the_servers() {
 fn a_server_that_dies_is_not_excused_by_a_standstill() {
     let dead =
         SimulatedServer { refuses_from: Some(5 * NS_PER_S), overslept: Some((9000 * MS, 30 * MS)), ..hello(MS / 10) };
-    let with = LoadSpec { keep_alive: false, ..spec(open(1000.0), 50, 10 * NS_PER_S) };
+    let with = spec(open(1000.0), 50, 10 * NS_PER_S).with(|it| it.keep_alive = false);
     let measured = measure(&with, dead);
     let stood = measured.standstills.unwrap();
     let lost: u64 = measured.accounting.not_sent.values().sum();
@@ -109,7 +109,7 @@ fn a_server_that_dies_is_not_excused_by_a_standstill() {
 
 #[test]
 fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
-    let with = LoadSpec { timeout_ns: Some(500 * MS), ..spec(LoadModel::Closed, 50, 4 * NS_PER_S) };
+    let with = spec(LoadModel::Closed, 50, 4 * NS_PER_S).with(|it| it.timeout_ns = Some(500 * MS));
     let server = SimulatedServer {
         overslept: Some((3000 * MS, 100 * MS)),
         stall: Some((2999 * MS + MS / 2, 9 * NS_PER_S)),
@@ -125,7 +125,7 @@ fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
 #[test]
 fn replies_that_came_while_the_generator_was_held_up_are_received_before_time_outs_are_looked_for() {
     for model in [LoadModel::Closed, open(1000.0)] {
-        let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(model, 50, 10 * NS_PER_S) };
+        let with = spec(model, 50, 10 * NS_PER_S).with(|it| it.timeout_ns = Some(100 * MS));
         let server = SimulatedServer { held_up: Some((3000 * MS, 500 * MS)), ..hello(20 * MS) };
         let measured = measure(&with, server);
         assert_eq!(measured.standstills.as_ref().unwrap().count, 1);
@@ -136,7 +136,7 @@ fn replies_that_came_while_the_generator_was_held_up_are_received_before_time_ou
 #[test]
 fn opening_many_connections_again_is_no_standstill() {
     for model in [LoadModel::Closed, open(1000.0)] {
-        let with = LoadSpec { timeout_ns: Some(200 * MS), ..spec(model, 1000, 3 * NS_PER_S) };
+        let with = spec(model, 1000, 3 * NS_PER_S).with(|it| it.timeout_ns = Some(200 * MS));
         let server = SimulatedServer { workers: 0, opening_ns: MS / 20, ..hello(MS) };
         let measured = measure(&with, server);
         assert!(measured.connections.opened > 2000, "{:?}", measured.connections);

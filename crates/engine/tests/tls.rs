@@ -44,16 +44,16 @@ fn config(certified: &CertifiedKey<KeyPair>, versions: &[&'static SupportedProto
 
 fn spec(address: SocketAddr, certified: &CertifiedKey<KeyPair>) -> LoadSpec {
     let plain = support::spec(LoadModel::Closed, 4, 200 * MS);
-    LoadSpec {
-        address,
-        mix: Mix::one(
+    plain.with(|it| {
+        it.address = address;
+        it.mix = Mix::one(
             support::request("GET", "/", b""),
             ReplyExpectation { status: Some(200), body: Some(BODY.into()) },
-        ),
-        extent: Extent::Requests { count: 200, within_ns: None },
-        tls: Some(Tls { server_name: NAME.into(), trust: Trust::Authorities(certified.cert.pem()), resumption: false }),
-        ..plain
-    }
+        );
+        it.extent = Extent::Requests { count: 200, within_ns: None };
+        it.tls =
+            Some(Tls { server_name: NAME.into(), trust: Trust::Authorities(certified.cert.pem()), resumption: false });
+    })
 }
 
 const BODY: &str = "Hello over TLS";
@@ -245,7 +245,7 @@ fn a_certificate_for_another_name_is_refused() {
 fn whoever_does_not_speak_tls_fails_the_handshake_and_nothing_hangs() {
     let certified = certificate();
     let requests = Extent::Requests { count: 3, within_ns: None };
-    let spec = |address| LoadSpec { extent: requests, ..spec(address, &certified) };
+    let spec = |address| spec(address, &certified).with(|it| it.extent = requests);
     let plain = |mut stream: TcpStream| {
         let _ = stream.read(&mut [0; 4096]);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
@@ -263,7 +263,12 @@ fn a_handshake_that_never_ends_is_given_up_when_a_request_would_be() {
     let certified = certificate();
     let silent = |mut stream: TcpStream| while let Ok(1..) = stream.read(&mut [0; 4096]) {};
     let extent = Extent::Requests { count: 3, within_ns: None };
-    let measured = load(silent, |address| LoadSpec { extent, timeout_ns: Some(50 * MS), ..spec(address, &certified) });
+    let measured = load(silent, |address| {
+        spec(address, &certified).with(|it| {
+            it.extent = extent;
+            it.timeout_ns = Some(50 * MS);
+        })
+    });
     assert_eq!((measured.accounting.not_sent[&NotSent::HandshakeFailed], measured.connections.opened), (3, 0));
     assert!(measured.tls.unwrap().first_failure.unwrap().contains("in time"));
 }
@@ -341,7 +346,7 @@ fn what_comes_with_the_connection_is_looked_at() {
         stream.write_all(b"220 hello\r\n").ok();
         while let Ok(1..) = stream.read(&mut [0; 4096]) {}
     };
-    let measured = load(greets, |address| LoadSpec { extent, ..spec(address, &certified) });
+    let measured = load(greets, |address| spec(address, &certified).with(|it| it.extent = extent));
     assert_eq!(measured.accounting.not_sent[&NotSent::HandshakeFailed], 3);
 }
 
@@ -354,7 +359,7 @@ fn a_reset_in_the_handshake_is_its_failure() {
         let mut one = [0; 1];
         while matches!(stream.peek(&mut one), Ok(0)) {}
     };
-    let measured = load(resets, |address| LoadSpec { extent, ..spec(address, &certified) });
+    let measured = load(resets, |address| spec(address, &certified).with(|it| it.extent = extent));
     assert_eq!(measured.accounting.not_sent[&NotSent::HandshakeFailed], 3, "{:?}", measured.failures);
     assert!(measured.tls.unwrap().first_failure.unwrap().contains("in the handshake"));
 }
@@ -397,7 +402,7 @@ fn a_server_that_demands_a_clients_certificate_refuses_the_handshake_and_that_is
                 stream.flush().ok();
                 while let Ok(1..) = stream.sock.read(&mut [0; 4096]) {}
             },
-            |address| LoadSpec { extent: Extent::Requests { count: 6, within_ns: None }, ..spec(address, &certified) },
+            |address| spec(address, &certified).with(|it| it.extent = Extent::Requests { count: 6, within_ns: None }),
         );
         let (books, tls) = (&measured.accounting, measured.tls.as_ref().unwrap());
         let failed = match booked_as_sent {
@@ -464,7 +469,7 @@ fn what_cannot_be_spoken_is_refused_before_the_load() {
             "certificate 2 of those that are to be trusted is a server's that somebody else has signed; name",
         ),
     ] {
-        let with = LoadSpec { tls: Some(tls), ..spec("127.0.0.1:1".parse().unwrap(), &certified) };
+        let with = spec("127.0.0.1:1".parse().unwrap(), &certified).with(|it| it.tls = Some(tls));
         let error = run(&with, RunOptions::default(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
         assert!(matches!(&error, LoadError::Tls(_)));
         assert!(error.to_string().contains(says), "{error}");

@@ -10,7 +10,7 @@ use engine::{LoadOutput, RunOptions};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
-use model::{Extent, LateCause, LoadModel, LoadSpec, Measurement, NS_PER_S, NotSent, Tls, Trust};
+use model::{Extent, LateCause, LoadModel, Measurement, NS_PER_S, NotSent, Tls, Trust};
 use proptest::prelude::*;
 use support::{MS, assert_close, checked, hello, measure, open, spec};
 
@@ -65,7 +65,7 @@ fn the_halves_of_the_window_are_told_apart() {
     assert!((mean_us - 1_333.0).abs() < 10.0, "ten of 15,000 took half a second more: {mean_us}");
     assert_eq!(second.mean_service_us(), Some(1_000.0));
     let counted =
-        LoadSpec { extent: Extent::Requests { count: 1_000, within_ns: None }, ..spec(LoadModel::Closed, 10, 0) };
+        spec(LoadModel::Closed, 10, 0).with(|it| it.extent = Extent::Requests { count: 1_000, within_ns: None });
     let measured = measure(&counted, server());
     assert_eq!(measured.in_window.halves.map(|half| half.completed), [1_000, 0]);
 }
@@ -90,7 +90,10 @@ fn logged(log: &[u8], tag: &str) -> Histogram<u64> {
 #[test]
 fn starts_that_are_spread_stay_spread() {
     let completed = |start_spread_ns: u64| {
-        let with = LoadSpec { start_spread_ns, warm_up_ns: 100 * MS, ..spec(LoadModel::Closed, 100, 1050 * MS) };
+        let with = spec(LoadModel::Closed, 100, 1050 * MS).with(|it| {
+            it.start_spread_ns = start_spread_ns;
+            it.warm_up_ns = 100 * MS;
+        });
         measure(&with, hello(100 * MS)).in_window.completed
     };
     assert!(completed(0).is_multiple_of(100), "in lockstep: {}", completed(0));
@@ -100,7 +103,7 @@ fn starts_that_are_spread_stay_spread() {
 #[test]
 fn connecting_is_part_of_a_request_that_opens_its_own_connection() {
     let server = || SimulatedServer { connect_ns: 3 * MS, ..hello(MS) };
-    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 10, 2 * NS_PER_S) };
+    let with = spec(LoadModel::Closed, 10, 2 * NS_PER_S).with(|it| it.keep_alive = false);
     let measured = measure(&with, server());
     let total = measured.latency_us.total.as_ref().unwrap();
     let service = measured.latency_us.service.as_ref().unwrap();
@@ -110,7 +113,7 @@ fn connecting_is_part_of_a_request_that_opens_its_own_connection() {
     let served_s = measured.residence.completed_s;
     assert!((19.9..=20.0).contains(&served_s), "{served_s} s");
     assert_eq!(measure(&spec(LoadModel::Closed, 10, NS_PER_S), server()).latency_us.total, None);
-    let open = measure(&LoadSpec { keep_alive: false, ..spec(open(100.0), 10, 2 * NS_PER_S) }, server()).latency_us;
+    let open = measure(&spec(open(100.0), 10, 2 * NS_PER_S).with(|it| it.keep_alive = false), server()).latency_us;
     assert_eq!(open.total, None);
     assert!((open.response.unwrap().p50.unwrap() - 4_000.0).abs() < 5.0, "from the intended time");
 }
@@ -159,9 +162,9 @@ fn what_a_server_cannot_serve_stays_in_the_books_and_in_the_percentiles() {
 fn an_exact_number_of_requests_is_exact() {
     for (count, connections) in [(1, 10), (100, 7), (1003, 100)] {
         let extent = Extent::Requests { count, within_ns: None };
-        let closed = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, connections, 0) }, hello(MS));
+        let closed = measure(&spec(LoadModel::Closed, connections, 0).with(|it| it.extent = extent), hello(MS));
         assert_eq!((closed.accounting.scheduled, closed.accounting.ok), (count, count));
-        let open = measure(&LoadSpec { extent, ..spec(open(5000.0), connections, 0) }, hello(MS));
+        let open = measure(&spec(open(5000.0), connections, 0).with(|it| it.extent = extent), hello(MS));
         assert_eq!((open.accounting.scheduled, open.accounting.ok), (count, count));
     }
 }
@@ -169,7 +172,7 @@ fn an_exact_number_of_requests_is_exact() {
 #[test]
 fn an_exact_number_is_measured_over_the_time_it_took_whatever_its_limit() {
     let extent = Extent::Requests { count: 1000, within_ns: Some(60 * NS_PER_S) };
-    let measured = measure(&LoadSpec { extent, ..spec(LoadModel::Closed, 10, 0) }, hello(10 * MS));
+    let measured = measure(&spec(LoadModel::Closed, 10, 0).with(|it| it.extent = extent), hello(10 * MS));
     assert!((measured.window_s - 1.0).abs() < 0.02, "100 rounds of 10 ms: {} s", measured.window_s);
     assert!((measured.requests_per_s() - 1000.0).abs() < 20.0, "{}", measured.requests_per_s());
 }
@@ -177,16 +180,16 @@ fn an_exact_number_is_measured_over_the_time_it_took_whatever_its_limit() {
 #[test]
 fn an_exact_number_at_a_rate_is_measured_over_the_time_it_takes_at_that_rate() {
     let extent = Extent::Requests { count: 5, within_ns: None };
-    let measured = measure(&LoadSpec { extent, ..spec(open(5.0), 5, 0) }, hello(MS));
+    let measured = measure(&spec(open(5.0), 5, 0).with(|it| it.extent = extent), hello(MS));
     assert_eq!((measured.accounting.ok, measured.window_s, measured.requests_per_s()), (5, 1.0, 5.0));
-    let slow = measure(&LoadSpec { extent, ..spec(open(5.0), 5, 0) }, hello(500 * MS));
+    let slow = measure(&spec(open(5.0), 5, 0).with(|it| it.extent = extent), hello(500 * MS));
     assert!((slow.window_s - 1.3).abs() < 0.001, "the last is due at 0.8 s: {}", slow.window_s);
 }
 
 #[test]
 fn every_request_that_is_due_before_the_end_leaves() {
     for rate in [29.0, 58.0, 77.0, 83.0, 109.0, 116.0, 0.9] {
-        let with = LoadSpec { warm_up_ns: NS_PER_S, ..spec(open(rate), 5, 3 * NS_PER_S) };
+        let with = spec(open(rate), 5, 3 * NS_PER_S).with(|it| it.warm_up_ns = NS_PER_S);
         let books = measure(&with, hello(MS)).accounting;
         assert_eq!((books.sent, books.ok), (books.scheduled, books.scheduled), "{rate} a second: {books:?}");
     }
@@ -194,7 +197,7 @@ fn every_request_that_is_due_before_the_end_leaves() {
 
 #[test]
 fn warm_up_is_in_no_book_and_no_histogram() {
-    let with = LoadSpec { warm_up_ns: 2 * NS_PER_S, ..spec(open(1000.0), 50, 3 * NS_PER_S) };
+    let with = spec(open(1000.0), 50, 3 * NS_PER_S).with(|it| it.warm_up_ns = 2 * NS_PER_S);
     let measured = measure(&with, SimulatedServer { stall: Some((0, NS_PER_S)), ..hello(MS) });
     assert_eq!(measured.accounting.scheduled, 3000);
     let response = measured.latency_us.response.unwrap();
@@ -207,7 +210,7 @@ fn warm_up_is_in_no_book_and_no_histogram() {
 #[test]
 fn the_window_does_not_begin_with_the_backlog_of_the_warm_up() {
     // The server is nine tenths busy: it would need the whole window for the backlog of this stall.
-    let with = LoadSpec { warm_up_ns: 2 * NS_PER_S, ..spec(open(900.0), 1, 3 * NS_PER_S) };
+    let with = spec(open(900.0), 1, 3 * NS_PER_S).with(|it| it.warm_up_ns = 2 * NS_PER_S);
     let measured = measure(&with, SimulatedServer { stall: Some((NS_PER_S / 2, 1400 * MS)), ..hello(MS) });
     assert_eq!((measured.accounting.scheduled, measured.accounting.ok), (2700, 2700));
     assert!(measured.requests_per_s() < 901.0, "no faster than it was asked: {}", measured.requests_per_s());
@@ -218,7 +221,7 @@ fn the_window_does_not_begin_with_the_backlog_of_the_warm_up() {
 #[test]
 fn pipelined_requests_are_measured_one_by_one() {
     let server = SimulatedServer { workers: 1, ..hello(MS) };
-    let measured = measure(&LoadSpec { pipeline: 16, ..spec(LoadModel::Closed, 1, NS_PER_S) }, server);
+    let measured = measure(&spec(LoadModel::Closed, 1, NS_PER_S).with(|it| it.pipeline = 16), server);
     assert!((measured.requests_per_s() - 1000.0).abs() <= 16.0);
     assert_close(measured.latency_us.service.unwrap().p50, 16_000.0, "service p50");
 }
@@ -233,7 +236,7 @@ fn a_wrong_body_is_not_ok() {
 
 #[test]
 fn a_time_out_closes_the_connection_and_is_censored_at_its_age() {
-    let with = LoadSpec { timeout_ns: Some(100 * MS), ..spec(LoadModel::Closed, 10, NS_PER_S) };
+    let with = spec(LoadModel::Closed, 10, NS_PER_S).with(|it| it.timeout_ns = Some(100 * MS));
     let measured = measure(&with, hello(10 * NS_PER_S));
     assert!(measured.accounting.failed.values().sum::<u64>() >= 50, "{:?}", measured.accounting);
     let service = measured.latency_us.service.unwrap();
@@ -256,13 +259,12 @@ proptest! {
         stall in prop::option::of((0u64..2000, 1u64..1500)),
     ) {
         let model = rate.map_or(LoadModel::Closed, open);
-        let spec = LoadSpec {
-            pipeline: if keep_alive { pipeline } else { 1 },
-            keep_alive,
-            timeout_ns: timeout_ms.map(|ms| ms * MS),
-            warm_up_ns: warm_up_ms * MS,
-            ..spec(model, connections, 1500 * MS)
-        };
+        let spec = spec(model, connections, 1500 * MS).with(|it| {
+            it.pipeline = if keep_alive { pipeline } else { 1 };
+            it.keep_alive = keep_alive;
+            it.timeout_ns = timeout_ms.map(|ms| ms * MS);
+            it.warm_up_ns = warm_up_ms * MS;
+        });
         let stall = stall.map(|(at, length)| (at * MS, length * MS));
         let measured = measure(&spec, SimulatedServer { workers, stall, ..hello(service_us * 1000) });
         if let Some(rate) = rate {
@@ -276,9 +278,9 @@ proptest! {
 fn over_tls_the_same_load_has_the_same_figures() {
     let tls = Some(Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false });
     for (model, keep_alive) in [(LoadModel::Closed, true), (open(500.0), true), (LoadModel::Closed, false)] {
-        let plain = LoadSpec { keep_alive, ..spec(model, 5, 500 * MS) };
+        let plain = spec(model, 5, 500 * MS).with(|it| it.keep_alive = keep_alive);
         let server = || SimulatedServer { stall: Some((100 * MS, 50 * MS)), takes: 20, ..hello(3 * MS) };
-        let [without, with] = [None, tls.clone()].map(|tls| measure(&LoadSpec { tls, ..plain.clone() }, server()));
+        let [without, with] = [None, tls.clone()].map(|tls| measure(&plain.clone().with(|it| it.tls = tls), server()));
         assert!(with.tls.as_ref().is_some_and(|tls| tls.handshakes == with.connections.opened && tls.failed == 0));
         assert_eq!(with.latency_us.handshake.as_ref().map(|it| it.count), Some(with.connections.opened));
         assert_eq!((&with.accounting, &with.in_window), (&without.accounting, &without.in_window));
@@ -289,7 +291,7 @@ fn over_tls_the_same_load_has_the_same_figures() {
 
 #[test]
 fn what_a_closed_load_began_inside_the_window_is_waited_for() {
-    let with = LoadSpec { keep_alive: false, ..spec(LoadModel::Closed, 10, NS_PER_S) };
+    let with = spec(LoadModel::Closed, 10, NS_PER_S).with(|it| it.keep_alive = false);
     let measured = measure(&with, SimulatedServer { connect_ns: 7 * MS, ..hello(MS) });
     let books = &measured.accounting;
     assert!(books.scheduled > 1_000 && books.not_sent.is_empty(), "{books:?}");

@@ -1,57 +1,55 @@
 use std::collections::BTreeSet;
 
-use model::{CellPlan, Extent, GeneratorLimits, LoadModel, LoadSpec, Measurement, NS_PER_S};
+use model::{CellPlan, Extent, GeneratorLimits, Load, LoadModel, LoadSpec, Measurement, NS_PER_S};
 
 use crate::thresholds::{TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
 
-/// What a judgement needs to know of the load that was asked for, from a cell or from a single load.
+/// A load that was asked for, with what a judgement has to know beside it: from a cell or from a single load.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
-    /// Arrivals a second in the open model; none in the closed one.
-    pub(crate) rate_per_s: Option<f64>,
-    /// Connections.
-    pub(crate) connections: u32,
-    /// N: requests that can be in flight at once, connections × pipeline.
-    pub(crate) slots: f64,
+pub(crate) struct Asked<'a> {
+    /// The load.
+    pub(crate) load: &'a Load,
     /// S: handler delay in seconds, 0 when there is none or it is not known.
     pub(crate) handler_delay_s: f64,
-    /// What the network adds to a round trip in seconds, as far as we add it ourselves.
-    pub(crate) network_delay_s: f64,
-    /// Whether connections were to be kept.
-    pub(crate) keep_alive: bool,
     /// Threads of the generator that can run at once; none when only the measurement knows.
     generator_threads: Option<u32>,
-    /// Requests in flight on one connection at most.
-    pipeline: u16,
     /// What one generator thread can do here, where it was calibrated.
     limits: Option<GeneratorLimits>,
-    /// Whether a number of requests was asked for, so that connections fall idle before the end.
-    pub(crate) fixed_count: bool,
 }
 
-impl Asked {
+impl<'a> Asked<'a> {
     pub(crate) fn is_closed(&self) -> bool {
-        self.rate_per_s.is_none()
+        self.load.model == LoadModel::Closed
+    }
+
+    /// What the network adds to a round trip in seconds, as far as we add it ourselves.
+    pub(crate) fn network_delay_s(&self) -> f64 {
+        self.load.network_delay_ns as f64 / NS_PER_S as f64
+    }
+
+    /// Whether a number of requests was asked for, so that connections fall idle before the end.
+    pub(crate) fn fixed_count(&self) -> bool {
+        matches!(self.load.extent, Extent::Requests { .. })
     }
 
     /// How long a request takes at least, in seconds: handler and network delay.
     pub(crate) fn delay_s(&self) -> f64 {
-        self.handler_delay_s + self.network_delay_s
+        self.handler_delay_s + self.network_delay_s()
     }
 
     /// N ÷ that delay in requests a second, which is all that it allows; none without a delay that timers can tell.
     pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
-        (self.delay_s() > TIMER_EARLY_S).then(|| self.slots / self.delay_s())
+        (self.delay_s() > TIMER_EARLY_S).then(|| self.load.slots() / self.delay_s())
     }
 
     /// How the ceiling is reckoned, for sentences.
     pub(crate) fn ceiling_formula(&self) -> &'static str {
-        if self.network_delay_s > 0.0 { "N ÷ (S + network delay)" } else { "N ÷ S" }
+        if self.network_delay_s() > 0.0 { "N ÷ (S + network delay)" } else { "N ÷ S" }
     }
 
     /// What the ceiling follows from, for sentences.
     pub(crate) fn delay_words(&self) -> &'static str {
-        match (self.handler_delay_s > 0.0, self.network_delay_s > 0.0) {
+        match (self.handler_delay_s > 0.0, self.network_delay_s() > 0.0) {
             (true, true) => "delay of handler and network",
             (false, true) => "network delay",
             _ => "handler delay",
@@ -65,7 +63,7 @@ impl Asked {
 
     /// Requests a second that the generator can send at most: as calibrated, else what no generator reaches.
     pub(crate) fn attainable_per_s(&self, measured: &Measurement) -> f64 {
-        let calibrated = self.limits.map(|limits| match self.pipeline {
+        let calibrated = self.limits.map(|limits| match self.load.pipeline {
             0 | 1 => limits.ceiling_per_s,
             _ => limits.pipelined_ceiling_per_s,
         });
@@ -84,51 +82,20 @@ impl Asked {
     }
 }
 
-impl From<&CellPlan> for Asked {
-    fn from(cell: &CellPlan) -> Self {
-        Asked {
-            rate_per_s: rate(cell.load.load_model),
-            connections: cell.load.connections,
-            slots: slots(cell.load.connections, cell.load.pipeline),
-            handler_delay_s: cell.handler_delay_ns as f64 / NS_PER_S as f64,
-            network_delay_s: cell.load.network_delay_ns as f64 / NS_PER_S as f64,
-            keep_alive: cell.load.keep_alive,
-            generator_threads: None,
-            pipeline: cell.load.pipeline,
-            limits: None,
-            fixed_count: cell.load.request_count.is_some(),
-        }
+impl<'a> From<&'a CellPlan> for Asked<'a> {
+    fn from(cell: &'a CellPlan) -> Self {
+        let handler_delay_s = cell.handler_delay_ns as f64 / NS_PER_S as f64;
+        Asked { load: &cell.load, handler_delay_s, generator_threads: None, limits: None }
     }
 }
 
-impl From<&LoadSpec> for Asked {
-    fn from(spec: &LoadSpec) -> Self {
+impl<'a> From<&'a LoadSpec> for Asked<'a> {
+    fn from(spec: &'a LoadSpec) -> Self {
         let distinct = spec.cpus.iter().collect::<BTreeSet<_>>().len();
         let cpus = if distinct == 0 { spec.threads } else { u32::try_from(distinct).unwrap_or(u32::MAX) };
-        Asked {
-            rate_per_s: rate(spec.model),
-            connections: spec.connections,
-            slots: slots(spec.connections, spec.pipeline),
-            handler_delay_s: 0.0,
-            network_delay_s: 0.0,
-            keep_alive: spec.keep_alive,
-            generator_threads: Some(spec.threads.min(cpus)),
-            pipeline: spec.pipeline,
-            limits: None,
-            fixed_count: matches!(spec.extent, Extent::Requests { .. }),
-        }
+        let generator_threads = Some(spec.threads.min(cpus));
+        Asked { load: &spec.load, handler_delay_s: 0.0, generator_threads, limits: None }
     }
-}
-
-fn rate(model: LoadModel) -> Option<f64> {
-    match model {
-        LoadModel::Closed => None,
-        LoadModel::Open { rate_per_s, .. } => Some(rate_per_s),
-    }
-}
-
-fn slots(connections: u32, pipeline: u16) -> f64 {
-    f64::from(connections) * f64::from(pipeline.max(1))
 }
 
 /// Complete replies a second inside the window, right or wrong.

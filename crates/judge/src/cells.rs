@@ -42,7 +42,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         warm_up_s: seconds(cell.load.warm_up_ns),
-        window_s: seconds(cell.load.window_ns),
+        window_s: seconds(cell.load.window_ns()),
         at_least: records.at_least(index),
         course: course(records, index),
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
@@ -185,7 +185,7 @@ fn mean_of(records: &Records, index: usize, value: impl Fn(&Launch) -> Option<f6
 /// What the latency of a cell is that a client waits for: the word for its population.
 fn population(records: &Records, index: usize) -> &'static str {
     let load = &records.plan.cells[index].load;
-    match load.load_model {
+    match load.model {
         LoadModel::Open { .. } => "response",
         LoadModel::Closed if load.keep_alive => "service",
         // Records of earlier versions have no total time.

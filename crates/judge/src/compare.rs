@@ -6,8 +6,8 @@ mod pair;
 use std::collections::BTreeMap;
 
 use model::{
-    COMPARE_SCHEMA, Cell, CellLoad, CellPlan, CompareAnalysis, CompareRow, Environment, Extent, Gate, LoadModel,
-    MarkNote, Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
+    COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Environment, Extent, Gate, Load, LoadModel, MarkNote,
+    Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
 };
 
 use crate::records::Records;
@@ -230,17 +230,17 @@ fn differences(old: Run<'_>, new: Run<'_>) -> Vec<String> {
 }
 
 /// What two loads that differ do not have in common.
-fn load_differences(a: &CellLoad, b: &CellLoad, look: &mut impl FnMut(&str, String, String)) {
-    let model = |load: &CellLoad| match load.load_model {
+fn load_differences(a: &Load, b: &Load, look: &mut impl FnMut(&str, String, String)) {
+    let model = |load: &Load| match load.model {
         LoadModel::Closed => "closed".to_owned(),
         LoadModel::Open { rate_per_s, arrivals } => format!("open, {rate_per_s} a second, {arrivals:?}"),
     };
-    let extent = |load: &CellLoad| match load.extent() {
+    let extent = |load: &Load| match load.extent {
         Extent::Window(ns) => format_duration(ns),
         Extent::Requests { count, .. } => format!("{count} requests"),
     };
-    let path = |load: &CellLoad| load.mix.first().request.path.clone();
-    let method = |load: &CellLoad| load.mix.first().request.method.clone();
+    let path = |load: &Load| load.mix.first().request.path.clone();
+    let method = |load: &Load| load.mix.first().request.method.clone();
     let mut all: Vec<(&str, String, String)> = vec![
         ("path", path(a), path(b)),
         ("method", method(a), method(b)),
@@ -252,7 +252,7 @@ fn load_differences(a: &CellLoad, b: &CellLoad, look: &mut impl FnMut(&str, Stri
         ("window", extent(a), extent(b)),
     ];
     for (what, of) in
-        [("network delay", (|load| load.network_delay_ns) as fn(&CellLoad) -> u64), ("warm-up", |load| load.warm_up_ns)]
+        [("network delay", (|load| load.network_delay_ns) as fn(&Load) -> u64), ("warm-up", |load| load.warm_up_ns)]
     {
         all.push((what, format_duration(of(a)), format_duration(of(b))));
     }

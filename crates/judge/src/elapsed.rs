@@ -1,6 +1,6 @@
 //! How long a run was at work.
 
-use model::{CellLoad, Plan, TrialRecord};
+use model::{Load, Plan, TrialRecord};
 
 use crate::thresholds::BESIDE_A_TRIAL_S;
 
@@ -34,13 +34,13 @@ fn told_s(plan: &Plan, trial: &TrialRecord) -> f64 {
     trial.time_to_ready_ms.unwrap_or(waited_ms as f64) / 1e3 + loaded_s
 }
 
-fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a CellLoad> {
+fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a Load> {
     plan.cells.get(trial.cell).map(|cell| &cell.load)
 }
 
 /// Warm-up and window, as planned.
 fn planned_s(plan: &Plan, trial: &TrialRecord) -> f64 {
-    load(plan, trial).map_or(0.0, |load| (load.warm_up_ns + load.window_ns) as f64 / 1e9)
+    load(plan, trial).map_or(0.0, |load| (load.warm_up_ns + load.window_ns()) as f64 / 1e9)
 }
 
 /// How long it took until the target was ready; where it never was, how long was waited for it at most.

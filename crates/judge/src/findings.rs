@@ -61,7 +61,7 @@ fn but_for_the_load(levels: &Cell) -> Cell {
 /// server, so that any server works on fewer of them at once.
 fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
     let asked = Asked::from(&records.plan.cells[cell]);
-    if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S || asked.network_delay_s > 0.0 {
+    if !asked.is_closed() || asked.handler_delay_s < FINDING_DELAY_S || asked.network_delay_s() > 0.0 {
         return None;
     }
     let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
@@ -70,7 +70,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
         records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.neediest_thread());
     Some(Plateau {
         cell,
-        slots: asked.slots,
+        slots: asked.load.slots(),
         delay_s: asked.handler_delay_s,
         at_once: throughput * asked.handler_delay_s,
         target_cpus_used: mean(&used.collect::<Vec<f64>>()),

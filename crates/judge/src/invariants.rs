@@ -8,14 +8,14 @@ use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARK
 use crate::{bounds, failing};
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
-pub(crate) fn of_instrument(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
+pub(crate) fn of_instrument(asked: &Asked<'_>, measured: &Measurement) -> Vec<InvariantCheck> {
     let mut checks = vec![accounting(&measured.accounting), in_flight(measured)];
     checks.extend(markov(asked, measured));
     checks
 }
 
 /// All invariants, those about the server's replies among them.
-pub(crate) fn of_trial(asked: &Asked, measured: &Measurement) -> Vec<InvariantCheck> {
+pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement) -> Vec<InvariantCheck> {
     let mut checks = of_instrument(asked, measured);
     checks.extend(ceiling(asked, measured));
     checks.push(correctness(measured));
@@ -50,14 +50,14 @@ fn in_flight(measured: &Measurement) -> InvariantCheck {
 /// The quantiles are of requests due inside the window, X of replies inside it. The two differ by at most the N
 /// requests that cross the window's edges, and by what these spent after its end; both are allowed for, which leaves
 /// N ÷ X for all but short windows.
-fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
+fn markov(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
     let service = measured.latency_us.felt().filter(|_| asked.is_closed())?;
     let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(DRAIN_S));
-    let certain = measured.in_window.completed as f64 - asked.slots;
+    let certain = measured.in_window.completed as f64 - asked.load.slots();
     if certain <= 0.0 {
         return None;
     }
-    let mean_us = asked.slots * (measured.window_s + overhang_s) / certain * 1e6;
+    let mean_us = asked.load.slots() * (measured.window_s + overhang_s) / certain * 1e6;
     let quantiles =
         [("p50", service.p50, 0.5), ("p90", service.p90, 0.9), ("p99", service.p99, 0.99), ("mean", service.mean, 0.0)];
     let breach = quantiles.iter().find_map(|(name, quantile, q)| {
@@ -73,7 +73,7 @@ fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
         let per_s = completions_per_s(measured);
         format!(
             "N ÷ X = {} ÷ {} is not below p50 ÷ 2, p90 ÷ 10, p99 ÷ 100, the mean",
-            figure(asked.slots),
+            figure(asked.load.slots()),
             figure(per_s)
         )
     });
@@ -81,9 +81,9 @@ fn markov(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
 }
 
 /// No more completions than handler and network delay allow (`bounds::most_completions`).
-fn ceiling(asked: &Asked, measured: &Measurement) -> Option<InvariantCheck> {
+fn ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
     asked.ceiling_per_s()?;
-    let most = bounds::most_completions(asked.slots, measured.window_s, asked.delay_s());
+    let most = bounds::most_completions(asked.load.slots(), measured.window_s, asked.delay_s());
     let completed = measured.in_window.completed;
     let holds = completed as f64 <= most;
     let delay = micros(asked.delay_s() * 1e6);

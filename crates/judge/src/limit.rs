@@ -25,8 +25,8 @@ impl Limit {
 }
 
 /// Finds what bounded the load; `observed` is the target, where it was watched.
-pub(crate) fn find(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
-    match asked.rate_per_s {
+pub(crate) fn find(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
+    match asked.load.rate_per_s() {
         None => of_closed(asked, measured, observed),
         Some(rate_per_s) => of_open(asked, measured, rate_per_s),
     }
@@ -61,7 +61,7 @@ fn no_reply(measured: &Measurement) -> Limit {
     Limit::new(Verdict::Valid, "no-reply", text)
 }
 
-fn of_closed(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> Limit {
+fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
     if let Some(words) = stood_still(measured) {
@@ -96,9 +96,9 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
     (sum_s > least_s).then(|| format!("the generator itself stood still for {stood} of a window of {window}"))
 }
 
-fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
+fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let needy = Needy::of(measured);
-    let (busy, connections) = (needy.words(), counted(asked.connections.into(), "connection", "connections"));
+    let (busy, connections) = (needy.words(), counted(asked.load.connections.into(), "connection", "connections"));
     let limit = if needy.starved < STARVED {
         format!("the server (or the {connections}) was the limit")
     } else {
@@ -108,7 +108,7 @@ fn server_bound(asked: &Asked, measured: &Measurement) -> Limit {
 }
 
 /// The closed model's generator as the limit, if it may have been.
-fn generator_limit(asked: &Asked, measured: &Measurement) -> Option<Limit> {
+fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
     let needy = Needy::of(measured);
     let attainable = asked.attainable_per_s(measured);
     let cure = needy.cure();
@@ -178,7 +178,7 @@ fn shortage(measured: &Measurement, share: f64) -> Option<String> {
         .then(|| format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(ours())))
 }
 
-fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
+fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
     if let Some(words) = stood_still(measured) {
         return Limit::new(Verdict::Void, "generator-stalled", words);
     }
@@ -201,7 +201,7 @@ fn of_open(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
 }
 
 /// What the generator did to miss the rate; none when it was the server's doing.
-fn blame(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Option<String> {
+fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<String> {
     let short = shortage(measured, 1.0 - RATE_SENT);
     if short.is_some() || refused(measured) {
         return short;
@@ -250,7 +250,7 @@ fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
     if books.scheduled == 0 { 0.0 } else { late as f64 / books.scheduled as f64 }
 }
 
-fn rate_reached(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
+fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
     let late = |cause, words: &str| match late_share(measured, cause) {
         share if share > RATE_LATE => format!("; {} of the requests {words}", percent(share)),
         _ => String::new(),
@@ -271,11 +271,11 @@ fn rate_reached(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit
 
 /// The server fell behind, or it was never asked for so much: N requests at once that take S each are N ÷ S a second at
 /// most (Little 1961).
-fn server_behind(asked: &Asked, measured: &Measurement, rate_per_s: f64) -> Limit {
+fn server_behind(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
     let busy = Needy::of(measured).words();
     let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
     let rate = figure(rate_per_s);
-    let at_once = asked.slots;
+    let at_once = asked.load.slots();
     let service_us = measured.latency_us.service.as_ref().and_then(|service| service.mean);
     let too_few = service_us.filter(|us| rate_per_s * us / 1e6 > at_once).map_or(String::new(), |us| {
         format!(

@@ -118,22 +118,22 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
 
 /// The server ended connections that were to be kept, so that opening others is part of what was measured. Not where most
 /// of them brought no reply: those are failures.
-pub(crate) fn reconnects(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
+pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let counts = &measured.connections;
     let failed = |kind| measured.accounting.failed.get(&kind).copied().unwrap_or(0);
     let silently = counts.closed_idle + failed(Failure::ClosedBeforeReply) + failed(Failure::ResetBeforeReply);
     let seconds: u64 = measured.intervals.iter().map(|second| second.completed).sum();
     let replies = seconds.max(measured.in_window.completed);
-    let again = counts.opened.saturating_sub(asked.connections.into());
+    let again = counts.opened.saturating_sub(asked.load.connections.into());
     let is_servers = 2 * (silently + counts.closed_by_reply) >= again && 2 * replies >= again;
     let is_much = again as f64 > RECONNECTS * replies as f64;
-    (asked.keep_alive && again > 0 && is_servers && is_much).then(|| {
+    (asked.load.keep_alive && again > 0 && is_servers && is_much).then(|| {
         let after = match (replies as f64 / counts.opened as f64).round() {
             each if each <= 1.0 => "each reply".to_owned(),
             each => format!("about {} replies", count(each as u64)),
         };
         let how = if counts.closed_by_reply < silently { " without saying so" } else { "" };
-        let (opened, replies, kept) = (count(counts.opened), count(replies), count(asked.connections.into()));
+        let (opened, replies, kept) = (count(counts.opened), count(replies), count(asked.load.connections.into()));
         let text = format!(
             "the server closed the connection after {after}{how}: {opened} connections were opened for {replies} replies, \
              where {kept} that are kept would do"
@@ -144,16 +144,16 @@ pub(crate) fn reconnects(asked: &Asked, measured: &Measurement) -> Option<MarkNo
 
 /// Connections that completed nothing, or κ = time of completed requests ÷ (N·T) below 0.9. Closed model only; not
 /// where a number of requests ends the load, for then connections fall idle one by one.
-pub(crate) fn unserved(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
-    let available_s = asked.slots * measured.window_s;
-    if !asked.is_closed() || asked.fixed_count || available_s <= 0.0 {
+pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
+    let available_s = asked.load.slots() * measured.window_s;
+    if !asked.is_closed() || asked.fixed_count() || available_s <= 0.0 {
         return None;
     }
     let never = measured.connections.never_served;
     let kappa = measured.residence.completed_s / available_s;
     let mut parts = Vec::new();
     if never > 0 {
-        let of = count(asked.connections.into());
+        let of = count(asked.load.connections.into());
         parts.push(format!("{} of {of} connections completed nothing", count(never)));
     }
     if kappa < SERVED_SHARE {
@@ -164,14 +164,14 @@ pub(crate) fn unserved(asked: &Asked, measured: &Measurement) -> Option<MarkNote
 
 /// Few completions per connection slot. Closed model only: an open load leaves connections idle by design. Not where a
 /// number of requests ends the load: no request lies across the end of its window.
-pub(crate) fn thin(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
-    let per_slot = measured.in_window.completed as f64 / asked.slots.max(1.0);
-    (asked.is_closed() && !asked.fixed_count && per_slot < THIN_COMPLETIONS)
+pub(crate) fn thin(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
+    let per_slot = measured.in_window.completed as f64 / asked.load.slots().max(1.0);
+    (asked.is_closed() && !asked.fixed_count() && per_slot < THIN_COMPLETIONS)
         .then(|| MarkNote::new(Mark::Thin, format!("{} completions per connection slot", figure(per_slot))))
 }
 
 /// Throughput is what the handler delay allows.
-pub(crate) fn at_ceiling(asked: &Asked, measured: &Measurement) -> Option<MarkNote> {
+pub(crate) fn at_ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let most = asked.ceiling_per_s().filter(|_| asked.is_closed())?;
     let share = completions_per_s(measured) / most;
     (share > AT_CEILING).then(|| {

@@ -14,7 +14,7 @@ use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 pub fn cell_for_twin(plan: &Plan) -> Option<usize> {
     let cost = |index: &usize| {
         let cell = &plan.cells[*index];
-        (cell.handler_delay_ns, cell.load.warm_up_ns + cell.load.window_ns, *index)
+        (cell.handler_delay_ns, cell.load.warm_up_ns + cell.load.window_ns(), *index)
     };
     // Of a ladder only the first rung has nothing before it that a launch of its own would lack.
     plan.launches().into_iter().map(|launch| launch[0]).min_by_key(cost)
@@ -200,7 +200,7 @@ fn mix(seed: u64, block: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::ComparePlan;
+    use model::{ComparePlan, Extent};
 
     use super::*;
     use crate::testing::Session;
@@ -330,8 +330,8 @@ mod tests {
         let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
         assert_eq!(cells(planner.next(&done)), [first, first + 2]);
         assert_eq!(cell_for_twin(&plan), Some(0));
-        plan.cells[0].load.window_ns += 1;
-        plan.cells[2].load.window_ns = 0;
+        plan.cells[0].load.extent = Extent::Window(plan.cells[0].load.window_ns() + 1);
+        plan.cells[2].load.extent = Extent::Window(0);
         assert_eq!(cell_for_twin(&plan), Some(1), "a later rung cannot stand alone");
     }
 
@@ -379,7 +379,7 @@ mod tests {
         let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 10, 0, 97.0).delayed("b", 10, 0, 97.0);
         let mut plan = session.plan();
         assert_eq!(cell_for_twin(&plan), Some(1));
-        plan.cells[1].load.window_ns += 1;
+        plan.cells[1].load.extent = Extent::Window(plan.cells[1].load.window_ns() + 1);
         assert_eq!(cell_for_twin(&plan), Some(2));
         plan.cells.clear();
         assert_eq!(cell_for_twin(&plan), None);

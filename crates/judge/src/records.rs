@@ -276,7 +276,7 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
             let load = &plan.cells[cell].load;
             before_ns = before_ns.saturating_add(load.warm_up_ns);
             loaded_ns[cell] = before_ns;
-            before_ns = before_ns.saturating_add(load.window_ns);
+            before_ns = before_ns.saturating_add(load.window_ns());
         }
     }
     loaded_ns

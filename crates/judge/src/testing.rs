@@ -255,17 +255,16 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
     all.insert("target".to_owned(), Level::Text(target.to_owned()));
     CellPlan {
         levels: Cell(all),
-        load: CellLoad {
+        load: Load {
             mix: Mix::one(request(), ReplyExpectation::default()),
-            load_model: LoadModel::Closed,
+            model: LoadModel::Closed,
             connections,
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
             network_delay_ns: 0,
             warm_up_ns: NS_PER_S,
-            window_ns: 10 * NS_PER_S,
-            request_count: None,
+            extent: Extent::Window(10 * NS_PER_S),
         },
         settings: BTreeMap::new(),
         runtime: String::new(),

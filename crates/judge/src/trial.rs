@@ -59,7 +59,7 @@ pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &Tri
     }
 }
 
-fn judge(asked: &Asked, measured: &Measurement, observed: Option<&Observation>) -> TrialJudgement {
+fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> TrialJudgement {
     let checks = invariants::of_trial(asked, measured);
     let limit = limit::find(asked, measured, observed);
     let went = course::classify(measured, observed);

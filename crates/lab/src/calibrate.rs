@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{LoadError, RunOptions, clock_precision, sleep_error};
 use jiff::Zoned;
 use model::{
-    Arrivals, CALIBRATION_SCHEMA, Calibration, Ceiling, Extent, HttpVersion, LateCause, LoadModel, LoadSpec,
+    Arrivals, CALIBRATION_SCHEMA, Calibration, Ceiling, Extent, HttpVersion, LateCause, Load, LoadModel, LoadSpec,
     Measurement, Mix, RateStep, ReplyExpectation, Request, Runtime, SleepError, Target,
 };
 
 use crate::launch::{LaunchSpec, Launcher, Unlaunched};
-use crate::trial::Load;
+use crate::trial::Loader;
 
 /// Readings of the clock: 20 ms of them.
 const CLOCK_READINGS: u64 = 1_000_000;
@@ -81,7 +81,7 @@ pub struct Calibrator<'a> {
     /// Starts it.
     pub launcher: &'a dyn Launcher,
     /// Makes load.
-    pub load: Load<'a>,
+    pub load: Loader<'a>,
     /// Its CPU; none leaves it to the kernel.
     pub responder_cpu: Option<u32>,
     /// The generator's CPU.
@@ -166,26 +166,29 @@ impl Calibrator<'_> {
         stop: &AtomicBool,
     ) -> Result<Measurement, LoadError> {
         let spec = LoadSpec {
+            load: Load {
+                mix: Mix::one(
+                    Request {
+                        method: "GET".to_owned(),
+                        path: PATH.to_owned(),
+                        host: address.to_string(),
+                        headers: Vec::new(),
+                        body: Vec::new(),
+                        version: HttpVersion::Http11,
+                    },
+                    ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) },
+                ),
+                model,
+                connections,
+                pipeline,
+                keep_alive: true,
+                timeout_ns: None,
+                warm_up_ns: self.window_ns / WARM_UP,
+                extent: Extent::Window(self.window_ns),
+                network_delay_ns: 0,
+            },
             address,
-            mix: Mix::one(
-                Request {
-                    method: "GET".to_owned(),
-                    path: PATH.to_owned(),
-                    host: address.to_string(),
-                    headers: Vec::new(),
-                    body: Vec::new(),
-                    version: HttpVersion::Http11,
-                },
-                ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) },
-            ),
-            model,
-            connections,
-            pipeline,
-            keep_alive: true,
-            timeout_ns: None,
-            warm_up_ns: self.window_ns / WARM_UP,
             start_spread_ns: 0,
-            extent: Extent::Window(self.window_ns),
             threads: 1,
             cpus: vec![self.generator_cpu],
             seed: 1,

@@ -36,4 +36,4 @@ pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
 pub use rates::{RateError, RateRule, settle_rates};
 pub use session::{Session, SessionEnd, Unstarted};
-pub use trial::{Load, TrialTools};
+pub use trial::{Loader, TrialTools};

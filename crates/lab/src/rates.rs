@@ -68,7 +68,7 @@ pub fn settle_rates(
             return Err(RateError::NothingServed(failures.join("; ")));
         };
         for cell in cells {
-            if let LoadModel::Open { rate_per_s, .. } = &mut plan.cells[cell].load.load_model {
+            if let LoadModel::Open { rate_per_s, .. } = &mut plan.cells[cell].load.model {
                 *rate_per_s = settled;
             }
         }
@@ -88,7 +88,7 @@ fn closed(
 ) -> Result<Result<f64, String>, LabError> {
     let mut alone = plan.clone();
     alone.ladder = None;
-    alone.cells[cell].load.load_model = LoadModel::Closed;
+    alone.cells[cell].load.model = LoadModel::Closed;
     alone.cells[cell].profile = false;
     let spec = TrialSpec { block: 0, position: 1, cell, twin: false };
     let made = run_launch(&alone, &[spec], tools, output, stop, tell)?.unwrap_or_default();

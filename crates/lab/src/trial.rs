@@ -6,8 +6,8 @@ use std::time::Duration;
 use engine::{LoadError, LoadOutput, MonotonicClock, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Interval, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure, TrialRecord,
-    TrialSpec, TrialStage,
+    CellPlan, Interval, Load, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure,
+    TrialRecord, TrialSpec, TrialStage,
 };
 use observe::{Observer, ProcSource};
 
@@ -25,7 +25,7 @@ use crate::scrape::Scraper;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
-pub type Load<'a> =
+pub type Loader<'a> =
     &'a dyn Fn(&LoadSpec, RunOptions<'_>, &AtomicBool, &mut dyn FnMut(&Interval)) -> Result<LoadOutput, LoadError>;
 
 /// What trials are made with.
@@ -34,7 +34,7 @@ pub struct TrialTools<'a> {
     /// Starts targets.
     pub launcher: &'a dyn Launcher,
     /// Makes load.
-    pub load: Load<'a>,
+    pub load: Loader<'a>,
     /// The built targets.
     pub prepared: &'a Prepared,
     /// Profiles targets that do not profile themselves.
@@ -231,7 +231,7 @@ impl Rungs<'_> {
     /// What perf needs of the CPUs is taken from the generator's.
     fn profile(&self, cell: &CellPlan) -> Profiler {
         let target = Profiled { admin: self.running.admin_address(), pid: self.running.pid() };
-        let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns));
+        let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns()));
         Profiler::start(target, window, self.tools.perf.clone(), self.plan.generator.cpus.clone())
     }
 
@@ -291,23 +291,16 @@ fn start_spread_ns(cell: &CellPlan) -> u64 {
 }
 
 fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {
-    let load = &cell.load;
+    let load = Load { mix: cell.load.mix.clone().at_host(&address.to_string()), ..cell.load.clone() };
     LoadSpec {
         address,
-        mix: load.mix.clone().at_host(&address.to_string()),
-        model: load.load_model,
-        connections: load.connections,
-        pipeline: load.pipeline,
-        keep_alive: load.keep_alive,
-        timeout_ns: load.timeout_ns,
-        warm_up_ns: load.warm_up_ns,
+        tls: None,
+        sources: Vec::new(),
         start_spread_ns: start_spread_ns(cell),
-        extent: load.extent(),
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
-        seed: plan.seed,
-        sources: Vec::new(),
-        tls: None,
         spin: plan.generator.spin,
+        seed: plan.seed,
+        load,
     }
 }

@@ -1,4 +1,5 @@
 use std::net::{IpAddr, SocketAddr};
+use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +30,9 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// When a load ends.
+/// When a load ends. On disk a window is `window_ns`, a number of requests `request_count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Extent {
     /// After a window of so many nanoseconds.
     Window(u64),
@@ -42,6 +43,34 @@ pub enum Extent {
         /// Give up after so many nanoseconds; none waits for the last reply.
         within_ns: Option<u64>,
     },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_count: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within_ns: Option<u64>,
+}
+
+impl TryFrom<Written> for Extent {
+    type Error = &'static str;
+
+    fn try_from(Written { window_ns, request_count, within_ns }: Written) -> Result<Extent, Self::Error> {
+        let counted = request_count.map(|count| Extent::Requests { count, within_ns });
+        counted.or(window_ns.map(Extent::Window)).ok_or("missing field `window_ns`")
+    }
+}
+
+impl From<Extent> for Written {
+    fn from(extent: Extent) -> Written {
+        match extent {
+            Extent::Window(ns) => Written { window_ns: Some(ns), request_count: None, within_ns: None },
+            Extent::Requests { count, within_ns } => Written { window_ns: None, request_count: Some(count), within_ns },
+        }
+    }
 }
 
 /// HTTP version of the request line.
@@ -81,44 +110,104 @@ pub struct Request {
     pub version: HttpVersion,
 }
 
-/// Everything the engine needs to know about one load: resolved, no invalid mix left.
+/// A load: what is asked of a server, wherever that is and whatever asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LoadSpec {
-    /// Where the connections go.
-    pub address: SocketAddr,
-    /// What is sent and what must come back.
+pub struct Load {
+    /// What is sent and what must come back; in a plan without a host, which is filled in at launch.
     #[serde(flatten)]
     pub mix: Mix,
     /// Closed or open.
+    #[serde(rename = "load_model")]
     pub model: LoadModel,
-    /// Connections over all threads, at least 1 and at least `threads`.
+    /// Connections, at least 1.
     pub connections: u32,
     /// Requests in flight on one connection at most; 1 means no pipelining.
     pub pipeline: u16,
     /// Whether a connection serves more than one request.
     pub keep_alive: bool,
     /// Time without a complete reply after which a request is given up; none unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ns: Option<u64>,
+    /// What the network adds to a round trip between generator and target; connecting is not delayed. The engine adds
+    /// none itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub network_delay_ns: u64,
     /// Load before the window, not measured.
     pub warm_up_ns: u64,
-    /// Closed model: the connections begin evenly over so many nanoseconds, not all at once. At most the warm-up.
-    #[serde(default)]
-    pub start_spread_ns: u64,
-    /// Length of what is measured.
+    /// What is measured.
+    #[serde(flatten)]
     pub extent: Extent,
+}
+
+impl Load {
+    /// Arrivals a second in the open model; none in the closed one.
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self.model {
+            LoadModel::Closed => None,
+            LoadModel::Open { rate_per_s, .. } => Some(rate_per_s),
+        }
+    }
+
+    /// N: requests that can be in flight at once, connections × pipeline.
+    pub fn slots(&self) -> f64 {
+        f64::from(self.connections) * f64::from(self.pipeline.max(1))
+    }
+
+    /// Length of the window in nanoseconds; 0 where a number of requests ends the load.
+    pub fn window_ns(&self) -> u64 {
+        match self.extent {
+            Extent::Window(window_ns) => window_ns,
+            Extent::Requests { .. } => 0,
+        }
+    }
+}
+
+fn is_zero(delay_ns: &u64) -> bool {
+    *delay_ns == 0
+}
+
+/// A load with where it goes and where it runs: all that the engine needs to know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadSpec {
+    /// What is asked, on at least as many connections as there are threads.
+    pub load: Load,
+    /// Where the connections go.
+    pub address: SocketAddr,
+    /// How the connections are secured; plain when absent.
+    pub tls: Option<Tls>,
+    /// Addresses that connections come from, in turn; empty leaves it to the kernel. Each brings its own ports.
+    pub sources: Vec<IpAddr>,
+    /// Closed model: the connections begin evenly over so many nanoseconds, not all at once. At most the warm-up.
+    pub start_spread_ns: u64,
     /// Generator threads, at least 1.
     pub threads: u32,
     /// CPUs for the generator's threads, in turn; empty leaves them to the kernel.
     pub cpus: Vec<u32>,
+    /// Whether a thread watches the clock instead of sleeping until the next request is due: it burns its CPU.
+    pub spin: bool,
     /// Seed of Poisson arrivals, and of which request of a mix comes when.
     pub seed: u64,
-    /// Addresses that connections come from, in turn; empty leaves it to the kernel. Each brings its own ports.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<IpAddr>,
-    /// How the connections are secured; plain when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tls: Option<Tls>,
-    /// Whether a thread watches the clock instead of sleeping until the next request is due: it burns its CPU.
-    #[serde(default)]
-    pub spin: bool,
+}
+
+impl LoadSpec {
+    /// The same but for what `change` does to it.
+    pub fn with(mut self, change: impl FnOnce(&mut LoadSpec)) -> LoadSpec {
+        change(&mut self);
+        self
+    }
+}
+
+/// What is said of a load holds of it wherever it runs.
+impl Deref for LoadSpec {
+    type Target = Load;
+
+    fn deref(&self) -> &Load {
+        &self.load
+    }
+}
+
+impl DerefMut for LoadSpec {
+    fn deref_mut(&mut self) -> &mut Load {
+        &mut self.load
+    }
 }

@@ -82,7 +82,7 @@ impl From<Mix> for Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellLoad, HttpVersion, LoadModel};
+    use crate::{HttpVersion, Load, LoadModel};
 
     /// The load of a cell as version 1 has always written it.
     const ONE: &str = r#"
@@ -125,20 +125,20 @@ model = "closed"
 
     #[test]
     fn a_plan_from_before_there_were_mixes_is_read_and_one_request_is_still_written_so() {
-        let load: CellLoad = toml::from_str(ONE).unwrap();
+        let load: Load = toml::from_str(ONE).unwrap();
         let expect = ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) };
-        assert_eq!((&load.mix, load.load_model), (&Mix::one(request("/a"), expect), LoadModel::Closed));
+        assert_eq!((&load.mix, load.model), (&Mix::one(request("/a"), expect), LoadModel::Closed));
         let written = toml::to_string(&load).unwrap();
         assert!(written.contains("[request]") && !written.contains("weight"), "{written}");
-        assert_eq!(toml::from_str::<CellLoad>(&written).unwrap(), load);
+        assert_eq!(toml::from_str::<Load>(&written).unwrap(), load);
     }
 
     #[test]
     fn several_requests_are_read_back() {
-        let load: CellLoad = toml::from_str(ONE).unwrap();
-        let several = CellLoad { mix: Mix::of(vec![weighted("/a", 1.0), weighted("/b", 0.5)]).unwrap(), ..load };
+        let load: Load = toml::from_str(ONE).unwrap();
+        let several = Load { mix: Mix::of(vec![weighted("/a", 1.0), weighted("/b", 0.5)]).unwrap(), ..load };
         let written = toml::to_string(&several).unwrap();
-        assert_eq!(toml::from_str::<CellLoad>(&written).unwrap(), several, "{written}");
+        assert_eq!(toml::from_str::<Load>(&written).unwrap(), several, "{written}");
     }
 
     #[test]

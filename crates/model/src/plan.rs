@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ComparePlan, Extent, GeneratorLimits, LoadModel, Metric, Mix, Target};
+use crate::{ComparePlan, GeneratorLimits, Load, Metric, Target};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -264,7 +264,7 @@ pub struct CellPlan {
     /// Its levels, the target among them.
     pub levels: Cell,
     /// The load on it.
-    pub load: CellLoad,
+    pub load: Load,
     /// Environment variables that carry its settings to the target.
     pub settings: BTreeMap<String, String>,
     /// Runtime the target is built with.
@@ -280,46 +280,6 @@ pub struct CellPlan {
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
-}
-
-/// The load of one cell: a `LoadSpec` but for what only the launch knows (its address).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CellLoad {
-    /// What is sent and what must come back; the host is filled in at launch.
-    #[serde(flatten)]
-    pub mix: Mix,
-    /// Closed or open.
-    pub load_model: LoadModel,
-    /// Connections.
-    pub connections: u32,
-    /// Requests in flight on a connection.
-    pub pipeline: u16,
-    /// Whether connections serve more than one request.
-    pub keep_alive: bool,
-    /// Time-out of a request, if asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout_ns: Option<u64>,
-    /// What the network adds to a round trip between generator and target; connecting is not delayed.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub network_delay_ns: u64,
-    /// Load before the window.
-    pub warm_up_ns: u64,
-    /// The window.
-    pub window_ns: u64,
-    /// Exactly so many requests instead of a window; only saved loads have it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request_count: Option<u64>,
-}
-
-impl CellLoad {
-    /// When it ends.
-    pub fn extent(&self) -> Extent {
-        self.request_count.map_or(Extent::Window(self.window_ns), |count| Extent::Requests { count, within_ns: None })
-    }
-}
-
-fn is_none(delay_ns: &u64) -> bool {
-    *delay_ns == 0
 }
 
 /// A published statement, made into a test whose threshold is fixed before any run.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{CellPlan, LoadModel, Plan};
+use crate::{CellPlan, Extent, LoadModel, Plan};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
@@ -37,10 +37,10 @@ impl CellPlan {
         let zero = [
             ("connections", load.connections == 0),
             ("pipeline", load.pipeline == 0),
-            ("window_ns", load.window_ns == 0),
+            ("window_ns", load.extent == Extent::Window(0)),
         ];
         let zero = zero.into_iter().find(|(_, zero)| *zero).map(|(name, _)| format!("`{name} = 0`"));
-        zero.or(match load.load_model {
+        zero.or(match load.model {
             LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
                 Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))
             }

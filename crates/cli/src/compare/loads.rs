@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lab::RunRecord;
-use model::{Environment, Instrument, NS_PER_S, TRIAL_SCHEMA, TrialRecord, format_duration};
+use model::{Environment, Extent, Instrument, NS_PER_S, TRIAL_SCHEMA, TrialRecord, format_duration};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toml::Table;
@@ -82,7 +82,9 @@ impl Side {
             }
         }
         let mut plan = plan(args, path, &first.load, all.len())?;
-        plan.cells.iter_mut().for_each(|cell| cell.load.request_count = first.load["requests"].as_u64());
+        if let Some(count) = first.load["requests"].as_u64() {
+            plan.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Requests { count, within_ns: None });
+        }
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
         let instrument = first.instrument.clone();
         Ok(Side {

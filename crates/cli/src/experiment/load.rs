@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::{
-    Arrivals, CellLoad, HttpVersion, LoadModel, Mix, NS_PER_S, RATES_PER_S, ReplyExpectation, Request, format_duration,
+    Arrivals, Extent, HttpVersion, LoadModel, Mix, NS_PER_S, RATES_PER_S, ReplyExpectation, Request, format_duration,
 };
 
 use super::diagnostic::{Fault, Read, Span};
@@ -317,7 +317,7 @@ impl Load {
         (warm_up_ns, window_ns): (u64, u64),
         seed: u64,
         routes: Option<&Placed>,
-    ) -> Read<CellLoad> {
+    ) -> Read<model::Load> {
         let pipeline = self.small(LoadKey::Pipeline);
         let keep_alive = self.flag(LoadKey::KeepAlive);
         if pipeline > 1 && !keep_alive {
@@ -328,17 +328,16 @@ impl Load {
         if let Some(fault) = framing::fault(&self.headers, self.text(LoadKey::Body).unwrap_or_default().as_bytes()) {
             return Err(Fault::sentence(self.headers_span.clone(), &fault));
         }
-        Ok(CellLoad {
+        Ok(model::Load {
             mix: self.mix(seed, routes)?,
-            load_model: self.load_model()?,
+            model: self.load_model()?,
             connections: self.small(LoadKey::Connections),
             pipeline,
             keep_alive,
             timeout_ns: self.duration_ns(LoadKey::Timeout),
             network_delay_ns: self.network_delay_ns(),
             warm_up_ns,
-            window_ns,
-            request_count: None,
+            extent: Extent::Window(window_ns),
         })
     }
 

@@ -2,7 +2,9 @@
 
 use std::sync::mpsc;
 
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Mix, NS_PER_S, NotSent, ReplyExpectation, Request};
+use model::{
+    Arrivals, Extent, HttpVersion, Load, LoadModel, LoadSpec, Mix, NS_PER_S, NotSent, ReplyExpectation, Request,
+};
 use proptest::prelude::*;
 
 use super::charge_owed;
@@ -15,26 +17,29 @@ const MS: u64 = 1_000_000;
 
 fn spec(rate_per_s: f64, arrivals: Arrivals, extent: Extent, threads: u32) -> LoadSpec {
     LoadSpec {
+        load: Load {
+            mix: Mix::one(
+                Request {
+                    method: "GET".to_owned(),
+                    path: "/".to_owned(),
+                    host: "x".to_owned(),
+                    headers: Vec::new(),
+                    body: Vec::new(),
+                    version: HttpVersion::Http11,
+                },
+                ReplyExpectation::default(),
+            ),
+            model: LoadModel::Open { rate_per_s, arrivals },
+            connections: 1,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 300 * MS,
+            extent,
+            network_delay_ns: 0,
+        },
         address: "127.0.0.1:1".parse().expect("an address"),
-        mix: Mix::one(
-            Request {
-                method: "GET".to_owned(),
-                path: "/".to_owned(),
-                host: "x".to_owned(),
-                headers: Vec::new(),
-                body: Vec::new(),
-                version: HttpVersion::Http11,
-            },
-            ReplyExpectation::default(),
-        ),
-        model: LoadModel::Open { rate_per_s, arrivals },
-        connections: 1,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 300 * MS,
         start_spread_ns: 0,
-        extent,
         threads,
         cpus: Vec::new(),
         seed: 42,

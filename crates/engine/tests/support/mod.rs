@@ -3,7 +3,7 @@
 
 use engine::RunOptions;
 use engine::simulation::{SimulatedServer, simulate};
-use model::{Arrivals, Extent, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, ReplyExpectation, Request};
+use model::{Arrivals, Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, ReplyExpectation, Request};
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -20,19 +20,22 @@ pub(crate) fn request(method: &str, path: &str, body: &[u8]) -> Request {
 
 pub(crate) fn spec(model: LoadModel, connections: u32, window_ns: u64) -> LoadSpec {
     LoadSpec {
+        load: Load {
+            mix: Mix::one(
+                request("GET", "/", b""),
+                ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
+            ),
+            model,
+            connections,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 0,
+            extent: Extent::Window(window_ns),
+            network_delay_ns: 0,
+        },
         address: "127.0.0.1:1".parse().unwrap(),
-        mix: Mix::one(
-            request("GET", "/", b""),
-            ReplyExpectation { status: Some(200), body: Some(b"Hello world".to_vec()) },
-        ),
-        model,
-        connections,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
         start_spread_ns: 0,
-        extent: Extent::Window(window_ns),
         threads: 1,
         cpus: vec![],
         seed: 1,

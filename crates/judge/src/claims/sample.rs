@@ -18,21 +18,21 @@ pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<String> {
 /// Most requests of a launch: what the delay allows in a closed load, what is due in an open one. Arrivals at random have
 /// no most.
 fn most_requests(cell: &CellPlan) -> Option<u64> {
-    let (asked, window_s) = (Asked::from(cell), cell.load.window_ns as f64 / model::NS_PER_S as f64);
-    let at_random = matches!(cell.load.load_model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });
-    let most = match asked.rate_per_s {
+    let (asked, window_s) = (Asked::from(cell), cell.load.window_ns() as f64 / model::NS_PER_S as f64);
+    let at_random = matches!(cell.load.model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });
+    let most = match asked.load.rate_per_s() {
         Some(_) if at_random => return None,
         // It is measured before the run.
         Some(_) if cell.rate_share.is_some() => return None,
         Some(rate_per_s) => rate_per_s * window_s,
-        None => asked.ceiling_per_s().map(|_| most_completions(asked.slots, window_s, asked.delay_s()))?,
+        None => asked.ceiling_per_s().map(|_| most_completions(asked.load.slots(), window_s, asked.delay_s()))?,
     };
     Some(most.ceil() as u64)
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, LoadModel, NS_PER_S};
+    use model::{Arrivals, Extent, LoadModel, NS_PER_S};
 
     use super::*;
     use crate::testing::cell_plan;
@@ -49,15 +49,15 @@ mod tests {
         assert!(said(&closed(100, 1_000), Metric::P999).is_some());
         assert_eq!(said(&closed(1, 0), Metric::P999), None, "without a delay nobody knows");
         let mut open = closed(10, 0);
-        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
+        open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
         assert!(said(&open, Metric::P99).unwrap().ends_with("200 at most"));
-        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Poisson };
+        open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Poisson };
         assert_eq!(said(&open, Metric::P99), None, "by chance more come than are expected");
-        open.load.load_model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
-        open.load.window_ns = 20 * NS_PER_S;
+        open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
+        open.load.extent = Extent::Window(20 * NS_PER_S);
         assert_eq!(said(&open, Metric::P99), None);
         assert_eq!((open.rate_share, said(&open, Metric::Throughput)), (None, None));
-        open.load.load_model = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Constant };
+        open.load.model = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Constant };
         open.rate_share = Some(0.5);
         assert_eq!(said(&open, Metric::P99), None, "a rate that is not known yet");
     }

@@ -109,7 +109,7 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
 fn a_latency_that_is_as_much_the_generators_is_said() {
     let session = two().claim("p99(a) / p99(b) < 3").claim("p50(a) / p50(b) < 3").claim("p99(a) / p99(b) > 2.1");
     let (mut plan, mut records) = (session.plan(), session.records());
-    plan.cells[0].load.load_model = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    plan.cells[0].load.model = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
     for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
         let latency_us = &mut trial.measurement.as_mut().unwrap().latency_us;
         latency_us.lateness = latency_us.service.clone();

@@ -286,7 +286,7 @@ impl Pair<'_> {
     /// nothing of the server, and what queued may time out.
     fn is_bounded(&self, metric: Metric) -> bool {
         let (records, cell) = self.new;
-        let is_closed = records.plan.cells[cell].load.load_model == LoadModel::Closed;
+        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
         match metric {
             Metric::P90 | Metric::P99 | Metric::P999 => false,
             Metric::CpuPerRequest => true,

@@ -1,6 +1,6 @@
 use model::{
-    Arm, Arrivals, Blocks, CompareRow, ComparisonVerdict, Failure, GateVerdict, HostUse, Mark, TrialRecord, Withheld,
-    parse_gates,
+    Arm, Arrivals, Blocks, CompareRow, ComparisonVerdict, Extent, Failure, GateVerdict, HostUse, Mark, TrialRecord,
+    Withheld, parse_gates,
 };
 
 use super::*;
@@ -121,7 +121,7 @@ fn what_differs_beside_the_server_is_told() {
     let session = session(100.0, 100.0, 0.005);
     let (plan, trials) = (session.plan(), session.records());
     let mut other = plan.clone();
-    other.cells.iter_mut().for_each(|cell| cell.load.window_ns *= 2);
+    other.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(2 * cell.load.window_ns()));
     let old = Environment { kernel: "6.1".to_owned(), ..Environment::default() };
     let new = Environment { kernel: "6.18".to_owned(), ..Environment::default() };
     let (a, b) = (
@@ -359,7 +359,7 @@ fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
     let served = |model: LoadModel| {
         let session = session(20.0, 100.0, 0.005);
         let (mut plan, mut trials) = (session.plan(), session.records());
-        plan.cells.iter_mut().for_each(|cell| cell.load.load_model = model);
+        plan.cells.iter_mut().for_each(|cell| cell.load.model = model);
         trials.iter_mut().for_each(|trial| disturb(trial, 0.2));
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
         row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).withheld
@@ -426,7 +426,7 @@ fn disturbed_median(model: LoadModel) -> Option<Withheld> {
     let session = session(20.0, 100.0, 0.005);
     let (mut plan, mut trials) = (session.plan(), session.records());
     for cell in &mut plan.cells {
-        cell.load.load_model = model;
+        cell.load.model = model;
     }
     for trial in &mut trials {
         let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;

@@ -66,7 +66,7 @@ struct Guarded<'a> {
     cell: usize,
     launch: &'a Launch<'a>,
     measured: &'a Measurement,
-    asked: Asked,
+    asked: Asked<'a>,
     /// The doubts that count and that the launch gives reason for.
     doubts: Vec<Doubt>,
 }
@@ -264,9 +264,9 @@ impl<'a> Guarded<'a> {
     /// of several CPUs, a request that is being served takes only this long, and the others wait outside: then it is one
     /// delay in the window.
     fn edges(&self) -> f64 {
-        let (window, connections) = (&self.measured.in_window, f64::from(self.asked.connections));
+        let (window, connections) = (&self.measured.in_window, f64::from(self.asked.load.connections));
         let unserved = self.measured.connections.never_served as f64 / connections.max(1.0);
-        let served = self.asked.slots * (1.0 - unserved).max(0.0);
+        let served = self.asked.load.slots() * (1.0 - unserved).max(0.0);
         let by_slots = served / window.completed.max(1) as f64;
         let used = self.launch.record.observation.as_ref().map(Observation::cpus_used);
         let is_idle = used.is_some_and(|used| used < FINDING_CPUS_USED);

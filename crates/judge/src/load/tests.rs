@@ -9,16 +9,19 @@ fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measu
 
 fn closed() -> LoadSpec {
     LoadSpec {
+        load: Load {
+            mix: Mix::one(request(), ReplyExpectation::default()),
+            model: LoadModel::Closed,
+            connections: 100,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 0,
+            extent: Extent::Window(10 * NS_PER_S),
+            network_delay_ns: 0,
+        },
         address: "127.0.0.1:80".parse().unwrap(),
-        mix: Mix::one(request(), ReplyExpectation::default()),
-        model: LoadModel::Closed,
-        connections: 100,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
         start_spread_ns: 0,
-        extent: Extent::Window(10 * NS_PER_S),
         threads: 1,
         cpus: Vec::new(),
         seed: 1,
@@ -29,7 +32,7 @@ fn closed() -> LoadSpec {
 }
 
 fn open(rate_per_s: f64) -> LoadSpec {
-    LoadSpec { model: LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant }, ..closed() }
+    closed().with(|it| it.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant })
 }
 
 /// An open run of which so many of 100,000 requests were not sent, for one reason.
@@ -141,7 +144,12 @@ fn connections_too_few_for_a_rate_are_named_beside_the_server() {
 #[test]
 fn the_attainable_rate_grows_with_the_cpus_that_threads_can_use() {
     let measured = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
-    let spec = |threads, cpus: &[u32]| LoadSpec { threads, cpus: cpus.to_vec(), ..open(1.5e6) };
+    let spec = |threads, cpus: &[u32]| {
+        open(1.5e6).with(|it| {
+            it.threads = threads;
+            it.cpus = cpus.to_vec();
+        })
+    };
     assert_eq!(word(&spec(2, &[]), &measured).0, Verdict::Valid);
     assert_eq!(word(&spec(2, &[1, 1]), &measured).0, Verdict::Void, "two threads on one CPU");
     assert_eq!(word(&spec(2, &[0, 1]), &measured).0, Verdict::Valid);
@@ -193,6 +201,6 @@ fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.residence.completed_s = 500.0;
     assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code, "unserved");
-    let spec = LoadSpec { extent: Extent::Requests { count: 92_000, within_ns: None }, ..closed() };
+    let spec = closed().with(|it| it.extent = Extent::Requests { count: 92_000, within_ns: None });
     assert_eq!(judge_load(&spec, None, &measured).reasons.len(), 1);
 }

@@ -25,7 +25,7 @@ fn marks(cell: &CellPlan, trial: &TrialRecord) -> Vec<Mark> {
 
 /// Turns a launch into one of the open model whose books are full and on time.
 fn open(cell: &mut CellPlan, trial: &mut TrialRecord, rate_per_s: f64) {
-    cell.load.load_model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+    cell.load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
     let latencies = &mut measured(trial).latency_us;
     latencies.response = latencies.service.clone();
     latencies.lateness = Some(summary(20.0, 1_000));

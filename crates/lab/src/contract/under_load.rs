@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use engine::RunOptions;
 use fastrand::Rng;
 use model::{
-    Extent, HttpVersion, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, NotSent, Request, RequestCount, Target,
+    Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, NotSent, Request, RequestCount, Target,
     WeightedRequest,
 };
 
@@ -108,16 +108,19 @@ fn mix(parts: &[Part], address: SocketAddr) -> Option<Mix> {
 
 fn load(address: SocketAddr, mix: Mix, seed: u64, stop: &AtomicBool) -> Result<Measurement, String> {
     let spec = LoadSpec {
+        load: Load {
+            mix,
+            model: LoadModel::Closed,
+            connections: CONNECTIONS,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 0,
+            extent: Extent::Window(WINDOW_NS),
+            network_delay_ns: 0,
+        },
         address,
-        mix,
-        model: LoadModel::Closed,
-        connections: CONNECTIONS,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 0,
         start_spread_ns: 0,
-        extent: Extent::Window(WINDOW_NS),
         threads: 1,
         cpus: Vec::new(),
         seed,

@@ -11,8 +11,9 @@ use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
 use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched};
 use model::{
-    Blocks, Cell, CellLoad, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, GeneratorPlan, HttpVersion, Interval,
-    LaunchRecipe, Level, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure, TrialStage,
+    Blocks, Cell, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion, Interval,
+    LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure,
+    TrialStage,
 };
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -120,17 +121,16 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
             ("target".to_owned(), Level::Text(target.into())),
             ("connections".to_owned(), Level::Integer(connections.into())),
         ])),
-        load: CellLoad {
+        load: Load {
             mix: Mix::one(request, ReplyExpectation { status: Some(200), body: Some(b"hi".to_vec()) }),
-            load_model: LoadModel::Closed,
+            model: LoadModel::Closed,
             connections,
             pipeline: 1,
             keep_alive: true,
             timeout_ns: None,
             network_delay_ns: 0,
             warm_up_ns: 100 * MS,
-            window_ns: 1000 * MS,
-            request_count: None,
+            extent: Extent::Window(1000 * MS),
         },
         settings: BTreeMap::new(),
         runtime: "current".into(),

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use lab::{Perf, RunFolder, RunRecord};
-use model::{Metric, Plan, ProfiledBy};
+use model::{Extent, Metric, Plan, ProfiledBy};
 
 use crate::fakes::{FakeLauncher, MS, cell, conduct, create, environment, plan};
 
@@ -87,7 +87,7 @@ fn perf_profiles_what_does_not_profile_itself_and_nothing_else() {
     plan.cells[0].profile = true;
     plan.cells[0].load.warm_up_ns = 0;
     // Simulated; what is left of it once the target has been asked must be something on any machine.
-    plan.cells[0].load.window_ns = 10_000 * MS;
+    plan.cells[0].load.extent = Extent::Window(10_000 * MS);
     let mut folder = create(runs.path(), &plan);
     let end = conduct(&plan, &mut folder, &launcher, None);
     let profiles: Vec<_> =

@@ -13,7 +13,7 @@ fn at_half() -> Plan {
     let open = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Constant };
     let mut plan = plan(1);
     for cell in &mut plan.cells[..2] {
-        (cell.rate_share, cell.load.load_model) = (Some(0.5), open);
+        (cell.rate_share, cell.load.model) = (Some(0.5), open);
         cell.levels.0.insert("rate".to_owned(), Level::Text("50% of closed".to_owned()));
     }
     plan
@@ -36,7 +36,7 @@ fn a_rate_that_is_a_share_is_that_of_the_slowest_and_stays_when_a_run_goes_on() 
     let least = settled.closed_per_s.values().copied().fold(f64::INFINITY, f64::min);
     assert!((900.0..=1000.0).contains(&least), "{settled:?}");
     assert!(settled.rate_per_s <= least / 2.0 && settled.rate_per_s > least / 2.0 - 10.0, "{settled:?}");
-    let rates: Vec<LoadModel> = plan.cells.iter().map(|cell| cell.load.load_model).collect();
+    let rates: Vec<LoadModel> = plan.cells.iter().map(|cell| cell.load.model).collect();
     let open = LoadModel::Open { rate_per_s: settled.rate_per_s, arrivals: Arrivals::Constant };
     assert_eq!(rates, [open, open, LoadModel::Closed, LoadModel::Closed]);
     let runs = tempfile::tempdir().unwrap();

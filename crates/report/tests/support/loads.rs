@@ -17,26 +17,29 @@ pub(crate) struct Load {
 
 fn spec(model: LoadModel) -> LoadSpec {
     LoadSpec {
+        load: model::Load {
+            mix: Mix::one(
+                Request {
+                    method: "GET".to_owned(),
+                    path: "/rest/hello".to_owned(),
+                    host: "127.0.0.1:8080".to_owned(),
+                    headers: Vec::new(),
+                    body: Vec::new(),
+                    version: HttpVersion::Http11,
+                },
+                ReplyExpectation::default(),
+            ),
+            model,
+            connections: 100,
+            pipeline: 1,
+            keep_alive: true,
+            timeout_ns: None,
+            warm_up_ns: 1_000_000_000,
+            extent: Extent::Window(10_000_000_000),
+            network_delay_ns: 0,
+        },
         address: SocketAddr::from(([127, 0, 0, 1], 8080)),
-        mix: Mix::one(
-            Request {
-                method: "GET".to_owned(),
-                path: "/rest/hello".to_owned(),
-                host: "127.0.0.1:8080".to_owned(),
-                headers: Vec::new(),
-                body: Vec::new(),
-                version: HttpVersion::Http11,
-            },
-            ReplyExpectation::default(),
-        ),
-        model,
-        connections: 100,
-        pipeline: 1,
-        keep_alive: true,
-        timeout_ns: None,
-        warm_up_ns: 1_000_000_000,
         start_spread_ns: 0,
-        extent: Extent::Window(10_000_000_000),
         threads: 2,
         cpus: vec![0, 1],
         seed: 42,

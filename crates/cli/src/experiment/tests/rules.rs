@@ -71,7 +71,7 @@ fn quick_drops_cells_whose_levels_are_not_named() {
             "connections = 100, handler_delay = 10ms, target = beta"
         ]
     );
-    assert!(short.quick && short.cells[0].load.window_ns == NS_PER_S);
+    assert!(short.quick && short.cells[0].load.window_ns() == NS_PER_S);
     assert_eq!(short.blocks, Blocks { min: 6, max: 6 });
     let none = "question = 'x'\n[[vary]]\ntarget = 'alpha'\nconnections = 10\n[[vary]]\ntarget = 'beta'\n\
                 connections = 20\n[quick]\ntarget = 'alpha'\nconnections = 20\n";
@@ -133,7 +133,7 @@ fn a_launch_is_warm_before_its_window_unless_the_quick_form_leaves_it_cold() {
 #[test]
 fn a_window_holds_enough_handler_delays() {
     let file = format!("{DELAYED}[vary]\ntarget = 'alpha'\nhandler_delay = ['10ms', '1s']\n[quick]\nwindow = '1s'\n");
-    let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns / NS_PER_S).collect::<Vec<_>>();
+    let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns() / NS_PER_S).collect::<Vec<_>>();
     assert_eq!(windows(resolved(&file)), [10, 30]);
     assert_eq!(windows(quick(&file)), [1, 6]);
 }
@@ -182,7 +182,7 @@ fn an_open_load_with_everything() {
          expect_status = 201\n[vary]\ntarget = 'alpha'\nrate = [1000, 0.5]\nkeep_alive = [true, false]\n",
     );
     let load = &plan.cells[2].load;
-    assert_eq!(load.load_model, LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Poisson });
+    assert_eq!(load.model, LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Poisson });
     let asked = load.mix.first();
     assert_eq!(asked.request.headers, [("X-B".to_owned(), "2".to_owned()), ("X-A".to_owned(), "1".to_owned())]);
     assert_eq!((asked.request.body.as_slice(), load.timeout_ns), (b"{}".as_slice(), Some(2 * NS_PER_S)));
@@ -257,8 +257,7 @@ fn one_file_may_have_closed_and_open_cells() {
     let plan = resolved(
         "question = 'x'\nload.model = 'both'\n[[vary]]\ntarget = 'alpha'\n[[vary]]\ntarget = 'alpha'\nrate = 1000\n",
     );
-    let models: Vec<bool> =
-        plan.cells.iter().map(|cell| matches!(cell.load.load_model, model::LoadModel::Closed)).collect();
+    let models: Vec<bool> = plan.cells.iter().map(|cell| matches!(cell.load.model, model::LoadModel::Closed)).collect();
     assert_eq!(models, [true, false]);
     let rates: Vec<String> = plan.cells.iter().map(|cell| cell.levels.get("rate").unwrap().to_string()).collect();
     assert_eq!(rates, ["closed", "1000"]);
@@ -275,7 +274,7 @@ fn a_rate_may_be_a_share_of_what_a_closed_load_gets() {
     let shares: Vec<Option<f64>> = plan.cells.iter().map(|cell| cell.rate_share).collect();
     assert_eq!(shares, [None, Some(0.5), Some(0.125), None]);
     let unsettled = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Poisson };
-    assert_eq!(plan.cells[1].load.load_model, unsettled);
+    assert_eq!(plan.cells[1].load.model, unsettled);
 }
 
 #[test]
@@ -317,7 +316,7 @@ fn a_network_delay_belongs_to_the_load_and_lengthens_the_window() {
     let seen: Vec<(u64, u64)> = plan
         .cells
         .iter()
-        .map(|cell| (cell.load.network_delay_ns / 1_000_000, cell.load.window_ns / NS_PER_S))
+        .map(|cell| (cell.load.network_delay_ns / 1_000_000, cell.load.window_ns() / NS_PER_S))
         .collect();
     assert_eq!(seen, [(0, 10), (100, 10), (0, 10), (100, 12)]);
     let fixed = resolved("question = 'x'\n[load]\nnetwork_delay = '10ms'\n[vary]\ntarget = 'alpha'\n");

@@ -65,8 +65,9 @@ fn beside_s(plan: &Plan, cell: &CellPlan) -> f64 {
 /// Seconds that a run takes on a machine that nothing disturbs, so that no block is repeated: its blocks, and before
 /// them the closed loads by which rates are settled.
 fn takes_s(plan: &Plan) -> f64 {
-    let trial_s =
-        |cell: &CellPlan| (cell.load.warm_up_ns + cell.load.window_ns) as f64 / NS_PER_S as f64 + beside_s(plan, cell);
+    let trial_s = |cell: &CellPlan| {
+        (cell.load.warm_up_ns + cell.load.window_ns()) as f64 / NS_PER_S as f64 + beside_s(plan, cell)
+    };
     let cells = || plan.cells.iter();
     let twin_s = judge::cell_for_twin(plan).map_or(0.0, |cell| trial_s(&plan.cells[cell]));
     let block_s = cells().map(trial_s).sum::<f64>() + twin_s;
@@ -112,7 +113,7 @@ fn all_full_forms_together_take_five_and_a_half_hours_at_most() {
 /// What a launch of a cell has of load before its window, in nanoseconds; on a ladder, the rungs before are load, too.
 fn load_before_ns(plan: &Plan, index: usize) -> u64 {
     let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
-    rungs.map(|load| load.warm_up_ns + load.window_ns).sum::<u64>() + plan.cells[index].load.warm_up_ns
+    rungs.map(|load| load.warm_up_ns + load.window_ns()).sum::<u64>() + plan.cells[index].load.warm_up_ns
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn business_latency_in_the_quick_form() {
     for claim in &plan.claims {
         judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{}: {error}", claim.name));
     }
-    let longest = plan.cells.iter().map(|cell| cell.load.window_ns).max();
+    let longest = plan.cells.iter().map(|cell| cell.load.window_ns()).max();
     assert_eq!(longest, Some(6 * NS_PER_S));
     assert_eq!(plan.cells[0].load.warm_up_ns, 300_000_000);
 }

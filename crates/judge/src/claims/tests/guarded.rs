@@ -276,7 +276,7 @@ fn business_latency() -> Session {
 
 /// A launch as a serial server that starves its clients, or a sleeping one, leaves it after a window of so many seconds.
 fn shaped(trial: &mut TrialRecord, cell: &mut CellPlan, rate: f64, window_s: f64) {
-    cell.load.window_ns = (window_s * 1e9) as u64;
+    cell.load.extent = Extent::Window((window_s * 1e9) as u64);
     let slots = f64::from(cell.load.connections);
     let mut measured = measurement(slots, rate, 0.3);
     let completed = (rate * window_s).round() as u64;
