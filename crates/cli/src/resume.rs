@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use lab::{RunFolder, RunRecord, Unstarted};
-use model::{Blocks, Plan};
+use model::{Blocks, Draft, Plan};
 use report::format::counted;
 
 use crate::exit::Failure;
@@ -31,15 +31,21 @@ impl Opened {
         Ok(opened)
     }
 
-    /// Its plan, in which only where things lie may be changed.
-    pub(crate) fn plan(&mut self) -> &mut Plan {
-        &mut self.record.plan
+    /// Its plan.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.record.plan
+    }
+
+    /// The same run with things in other places than its plan says.
+    pub(crate) fn under(mut self, plan: Plan) -> Self {
+        self.record.plan = plan;
+        self
     }
 
     /// The one thing that may change of a plan. The orders of further blocks follow from the seed as those of the first
     /// ones do.
     fn ask_for(&mut self, blocks: u32) -> Result<(), Failure> {
-        let plan = &mut self.record.plan;
+        let plan = &self.record.plan;
         let least = judge::blocks_begun(plan, &self.record.trials).max(plan.blocks.min);
         if blocks < least {
             let has = counted(least.into(), "block", "blocks");
@@ -49,8 +55,10 @@ impl Opened {
         }
         let asked = Blocks { min: blocks, max: blocks };
         if asked != plan.blocks {
-            plan.blocks_before.push(std::mem::replace(&mut plan.blocks, asked));
-            self.folder.replace_plan(plan).map_err(Failure::usage)?;
+            let more = |draft: &mut Draft| draft.blocks_before.push(std::mem::replace(&mut draft.blocks, asked));
+            let plan = plan.with(more).map_err(Failure::usage)?;
+            self.folder.replace_plan(&plan).map_err(Failure::usage)?;
+            self.record.plan = plan;
         }
         Ok(())
     }
@@ -60,10 +68,9 @@ impl Opened {
         let RunRecord { plan, environment, trials } = self.record;
         check_cpus(&plan)?;
         run::reserve(&plan)?;
-        let mut buildable = plan.clone();
-        let prepared = run::build(&mut buildable, stop, progress)?;
-        if buildable.cells.len() < plan.cells.len() {
-            let missing: Vec<&str> = buildable.absent[plan.absent.len()..].iter().map(|a| a.reason.as_str()).collect();
+        let prepared = run::build(&plan, stop, progress)?;
+        if !prepared.absent.is_empty() {
+            let missing: Vec<&str> = prepared.absent.iter().map(|absent| absent.reason.as_str()).collect();
             return Err(Failure::unreachable(format!("the run cannot be resumed: {}", missing.join("; "))));
         }
         let recorded = counted(trials.len() as u64, "trial", "trials");

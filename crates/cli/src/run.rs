@@ -8,7 +8,7 @@ use lab::{
     Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools, Unstarted,
 };
 use model::{
-    AbsentTarget, Analysis, CellPlan, ClaimVerdict, ENVIRONMENT_SCHEMA, Environment, Level, Plan, TrialRecord,
+    AbsentTarget, Analysis, CellPlan, ClaimVerdict, Draft, ENVIRONMENT_SCHEMA, Environment, Level, Plan, TrialRecord,
     TrialStage,
 };
 use observe::ProcSource;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     // Until the plan is read a signal ends bourdon as any program: there is nothing to keep, and a file may be a FIFO.
     let (trial, stop) = match (&args.resume, &args.experiment) {
         (Some(folder), _) => {
-            let mut opened = Opened::of(folder, args.blocks)?;
+            let opened = Opened::of(folder, args.blocks)?;
             if let Some(comparison) = opened.plan().comparison.clone() {
                 return compare::resume(args.shown, opened, &comparison);
             }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// Builds what a plan launches, and says which target is being built.
-pub(crate) fn build(plan: &mut Plan, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
+pub(crate) fn build(plan: &Draft, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
     let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(&event));
     if prepared.interrupted {
         return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
@@ -107,7 +107,7 @@ fn builder() -> Result<Builder, Failure> {
 
 /// An experiment that was read and resolved.
 pub(crate) struct Planned {
-    plan: Plan,
+    draft: Draft,
     /// The folder beside which things are looked for.
     base: PathBuf,
 }
@@ -127,59 +127,60 @@ pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
         machine: Machine { cpus: cpus() },
         base: &found.folder,
     };
-    let plan = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
-    Ok(Planned { plan, base: found.folder })
+    let draft = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
+    Ok(Planned { draft, base: found.folder })
 }
 
 pub(crate) fn begin(
     args: &RunArgs,
-    Planned { mut plan, base }: Planned,
+    Planned { draft: asked, base }: Planned,
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<Trial, Failure> {
-    reserve(&plan)?;
-    let asked = plan.clone();
-    let mut prepared = build(&mut plan, stop, progress)?;
-    if plan.cells.is_empty() {
+    reserve(&asked)?;
+    let mut prepared = build(&asked, stop, progress)?;
+    let mut draft = asked.clone().without(prepared.absent.clone());
+    if draft.cells.is_empty() {
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
-        if let (true, Some(absent)) = (asks_a_mix(&asked), plan.absent.first()) {
+        if let (true, Some(absent)) = (asks_a_mix(&asked), draft.absent.first()) {
             return Err(Failure::unreachable(format!("{}; no specimen has routes to stand in for it", absent.reason)));
         }
         say("no target can be built here: running on bourdon's own specimens instead");
-        plan = on_specimens(asked, plan.absent, &base);
-        prepared = build(&mut plan, stop, progress)?;
+        draft = on_specimens(asked, draft.absent, &base);
+        prepared = build(&draft, stop, progress)?;
     }
-    record(plan, prepared, &args.runs, stop, progress)
+    record(draft, prepared, &args.runs, stop, progress)
 }
 
 /// Makes a run of a plan, all of whose targets must build.
 pub(crate) fn begin_whole(
-    mut plan: Plan,
+    draft: Draft,
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<Trial, Failure> {
-    reserve(&plan)?;
-    let prepared = build(&mut plan, stop, progress)?;
-    match prepared.failed.first().or(plan.absent.first()) {
+    reserve(&draft)?;
+    let prepared = build(&draft, stop, progress)?;
+    match prepared.failed.first().or(prepared.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
-        None => record(plan, prepared, runs, stop, progress),
+        None => record(draft, prepared, runs, stop, progress),
     }
 }
 
 /// Settles what is known only by trying, and opens the folder in which a plan's run is recorded.
 fn record(
-    mut plan: Plan,
+    draft: Draft,
     prepared: Prepared,
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<Trial, Failure> {
-    settle_rates(&mut plan, &prepared, stop, progress)?;
-    plan.generator.limits = calibrate::stored_limits();
-    plan.twin = judge::cell_for_twin(&plan);
+    let mut draft = settle_rates(draft, &prepared, stop, progress)?;
+    draft.generator.limits = calibrate::stored_limits();
+    draft.twin = judge::cell_for_twin(&draft);
+    let plan = draft.resolve().map_err(Failure::usage)?;
     let environment = environment(&plan, stop)?;
     let date = Zoned::now().date();
     let folder =
@@ -193,20 +194,20 @@ fn record(
 
 /// Measures what the rates that are shares of capacity come to.
 fn settle_rates(
-    plan: &mut Plan,
+    draft: Draft,
     prepared: &Prepared,
     stop: &AtomicBool,
     progress: &mut RunProgress,
-) -> Result<(), Failure> {
-    if plan.cells.iter().all(|cell| cell.rate_share.is_none()) {
-        return Ok(());
+) -> Result<Draft, Failure> {
+    if !draft.cells.iter().any(CellPlan::awaits_rate) {
+        return Ok(draft);
     }
     let output = Unnamed::new()?;
     let launcher = ProcessLauncher { executable: home::executable() };
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
     let settled =
-        lab::settle_rates(plan, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
+        lab::settle_rates(draft, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
     settled.map_err(|error| match error {
         RateError::Interrupted => Failure::interrupted(error),
         RateError::Prevented(_) => Failure::usage(error),
@@ -215,12 +216,12 @@ fn settle_rates(
 }
 
 /// Whether a cell asks for the routes of a mix.
-fn asks_a_mix(plan: &Plan) -> bool {
+fn asks_a_mix(plan: &Draft) -> bool {
     plan.cells.iter().any(|cell| cell.load.mix.requests().len() > 1)
 }
 
 /// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
-pub(crate) fn reserve(plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let needs = |cell: &CellPlan| (cell.load.connections, if cell.load.network_delay_ns > 0 { 3 } else { 1 });
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
     let (connections, files_each) = most.unwrap_or((1, 1));
@@ -229,7 +230,7 @@ pub(crate) fn reserve(plan: &Plan) -> Result<(), Failure> {
 
 /// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any
 /// toolchain can still see. No claim can be tested on them.
-fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
+fn on_specimens(asked: Draft, absent: Vec<AbsentTarget>, base: &Path) -> Draft {
     let targets = [Kind::Clean, Kind::Serialised].map(|kind| experiment::specimen(kind, base));
     let (mut cells, mut known): (Vec<CellPlan>, _) = (Vec::new(), BTreeSet::new());
     for (cell, target) in asked.cells.iter().flat_map(|cell| targets.iter().map(move |target| (cell, target))) {
@@ -243,7 +244,7 @@ fn on_specimens(asked: Plan, absent: Vec<AbsentTarget>, base: &Path) -> Plan {
     for claim in &mut claims {
         claim.not_testable.get_or_insert_with(|| "its targets cannot be built here".to_owned());
     }
-    Plan { targets: targets.to_vec(), cells, claims, absent, ..asked }
+    Draft { targets: targets.to_vec(), cells, claims, absent, ..asked }
 }
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.

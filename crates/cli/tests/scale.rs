@@ -36,29 +36,28 @@ impl Shape {
 
 /// A record of so many cells out of one of two.
 fn grown(small: &RunRecord, shape: Shape, cells: usize) -> RunRecord {
-    let mut grown = small.clone();
+    let (mut cells_grown, mut trials) = (Vec::new(), Vec::new());
     let levels = |levels: &Cell, index: usize| {
         let factors = ["connections", "seed"].into_iter().zip(shape.cell(index).1);
         let more = factors.map(|(factor, level)| (factor.to_owned(), Level::Integer(level as u64)));
         Cell(levels.0.clone().into_iter().chain(more).collect())
     };
-    grown.plan.ladder = matches!(shape, Shape::Ladders).then(|| "connections".to_owned());
-    grown.plan.cells.clear();
-    grown.trials.clear();
     for index in 0..cells {
         let like = shape.cell(index).0;
         let mut cell = small.plan.cells[like].clone();
         cell.levels = levels(&cell.levels, index);
-        grown.plan.cells.push(cell);
+        cells_grown.push(cell);
         let of_it = small.trials.iter().filter(|trial| trial.cell == like && !trial.twin);
-        grown.trials.extend(of_it.map(|trial| TrialRecord {
+        trials.extend(of_it.map(|trial| TrialRecord {
             cell: index,
             id: format!("b{:02}-c{}", trial.block, index + 1),
             levels: levels(&trial.levels, index),
             ..trial.clone()
         }));
     }
-    grown
+    let ladder = matches!(shape, Shape::Ladders).then(|| "connections".to_owned());
+    let plan = small.plan.with(|draft| (draft.ladder, draft.cells) = (ladder, cells_grown)).unwrap();
+    RunRecord { plan, trials, ..small.clone() }
 }
 
 /// What `report` and a run that is resumed do with a record.

@@ -168,6 +168,8 @@ fn ruled_out(telling: &[&Plateau]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::Draft;
+
     use super::*;
     use crate::testing::Session;
 
@@ -201,8 +203,9 @@ mod tests {
     fn a_network_delay_is_no_sign_of_a_serialised_handler() {
         let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 12, 10, 98.0).noise(0.005).blocks(6);
         assert_eq!(found(&session).len(), 1);
-        let mut plan = session.plan();
-        plan.cells.iter_mut().for_each(|cell| cell.load.network_delay_ns = 90_000_000);
+        let delayed =
+            |draft: &mut Draft| draft.cells.iter_mut().for_each(|cell| cell.load.network_delay_ns = 90_000_000);
+        let plan = session.plan().with(delayed).unwrap();
         let records = session.records();
         assert_eq!(crate::analyse(&plan, &model::Environment::default(), &records).findings, []);
     }

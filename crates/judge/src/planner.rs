@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
+use model::{Draft, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
 
 use crate::failing::wrong_replies;
 use crate::figures::percent;
@@ -11,7 +11,7 @@ use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 /// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
 /// difference. A short handler delay leaves the scatter visible that waiting would hide, a short launch costs little,
 /// and the first target of a plan is the one that the others are held against.
-pub fn cell_for_twin(plan: &Plan) -> Option<usize> {
+pub fn cell_for_twin(plan: &Draft) -> Option<usize> {
     let cost = |index: &usize| {
         let cell = &plan.cells[*index];
         (cell.handler_delay_ns, cell.load.warm_up_ns + cell.load.window_ns(), *index)
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_some() {
         let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
-        let mut plan = session.plan();
+        let plan = session.plan();
         let next = |plan: &Plan, records: &[TrialRecord]| BlockPlanner::new(plan).next(records);
         let said = reason(next(&plan, &all_wrong(&session, 1, &["a", "b"])));
         assert!(
@@ -307,8 +307,9 @@ mod tests {
         some[0].measurement.as_mut().unwrap().accounting.ok = 1;
         assert_eq!(cells(next(&plan, &some)).len(), 2, "one right reply");
         let (old, new) = ("a".to_owned(), "b".to_owned());
-        plan.comparison = Some(ComparePlan { old, new, gates: Vec::new(), revisions: Vec::new() });
-        assert!(reason(next(&plan, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
+        let both = ComparePlan { old, new, gates: Vec::new(), revisions: Vec::new() };
+        let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
+        assert!(reason(next(&compared, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
     }
 
     #[test]
@@ -319,8 +320,9 @@ mod tests {
             .delayed("a", 20, 0, 100.0)
             .delayed("b", 20, 0, 100.0)
             .blocks(1);
-        let mut plan = session.plan();
-        plan.ladder = Some("connections".to_owned());
+        let mut draft = session.draft();
+        draft.ladder = Some("connections".to_owned());
+        let plan = draft.clone().resolve().unwrap();
         let planner = BlockPlanner::new(&plan);
         for block in 1..=6 {
             let order: Vec<usize> = planner.block(block).iter().flatten().map(|spec| spec.cell).collect();
@@ -330,9 +332,9 @@ mod tests {
         let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
         assert_eq!(cells(planner.next(&done)), [first, first + 2]);
         assert_eq!(cell_for_twin(&plan), Some(0));
-        plan.cells[0].load.extent = Extent::Window(plan.cells[0].load.window_ns() + 1);
-        plan.cells[2].load.extent = Extent::Window(0);
-        assert_eq!(cell_for_twin(&plan), Some(1), "a later rung cannot stand alone");
+        draft.cells[0].load.extent = Extent::Window(draft.cells[0].load.window_ns() + 1);
+        draft.cells[2].load.extent = Extent::Window(0);
+        assert_eq!(cell_for_twin(&draft), Some(1), "a later rung cannot stand alone");
     }
 
     fn disturb(trial: &mut TrialRecord) {
@@ -377,11 +379,11 @@ mod tests {
     #[test]
     fn the_twin_is_the_first_of_the_cells_that_wait_and_cost_least() {
         let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 10, 0, 97.0).delayed("b", 10, 0, 97.0);
-        let mut plan = session.plan();
-        assert_eq!(cell_for_twin(&plan), Some(1));
-        plan.cells[1].load.extent = Extent::Window(plan.cells[1].load.window_ns() + 1);
-        assert_eq!(cell_for_twin(&plan), Some(2));
-        plan.cells.clear();
-        assert_eq!(cell_for_twin(&plan), None);
+        let mut draft = session.draft();
+        assert_eq!(cell_for_twin(&draft), Some(1));
+        draft.cells[1].load.extent = Extent::Window(draft.cells[1].load.window_ns() + 1);
+        assert_eq!(cell_for_twin(&draft), Some(2));
+        draft.cells.clear();
+        assert_eq!(cell_for_twin(&draft), None);
     }
 }

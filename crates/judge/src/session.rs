@@ -87,7 +87,7 @@ fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Environment, Plan, Standstills};
+    use model::{Draft, Environment, Standstills};
 
     use super::*;
     use crate::testing::{Session, fail_at_launch};
@@ -161,12 +161,12 @@ mod tests {
         let mut records = session.records();
         records[3].measurement.as_mut().unwrap().standstills =
             Some(Standstills { sum_s: 1.0, ..Standstills::default() });
-        let repeated = |change: &dyn Fn(&mut Plan)| {
-            let mut plan = session.plan();
-            plan.generator.cpus = vec![1];
-            plan.cells.iter_mut().for_each(|cell| cell.target_cpus = vec![0]);
-            change(&mut plan);
-            crate::analyse(&plan, &Environment::default(), &records).session.repeated
+        let repeated = |change: &dyn Fn(&mut Draft)| {
+            let mut draft = session.draft();
+            draft.generator.cpus = vec![1];
+            draft.cells.iter_mut().for_each(|cell| cell.target_cpus = vec![0]);
+            change(&mut draft);
+            crate::analyse(&draft.resolve().unwrap(), &Environment::default(), &records).session.repeated
         };
         let text = "b02-c02: the generator itself stood still for 1.00 s of a window of 10.0 s".to_owned();
         assert_eq!(repeated(&|_| ()), [RepeatedBlock { block: 2, text }]);

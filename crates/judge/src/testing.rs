@@ -157,6 +157,10 @@ impl Session {
     }
 
     pub(crate) fn plan(&self) -> Plan {
+        self.draft().resolve().expect("a session can be carried out")
+    }
+
+    pub(crate) fn draft(&self) -> Draft {
         let mut names: Vec<&str> = self.cells.iter().map(|(cell, _)| cell.levels.target()).collect();
         names.dedup();
         let mut factors: Vec<String> = vec!["target".to_owned()];
@@ -165,7 +169,7 @@ impl Session {
         }
         let mut targets: Vec<Target> = names.into_iter().map(target).collect();
         targets.iter_mut().take(1).for_each(|first| first.launch.warm_within_ns = self.warm_within_ns);
-        Plan {
+        Draft {
             schema: PLAN_SCHEMA.to_owned(),
             name: "session".to_owned(),
             question: "Which is faster?".to_owned(),
@@ -188,6 +192,7 @@ impl Session {
             targets,
             absent: self.absent.clone(),
             cells: self.cells.iter().map(|(cell, _)| cell.clone()).collect(),
+            arrivals: BTreeMap::new(),
             relative_rates: Vec::new(),
             claims: self.claims.clone(),
             comparison: None,
@@ -272,6 +277,7 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         target_cpus: Vec::new(),
         rate_share: None,
         profile: false,
+        census: Some(false),
     }
 }
 
@@ -288,7 +294,7 @@ pub(crate) fn request() -> Request {
 
 fn target(name: &str) -> Target {
     let launch = LaunchRecipe {
-        run: Vec::new(),
+        run: vec!["server".to_owned()],
         cwd: PathBuf::new(),
         env: BTreeMap::new(),
         ready: "/".to_owned(),

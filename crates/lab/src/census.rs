@@ -5,12 +5,9 @@ use std::net::SocketAddr;
 use std::sync::RwLock;
 use std::time::Duration;
 
-use model::Census;
+use model::{Census, WHOAMI};
 
 use crate::scrape::asking;
-
-/// The endpoint that names what serves it.
-pub(crate) const WHOAMI: &str = "/whoami";
 
 /// How often each client asks: on one connection with keep-alive, else on a new one each time.
 const ROUNDS: u32 = 5;

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use model::Fault;
+
 /// Why a run cannot begin or be resumed. What a single target does wrong is in its trial's record, not here.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -27,7 +29,7 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
         /// What is wrong.
-        fault: String,
+        fault: Fault,
     },
     /// What should be a file is something else.
     #[error("{path} is not a file; restore it from a copy", path = path.display())]

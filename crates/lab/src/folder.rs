@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
+use model::{Draft, ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -274,14 +274,12 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 }
 
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
-    let plan: Plan = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
+    let draft: Draft = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
         error if error.is_missing() && !path.exists() => LabError::NotThere { path: path.to_owned() },
         error if error.is_missing() => LabError::NotARun { path: path.to_owned() },
         other => other,
     })?;
-    if let Some(fault) = plan.fault() {
-        return Err(LabError::Plan { path: path.join(PLAN), fault });
-    }
+    let plan = draft.resolve().map_err(|fault| LabError::Plan { path: path.join(PLAN), fault })?;
     Ok((plan, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
 }
 

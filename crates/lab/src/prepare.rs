@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use model::{AbsentTarget, CURRENT_RUNTIME, Event, Plan};
+use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Plan};
 
 use crate::build::{BuildError, Builder};
 
@@ -10,7 +10,9 @@ use crate::build::{BuildError, Builder};
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
     binaries: BTreeMap<(String, String), PathBuf>,
-    /// Targets that have a toolchain here and still could not be built.
+    /// Targets that cannot run here, as far as the plan did not say so already.
+    pub absent: Vec<AbsentTarget>,
+    /// Those of them that have a toolchain here and still could not be built.
     pub failed: Vec<AbsentTarget>,
     /// Whether it was stopped before every target was built.
     pub interrupted: bool,
@@ -23,14 +25,13 @@ impl Prepared {
     }
 }
 
-/// Builds what the plan's cells need. A target that cannot be built leaves the plan, its cells with it, and is
-/// listed as absent with what is missing.
-pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(Event<'_>)) -> Prepared {
+/// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing.
+pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(Event<'_>)) -> Prepared {
     let mut prepared = Prepared::default();
     let needed: BTreeSet<(String, String)> =
         plan.cells.iter().map(|cell| (cell.levels.target().to_owned(), cell.runtime.clone())).collect();
     for (name, runtime) in needed {
-        if plan.absent.iter().any(|absent| absent.covers(&name, &runtime)) {
+        if plan.absent.iter().chain(&prepared.absent).any(|absent| absent.covers(&name, &runtime)) {
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
@@ -53,12 +54,10 @@ pub fn prepare(plan: &mut Plan, builder: &Builder, stop: &AtomicBool, on_event: 
                 if !error.is_absence() {
                     prepared.failed.push(absent.clone());
                 }
-                plan.absent.push(absent);
+                prepared.absent.push(absent);
             }
         }
     }
-    let absent = &plan.absent;
-    plan.cells.retain(|cell| !absent.iter().any(|absent| absent.covers(cell.levels.target(), &cell.runtime)));
     prepared
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Cell, Event, LoadModel, Plan, RelativeRate, TrialSpec};
+use model::{Cell, Draft, Event, Plan, RelativeRate, TrialSpec};
 
 use crate::error::LabError;
 use crate::trial::{Told, TrialOutput, TrialTools, run_launch};
@@ -27,58 +27,64 @@ pub enum RateError {
 /// no rate follows.
 pub type RateRule<'a> = &'a dyn Fn(f64, &BTreeMap<String, f64>) -> Option<f64>;
 
-/// Launches each target whose rate is a share of capacity once under a closed load, and gives all cells that differ in
-/// the target alone the rate that `rule` makes of their share and of what was served. The plan keeps both. `output`
-/// takes what the targets print.
+/// Launches each target whose rate is a share of capacity once under a closed load, and gives back the plan in which all
+/// cells that differ in the target alone have the rate that `rule` makes of their share and of what was served. It keeps
+/// both. `output` takes what the targets print.
 ///
 /// # Errors
 /// When it is stopped, or no rate follows from what the targets under some conditions served.
 pub fn settle_rates(
-    plan: &mut Plan,
+    draft: Draft,
     tools: TrialTools<'_>,
     output: &Path,
     rule: RateRule<'_>,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<(), RateError> {
+) -> Result<Draft, RateError> {
     let mut groups: BTreeMap<Cell, Vec<usize>> = BTreeMap::new();
-    for (index, cell) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.rate_share.is_some()) {
+    for (index, cell) in draft.cells.iter().enumerate().filter(|(_, cell)| cell.awaits_rate()) {
         groups.entry(cell.levels.conditions()).or_default().push(index);
     }
+    let closed_loads = closed_loads(&draft)?;
+    let mut settled = draft;
     for (conditions, cells) in groups {
         let mut closed_per_s = BTreeMap::new();
         let mut failures = Vec::new();
         for cell in &cells {
-            let target = plan.cells[*cell].levels.target().to_owned();
+            let target = closed_loads.cells[*cell].levels.target().to_owned();
             on_event(Event::SettlingRate { target: &target });
             let mut tell = |told: Told<'_>| {
                 if let Told::Waiting(target, seen) = told {
                     on_event(Event::Waiting { target, seen });
                 }
             };
-            match closed(plan, *cell, tools, output, stop, &mut tell) {
+            match served(&closed_loads, *cell, tools, output, stop, &mut tell) {
                 _ if stop.load(Ordering::Relaxed) => return Err(RateError::Interrupted),
                 Err(error) => return Err(RateError::Prevented(error.to_string())),
                 Ok(Ok(served)) => drop(closed_per_s.insert(target, served)),
                 Ok(Err(why)) => failures.push(format!("{target}: {why}")),
             }
         }
-        let share = plan.cells[cells[0]].rate_share.unwrap_or(1.0);
-        let Some(settled) = rule(share, &closed_per_s) else {
+        let share = settled.cells[cells[0]].rate_share.unwrap_or(1.0);
+        let Some(rate_per_s) = rule(share, &closed_per_s) else {
             return Err(RateError::NothingServed(failures.join("; ")));
         };
-        for cell in cells {
-            if let LoadModel::Open { rate_per_s, .. } = &mut plan.cells[cell].load.model {
-                *rate_per_s = settled;
-            }
-        }
-        plan.relative_rates.push(RelativeRate { conditions, rate_per_s: settled, closed_per_s });
+        settled = settled.settled(RelativeRate { conditions, rate_per_s, closed_per_s });
     }
-    Ok(())
+    Ok(settled)
 }
 
-/// Requests a second of one launch under a closed load on a cell's connections, or why the target served none.
-fn closed(
+/// The plan by which capacity is measured: each cell alone, the ones in question closed as they are in the draft.
+fn closed_loads(draft: &Draft) -> Result<Plan, RateError> {
+    let mut alone = Draft { ladder: None, ..draft.clone() };
+    for cell in &mut alone.cells {
+        (cell.rate_share, cell.profile) = (None, false);
+    }
+    alone.resolve().map_err(|fault| RateError::Prevented(fault.to_string()))
+}
+
+/// Requests a second of one launch of a cell, or why the target served none.
+fn served(
     plan: &Plan,
     cell: usize,
     tools: TrialTools<'_>,
@@ -86,12 +92,8 @@ fn closed(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Result<f64, String>, LabError> {
-    let mut alone = plan.clone();
-    alone.ladder = None;
-    alone.cells[cell].load.model = LoadModel::Closed;
-    alone.cells[cell].profile = false;
     let spec = TrialSpec { block: 0, position: 1, cell, twin: false };
-    let made = run_launch(&alone, &[spec], tools, output, stop, tell)?.unwrap_or_default();
+    let made = run_launch(plan, &[spec], tools, output, stop, tell)?.unwrap_or_default();
     let Some(TrialOutput { record, .. }) = made.into_iter().next() else { return Ok(Err("it was stopped".to_owned())) };
     Ok(match (record.failure, record.measurement) {
         (Some(failure), _) => Err(failure.text),

@@ -11,7 +11,7 @@ use model::{
 };
 use observe::{Observer, ProcSource};
 
-use crate::census::{self, WHOAMI};
+use crate::census;
 use crate::delay::DelayProxy;
 use crate::error::LabError;
 use crate::folder::Kept;
@@ -199,7 +199,7 @@ impl Rungs<'_> {
         if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
         }
-        let census = (cell.load.mix.first().request.path == WHOAMI && ended.is_none() && !stop.load(Ordering::Relaxed))
+        let census = (cell.takes_census() && ended.is_none() && !stop.load(Ordering::Relaxed))
             .then(|| census::take(self.running.address(), cell.load.connections, cell.load.keep_alive));
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();

@@ -1,15 +1,17 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ComparePlan, GeneratorLimits, Load, Metric, Target};
+use crate::{Arrivals, ComparePlan, GeneratorLimits, Load, LoadModel, Metric, Target, WHOAMI};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
 
-/// An experiment, resolved: every default filled in, every impossible mix refused.
+/// A plan in the making, every default filled in: it may still change, and rates that are a share of capacity may not be
+/// known yet. Its serialised form is `plan.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct Draft {
     /// Version of this document's shape.
     pub schema: String,
     /// Short name, from the file's name.
@@ -63,8 +65,12 @@ pub struct Plan {
     /// Targets that were asked for and cannot run here, with the reason.
     #[serde(default)]
     pub absent: Vec<AbsentTarget>,
-    /// One trial of each is a block.
+    /// One trial of each is a block. Those whose rate is a share of capacity are closed until it is known: so it is
+    /// measured.
     pub cells: Vec<CellPlan>,
+    /// How arrivals are spaced once such a rate is known, by its conditions; no plan needs it any more.
+    #[serde(skip)]
+    pub arrivals: BTreeMap<Cell, Arrivals>,
     /// What the rates that are shares of capacity come to; none where all rates are figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relative_rates: Vec<RelativeRate>,
@@ -84,7 +90,68 @@ fn throughput_alone() -> Vec<Metric> {
     vec![Metric::Throughput]
 }
 
+/// A plan that can be carried out: an experiment, resolved, every impossible mix refused. It does not change; what
+/// differs is another plan, made of its draft.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan(Draft);
+
+impl Deref for Plan {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.0
+    }
+}
+
 impl Plan {
+    /// The same but for what `change` does to it.
+    ///
+    /// # Errors
+    /// What keeps that from being carried out.
+    pub fn with(&self, change: impl FnOnce(&mut Draft)) -> Result<Plan, Fault> {
+        let mut draft = self.0.clone();
+        change(&mut draft);
+        draft.resolve()
+    }
+}
+
+/// What keeps a plan from being carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(String);
+
+impl Draft {
+    /// The plan that it is.
+    ///
+    /// # Errors
+    /// What keeps it from being carried out.
+    pub fn resolve(mut self) -> Result<Plan, Fault> {
+        if let Some(fault) = self.fault() {
+            return Err(Fault(fault));
+        }
+        self.arrivals.clear();
+        Ok(Plan(self))
+    }
+
+    /// The same without targets that cannot run here, and without their cells.
+    pub fn without(mut self, absent: impl IntoIterator<Item = AbsentTarget>) -> Draft {
+        self.absent.extend(absent);
+        let absent = &self.absent;
+        self.cells.retain(|cell| !absent.iter().any(|absent| absent.covers(cell.levels.target(), &cell.runtime)));
+        self
+    }
+
+    /// The same with a rate that was a share of capacity: cells under its conditions are open from here on.
+    pub fn settled(mut self, rate: RelativeRate) -> Draft {
+        let arrivals = self.arrivals.remove(&rate.conditions).unwrap_or(Arrivals::Constant);
+        let shares = self.cells.iter_mut().filter(|cell| cell.rate_share.is_some());
+        for cell in shares.filter(|cell| cell.levels.conditions() == rate.conditions) {
+            cell.load.model = LoadModel::Open { rate_per_s: rate.rate_per_s, arrivals };
+        }
+        self.relative_rates.push(rate);
+        self
+    }
+
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
@@ -273,13 +340,28 @@ pub struct CellPlan {
     pub handler_delay_ns: u64,
     /// CPUs of the target; empty leaves it to the kernel.
     pub target_cpus: Vec<u32>,
-    /// The share of what the slowest of the compared targets serves in a closed load, where the rate is that; the rate
-    /// in `load` is 0 until this was measured.
+    /// The share of what the slowest of the compared targets serves in a closed load, where the rate is that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_share: Option<f64>,
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
+    /// Whether it is counted how many units of execution serve its connections. Plans from before do not say: theirs are
+    /// the cells that load `/whoami`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub census: Option<bool>,
+}
+
+impl CellPlan {
+    /// Whether it is counted how many units of execution serve its connections.
+    pub fn takes_census(&self) -> bool {
+        self.census.unwrap_or_else(|| self.load.mix.first().request.path == WHOAMI)
+    }
+
+    /// Whether its rate is a share of capacity that is not known yet.
+    pub fn awaits_rate(&self) -> bool {
+        self.rate_share.is_some() && self.load.model == LoadModel::Closed
+    }
 }
 
 /// A published statement, made into a test whose threshold is fixed before any run.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{CellPlan, Extent, LoadModel, Plan};
+use crate::{CellPlan, Draft, Extent, LoadModel};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
@@ -10,9 +10,9 @@ pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
 /// The kernel knows a CPU by a number below this.
 const CPU_NUMBERS: u32 = 1024;
 
-impl Plan {
+impl Draft {
     /// What keeps it from being carried out; none where it can be.
-    pub fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let cells = self.cells.len();
         let twin =
             self.twin.filter(|twin| *twin >= cells).map(|twin| format!("`twin = {twin}`: there are {cells} cells"));
@@ -40,6 +40,9 @@ impl CellPlan {
             ("window_ns", load.extent == Extent::Window(0)),
         ];
         let zero = zero.into_iter().find(|(_, zero)| *zero).map(|(name, _)| format!("`{name} = 0`"));
+        if self.awaits_rate() {
+            return Some("its rate is a share of capacity, which is not measured yet".to_owned());
+        }
         zero.or(match load.model {
             LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
                 Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))

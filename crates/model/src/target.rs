@@ -55,9 +55,12 @@ impl Target {
     }
 }
 
+/// The endpoint that names what serves a request.
+pub const WHOAMI: &str = "/whoami";
+
 /// The endpoints of targets/CONTRACT.md.
 pub const ENDPOINTS: [&str; 10] =
-    ["/", "/rest/hello", "/index", "/hello/:name", "/user/:id", "/ping", "/submit", "/hash", "/whoami", "/metrics"];
+    ["/", "/rest/hello", "/index", "/hello/:name", "/user/:id", "/ping", "/submit", "/hash", WHOAMI, "/metrics"];
 
 /// The runtime that stands for the toolchain on PATH.
 pub const CURRENT_RUNTIME: &str = "current";

@@ -85,22 +85,17 @@ impl Side {
         if let Some(count) = first.load["requests"].as_u64() {
             plan.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Requests { count, within_ns: None });
         }
+        // Loads that were made here are judged by what was found of the generator here.
+        if first.instrument == calibrate::instrument() {
+            plan.generator.limits = calibrate::stored_limits();
+        }
+        let plan = plan.resolve().map_err(|fault| foreign(path, &fault.to_string()))?;
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
-        let instrument = first.instrument.clone();
         Ok(Side {
             asked: first.load.clone(),
             started: all.iter().map(|(_, one)| one.started_at.clone()).collect(),
             record: RunRecord { trials: trials.collect::<Result<_, _>>()?, environment: environment(first), plan },
-        }
-        .calibrated(&instrument))
-    }
-
-    /// Loads that were made here are judged by what was found of the generator here.
-    fn calibrated(mut self, instrument: &Instrument) -> Side {
-        if *instrument == calibrate::instrument() {
-            self.record.plan.generator.limits = calibrate::stored_limits();
-        }
-        self
+        })
     }
 
     /// What was asked of the two sides and is in no plan: what was sent, what had to come back, and the generator's
@@ -148,7 +143,7 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
 }
 
 /// The load as an experiment like any other, with one target and a block for each file.
-fn plan(args: &CompareArgs, path: &Path, load: &Value, blocks: usize) -> Result<model::Plan, Failure> {
+fn plan(args: &CompareArgs, path: &Path, load: &Value, blocks: usize) -> Result<model::Draft, Failure> {
     let text = experiment(load, args.margin(), blocks)
         .ok_or_else(|| foreign(path, "it does not say what was asked for"))?
         .to_string();

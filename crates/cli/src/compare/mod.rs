@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use judge::Run;
 use lab::{RunFolder, RunRecord};
-use model::{CompareAnalysis, ComparePlan, Gate, GateVerdict, Metric, Plan};
+use model::{CompareAnalysis, ComparePlan, Draft, Gate, GateVerdict, Metric};
 use report::Style;
 use report::format::counted;
 
@@ -174,7 +174,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     measure(args, plan, &stop)
 }
 
-fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path) -> Result<Plan, Failure> {
+fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path) -> Result<Draft, Failure> {
     let request = Request {
         quick: false,
         targets: None,
@@ -192,18 +192,18 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
     Ok(plan)
 }
 
-fn measure(args: &CompareArgs, plan: Plan, stop: &AtomicBool) -> Result<Exit, Failure> {
+fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.shown, trial, stop, progress)
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
-pub(crate) fn resume(shown: ShownArgs, mut opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
+pub(crate) fn resume(shown: ShownArgs, opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
-    let _revisions = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
-    let trial = opened.prepare(&stop, &mut progress)?;
+    let (_revisions, plan) = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
+    let trial = opened.under(plan).prepare(&stop, &mut progress)?;
     conduct(shown, trial, &stop, progress)
 }
 

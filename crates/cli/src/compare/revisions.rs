@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use lab::Held;
-use model::{ComparedRevision, Plan, RevisionContent};
+use model::{ComparedRevision, Draft, Plan, RevisionContent};
 use sha2::{Digest, Sha256};
 
 use super::git::Git;
@@ -64,16 +64,17 @@ impl Revisions {
         Ok(revisions)
     }
 
-    /// Checks out anew what the targets of a recorded comparison are made of, and tells its plan where.
+    /// Checks out anew what the targets of a recorded comparison are made of; with it the plan that knows where.
     ///
     /// # Errors
     /// When a commit is gone, the working tree is not what it was, or `stop` is set.
     pub(crate) fn restore(
-        plan: &mut Plan,
+        plan: &Plan,
         recorded: &[ComparedRevision],
         stop: &AtomicBool,
-    ) -> Result<Option<Self>, Failure> {
-        let Some(first) = recorded.first() else { return Ok(None) };
+    ) -> Result<(Option<Self>, Plan), Failure> {
+        let mut plan = plan.clone();
+        let Some(first) = recorded.first() else { return Ok((None, plan)) };
         let git = Git::of(&first.repository, stop);
         let mut revisions = Self::of(first.repository.clone(), first.within.clone());
         for ComparedRevision { target, content, .. } in recorded {
@@ -87,12 +88,15 @@ impl Revisions {
                 )));
             }
             let folder = revisions.folder(content, &git)?;
-            for target in plan.targets.iter_mut().filter(|known| known.name == *target) {
-                target.launch.cwd.clone_from(&folder);
-                target.build.iter_mut().for_each(|build| build.cwd.clone_from(&folder));
-            }
+            let there = |draft: &mut Draft| {
+                for target in draft.targets.iter_mut().filter(|known| known.name == *target) {
+                    target.launch.cwd.clone_from(&folder);
+                    target.build.iter_mut().for_each(|build| build.cwd.clone_from(&folder));
+                }
+            };
+            plan = plan.with(there).map_err(Failure::usage)?;
         }
-        Ok(Some(revisions))
+        Ok((Some(revisions), plan))
     }
 
     /// What a plan has to know of them to be resumed; `targets` are their names in it.

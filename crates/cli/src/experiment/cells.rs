@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CURRENT_RUNTIME, Cell, CellPlan, Level, Setting};
+use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Level, Setting, WHOAMI};
 
 use super::diagnostic::{Fault, Read};
 use super::factor::{Factor, FactorKind, Placed, TARGET, Value};
@@ -38,24 +38,28 @@ pub(super) struct Ground<'a> {
 
 impl Ground<'_> {
     /// Every cell once: tables and factors in the order of the file, the last factor varying faster than those
-    /// before it, and the target fastest, so that what is compared stands together.
-    pub(super) fn cells(&self) -> Read<Vec<CellPlan>> {
-        let mut cells = Vec::new();
+    /// before it, and the target fastest, so that what is compared stands together. With them, by conditions, how arrivals
+    /// are spaced where the rate is a share of capacity.
+    pub(super) fn cells(&self) -> Read<(Vec<CellPlan>, BTreeMap<Cell, Arrivals>)> {
+        let (mut cells, mut arrivals) = (Vec::new(), BTreeMap::new());
         let mut seen = BTreeSet::new();
         for table in &self.vary.tables {
             for choice in combinations(&table.factors) {
                 for entrant in &table.targets {
-                    let cell = self.cell(table, entrant, &choice)?;
+                    let (cell, spaced) = self.cell(table, entrant, &choice)?;
                     if seen.insert(cell.levels.clone()) {
+                        if cell.rate_share.is_some() {
+                            arrivals.insert(cell.levels.conditions(), spaced);
+                        }
                         cells.push(cell);
                     }
                 }
             }
         }
-        Ok(cells)
+        Ok((cells, arrivals))
     }
 
-    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<CellPlan> {
+    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<(CellPlan, Arrivals)> {
         let mut load = self.load.clone();
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
@@ -80,10 +84,11 @@ impl Ground<'_> {
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
-        let rate_share = load.rate_share();
+        let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
         let load = load.cell((self.warm_up(entrant), window_ns), self.seed, routes.as_ref())?;
-        Ok(CellPlan {
+        let cell = CellPlan {
             levels: Cell(levels),
+            census: Some(load.mix.first().request.path == WHOAMI),
             load,
             settings,
             runtime,
@@ -91,7 +96,8 @@ impl Ground<'_> {
             target_cpus,
             rate_share,
             profile,
-        })
+        };
+        Ok((cell, arrivals))
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.

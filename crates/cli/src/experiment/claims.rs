@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
-use model::{Call, Cell, CellPlan, Claim, Expression, Metric, Plan};
+use model::{Call, Cell, CellPlan, Claim, Draft, Expression, Metric};
 
 use super::Machine;
 use super::diagnostic::{Fault, Read, Span};
@@ -18,7 +18,7 @@ const KEYS: [&str; 8] = ["name", "says", "where", "published", "published_value"
 #[derive(Debug)]
 pub(super) struct Court<'a> {
     pub(super) text: &'a str,
-    pub(super) full: &'a Plan,
+    pub(super) full: &'a Draft,
     pub(super) full_form: &'a [CellPlan],
     pub(super) vary: &'a Vary,
     pub(super) roster: &'a Roster<'a>,

@@ -370,17 +370,18 @@ impl Load {
         if self.model == Model::Closed || self.text(LoadKey::Rate) == Some(CLOSED) {
             return Ok(LoadModel::Closed);
         }
-        let poisson = self.text(LoadKey::Arrivals) == Some("poisson");
-        let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
-        if self.rate_share().is_some() {
-            // Settled before the run.
-            return Ok(LoadModel::Open { rate_per_s: 0.0, arrivals });
-        }
         match self.get(LoadKey::Rate) {
-            Some(Value::Number(rate)) => Ok(LoadModel::Open { rate_per_s: *rate, arrivals }),
+            // Closed until the rate is measured.
+            _ if self.rate_share().is_some() => Ok(LoadModel::Closed),
+            Some(Value::Number(rate)) => Ok(LoadModel::Open { rate_per_s: *rate, arrivals: self.arrivals() }),
             _ => Err(Fault::new(self.model_span.clone(), "an open load needs a `rate`")
                 .help("write for instance `rate = 1000` (requests a second) in [load] or [vary]")),
         }
+    }
+
+    /// How the arrivals of an open load are spaced.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        if self.text(LoadKey::Arrivals) == Some("poisson") { Arrivals::Poisson } else { Arrivals::Constant }
     }
 
     /// The share of capacity that the rate is, where it is one.

@@ -1,10 +1,10 @@
 //! From an experiment file and a command line to a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use judge::ResolvedClaim;
-use model::{Blocks, Cell, CellPlan, Claim, Metric, PLAN_SCHEMA, Plan, Target};
+use model::{Arrivals, Blocks, Cell, CellPlan, Claim, Draft, Metric, PLAN_SCHEMA, Target};
 
 use super::cells::Ground;
 use super::claims::{Court, too_quick};
@@ -42,11 +42,11 @@ const DEFAULT_MARGIN: f64 = 0.05;
 ///
 /// # Errors
 /// When the file or the command line asks for something that is unknown or impossible, with the place and the cure.
-pub(crate) fn plan(source: &Source, request: &Request) -> Result<Plan, Diagnostic> {
+pub(crate) fn plan(source: &Source, request: &Request) -> Result<Draft, Diagnostic> {
     read(source, request).map_err(|fault| fault.within(&source.name, &source.text))
 }
 
-fn read(source: &Source, request: &Request) -> Read<Plan> {
+fn read(source: &Source, request: &Request) -> Read<Draft> {
     let document = parse(&source.text)?;
     let file = Section::file(&document, &source.text);
     file.only(&KEYS)?;
@@ -55,7 +55,8 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
     let seed = request.seed.or(seed).unwrap_or(DEFAULT_SEED);
     let margin = file.read("margin", |item| item.share())?;
     let experiment = Experiment::read(&file, request)?;
-    let mut plan = Plan {
+    let (cells, arrivals) = experiment.cells(request.quick, seed)?;
+    let mut plan = Draft {
         schema: PLAN_SCHEMA.to_owned(),
         name: stem(&source.name),
         question: question.to_owned(),
@@ -77,7 +78,8 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
         factors: experiment.vary.names(),
         targets: experiment.targets(),
         absent: Vec::new(),
-        cells: experiment.cells(request.quick, seed)?,
+        cells,
+        arrivals,
         relative_rates: Vec::new(),
         claims: Vec::new(),
         comparison: None,
@@ -85,7 +87,7 @@ fn read(source: &Source, request: &Request) -> Read<Plan> {
     plan.repeats = experiment.form(request.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
-    let full_form = experiment.cells(false, seed)?;
+    let (full_form, _) = experiment.cells(false, seed)?;
     let machine = request.machine;
     let court = Court { text: &source.text, full: &plan, full_form: &full_form, vary, roster, machine };
     let claims = court.claims(&tables(&file, "claim")?)?;
@@ -123,7 +125,7 @@ impl<'a> Experiment<'a> {
         if quick { self.quick.trials } else { self.trials }
     }
 
-    fn cells(&self, quick: bool, seed: u64) -> Read<Vec<CellPlan>> {
+    fn cells(&self, quick: bool, seed: u64) -> Read<(Vec<CellPlan>, BTreeMap<Cell, Arrivals>)> {
         let Experiment { vary, load, share, .. } = self;
         Ground { vary, load, share, trials: self.form(quick), quick, seed }.cells()
     }
@@ -166,7 +168,7 @@ impl<'a> Experiment<'a> {
 
     /// Takes the cells out that this run leaves out, and those that only claims ask for which this machine is too small
     /// for. A claim that needs one of them stays, and says why it is not testable.
-    fn narrow(&self, plan: &mut Plan, claims: &[(Claim, ResolvedClaim)], request: &Request) -> Read<()> {
+    fn narrow(&self, plan: &mut Draft, claims: &[(Claim, ResolvedClaim)], request: &Request) -> Read<()> {
         self.check_asked(request)?;
         let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, request)).collect();
         let reason_of = |resolved: &ResolvedClaim| {

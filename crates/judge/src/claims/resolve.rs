@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    AbsentTarget, CURRENT_RUNTIME, Call, Cell, Claim, Expectation, ParseError, Plan, format_duration, parse_duration,
+    AbsentTarget, CURRENT_RUNTIME, Call, Cell, Claim, Draft, Expectation, ParseError, format_duration, parse_duration,
     parse_expectation,
 };
 
@@ -116,7 +116,7 @@ impl ClaimError {
 ///
 /// # Errors
 /// When the test cannot be read, or a call means no cell or several.
-pub fn resolve_claim(plan: &Plan, claim: &Claim) -> Result<ResolvedClaim, ClaimError> {
+pub fn resolve_claim(plan: &Draft, claim: &Claim) -> Result<ResolvedClaim, ClaimError> {
     let expectation = parse_expectation(&claim.expect)?;
     let mut cells = BTreeMap::new();
     for call in expectation.expression.calls() {
@@ -131,7 +131,7 @@ struct Wanted<'a> {
     call: Option<&'a Call>,
 }
 
-fn find_cell(plan: &Plan, conditions: &Cell, call: &Call) -> Result<usize, ClaimError> {
+fn find_cell(plan: &Draft, conditions: &Cell, call: &Call) -> Result<usize, ClaimError> {
     let mut wanted: BTreeMap<&str, Wanted> = BTreeMap::new();
     for (factor, level) in &conditions.0 {
         wanted.insert(factor, Wanted { level: canonical(&level.to_string()), call: None });
@@ -155,7 +155,7 @@ fn find_cell(plan: &Plan, conditions: &Cell, call: &Call) -> Result<usize, Claim
     }
 }
 
-fn known_target(plan: &Plan, call: &Call, runtime: Option<&str>) -> Result<(), ClaimError> {
+fn known_target(plan: &Draft, call: &Call, runtime: Option<&str>) -> Result<(), ClaimError> {
     let (name, offset) = (call.target.clone(), call.offset);
     let covers = |absent: &&AbsentTarget| absent.covers(&name, runtime.unwrap_or(CURRENT_RUNTIME));
     Err(match plan.absent.iter().find(covers) {
@@ -165,7 +165,7 @@ fn known_target(plan: &Plan, call: &Call, runtime: Option<&str>) -> Result<(), C
     })
 }
 
-fn known_level(plan: &Plan, factor: &str, want: &Wanted) -> Result<(), ClaimError> {
+fn known_level(plan: &Draft, factor: &str, want: &Wanted) -> Result<(), ClaimError> {
     let offset = want.call.map(|call| call.offset);
     let candidates = levels_of(plan, factor);
     if factor == "target" || candidates.is_empty() {
@@ -179,7 +179,7 @@ fn known_level(plan: &Plan, factor: &str, want: &Wanted) -> Result<(), ClaimErro
 }
 
 /// The first factor, in the order of the file, in which the cells that fit differ.
-fn left_open(plan: &Plan, found: &[usize], call: &Call) -> ClaimError {
+fn left_open(plan: &Draft, found: &[usize], call: &Call) -> ClaimError {
     let levels_in = |factor: &str| {
         let levels: Vec<String> =
             found.iter().filter_map(|i| plan.cells[*i].levels.get(factor)).map(ToString::to_string).collect();
@@ -192,13 +192,13 @@ fn left_open(plan: &Plan, found: &[usize], call: &Call) -> ClaimError {
 }
 
 /// The factors of the cells but for the target.
-fn factors(plan: &Plan) -> Vec<String> {
+fn factors(plan: &Draft) -> Vec<String> {
     let names: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| cell.levels.factors()).collect();
     names.into_iter().filter(|name| *name != "target").map(str::to_owned).collect()
 }
 
 /// The levels of a factor in the order of the plan, as written.
-fn levels_of(plan: &Plan, factor: &str) -> Vec<String> {
+fn levels_of(plan: &Draft, factor: &str) -> Vec<String> {
     distinct(plan.cells.iter().filter_map(|cell| cell.levels.get(factor)).map(ToString::to_string).collect())
 }
 

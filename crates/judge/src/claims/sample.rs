@@ -21,9 +21,9 @@ fn most_requests(cell: &CellPlan) -> Option<u64> {
     let (asked, window_s) = (Asked::from(cell), cell.load.window_ns() as f64 / model::NS_PER_S as f64);
     let at_random = matches!(cell.load.model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });
     let most = match asked.load.rate_per_s() {
-        Some(_) if at_random => return None,
         // It is measured before the run.
-        Some(_) if cell.rate_share.is_some() => return None,
+        _ if cell.rate_share.is_some() => return None,
+        Some(_) if at_random => return None,
         Some(rate_per_s) => rate_per_s * window_s,
         None => asked.ceiling_per_s().map(|_| most_completions(asked.load.slots(), window_s, asked.delay_s()))?,
     };
@@ -57,8 +57,7 @@ mod tests {
         open.load.extent = Extent::Window(20 * NS_PER_S);
         assert_eq!(said(&open, Metric::P99), None);
         assert_eq!((open.rate_share, said(&open, Metric::Throughput)), (None, None));
-        open.load.model = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Constant };
-        open.rate_share = Some(0.5);
-        assert_eq!(said(&open, Metric::P99), None, "a rate that is not known yet");
+        let share = CellPlan { rate_share: Some(0.5), ..closed(10, 1_000) };
+        assert_eq!(said(&share, Metric::P99), None, "a rate that is not known yet");
     }
 }

@@ -108,8 +108,9 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
 #[test]
 fn a_latency_that_is_as_much_the_generators_is_said() {
     let session = two().claim("p99(a) / p99(b) < 3").claim("p50(a) / p50(b) < 3").claim("p99(a) / p99(b) > 2.1");
-    let (mut plan, mut records) = (session.plan(), session.records());
-    plan.cells[0].load.model = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    let (plan, mut records) = (session.plan(), session.records());
+    let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    let plan = plan.with(|draft| draft.cells[0].load.model = open).unwrap();
     for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
         let latency_us = &mut trial.measurement.as_mut().unwrap().latency_us;
         latency_us.lateness = latency_us.service.clone();
@@ -153,8 +154,7 @@ fn a_server_that_was_still_getting_faster_is_said() {
 
 /// A claim about so many cores, judged on a machine with so many.
 fn on_cores(session: &Session, about: u32, cpus: u32) -> ClaimAnalysis {
-    let mut plan = session.plan();
-    plan.claims[0].cores = Some(about);
+    let plan = session.plan().with(|draft| draft.claims[0].cores = Some(about)).unwrap();
     crate::analyse(&plan, &Environment { cpus, ..Environment::default() }, &session.records()).claims.remove(0)
 }
 
@@ -194,8 +194,8 @@ fn a_reconstruction_on_few_cores_contradicts_nothing_in_words() {
 
 #[test]
 fn what_cannot_be_tried_says_why() {
-    let mut plan = two().claim("throughput(a) > 1").plan();
-    plan.claims[0].not_testable = Some("needs 8 cores; there are 2".to_owned());
+    let why = Some("needs 8 cores; there are 2".to_owned());
+    let plan = two().claim("throughput(a) > 1").plan().with(|draft| draft.claims[0].not_testable = why).unwrap();
     let analysis = crate::analyse(&plan, &Environment::default(), &two().records());
     assert_eq!(analysis.claims[0].verdict, ClaimVerdict::NotTestable);
     assert_eq!(analysis.claims[0].notes, ["needs 8 cores; there are 2"]);

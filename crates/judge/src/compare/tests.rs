@@ -120,8 +120,8 @@ fn runs_of_one_target_each_are_matched_whatever_it_is_called() {
 fn what_differs_beside_the_server_is_told() {
     let session = session(100.0, 100.0, 0.005);
     let (plan, trials) = (session.plan(), session.records());
-    let mut other = plan.clone();
-    other.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(2 * cell.load.window_ns()));
+    let twice = |cell: &mut CellPlan| cell.load.extent = Extent::Window(2 * cell.load.window_ns());
+    let other = plan.with(|draft| draft.cells.iter_mut().for_each(twice)).unwrap();
     let old = Environment { kernel: "6.1".to_owned(), ..Environment::default() };
     let new = Environment { kernel: "6.18".to_owned(), ..Environment::default() };
     let (a, b) = (
@@ -327,8 +327,7 @@ fn a_gate_asks_for_as_many_blocks_and_as_strict_a_test_as_any_verdict() {
     let near = session(100.0, 100.0, 0.01);
     let blocks: Vec<Vec<f64>> = [-0.062, -0.069, -0.058, -0.072, -0.049, -0.065].map(|off| vec![off, 0.0]).to_vec();
     let gate = |max: u32| {
-        let mut plan = near.plan();
-        plan.blocks.max = max;
+        let plan = near.plan().with(|draft| draft.blocks.max = max).unwrap();
         let trials = near.records_of(&blocks);
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
         compare_targets(run, "old", "new", &parse_gates("throughput>-5.2%").unwrap()).gates[0].clone()
@@ -358,8 +357,7 @@ fn a_share_of_errors_is_as_sure_as_its_sample_under_every_adjustment() {
 fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
     let served = |model: LoadModel| {
         let session = session(20.0, 100.0, 0.005);
-        let (mut plan, mut trials) = (session.plan(), session.records());
-        plan.cells.iter_mut().for_each(|cell| cell.load.model = model);
+        let (plan, mut trials) = (under(&session, model), session.records());
         trials.iter_mut().for_each(|trial| disturb(trial, 0.2));
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
         row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).withheld
@@ -373,8 +371,8 @@ fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
 fn latencies_of_different_populations_are_not_compared() {
     let server = |seed| Session::new().cell("mine", 100.0).noise(0.005).seed(seed);
     let (before, trials) = (server(1).plan(), server(1).records());
-    let (mut after, mut later) = (server(2).plan(), server(2).records());
-    after.cells[0].load.keep_alive = false;
+    let mut later = server(2).records();
+    let after = server(2).plan().with(|draft| draft.cells[0].load.keep_alive = false).unwrap();
     for trial in &mut later {
         let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;
         latencies.total = latencies.service.clone();
@@ -421,13 +419,15 @@ fn a_launch_that_served_nothing_leaves_no_ratio() {
     assert_eq!((gate.verdict, gate.withheld), (GateVerdict::Undecided, Some(Withheld::Zero)));
 }
 
+/// The session's plan, all of whose cells have this load model.
+fn under(session: &Session, model: LoadModel) -> Plan {
+    session.plan().with(|draft| draft.cells.iter_mut().for_each(|cell| cell.load.model = model)).unwrap()
+}
+
 /// Why a median five times as high is no evidence where others used two fifths of the target's CPU.
 fn disturbed_median(model: LoadModel) -> Option<Withheld> {
     let session = session(20.0, 100.0, 0.005);
-    let (mut plan, mut trials) = (session.plan(), session.records());
-    for cell in &mut plan.cells {
-        cell.load.model = model;
-    }
+    let (plan, mut trials) = (under(&session, model), session.records());
     for trial in &mut trials {
         let latencies = &mut trial.measurement.as_mut().unwrap().latency_us;
         latencies.response = latencies.service.clone();
@@ -448,13 +448,14 @@ fn queues_leave_the_median_of_an_open_load_without_a_bound() {
 #[test]
 fn every_look_makes_the_tests_stricter() {
     let session = session(100.0, 100.0, 0.005);
-    let (mut plan, trials) = (session.plan(), session.records());
-    let mut level = |before: &[u32]| {
-        plan.blocks_before = before.iter().map(|blocks| Blocks { min: *blocks, max: *blocks }).collect();
-        Records::new(&plan, &trials).significance()
+    let trials = session.records();
+    let raised = |before: &[u32]| {
+        let blocks = before.iter().map(|blocks| Blocks { min: *blocks, max: *blocks });
+        session.plan().with(|draft| draft.blocks_before = blocks.collect()).unwrap()
     };
+    let level = |before: &[u32]| Records::new(&raised(before), &trials).significance();
     assert_eq!([level(&[]), level(&[6]), level(&[6, 9])], [0.05, 0.015, 0.01]);
-    plan.blocks_before = vec![Blocks { min: 3, max: 3 }];
+    let plan = raised(&[3]);
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     assert_eq!(compare_targets(run, "old", "new", &[]).blocks_before, [3]);
 }

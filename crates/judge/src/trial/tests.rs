@@ -8,7 +8,7 @@ use crate::testing::{Session, cell_plan, fail_at_launch, summary, wrong_replies}
 /// One sound launch at 100 connections, a delay in ms and a throughput.
 fn launch(delay_ms: u64, throughput: f64) -> (CellPlan, TrialRecord) {
     let session = Session::new().delayed("a", 100, delay_ms, throughput).noise(0.0).blocks(1);
-    (session.plan().cells.remove(0), session.records().remove(0))
+    (session.draft().cells.remove(0), session.records().remove(0))
 }
 
 fn measured(trial: &mut TrialRecord) -> &mut Measurement {

@@ -11,9 +11,9 @@ use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
 use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched};
 use model::{
-    Blocks, Cell, CellPlan, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion, Interval,
-    LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure,
-    TrialStage,
+    Blocks, Cell, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion,
+    Interval, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target,
+    TrialFailure, TrialStage,
 };
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -138,11 +138,16 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         target_cpus: vec![],
         rate_share: None,
         profile: false,
+        census: Some(false),
     }
 }
 
 pub(crate) fn plan(blocks: u32) -> Plan {
-    Plan {
+    draft(blocks).resolve().unwrap()
+}
+
+pub(crate) fn draft(blocks: u32) -> Draft {
+    Draft {
         schema: model::PLAN_SCHEMA.into(),
         name: "test".into(),
         question: "Does it hold?".into(),
@@ -166,6 +171,7 @@ pub(crate) fn plan(blocks: u32) -> Plan {
         absent: vec![],
         relative_rates: Vec::new(),
         cells: vec![cell("a", 10), cell("b", 10), cell("a", 50), cell("b", 50)],
+        arrivals: BTreeMap::new(),
         claims: vec![],
         comparison: None,
     }

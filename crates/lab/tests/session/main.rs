@@ -13,9 +13,9 @@ use std::sync::atomic::AtomicBool;
 use engine::RunOptions;
 use judge::BlockPlanner;
 use lab::{Prepared, RunFolder, Session, TrialTools};
-use model::{Interval, LoadSpec, Plan};
+use model::{Draft, Interval, LoadSpec};
 
-use fakes::{FakeLauncher, MS, cell, conduct, create, load, order, plan};
+use fakes::{FakeLauncher, MS, cell, conduct, create, draft, load, order, plan};
 
 #[test]
 fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
@@ -32,7 +32,7 @@ fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
     }
     let again = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
     assert_eq!(order(&end), order(&again), "same seed, same order");
-    let other = Plan { seed: 43, ..plan.clone() };
+    let other = plan.with(|draft| draft.seed = 43).unwrap();
     let differs = conduct(&other, &mut create(runs.path(), &other), &launcher, None);
     assert_ne!(order(&end), order(&differs));
 }
@@ -40,7 +40,7 @@ fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
 #[test]
 fn a_twin_is_a_launch_of_its_own_with_files_of_its_own() {
     let runs = tempfile::tempdir().unwrap();
-    let (plan, launcher) = (Plan { twin: Some(1), ..plan(2) }, FakeLauncher::default());
+    let (plan, launcher) = (Draft { twin: Some(1), ..draft(2) }.resolve().unwrap(), FakeLauncher::default());
     let mut folder = create(runs.path(), &plan);
     let end = conduct(&plan, &mut folder, &launcher, Some(7));
     assert_eq!(RunFolder::read(folder.path()).unwrap().plan, plan);
@@ -57,14 +57,14 @@ fn a_twin_is_a_launch_of_its_own_with_files_of_its_own() {
 #[test]
 fn a_plan_that_knows_no_twin_and_no_repeats_is_read_as_one_without() {
     let runs = tempfile::tempdir().unwrap();
-    let plan = Plan { repeats: 2, ..plan(1) };
+    let plan = Draft { repeats: 2, ..draft(1) }.resolve().unwrap();
     let path = create(runs.path(), &plan).path().to_owned();
     let text = std::fs::read_to_string(path.join("plan.toml")).unwrap();
     let old: String =
         text.lines().filter(|line| !line.starts_with("repeats")).map(|line| format!("{line}\n")).collect();
     assert_ne!(old, text);
     std::fs::write(path.join("plan.toml"), old).unwrap();
-    assert_eq!(RunFolder::read(&path).unwrap().plan, Plan { repeats: 0, twin: None, ..plan });
+    assert_eq!(RunFolder::read(&path).unwrap().plan, draft(1).resolve().unwrap());
 }
 
 #[test]
@@ -88,8 +88,9 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
 #[test]
 fn a_network_delay_stands_between_load_and_target() {
     let runs = tempfile::tempdir().unwrap();
-    let mut plan = Plan { cells: vec![cell("a", 10), cell("b", 10)], ..plan(1) };
-    plan.cells[1].load.network_delay_ns = 10 * MS;
+    let mut draft = Draft { cells: vec![cell("a", 10), cell("b", 10)], ..draft(1) };
+    draft.cells[1].load.network_delay_ns = 10 * MS;
+    let plan = draft.resolve().unwrap();
     let went_to = RefCell::new(Vec::new());
     let load = |spec: &LoadSpec, options: RunOptions<'_>, stop: &AtomicBool, progress: &mut dyn FnMut(&Interval)| {
         went_to.borrow_mut().push((spec.mix.first().request.host.clone(), spec.address.to_string()));

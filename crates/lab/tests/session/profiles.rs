@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use lab::{Perf, RunFolder, RunRecord};
-use model::{Extent, Metric, Plan, ProfiledBy};
+use model::{Draft, Extent, Metric, ProfiledBy};
 
-use crate::fakes::{FakeLauncher, MS, cell, conduct, create, environment, plan};
+use crate::fakes::{FakeLauncher, MS, cell, conduct, create, draft, environment};
 
 /// Answers each request with the next of these texts.
 fn answer(answers: Vec<Vec<u8>>) -> SocketAddr {
@@ -32,10 +32,11 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
     let none = b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec();
     let admin = answer(vec![[ok.as_bytes(), profile.as_slice()].concat(), none]);
     let runs = tempfile::tempdir().unwrap();
-    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
-    plan.cells[0].profile = true;
-    plan.cells[0].load.warm_up_ns = 0;
+    let mut draft = Draft { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..draft(2) };
+    draft.cells[0].profile = true;
+    draft.cells[0].load.warm_up_ns = 0;
     let launcher = FakeLauncher { admin: Some(admin), ..FakeLauncher::default() };
+    let plan = draft.resolve().unwrap();
     let mut folder = create(runs.path(), &plan);
     let end = conduct(&plan, &mut folder, &launcher, None);
     let [first, second] = &end.trials[..] else { panic!("{:?}", end.trials) };
@@ -83,11 +84,12 @@ fn perf_profiles_what_does_not_profile_itself_and_nothing_else() {
         },
         ..FakeLauncher::default()
     };
-    let mut plan = Plan { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..plan(2) };
-    plan.cells[0].profile = true;
-    plan.cells[0].load.warm_up_ns = 0;
+    let mut draft = Draft { cells: vec![cell("a", 10)], profile_functions: vec!["futex".into()], ..draft(2) };
+    draft.cells[0].profile = true;
+    draft.cells[0].load.warm_up_ns = 0;
     // Simulated; what is left of it once the target has been asked must be something on any machine.
-    plan.cells[0].load.extent = Extent::Window(10_000 * MS);
+    draft.cells[0].load.extent = Extent::Window(10_000 * MS);
+    let plan = draft.resolve().unwrap();
     let mut folder = create(runs.path(), &plan);
     let end = conduct(&plan, &mut folder, &launcher, None);
     let profiles: Vec<_> =

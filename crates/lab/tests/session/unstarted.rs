@@ -1,9 +1,9 @@
 //! Targets that do not start.
 
 use lab::{RunFolder, Unstarted};
-use model::{ComparePlan, Plan};
+use model::{ComparePlan, Draft};
 
-use crate::fakes::{FakeLauncher, conduct, create, plan};
+use crate::fakes::{FakeLauncher, conduct, create, draft, plan};
 
 fn without_b(keep_going: bool) -> FakeLauncher {
     FakeLauncher { never_ready: Some("b"), keep_going, ..FakeLauncher::default() }
@@ -50,7 +50,7 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
     let runs = tempfile::tempdir().unwrap();
     for (compared, blocks) in [(false, 3), (true, 2)] {
         let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
-        let plan = Plan { comparison: compared.then_some(both), ..plan(3) };
+        let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
         let end = conduct(&plan, &mut folder, &without_b(false), None);
@@ -64,7 +64,7 @@ fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
     let runs = tempfile::tempdir().unwrap();
     for compared in [false, true] {
         let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
-        let plan = Plan { comparison: compared.then_some(both), ..plan(3) };
+        let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
         conduct(&plan, &mut folder, &without_b(false), None);

@@ -16,7 +16,7 @@ fn mixed(mix: &str, rest: &str) -> String {
 const ROUTER: &str = "[[target]]\nname = 'router'\nrun = './router'\n\
                       settings.routes = { env = 'ROUTES', type = 'text' }\n";
 
-fn small(rest: &str) -> Plan {
+fn small(rest: &str) -> Draft {
     resolved(&mixed(", set = 'small'", &format!("{rest}\n[vary]\ntarget = 'alpha'\n")))
 }
 
@@ -45,9 +45,9 @@ fn each_route_becomes_a_request_with_what_the_contract_answers() {
 
 #[test]
 fn popularity_follows_zipf_in_an_order_of_the_seed() {
-    let weights = |plan: &Plan| plan.cells[0].load.mix.requests().iter().map(|one| one.weight).collect::<Vec<_>>();
+    let weights = |plan: &Draft| plan.cells[0].load.mix.requests().iter().map(|one| one.weight).collect::<Vec<_>>();
     let paths =
-        |plan: &Plan| plan.cells[0].load.mix.requests().iter().map(|one| one.request.path.clone()).collect::<Vec<_>>();
+        |plan: &Draft| plan.cells[0].load.mix.requests().iter().map(|one| one.request.path.clone()).collect::<Vec<_>>();
     let of = |zipf: &str, seed: &str| {
         let file = mixed(&format!(", set = 'small'{zipf}"), "[vary]\ntarget = 'alpha'\n");
         resolved(&format!("{seed}{file}"))

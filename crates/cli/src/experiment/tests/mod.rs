@@ -9,7 +9,7 @@ mod target_errors;
 
 use std::path::Path;
 
-use model::{Plan, Target};
+use model::{Draft, Target};
 
 use super::{Diagnostic, GeneratorAsked, Machine, Request, Source, plan, target};
 
@@ -50,15 +50,15 @@ fn with<T>(read: impl FnOnce(&Request) -> T) -> T {
     })
 }
 
-fn resolved(text: &str) -> Plan {
+fn resolved(text: &str) -> Draft {
     with(|request| plan(&source(text), request)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn quick(text: &str) -> Plan {
+fn quick(text: &str) -> Draft {
     with(|request| plan(&source(text), &Request { quick: true, ..*request })).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn only(names: &[&str], text: &str) -> Result<Plan, Diagnostic> {
+fn only(names: &[&str], text: &str) -> Result<Draft, Diagnostic> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     with(|request| plan(&source(text), &Request { targets: Some(&names), ..*request }))
 }
@@ -80,6 +80,6 @@ fn assert_refused(marked: &str, message: &str, cure: &str, read: impl Fn(&str) -
 }
 
 /// The levels of each cell, in order.
-fn levels(plan: &Plan) -> Vec<String> {
+fn levels(plan: &Draft) -> Vec<String> {
     plan.cells.iter().map(|cell| cell.levels.to_string()).collect()
 }

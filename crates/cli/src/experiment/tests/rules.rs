@@ -86,7 +86,7 @@ fn a_claim_whose_cells_are_left_out_stays_and_says_why() {
                 expect = 'throughput(alpha) / throughput(beta) < 1'\n\
                 [[claim]]\nname = 'b'\nsays = 's'\nexpect = 'p99(beta, connections = 20) < 1s'\n\
                 [[claim]]\nname = 'c'\nsays = 's'\nneeds.cores = 8\nexpect = 'p99(beta, connections = 20) < 1s'\n";
-    let notes = |plan: &Plan| plan.claims.iter().map(|claim| claim.not_testable.clone()).collect::<Vec<_>>();
+    let notes = |plan: &Draft| plan.claims.iter().map(|claim| claim.not_testable.clone()).collect::<Vec<_>>();
     let cores = Some("needs 8 cores; this machine has 4".to_owned());
     let full = resolved(file);
     assert_eq!(notes(&full), [None, None, cores.clone()]);
@@ -122,7 +122,7 @@ fn a_launch_is_warm_before_its_window_unless_the_quick_form_leaves_it_cold() {
     let file = |quick: &str| {
         format!("question = 'x'\n[vary]\ntarget = ['mine', 'alpha']\n[quick]\nwarm_up = '300ms'\n{quick}{target}")
     };
-    let warm_ups = |plan: Plan| plan.cells.iter().map(|cell| cell.load.warm_up_ns / 1_000_000).collect::<Vec<_>>();
+    let warm_ups = |plan: Draft| plan.cells.iter().map(|cell| cell.load.warm_up_ns / 1_000_000).collect::<Vec<_>>();
     assert_eq!(warm_ups(resolved(&file(""))), [20_000, 1_000]);
     assert_eq!(warm_ups(quick(&file(""))), [20_000, 300]);
     assert_eq!(warm_ups(resolved(&file("cold = true\n"))), [20_000, 1_000], "the full form is never cold");
@@ -133,7 +133,7 @@ fn a_launch_is_warm_before_its_window_unless_the_quick_form_leaves_it_cold() {
 #[test]
 fn a_window_holds_enough_handler_delays() {
     let file = format!("{DELAYED}[vary]\ntarget = 'alpha'\nhandler_delay = ['10ms', '1s']\n[quick]\nwindow = '1s'\n");
-    let windows = |plan: Plan| plan.cells.iter().map(|cell| cell.load.window_ns() / NS_PER_S).collect::<Vec<_>>();
+    let windows = |plan: Draft| plan.cells.iter().map(|cell| cell.load.window_ns() / NS_PER_S).collect::<Vec<_>>();
     assert_eq!(windows(resolved(&file)), [10, 30]);
     assert_eq!(windows(quick(&file)), [1, 6]);
 }
@@ -273,8 +273,8 @@ fn a_rate_may_be_a_share_of_what_a_closed_load_gets() {
     assert_eq!(rates, ["closed", "50% of closed", "12.5% of closed", "800"]);
     let shares: Vec<Option<f64>> = plan.cells.iter().map(|cell| cell.rate_share).collect();
     assert_eq!(shares, [None, Some(0.5), Some(0.125), None]);
-    let unsettled = LoadModel::Open { rate_per_s: 0.0, arrivals: Arrivals::Poisson };
-    assert_eq!(plan.cells[1].load.model, unsettled);
+    assert!(plan.cells[1].awaits_rate(), "closed until it is measured");
+    assert_eq!(plan.arrivals[&plan.cells[1].levels.conditions()], Arrivals::Poisson);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn shipped_zoo() -> Vec<Target> {
 }
 
 /// A shipped experiment, resolved for two CPUs.
-fn shipped(name: &str, quick: bool) -> Plan {
+fn shipped(name: &str, quick: bool) -> Draft {
     let path = root().join(format!("experiments/{name}.toml"));
     let source = Source { name: path.display().to_string(), text: fs::read_to_string(&path).unwrap() };
     let (zoo, base) = (shipped_zoo(), root().join("experiments"));
@@ -42,7 +42,7 @@ fn shipped(name: &str, quick: bool) -> Plan {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn business_latency(quick: bool) -> Plan {
+fn business_latency(quick: bool) -> Draft {
     shipped("business-latency", quick)
 }
 
@@ -50,7 +50,7 @@ fn business_latency(quick: bool) -> Plan {
 /// what was asked on it; and on a ladder to settle. From the 601 trials of all quick forms (2026-11-21, 2 cores), each
 /// of which comes out within a quarter of what it took: a PHP server with 5,000 connections took 6.7 s beside its load,
 /// a JVM with 300 2.2 s, a Go server with 100 0.3 s.
-fn beside_s(plan: &Plan, cell: &CellPlan) -> f64 {
+fn beside_s(plan: &Draft, cell: &CellPlan) -> f64 {
     let target = plan.target(cell.levels.target()).unwrap();
     let start_s = match target.language.as_str() {
         "java" => 1.8,
@@ -64,7 +64,7 @@ fn beside_s(plan: &Plan, cell: &CellPlan) -> f64 {
 
 /// Seconds that a run takes on a machine that nothing disturbs, so that no block is repeated: its blocks, and before
 /// them the closed loads by which rates are settled.
-fn takes_s(plan: &Plan) -> f64 {
+fn takes_s(plan: &Draft) -> f64 {
     let trial_s = |cell: &CellPlan| {
         (cell.load.warm_up_ns + cell.load.window_ns()) as f64 / NS_PER_S as f64 + beside_s(plan, cell)
     };
@@ -111,7 +111,7 @@ fn all_full_forms_together_take_five_and_a_half_hours_at_most() {
 }
 
 /// What a launch of a cell has of load before its window, in nanoseconds; on a ladder, the rungs before are load, too.
-fn load_before_ns(plan: &Plan, index: usize) -> u64 {
+fn load_before_ns(plan: &Draft, index: usize) -> u64 {
     let rungs = (0..index).filter(|earlier| plan.same_launch(*earlier, index)).map(|earlier| &plan.cells[earlier].load);
     rungs.map(|load| load.warm_up_ns + load.window_ns()).sum::<u64>() + plan.cells[index].load.warm_up_ns
 }
@@ -192,6 +192,6 @@ fn what_is_said_of_many_cores_is_tested_on_two() {
 fn a_plan_survives_its_file() {
     for plan in [business_latency(false), shipped("timeouts", false)] {
         let text = toml::to_string(&plan).unwrap();
-        assert_eq!(toml::from_str::<Plan>(&text).unwrap(), plan);
+        assert_eq!(toml::from_str::<Draft>(&text).unwrap(), plan);
     }
 }

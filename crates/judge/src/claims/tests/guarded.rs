@@ -300,15 +300,15 @@ fn shaped(trial: &mut TrialRecord, cell: &mut CellPlan, rate: f64, window_s: f64
 fn the_seven_claims_of_business_latency_keep_their_verdicts_in_both_forms() {
     for quick in [true, false] {
         let session = business_latency();
-        let (mut plan, mut records) = (session.plan(), session.records());
+        let (mut draft, mut records) = (session.draft(), session.records());
         for trial in &mut records {
-            let cell = &mut plan.cells[trial.cell];
+            let cell = &mut draft.cells[trial.cell];
             let (delay_s, rate) =
                 (cell.handler_delay_ns as f64 / 1e9, trial.measurement.as_ref().unwrap().requests_per_s());
             let window_s = if quick { f64::max(1.0, 6.0 * delay_s) } else { f64::max(10.0, 30.0 * delay_s) };
             shaped(trial, cell, rate, window_s);
         }
-        let analysis = crate::analyse(&plan, &Environment::default(), &records);
+        let analysis = crate::analyse(&draft.resolve().unwrap(), &Environment::default(), &records);
         assert_eq!(analysis.trials.void, 0, "{:?}", analysis.void_trials);
         let marked =
             |mark: Mark| analysis.cells.iter().filter(|c| c.marks.iter().any(|note| note.mark == mark)).count();
