@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use model::{Gate, parse_gates};
 
-use super::values::{at_least_one, length_of_time, path, positive_rate, share};
+use super::values::{at_least_one, duration, margin, path, positive_duration, positive_rate, share};
 use super::{GeneratorArgs, ShownArgs};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -30,6 +30,9 @@ An option that does not go with what is compared is refused. An experiment file
 says its load itself; what was recorded is compared as it was measured.
 
 TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
+
+/// Half width of "the same", as a share.
+const MARGIN: f64 = 0.05;
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
@@ -67,20 +70,20 @@ pub(crate) struct CompareArgs {
     pub(crate) rate: Option<f64>,
 
     /// Window of each launch [default: 3s]
-    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = length_of_time)]
-    pub(crate) duration: Option<String>,
+    #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
+    pub(crate) duration: Option<u64>,
 
     /// Load before the window, not measured [default: 1s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = length_of_time)]
-    pub(crate) warm_up: Option<String>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
+    pub(crate) warm_up: Option<u64>,
 
     /// Exactly this many blocks [default: 6 to 12, until the ratios are known to ± 2 %]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
     /// Ratios within this margin of 1 are the same [default: 5%]
-    #[arg(long, value_name = "SHARE")]
-    pub(crate) margin: Option<String>,
+    #[arg(long, value_name = "SHARE", value_parser = margin)]
+    pub(crate) margin: Option<f64>,
 
     /// How much worse it may become, for instance 'cpu_per_request<+3%, p99<+10%'
     #[arg(long, value_name = "GATES", value_parser = gates)]
@@ -93,7 +96,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) generator: GeneratorArgs,
 
-    /// The status a good reply has [default: any 2xx or 3xx]
+    /// The status a good reply has [default: 200]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
     pub(crate) expect_status: Option<u16>,
 
@@ -125,8 +128,8 @@ impl CompareArgs {
     }
 
     /// Ratios within this margin of 1 are the same.
-    pub(crate) fn margin(&self) -> &str {
-        self.margin.as_deref().unwrap_or("5%")
+    pub(crate) fn margin(&self) -> f64 {
+        self.margin.unwrap_or(MARGIN)
     }
 
     /// Where the launches are recorded.

@@ -13,11 +13,6 @@ fn with_unit(text: &str) -> Cow<'_, str> {
     if is_bare { Cow::Owned(format!("{text}s")) } else { Cow::Borrowed(text) }
 }
 
-/// A duration as an experiment file has it.
-pub(super) fn length_of_time(text: &str) -> Result<String, DurationError> {
-    duration(text).map(|_| with_unit(text).into_owned())
-}
-
 pub(super) fn path(text: &str) -> Result<String, String> {
     let whole = text.starts_with('/') && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if whole { Ok(text.to_owned()) } else { Err("a path begins with `/` and has no spaces".to_owned()) }
@@ -47,6 +42,12 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("a share is written `5%` or `0.05`, from 0 to 1".to_owned()),
     }
+}
+
+/// A share between none and all, so that something is the same and something is not.
+pub(super) fn margin(text: &str) -> Result<f64, String> {
+    let between = |share: &f64| *share > 0.0 && *share < 1.0;
+    share(text).ok().filter(between).ok_or_else(|| "a margin is written `5%` or `0.05`, above 0 and below 1".to_owned())
 }
 
 /// Requests a second: `1000`, `1.5k`, `2M`.
@@ -96,7 +97,6 @@ mod tests {
         for (text, ns) in [("10", 10_000_000_000), ("1.5", 1_500_000_000), ("0", 0), ("10ms", 10_000_000)] {
             assert_eq!(duration(text), Ok(ns), "{text}");
         }
-        assert_eq!(length_of_time("3").as_deref(), Ok("3s"));
         for text in ["", ".", "1.2.3", "-1", "1e3", "ten"] {
             assert!(duration(text).is_err(), "{text}");
         }

@@ -5,15 +5,18 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lab::RunRecord;
-use model::{Environment, Extent, Instrument, NS_PER_S, TRIAL_SCHEMA, TrialRecord, format_duration};
+use model::{
+    Arrivals, Blocks, Draft, Environment, Extent, Instrument, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation,
+    Request, TRIAL_SCHEMA, TrialRecord,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toml::Table;
 
+use super::question::{OK, get};
 use crate::args::CompareArgs;
 use crate::calibrate;
 use crate::exit::Failure;
-use crate::experiment::Source;
+use crate::experiment::Server;
 
 /// Largest file that is read: the seconds of a month.
 const LONGEST: u64 = 64 << 20;
@@ -82,9 +85,6 @@ impl Side {
             }
         }
         let mut plan = plan(args, path, &first.load, all.len())?;
-        if let Some(count) = first.load["requests"].as_u64() {
-            plan.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Requests { count, within_ns: None });
-        }
         // Loads that were made here are judged by what was found of the generator here.
         if first.instrument == calibrate::instrument() {
             plan.generator.limits = calibrate::stored_limits();
@@ -142,48 +142,57 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
     keys.into_iter().find(|key| a[*key] != b[*key]).map(|key| format!("{key}: {} and {}", a[key], b[key]))
 }
 
-/// The load as an experiment like any other, with one target and a block for each file.
-fn plan(args: &CompareArgs, path: &Path, load: &Value, blocks: usize) -> Result<model::Draft, Failure> {
-    let text = experiment(load, args.margin(), blocks)
-        .ok_or_else(|| foreign(path, "it does not say what was asked for"))?
-        .to_string();
-    let source = Source { name: path.display().to_string(), text };
-    super::plan(args, &source, &[], Path::new("."))
+/// What a load says was asked of it.
+#[derive(Deserialize)]
+struct Asked {
+    path: String,
+    method: String,
+    connections: u32,
+    pipeline: u16,
+    keep_alive: bool,
+    rate_per_s: Option<f64>,
+    arrivals: Option<Arrivals>,
+    timeout_s: Option<f64>,
+    warm_up_s: f64,
+    window_s: Option<f64>,
+    requests: Option<u64>,
 }
 
-fn experiment(asked: &Value, margin: &str, blocks: usize) -> Option<Table> {
-    let time = |key: &str| Some(format_duration((asked[key].as_f64()? * NS_PER_S as f64).round().max(0.0) as u64));
-    let mut load = Table::new();
-    load.insert("path".into(), asked["path"].as_str()?.into());
-    load.insert("method".into(), asked["method"].as_str()?.into());
-    load.insert("keep_alive".into(), asked["keep_alive"].as_bool()?.into());
-    for key in ["connections", "pipeline"] {
-        load.insert(key.into(), asked[key].as_i64()?.into());
+impl Asked {
+    /// The load; none where it has no end, or its rate no spacing.
+    fn load(self) -> Option<Load> {
+        let ns = |seconds: f64| (seconds * NS_PER_S as f64).round() as u64;
+        let counted = self.requests.map(|count| Extent::Requests { count, within_ns: None });
+        let model = match self.rate_per_s {
+            None => LoadModel::Closed,
+            Some(rate_per_s) => LoadModel::Open { rate_per_s, arrivals: self.arrivals? },
+        };
+        let request = Request { method: self.method, ..get(&self.path) };
+        Some(Load {
+            mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),
+            model,
+            connections: self.connections,
+            pipeline: self.pipeline,
+            keep_alive: self.keep_alive,
+            timeout_ns: self.timeout_s.map(ns),
+            network_delay_ns: 0,
+            warm_up_ns: ns(self.warm_up_s),
+            extent: counted.or(self.window_s.map(|window_s| Extent::Window(ns(window_s))))?,
+        })
     }
-    if let Some(rate) = asked["rate_per_s"].as_f64() {
-        load.insert("model".into(), "open".into());
-        load.insert("rate".into(), rate.into());
-        load.insert("arrivals".into(), asked["arrivals"].as_str()?.into());
-    }
-    if let Some(timeout) = time("timeout_s") {
-        load.insert("timeout".into(), timeout.into());
-    }
-    let mut trials = Table::new();
-    trials.insert("warm_up".into(), time("warm_up_s")?.into());
-    // An exact number of requests has no window that was asked for; the plan gets the number afterwards.
-    trials.insert("window".into(), time("window_s").unwrap_or("1s".to_owned()).into());
-    trials.insert("blocks".into(), (blocks as i64).into());
-    trials.insert("repeats".into(), 0.into());
-    let target = Table::from_iter([("name".to_owned(), SERVER.into()), ("run".to_owned(), toml::Value::from(SERVER))]);
-    let vary = Table::from_iter([("target".to_owned(), toml::Value::Array(vec![SERVER.into()]))]);
-    Some(Table::from_iter([
-        ("question".to_owned(), toml::Value::from("Which is faster?")),
-        ("margin".to_owned(), margin.into()),
-        ("load".to_owned(), load.into()),
-        ("trials".to_owned(), trials.into()),
-        ("vary".to_owned(), vary.into()),
-        ("target".to_owned(), vec![target].into()),
-    ]))
+}
+
+/// The load as a plan like any other, with one target and a block for each file.
+fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result<Draft, Failure> {
+    let load = Asked::deserialize(asked).ok().and_then(Asked::load);
+    let load = load.ok_or_else(|| foreign(path, "it does not say what was asked for"))?;
+    let server = Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/" };
+    let server = server.target().map_err(Failure::usage)?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let mut draft = super::draft(args, &name, "Which is faster?".to_owned(), vec![server], load);
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    (draft.blocks, draft.repeats) = (Blocks { min: blocks, max: blocks }, 0);
+    Ok(draft)
 }
 
 /// A file as a launch. What the document calls otherwise than a trial does is renamed.

@@ -11,13 +11,13 @@ use std::sync::atomic::AtomicBool;
 
 use judge::Run;
 use lab::{RunFolder, RunRecord};
-use model::{CompareAnalysis, ComparePlan, Draft, Gate, GateVerdict, Metric};
+use model::{CompareAnalysis, ComparePlan, Draft, Gate, GateVerdict, Load, Metric, Target};
 use report::Style;
 use report::format::counted;
 
 use crate::args::{CompareArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
-use crate::experiment::{self, Machine, Request, Source};
+use crate::experiment::{self, Machine, OneLoad, Request, Source};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
@@ -166,15 +166,14 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let revisions = if args.rev.is_empty() { None } else { Some(Revisions::check_out(&args.rev, &stop)?) };
     let arms = Arms::new(args, revisions.as_ref().map_or(&[], |revisions| &revisions.all), &here)?;
-    let source = Source { name: format!("{NAME}.toml"), text: arms.experiment(args) };
-    let mut plan = plan(args, &source, &[], &here)?;
+    let mut plan = arms.draft(args)?;
     let (old, new) = (arms.old.name, arms.new.name);
     let revisions = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
     plan.comparison = Some(ComparePlan { old, new, gates: gates(args).to_vec(), revisions });
     measure(args, plan, &stop)
 }
 
-fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path) -> Result<Draft, Failure> {
+fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Result<Draft, Failure> {
     let request = Request {
         quick: false,
         targets: None,
@@ -190,6 +189,24 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[model::Target], base: &Path)
     plan.precise = PRECISE.to_vec();
     plan.precision = PRECISION;
     Ok(plan)
+}
+
+/// Targets under one load, as the arguments have it.
+fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>, load: Load) -> Draft {
+    let asked = OneLoad {
+        name,
+        question,
+        margin: args.margin(),
+        precise: PRECISE.to_vec(),
+        precision: PRECISION,
+        blocks: args.blocks,
+        allow_failures: args.allow_failures,
+        generator: args.generator.asked(),
+        machine: Machine { cpus: run::cpus() },
+        targets,
+        load,
+    };
+    asked.draft()
 }
 
 fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {

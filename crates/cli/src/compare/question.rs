@@ -1,18 +1,24 @@
-//! From the arguments of `bourdon compare` to an experiment like any other: two targets, one load.
+//! From the arguments of `bourdon compare` to a plan like any other: two targets, one load.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use model::RevisionContent;
-use toml::{Table, Value};
+use model::{
+    Arrivals, Draft, Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent,
+    Target,
+};
 
 use super::revisions::Revision;
-use super::times;
+use super::{NAME, times};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
+use crate::experiment::Server;
 
 /// Window when none is asked for: with launches and warm-ups, two servers take two minutes.
-const WINDOW: &str = "3s";
-const WARM_UP: &str = "1s";
+const WINDOW_NS: u64 = 3 * NS_PER_S;
+const WARM_UP_NS: u64 = NS_PER_S;
+
+/// The status of a good reply unless another is asked for.
+pub(super) const OK: u16 = 200;
 
 /// As many characters of a commit's name as tell it from others.
 const SHOWN_OF_A_COMMIT: usize = 10;
@@ -29,12 +35,12 @@ pub(super) struct Arms {
 /// One server.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arm {
-    /// Its name in the experiment.
+    /// Its name in the plan.
     pub(super) name: String,
     title: String,
     run: String,
     build: Option<String>,
-    cwd: String,
+    cwd: PathBuf,
 }
 
 impl Arms {
@@ -57,7 +63,7 @@ impl Arms {
                 ));
             }
         };
-        let arm = |(name, title, cwd): (String, String, String), run: &str, build: Option<&String>| Arm {
+        let arm = |(name, title, cwd): (String, String, PathBuf), run: &str, build: Option<&String>| Arm {
             name,
             title,
             cwd,
@@ -72,51 +78,52 @@ impl Arms {
         Ok(Arms { old, new })
     }
 
-    /// The experiment's text.
-    pub(super) fn experiment(&self, args: &CompareArgs) -> String {
-        let mut load = Table::new();
-        load.insert("path".into(), args.path().into());
-        load.insert("connections".into(), i64::from(args.connections()).into());
-        if let Some(rate_per_s) = args.rate {
-            load.insert("model".into(), "open".into());
-            load.insert("rate".into(), rate_per_s.into());
-        }
-        if let Some(status) = args.expect_status {
-            load.insert("expect_status".into(), i64::from(status).into());
-        }
-        if let Some(body) = &args.expect_body {
-            load.insert("expect_body".into(), body.clone().into());
-        }
-        let text = |given: &Option<String>, default: &str| Value::from(given.clone().unwrap_or(default.to_owned()));
-        let mut trials = Table::new();
-        trials.insert("warm_up".into(), text(&args.warm_up, WARM_UP));
-        trials.insert("window".into(), text(&args.duration, WINDOW));
-        // The new one first: ratios are new ÷ old.
-        let names: Vec<Value> = [&self.new, &self.old].map(|arm| arm.name.clone().into()).to_vec();
-        let targets: Vec<Value> = [&self.new, &self.old].map(|arm| Value::Table(arm.table(args))).to_vec();
-        let mut experiment = Table::new();
-        experiment.insert("question".into(), format!("Is {} slower than {}?", self.new.title, self.old.title).into());
-        experiment.insert("margin".into(), args.margin().into());
-        experiment.insert("load".into(), load.into());
-        experiment.insert("trials".into(), trials.into());
-        experiment.insert("vary".into(), Table::from_iter([("target".to_owned(), Value::Array(names))]).into());
-        experiment.insert("target".into(), Value::Array(targets));
-        experiment.to_string()
+    /// The plan: the new one first, for ratios are new ÷ old.
+    pub(super) fn draft(&self, args: &CompareArgs) -> Result<Draft, Failure> {
+        let target = |arm: &Arm| arm.target(args).map_err(Failure::usage);
+        let question = format!("Is {} slower than {}?", self.new.title, self.old.title);
+        Ok(super::draft(args, NAME, question, vec![target(&self.new)?, target(&self.old)?], load(args)))
     }
 }
 
 impl Arm {
-    fn table(&self, args: &CompareArgs) -> Table {
-        let mut table = Table::new();
-        table.insert("name".into(), self.name.clone().into());
-        table.insert("title".into(), self.title.clone().into());
-        table.insert("run".into(), self.run.clone().into());
-        table.insert("cwd".into(), self.cwd.clone().into());
-        table.insert("ready".into(), args.ready.as_deref().unwrap_or(args.path()).into());
-        if let Some(build) = &self.build {
-            table.insert("build".into(), build.clone().into());
-        }
-        table
+    fn target(&self, args: &CompareArgs) -> Result<Target, String> {
+        let ready = args.ready.as_deref().unwrap_or(args.path());
+        let Arm { name, title, run, build, cwd } = self;
+        Server { name, title, run, build: build.as_deref(), cwd, ready }.target()
+    }
+}
+
+fn load(args: &CompareArgs) -> Load {
+    let closed_or_open = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+    Load {
+        mix: Mix::one(
+            get(args.path()),
+            ReplyExpectation {
+                status: Some(args.expect_status.unwrap_or(OK)),
+                body: args.expect_body.as_ref().map(|body| body.as_bytes().to_vec()),
+            },
+        ),
+        model: args.rate.map_or(LoadModel::Closed, closed_or_open),
+        connections: args.connections(),
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        network_delay_ns: 0,
+        warm_up_ns: args.warm_up.unwrap_or(WARM_UP_NS),
+        extent: Extent::Window(args.duration.unwrap_or(WINDOW_NS)),
+    }
+}
+
+/// A request without headers; the host is filled in at launch.
+pub(super) fn get(path: &str) -> Request {
+    Request {
+        method: "GET".to_owned(),
+        path: path.to_owned(),
+        host: String::new(),
+        headers: Vec::new(),
+        body: Vec::new(),
+        version: HttpVersion::Http11,
     }
 }
 
@@ -130,7 +137,7 @@ fn each<'a>(given: &'a [String], option: &str, what: &str) -> Result<[&'a String
     }
 }
 
-fn of_revision(revision: &Revision) -> (String, String, String) {
+fn of_revision(revision: &Revision) -> (String, String, PathBuf) {
     let (name, title) = match &revision.content {
         RevisionContent::WorkingTree(_) => ("working-tree", "the working tree".to_owned()),
         RevisionContent::Commit(commit) => (revision.named.as_str(), title(&revision.named, commit)),
@@ -138,7 +145,7 @@ fn of_revision(revision: &Revision) -> (String, String, String) {
     // A target's name is a word of claims: a branch's slashes are none.
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let name = name.chars().map(|c| if is_word(c) { c } else { '-' }).collect();
-    (name, title, revision.folder.display().to_string())
+    (name, title, revision.folder.clone())
 }
 
 /// A branch or tag with its commit; a commit as it was typed.
@@ -147,6 +154,6 @@ fn title(named: &str, commit: &str) -> String {
     if commit.starts_with(named) { named.to_owned() } else { format!("{named} ({commit})") }
 }
 
-fn of_command(name: &str, run: &str, here: &Path) -> (String, String, String) {
-    (name.to_owned(), format!("`{run}`"), here.display().to_string())
+fn of_command(name: &str, run: &str, here: &Path) -> (String, String, PathBuf) {
+    (name.to_owned(), format!("`{run}`"), here.to_owned())
 }

@@ -10,6 +10,7 @@ mod factor;
 mod generator;
 mod load;
 mod mix;
+mod one_load;
 mod recipe;
 mod resolve;
 mod roster;
@@ -26,6 +27,7 @@ use model::Target;
 
 pub(crate) use diagnostic::{Diagnostic, Fault};
 pub(crate) use generator::Asked as GeneratorAsked;
+pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
 pub(crate) use target_file::target;

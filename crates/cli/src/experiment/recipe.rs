@@ -10,7 +10,7 @@ use super::factor::{FactorKind, Value};
 use super::section::{Item, Section};
 
 /// Stands for the file that the build makes.
-const TARGET_BIN: &str = "$TARGET_BIN";
+pub(super) const TARGET_BIN: &str = "$TARGET_BIN";
 
 /// A target's name, as a word of claims.
 pub(super) fn name(item: Item) -> Read<String> {

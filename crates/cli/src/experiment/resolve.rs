@@ -33,7 +33,7 @@ const KEYS: [&str; 12] = [
 ];
 
 /// The order of trials, and what else is drawn, unless somebody asks for another.
-const DEFAULT_SEED: u64 = 42;
+pub(super) const DEFAULT_SEED: u64 = 42;
 
 /// Half width of "the same" unless the file says otherwise.
 const DEFAULT_MARGIN: f64 = 0.05;

@@ -12,7 +12,7 @@ use super::section::{Item, Section};
 use super::vary::Vary;
 
 /// Six pairs at least, else no verdict (the sign test on six blocks reaches 96.9 %).
-const FULL_BLOCKS: Blocks = Blocks { min: 6, max: 12 };
+pub(super) const FULL_BLOCKS: Blocks = Blocks { min: 6, max: 12 };
 const QUICK_BLOCKS: Blocks = Blocks { min: 6, max: 6 };
 
 /// One block in so many is launched again, unless the file says otherwise, when the machine was disturbed: enough for
