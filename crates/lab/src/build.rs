@@ -14,6 +14,7 @@ use crate::durable::rename_durably;
 use crate::expand::{Variables, expand};
 use crate::held::{Held, sweep};
 use crate::hint;
+use crate::printed::tail;
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -225,16 +226,10 @@ impl Builder {
             Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
             Ended::Otherwise(status) => {
                 let status = status + &hint::shell(&recipe.run);
-                Err(BuildError::Failed { target, status, output: crate::launch::tail(&log) })
+                Err(BuildError::Failed { target, status, output: tail(&log) })
             }
         }
     }
-}
-
-/// The last `count` lines of a text.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.trim_end().lines().collect();
-    lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
 /// How a program ends, and the first line of what it says, on stdout if it says something there.

@@ -12,10 +12,10 @@ use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, form
 use observe::ProcSource;
 use reaper::{Ended, Guarded, Order};
 
-use crate::build::last_lines;
-use crate::contract;
 use crate::expand::{Variables, expand};
+use crate::furnish::DATA_FILE;
 use crate::hint;
+use crate::printed::tail;
 use crate::probe::{self, Answer, Probe};
 
 /// How often readiness is asked for.
@@ -32,12 +32,6 @@ const FIRST_PORT: u16 = 10_000;
 
 /// Ports that are tried before the error that none is free.
 const PORT_TRIES: u32 = 1_000;
-
-/// Lines of a target's output that are kept with its failure.
-const SHOWN_LINES: usize = 12;
-
-/// Characters of a long line that are kept with it, of its beginning and of its end.
-const SHOWN_OF_A_LINE: usize = 200;
 
 /// Everything a launch needs.
 #[derive(Debug, Clone)]
@@ -189,7 +183,7 @@ impl ProcessLauncher {
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
-            command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(contract::DATA_FILE));
+            command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(DATA_FILE));
         })?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
@@ -357,28 +351,6 @@ pub(crate) fn scratch_folder() -> PathBuf {
     std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)))
 }
 
-/// The last lines of a target's output, of each not more than can be read.
-pub(crate) fn tail(output: &Path) -> String {
-    let last = last_lines(&text(output), SHOWN_LINES);
-    last.lines().map(shortened).collect::<Vec<_>>().join("\n")
-}
-
-/// A line whose middle is left out if it is long.
-fn shortened(line: &str) -> String {
-    let length = line.chars().count();
-    if length <= 2 * SHOWN_OF_A_LINE {
-        return line.to_owned();
-    }
-    let start: String = line.chars().take(SHOWN_OF_A_LINE).collect();
-    let end: String = line.chars().skip(length - SHOWN_OF_A_LINE).collect();
-    format!("{start} … {end}")
-}
-
-/// A file's text, as far as it is one; empty where there is none.
-pub(crate) fn text(file: &Path) -> String {
-    String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,14 +370,5 @@ mod tests {
         assert_eq!(at(3_000, Some("on 1 and 2")), None);
         assert_eq!(at(4_000, Some("on 1 and 2")).as_deref(), Some("on 1 and 2"));
         assert_eq!(at(9_000, None), None, "nothing is looked for any more");
-    }
-
-    #[test]
-    fn of_a_long_line_the_middle_is_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("output");
-        std::fs::write(&file, format!("short\na{}b\n", "ä".repeat(5_000))).unwrap();
-        let expected = format!("short\na{} … {}b", "ä".repeat(199), "ä".repeat(199));
-        assert_eq!(tail(&file), expected);
     }
 }

@@ -15,8 +15,9 @@ use observe::ProcSource;
 use reaper::{Ended, Guarded, Order, Started};
 use rustix::process::Signal;
 
-use crate::build::{last_lines, on_path};
+use crate::build::on_path;
 use crate::launch::scratch_folder;
+use crate::printed::{last_lines, text};
 
 /// Records into `$data` until it is told to end (a shell calls that status 128 + 15), then tells every sample in
 /// `$text`. `perf script` takes the shell's place, so that ending what the shell started never ends it. No file grows
@@ -88,7 +89,7 @@ impl Perf {
         match guarded.ended() {
             Some(Ended::Well) => pack(&scratch.join("samples")),
             Some(Ended::NotStarted(text) | Ended::Unguarded(text)) => Err(text.clone()),
-            Some(Ended::Otherwise(status)) => Err(why(&crate::launch::text(&scratch.join("said")), status)),
+            Some(Ended::Otherwise(status)) => Err(why(&text(&scratch.join("said")), status)),
             None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
         }
     }

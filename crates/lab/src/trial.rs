@@ -18,6 +18,7 @@ use crate::folder::Kept;
 use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
+use crate::printed::tail;
 use crate::profiler::{Profiled, Profiler, Taken};
 use crate::scrape::Scraper;
 
@@ -112,7 +113,7 @@ pub(crate) fn run_launch(
     }
     for failure in made.iter_mut().filter_map(|trial| trial.record.failure.as_mut()) {
         if failure.output.is_empty() {
-            failure.output = crate::launch::tail(output);
+            failure.output = tail(output);
         }
     }
     Ok((!stop.load(Ordering::Relaxed)).then_some(made))

@@ -6,15 +6,14 @@ mod under_load;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
 use model::{Clock, ReplyExpectation, Target, WrongReply};
-use sha2::{Digest, Sha256};
 
+use crate::furnish::data;
 use crate::launch::{Running, Unlaunched};
 use crate::probe::{self, Answer, Probe};
 
@@ -34,9 +33,6 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// And of its JSON.
 const JSON: &str = "application/json";
-
-/// Bytes of the file that `/hash` reads.
-const DATA_BYTES: usize = 64 * 1024;
 
 /// One point of the contract, tried on one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,28 +85,6 @@ pub fn check_contract(
     running.stop();
     checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
-}
-
-/// The file that `/hash` reads, in the folder that each launch has to itself.
-pub(crate) const DATA_FILE: &str = "data";
-
-/// Puts into the folder that a launch has to itself what the contract says is there.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn furnish(scratch: &Path) -> std::io::Result<()> {
-    std::fs::write(scratch.join(DATA_FILE), data())
-}
-
-/// The bytes of the file that `/hash` reads, which no compression or guess gives: a chain of digests.
-pub(crate) fn data() -> Vec<u8> {
-    let mut data = Vec::with_capacity(DATA_BYTES);
-    let mut block = Sha256::digest(b"bourdon");
-    while data.len() < DATA_BYTES {
-        data.extend_from_slice(&block);
-        block = Sha256::digest(block);
-    }
-    data
 }
 
 /// Eight letters and digits.
