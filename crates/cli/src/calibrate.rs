@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::experiment;
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
-use crate::load::reserve_files;
+use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::Steps;
 

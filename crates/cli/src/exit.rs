@@ -1,8 +1,4 @@
 use std::fmt::Display;
-use std::process::ExitCode;
-
-use crate::experiment::Diagnostic;
-use crate::output::{colour_on_stderr, say_coloured, stderr_text};
 
 /// How a command ended, as its exit status says it. The first that applies is the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +28,8 @@ impl Exit {
         }
     }
 
-    fn status(self) -> u8 {
+    /// The status itself.
+    pub(crate) fn status(self) -> u8 {
         match self {
             Exit::Interrupted => 130,
             Exit::Usage => 2,
@@ -50,22 +47,29 @@ pub(crate) struct Failure {
     exit: Exit,
     /// Cause and cure; several lines where it points into a file.
     text: String,
+    /// Whether the text has colours of our own.
+    coloured: bool,
 }
 
 impl Failure {
     /// The arguments or a file are wrong.
     pub(crate) fn usage(text: impl Display) -> Self {
-        Self::of(Exit::Usage, &format!("error: {text}"))
+        Self::of(Exit::Usage, format!("error: {text}"))
     }
 
     /// Somebody stopped it before there was anything to keep.
     pub(crate) fn interrupted(text: impl Display) -> Self {
-        Self::of(Exit::Interrupted, &text.to_string())
+        Self::of(Exit::Interrupted, text.to_string())
     }
 
-    /// A file is wrong at one place, which is shown.
-    pub(crate) fn diagnostic(diagnostic: Diagnostic) -> Self {
-        Self { exit: Exit::Usage, text: diagnostic.render(colour_on_stderr()) }
+    /// A file is wrong at one place, which is shown, maybe with colours.
+    pub(crate) fn shown(text: String) -> Self {
+        Self { exit: Exit::Usage, text, coloured: true }
+    }
+
+    /// Whether its text has colours of our own.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.coloured
     }
 
     /// The status that follows from it.
@@ -75,11 +79,11 @@ impl Failure {
 
     /// A target could not be built, launched or reached.
     pub(crate) fn unreachable(text: impl Display) -> Self {
-        Self::of(Exit::Unreachable, &format!("error: {text}"))
+        Self::of(Exit::Unreachable, format!("error: {text}"))
     }
 
-    fn of(exit: Exit, text: &str) -> Self {
-        Self { exit, text: stderr_text(text) }
+    fn of(exit: Exit, text: String) -> Self {
+        Self { exit, text, coloured: false }
     }
 }
 
@@ -87,13 +91,4 @@ impl Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.text.trim_end())
     }
-}
-
-/// Says what went wrong on stderr and gives the exit status.
-pub(crate) fn conclude(done: Result<Exit, Failure>) -> ExitCode {
-    let exit = done.unwrap_or_else(|failure| {
-        say_coloured(failure.text.trim_end());
-        failure.exit
-    });
-    ExitCode::from(exit.status())
 }

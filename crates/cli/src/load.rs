@@ -20,6 +20,7 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::framing;
 use crate::interrupt::flag_on_interrupt;
+use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::keep_drawing;
 use crate::url::Url;
@@ -29,9 +30,6 @@ const DEFAULT_WINDOW_NS: u64 = 10 * NS_PER_S;
 
 /// Warm-up when none is asked for. An exact number of requests has none: it means exactly those.
 const DEFAULT_WARM_UP_NS: u64 = NS_PER_S;
-
-/// Files that a generator needs besides its connections.
-const SPARE_FILES: u64 = 64;
 
 /// How long one more attempt to connect may take that is made to name its error.
 const ANOTHER_ATTEMPT: Duration = Duration::from_secs(1);
@@ -213,32 +211,6 @@ fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
             "cannot read {path}: {error}; name a file after the @, or leave the @ out to give a text"
         ))
     })
-}
-
-/// Raises the limit of open files as far as it is allowed, and says beforehand when that is not enough. `files_each` is
-/// what a connection needs, `asked_by` how fewer connections are asked for.
-pub(crate) fn reserve_files(connections: u32, files_each: u64, asked_by: &str) -> Result<(), Failure> {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let needed = u64::from(connections) * files_each + SPARE_FILES;
-    let mut limit = getrlimit(Resource::Nofile);
-    let allowed = limit.maximum.unwrap_or(u64::MAX);
-    if needed > allowed {
-        let fewer = match allowed.saturating_sub(SPARE_FILES) / files_each.max(1) {
-            0 => String::new(),
-            most => format!("use at most {asked_by}{most}, or "),
-        };
-        let plural = if connections == 1 { " needs" } else { "s need" };
-        return Err(Failure::usage(format!(
-            "{connections} connection{plural} {needed} open files, and {allowed} are allowed here; \
-             {fewer}raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
-        )));
-    }
-    if limit.current.is_some_and(|current| current < needed) {
-        limit.current = Some(needed);
-        setrlimit(Resource::Nofile, limit)
-            .map_err(|error| Failure::usage(format!("cannot raise the limit of open files to {needed}: {error}")))?;
-    }
-    Ok(())
 }
 
 /// Each source address has one port range towards one server; says beforehand when the connections need more.

@@ -7,10 +7,12 @@ mod calibrate;
 mod compare;
 mod exit;
 mod experiment;
+mod found;
 mod framing;
 mod home;
 mod interrupt;
 mod load;
+mod open_files;
 mod output;
 mod progress;
 mod report;
@@ -54,5 +56,5 @@ fn main() -> ExitCode {
             Ok(if reaper::run(&words, &lab::furnish) { Exit::Good } else { Exit::Unreachable })
         }
     };
-    exit::conclude(done)
+    output::conclude(done)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use report::Style;
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 /// Longest line of stderr.
 const LONGEST_LINE: usize = 2_000;
@@ -28,7 +28,7 @@ pub(crate) fn say(line: impl Display) {
 }
 
 /// Writes a line to stderr in which colours stay, if it is a terminal.
-pub(crate) fn say_coloured(line: &str) {
+fn say_coloured(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(line, colour_on_stderr()));
 }
 
@@ -37,6 +37,16 @@ pub(crate) fn stderr_text(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| report::shortened(&report::plain(line), LONGEST_LINE).into_owned()).collect();
     lines.join("\n")
+}
+
+/// Says what went wrong on stderr and gives the exit status.
+pub(crate) fn conclude(done: Result<Exit, Failure>) -> ExitCode {
+    let exit = done.unwrap_or_else(|failure| {
+        let text = failure.to_string();
+        say_coloured(&if failure.is_coloured() { text } else { stderr_text(&text) });
+        failure.exit()
+    });
+    ExitCode::from(exit.status())
 }
 
 /// Shows help on stdout, or what is wrong with the arguments on stderr, and gives the exit status.

@@ -19,9 +19,10 @@ use crate::calibrate;
 use crate::compare;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, Request};
+use crate::found;
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
-use crate::load::reserve_files;
+use crate::open_files::reserve_files;
 use crate::output::{say, write_out};
 use crate::progress::RunProgress;
 use crate::report;
@@ -114,8 +115,8 @@ pub(crate) struct Planned {
 
 /// Reads an experiment.
 pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
-    let found = home::experiment(named)?;
-    let zoo = home::targets(&found.folder)?;
+    let found = found::experiment(named)?;
+    let zoo = found::targets(&found.folder)?;
     let request = Request {
         quick: args.quick,
         targets: (!args.target.is_empty()).then_some(args.target.as_slice()),
@@ -127,7 +128,7 @@ pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
         machine: Machine { cpus: cpus() },
         base: &found.folder,
     };
-    let draft = experiment::plan(&found.source, &request).map_err(Failure::diagnostic)?;
+    let draft = experiment::plan(&found.source, &request)?;
     Ok(Planned { draft, base: found.folder })
 }
 

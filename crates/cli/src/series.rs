@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
 use crate::exit::{Exit, Failure};
-use crate::home;
+use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, write_out};
 use crate::progress::RunProgress;
@@ -59,7 +59,7 @@ pub(crate) fn begin(args: &RunArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
     let series = Series {
         schema: SERIES_SCHEMA.to_owned(),
-        experiments: home::shipped_names().into_iter().map(str::to_owned).collect(),
+        experiments: found::shipped_names().into_iter().map(str::to_owned).collect(),
         quick: args.quick,
         blocks: args.blocks,
         seed: args.seed,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
 use crate::exit::{Exit, Failure};
+use crate::found;
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, write_out};
@@ -49,7 +50,7 @@ struct Document<'a> {
 
 /// `bourdon targets [list|build|check]`.
 pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
-    let chosen = choose(home::targets(Path::new("."))?, &args.names)?;
+    let chosen = choose(found::targets(Path::new("."))?, &args.names)?;
     let builder = Builder::new(home::build_cache()?, home::executable());
     let stop = flag_on_interrupt()?;
     let seed = args.seed.unwrap_or_else(fresh_seed);

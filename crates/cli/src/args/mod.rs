@@ -1,3 +1,4 @@
+mod audit;
 mod compare;
 mod generator;
 mod load;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use specimens::Kind;
 
+pub(crate) use audit::{AuditArgs, AuditFormat};
 pub(crate) use compare::CompareArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
@@ -46,7 +48,7 @@ pub(crate) enum Command {
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
     /// Check somebody else's figures: which of them cannot be true together
-    Audit(crate::audit::AuditArgs),
+    Audit(AuditArgs),
     /// List the servers that are here, build them, check that they honour the contract
     Targets(TargetsArgs),
     /// Measure the instrument itself: what it can be trusted with on this machine

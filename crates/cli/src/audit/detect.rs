@@ -23,7 +23,7 @@ pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<
         )));
     };
     if source == AuditSource::Csv {
-        return table::read(text).map_err(|fault| Failure::diagnostic(fault.within(name, text)));
+        return table::read(text).map_err(|fault| fault.within(name, text).into());
     }
     if source == AuditSource::Ab {
         whole_ab(name, text)?;
@@ -124,7 +124,7 @@ fn json(name: &str, text: &str, from: Option<AuditSource>) -> Result<Published, 
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         let fault = Fault::new(at..at, format!("not JSON: {message}"));
-        Failure::diagnostic(fault.help("give the whole document, and nothing else").within(name, text))
+        Failure::from(fault.help("give the whole document, and nothing else").within(name, text))
     })?;
     let found = if document["summary"]["requestsPerSec"].is_number() {
         Some(AuditSource::Oha)

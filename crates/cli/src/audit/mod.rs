@@ -1,7 +1,6 @@
 //! `bourdon audit FILE`: figures that somebody else published, and the arithmetic that they must satisfy together.
 
 mod ab;
-mod args;
 mod detect;
 mod h2load;
 mod hey;
@@ -20,10 +19,9 @@ use std::path::Path;
 use model::{AuditModel, AuditSource, NS_PER_S, Printed, Published};
 use report::format::counted;
 
+use crate::args::{AuditArgs, AuditFormat};
 use crate::exit::{Exit, Failure};
 use crate::output::{style, write_out};
-
-pub(crate) use args::{AuditArgs, AuditFormat};
 
 /// Largest input that is read: a thousand times the longest summary, and a table of a hundred thousand rows.
 const MOST_BYTES: u64 = 16 << 20;

@@ -18,7 +18,7 @@ use report::format::counted;
 use crate::args::{CompareArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, OneLoad, Request, Source};
-use crate::home;
+use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
 
 /// Two recorded runs, or two sides of saved loads.
 fn of_two(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
-    if let Some(experiment) = [old, new].into_iter().find(|path| home::is_experiment(path)) {
+    if let Some(experiment) = [old, new].into_iter().find(|path| found::is_experiment(path)) {
         let experiment = experiment.display();
         return Err(Failure::usage(format!(
             "{experiment} is an experiment file, which has both servers in it; give it alone, or name two recorded \
@@ -132,8 +132,8 @@ fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Fa
 fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
     refuse_strangers(args, Form::Experiment)?;
     let named = file.to_string_lossy();
-    let found = home::experiment(&named)?;
-    let zoo = home::targets(&found.folder)?;
+    let found = found::experiment(&named)?;
+    let zoo = found::targets(&found.folder)?;
     let mut plan = plan(args, &found.source, &zoo, &found.folder)?;
     let mut targets: Vec<&str> = Vec::new();
     for cell in &plan.cells {
@@ -185,7 +185,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Res
         machine: Machine { cpus: run::cpus() },
         base,
     };
-    let mut plan = experiment::plan(source, &request).map_err(Failure::diagnostic)?;
+    let mut plan = experiment::plan(source, &request)?;
     plan.precise = PRECISE.to_vec();
     plan.precision = PRECISION;
     Ok(plan)

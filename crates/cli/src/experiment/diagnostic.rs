@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::exit::Failure;
+use crate::output::colour_on_stderr;
+
 /// Bytes of a text.
 pub(crate) type Span = Range<usize>;
 
@@ -86,6 +89,12 @@ struct Inner {
     span: Span,
     message: String,
     helps: Vec<String>,
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Failure {
+        Failure::shown(diagnostic.render(colour_on_stderr()))
+    }
 }
 
 impl Diagnostic {

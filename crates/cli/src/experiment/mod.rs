@@ -25,7 +25,9 @@ use std::path::Path;
 
 use model::Target;
 
-pub(crate) use diagnostic::{Diagnostic, Fault};
+#[cfg(test)]
+use diagnostic::Diagnostic;
+pub(crate) use diagnostic::Fault;
 pub(crate) use generator::Asked as GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use resolve::plan;

@@ -82,7 +82,7 @@ fn every_experiment_is_shipped_and_resolves_in_both_forms() {
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    let mut known = crate::home::shipped_names();
+    let mut known = crate::found::shipped_names();
     known.sort_unstable();
     assert_eq!(names, known);
     for name in names {
@@ -98,7 +98,7 @@ fn every_experiment_is_shipped_and_resolves_in_both_forms() {
 
 #[test]
 fn each_quick_form_takes_five_minutes_at_most() {
-    for name in crate::home::shipped_names() {
+    for name in crate::found::shipped_names() {
         let seconds = takes_s(&shipped(name, true));
         assert!(seconds <= 300.0, "{name}: {seconds:.0} s");
     }
@@ -106,7 +106,7 @@ fn each_quick_form_takes_five_minutes_at_most() {
 
 #[test]
 fn all_full_forms_together_take_five_and_a_half_hours_at_most() {
-    let seconds: f64 = crate::home::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
+    let seconds: f64 = crate::found::shipped_names().iter().map(|name| takes_s(&shipped(name, false))).sum();
     assert!(seconds <= 5.5 * 3600.0, "{:.0} min", seconds / 60.0);
 }
 
@@ -118,7 +118,7 @@ fn load_before_ns(plan: &Draft, index: usize) -> u64 {
 
 #[test]
 fn no_shipped_form_measures_a_cold_target() {
-    for name in crate::home::shipped_names() {
+    for name in crate::found::shipped_names() {
         for quick in [false, true] {
             let plan = shipped(name, quick);
             for (index, cell) in plan.cells.iter().enumerate() {

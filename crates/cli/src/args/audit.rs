@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use model::AuditSource;
 
-use crate::args::{at_least_one, positive_duration};
+use super::{at_least_one, positive_duration};
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
