@@ -32,7 +32,7 @@ pub fn clock_precision(readings: u64) -> ClockPrecision {
 /// When the kernel cannot wait at all, or has no thread left.
 pub fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, LoadError> {
     let sleeps = move || {
-        prepare_thread(&[cpu], 0);
+        prepare_thread(&[cpu]);
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timeout = Timespec { tv_sec: (asked_ns / NS_PER_S) as i64, tv_nsec: (asked_ns % NS_PER_S) as _ };
         let mut late_ns = Histogram::<u64>::new_with_bounds(1, 60 * NS_PER_S, 3).expect("constant bounds are valid");

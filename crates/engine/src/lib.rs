@@ -30,7 +30,7 @@ pub use calibration::{clock_precision, sleep_error};
 pub use clock::MonotonicClock;
 pub use ports::local_port_range;
 pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
-pub use run::{LoadError, LoadOutput, RunOptions, run};
+pub use run::{LoadError, LoadOutput, RunOptions, prepare_thread, run};
 pub use schedule::Schedule;
 pub use tls::TlsError;
 pub use wire::{Progress, Ready, Received, Wire};

@@ -199,7 +199,7 @@ fn generate(
     stop: &AtomicBool,
 ) -> Result<Part, LoadError> {
     let _attendance = Attendance(start);
-    prepare_thread(&spec.cpus, thread);
+    prepare_thread(own_cpu(&spec.cpus, thread));
     let slots = slots(spec, thread);
     let wire = TcpWire::new(spec.address, &spec.sources, slots)?;
     match secure {
@@ -236,15 +236,21 @@ pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
     (demand, ledger)
 }
 
-/// A timer that may fire 50 µs late would be the generator's lateness. Where the kernel denies these, the lateness
-/// that follows is measured and reported like any other.
-pub(crate) fn prepare_thread(cpus: &[u32], thread: u32) {
+/// Gives the calling thread timers that fire at their time, where they might be 50 µs late, and these CPUs, if any are
+/// named. Where the kernel denies it, the lateness that follows is measured and reported like any other.
+pub fn prepare_thread(cpus: &[u32]) {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if !cpus.is_empty() {
         let mut allowed = CpuSet::new();
-        allowed.set(cpus[thread as usize % cpus.len()] as usize);
+        cpus.iter().for_each(|cpu| allowed.set(*cpu as usize));
         let _ = sched_setaffinity(None, &allowed);
     }
+}
+
+/// The CPU of a thread of those that are taken in turn; none where none is named.
+fn own_cpu(cpus: &[u32], thread: u32) -> &[u32] {
+    let place = thread as usize % cpus.len().max(1);
+    cpus.get(place..=place).unwrap_or_default()
 }
 
 /// Puts together what the threads bring home.

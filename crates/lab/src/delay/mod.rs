@@ -16,6 +16,7 @@ use std::io::PipeWriter;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 
+use engine::prepare_thread;
 use model::{NS_PER_S, ThreadUse};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -41,6 +42,7 @@ impl DelayProxy {
         let mut relay = Relay::new(target, delay_ns.div_ceil(2), stopped)?;
         let (address, cpus) = (relay.address(), cpus.to_vec());
         let thread = std::thread::Builder::new().name("network delay".to_owned()).spawn(move || {
+            // On the generator's CPUs, not the target's. Where the kernel denies it, the delay is longer.
             prepare_thread(&cpus);
             let start = (read(ClockId::Monotonic), read(ClockId::ThreadCPUTime));
             // Without readiness nothing can be relayed: the connections are closed, which the load reports.
@@ -72,17 +74,6 @@ impl DelayProxy {
 impl Drop for DelayProxy {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-/// On the generator's CPUs, not the target's, and with timers that fire at their time. Where the kernel denies it, the
-/// delay is longer.
-fn prepare_thread(cpus: &[u32]) {
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    if !cpus.is_empty() {
-        let mut allowed = rustix::thread::CpuSet::new();
-        cpus.iter().for_each(|cpu| allowed.set(*cpu as usize));
-        let _ = rustix::thread::sched_setaffinity(None, &allowed);
     }
 }
 
