@@ -9,7 +9,7 @@ use rustix::io::{self, Errno};
 use rustix::net::{SendFlags, Shutdown, send, shutdown, sockopt};
 
 use crate::request::{self, Job, Parsed};
-use crate::slab::Ticket;
+use crate::ticket::Ticket;
 
 /// With this many requests in their delay or behind one, no more are read.
 const QUEUE_LIMIT: usize = 1024;

@@ -13,7 +13,7 @@ use crate::reply::{MALFORMED, Replies};
 use crate::request::Job;
 use crate::schedule::Schedule;
 use crate::settings::Settings;
-use crate::slab::Ticket;
+use crate::ticket::Ticket;
 
 /// How long after FIN a client may take to close its side, in nanoseconds.
 const LINGER_NS: u64 = 2_000_000_000;

@@ -39,6 +39,7 @@
 
 mod clock;
 mod conn;
+mod connections;
 mod contract;
 mod desk;
 mod kind;
@@ -50,9 +51,9 @@ mod running;
 mod schedule;
 mod server;
 mod settings;
-mod slab;
 #[cfg(test)]
 mod tests;
+mod ticket;
 
 pub use kind::Kind;
 pub use log::{Action, Entry, LogSink};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::slab::Ticket;
+use crate::ticket::Ticket;
 
 /// Below this many abandoned requests a sweep is not worth it.
 const SWEEP_FROM: usize = 1024;

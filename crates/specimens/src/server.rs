@@ -13,10 +13,11 @@ use rustix::thread::set_current_timer_slack;
 
 use crate::clock;
 use crate::conn::Conn;
+use crate::connections::Connections;
 use crate::desk::{Desk, Fate};
 use crate::log::Log;
 use crate::settings::Settings;
-use crate::slab::{Slab, Ticket};
+use crate::ticket::Ticket;
 
 /// Event data that is not the token of a connection: no connection has the greatest index.
 const LISTENER: u64 = u64::MAX;
@@ -43,7 +44,7 @@ pub(crate) struct EventLoop {
     listener: TcpListener,
     // Kept open for as long as it is waited on.
     _wake: Arc<OwnedFd>,
-    conns: Slab,
+    conns: Connections,
     accepted: u64,
     accept_from: Option<u64>,
     desk: Desk,
@@ -63,7 +64,7 @@ impl EventLoop {
             epoll,
             listener,
             _wake: wake,
-            conns: Slab::default(),
+            conns: Connections::default(),
             accepted: 0,
             accept_from: None,
             desk: Desk::new(settings, log),
@@ -206,6 +207,6 @@ impl EventLoop {
 }
 
 /// Whether a request of this connection is still waited for.
-fn wanted(conns: &Slab, ticket: Ticket) -> bool {
+fn wanted(conns: &Connections, ticket: Ticket) -> bool {
     conns.get(ticket).is_some_and(|conn| !conn.queue.is_empty())
 }
