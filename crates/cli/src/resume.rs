@@ -12,7 +12,7 @@ use report::format::counted;
 use crate::exit::Failure;
 use crate::output::say;
 use crate::progress::RunProgress;
-use crate::run::{self, Trial};
+use crate::run::{self, PreparedRun};
 
 /// A recorded run that no other bourdon can write to now.
 pub(crate) struct Opened {
@@ -64,7 +64,7 @@ impl Opened {
     }
 
     /// Builds what it launches.
-    pub(crate) fn prepare(self, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Trial, Failure> {
+    pub(crate) fn prepare(self, stop: &AtomicBool, progress: &mut RunProgress) -> Result<PreparedRun, Failure> {
         let RunRecord { plan, environment, trials } = self.record;
         check_cpus(&plan)?;
         run::reserve(&plan)?;
@@ -75,7 +75,7 @@ impl Opened {
         }
         let recorded = counted(trials.len() as u64, "trial", "trials");
         say(format!("resuming {}, {recorded} recorded", self.folder.path().display()));
-        Ok(Trial { plan, prepared, folder: self.folder, environment, done: trials })
+        Ok(PreparedRun { plan, prepared, folder: self.folder, environment, done: trials })
     }
 }
 

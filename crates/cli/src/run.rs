@@ -18,7 +18,7 @@ use crate::args::{ReportFormat, RunArgs};
 use crate::calibrate;
 use crate::compare;
 use crate::exit::{Exit, Failure};
-use crate::experiment::{self, Machine, Request};
+use crate::experiment::{self, Machine, Options};
 use crate::found;
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
@@ -31,7 +31,7 @@ use crate::series;
 use crate::unnamed::Unnamed;
 
 /// A run that is about to begin or to be resumed.
-pub(crate) struct Trial {
+pub(crate) struct PreparedRun {
     pub(crate) plan: Plan,
     pub(crate) prepared: Prepared,
     pub(crate) folder: RunFolder,
@@ -117,7 +117,7 @@ pub(crate) struct Planned {
 pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
     let found = found::experiment(named)?;
     let zoo = found::targets(&found.folder)?;
-    let request = Request {
+    let options = Options {
         quick: args.quick,
         targets: (!args.target.is_empty()).then_some(args.target.as_slice()),
         blocks: args.blocks,
@@ -128,7 +128,7 @@ pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
         machine: Machine { cpus: cpus() },
         base: &found.folder,
     };
-    let draft = experiment::plan(&found.source, &request)?;
+    let draft = experiment::plan(&found.source, &options)?;
     Ok(Planned { draft, base: found.folder })
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn begin(
     Planned { draft: asked, base }: Planned,
     stop: &AtomicBool,
     progress: &mut RunProgress,
-) -> Result<Trial, Failure> {
+) -> Result<PreparedRun, Failure> {
     reserve(&asked)?;
     let mut prepared = build(&asked, stop, progress)?;
     let mut draft = asked.clone().without(prepared.absent.clone());
@@ -161,7 +161,7 @@ pub(crate) fn begin_whole(
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
-) -> Result<Trial, Failure> {
+) -> Result<PreparedRun, Failure> {
     reserve(&draft)?;
     let prepared = build(&draft, stop, progress)?;
     match prepared.failed.first().or(prepared.absent.first()) {
@@ -177,7 +177,7 @@ fn record(
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
-) -> Result<Trial, Failure> {
+) -> Result<PreparedRun, Failure> {
     let mut draft = settle_rates(draft, &prepared, stop, progress)?;
     draft.generator.limits = calibrate::stored_limits();
     draft.twin = judge::cell_for_twin(&draft);
@@ -190,7 +190,7 @@ fn record(
     if let Some(few) = judge::too_few_blocks(&plan) {
         say(format!("note: {few}"));
     }
-    Ok(Trial { plan, prepared, folder, environment, done: Vec::new() })
+    Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })
 }
 
 /// Measures what the rates that are shares of capacity come to.
@@ -250,7 +250,7 @@ fn on_specimens(asked: Draft, absent: Vec<AbsentTarget>, base: &Path) -> Draft {
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(
-    mut trial: Trial,
+    mut trial: PreparedRun,
     keep_going: bool,
     stop: &AtomicBool,
     mut progress: RunProgress,

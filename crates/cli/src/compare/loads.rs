@@ -144,7 +144,7 @@ fn difference(a: &Value, b: &Value) -> Option<String> {
 
 /// What a load says was asked of it.
 #[derive(Deserialize)]
-struct Asked {
+struct SavedLoad {
     path: String,
     method: String,
     connections: u32,
@@ -158,7 +158,7 @@ struct Asked {
     requests: Option<u64>,
 }
 
-impl Asked {
+impl SavedLoad {
     /// The load; none where it has no end, or its rate no spacing.
     fn load(self) -> Option<Load> {
         let ns = |seconds: f64| (seconds * NS_PER_S as f64).round() as u64;
@@ -184,7 +184,7 @@ impl Asked {
 
 /// The load as a plan like any other, with one target and a block for each file.
 fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result<Draft, Failure> {
-    let load = Asked::deserialize(asked).ok().and_then(Asked::load);
+    let load = SavedLoad::deserialize(asked).ok().and_then(SavedLoad::load);
     let load = load.ok_or_else(|| foreign(path, "it does not say what was asked for"))?;
     let server = Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/" };
     let server = server.target().map_err(Failure::usage)?;

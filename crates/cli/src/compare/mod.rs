@@ -17,13 +17,13 @@ use report::format::counted;
 
 use crate::args::{CompareArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
-use crate::experiment::{self, Machine, OneLoad, Request, Source};
+use crate::experiment::{self, Machine, OneLoad, Options, Source};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, style, write_out};
 use crate::progress::RunProgress;
 use crate::resume::Opened;
-use crate::run::{self, Conducted, Trial};
+use crate::run::{self, Conducted, PreparedRun};
 use loads::Side;
 use options::{Form, refuse_strangers};
 use question::Arms;
@@ -174,7 +174,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
 }
 
 fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Result<Draft, Failure> {
-    let request = Request {
+    let options = Options {
         quick: false,
         targets: None,
         blocks: args.blocks,
@@ -185,7 +185,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Res
         machine: Machine { cpus: run::cpus() },
         base,
     };
-    let mut plan = experiment::plan(source, &request)?;
+    let mut plan = experiment::plan(source, &options)?;
     plan.precise = PRECISE.to_vec();
     plan.precision = PRECISION;
     Ok(plan)
@@ -224,7 +224,7 @@ pub(crate) fn resume(shown: ShownArgs, opened: Opened, asked: &ComparePlan) -> R
     conduct(shown, trial, &stop, progress)
 }
 
-fn conduct(shown: ShownArgs, trial: Trial, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
+fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = run::conduct(trial, false, stop, progress)?;
     let Some(ComparePlan { old, new, gates, .. }) = &ended.record.plan.comparison else {
         return Err(Failure::usage("this run is not a comparison"));

@@ -17,7 +17,7 @@ pub(crate) const MOST_THREADS: u32 = 256;
 
 /// What `[generator]` or the command line says; what nobody says follows from the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct GeneratorAsked {
     /// Threads.
     pub(crate) threads: Option<u32>,
     /// How many CPUs it has to itself.
@@ -26,10 +26,10 @@ pub(crate) struct Asked {
     pub(crate) spin: Option<bool>,
 }
 
-impl Asked {
+impl GeneratorAsked {
     /// Reads `[generator]`.
-    pub(super) fn read(section: Option<&Section>, machine: Machine) -> Read<Asked> {
-        let Some(section) = section else { return Ok(Asked::default()) };
+    pub(super) fn read(section: Option<&Section>, machine: Machine) -> Read<GeneratorAsked> {
+        let Some(section) = section else { return Ok(GeneratorAsked::default()) };
         section.only(&["threads", "cpus", "spin"])?;
         let cpus = section.read("cpus", |item| {
             let cpus = item.small(1, "2")?;
@@ -48,13 +48,13 @@ impl Asked {
                 Err(fault.help("a thread for each CPU of the generator's is enough"))
             }
         })?;
-        Ok(Asked { threads, cpus, spin: section.read("spin", |item| item.flag())? })
+        Ok(GeneratorAsked { threads, cpus, spin: section.read("spin", |item| item.flag())? })
     }
 
     /// What the command line says before what the file says.
-    pub(super) fn or(self, file: Asked) -> Asked {
+    pub(super) fn or(self, file: GeneratorAsked) -> GeneratorAsked {
         let cpus = self.cpus.or(if self.threads.is_some() { None } else { file.cpus });
-        Asked { threads: self.threads.or(file.threads), cpus, spin: self.spin.or(file.spin) }
+        GeneratorAsked { threads: self.threads.or(file.threads), cpus, spin: self.spin.or(file.spin) }
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Share {
 impl Share {
     /// The generator on the last CPUs, the target on the others. Threads that were asked for have a CPU each as far as
     /// there are; else the generator has one CPU in four, at least one, and a thread for each.
-    pub(super) fn of(machine: Machine, asked: Asked) -> Share {
+    pub(super) fn of(machine: Machine, asked: GeneratorAsked) -> Share {
         let all: Vec<u32> = (0..machine.cpus.max(1)).collect();
         let most = machine.cpus.saturating_sub(1);
         let wanted = asked.cpus.or(asked.threads).unwrap_or(machine.cpus / CPUS_TO_ONE_OF_THE_GENERATOR);

@@ -28,7 +28,7 @@ use model::Target;
 #[cfg(test)]
 use diagnostic::Diagnostic;
 pub(crate) use diagnostic::Fault;
-pub(crate) use generator::Asked as GeneratorAsked;
+pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
@@ -52,7 +52,7 @@ pub(crate) struct Machine {
 
 /// What the command line asks of an experiment, and what is known around the file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'a> {
+pub(crate) struct Options<'a> {
     /// `--quick`: the form that the file's `[quick]` describes.
     pub(crate) quick: bool,
     /// `--target`: these targets alone, whatever `[quick]` says of targets.

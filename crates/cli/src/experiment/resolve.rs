@@ -9,13 +9,13 @@ use model::{Arrivals, Blocks, Cell, CellPlan, Claim, Draft, Metric, PLAN_SCHEMA,
 use super::cells::Ground;
 use super::claims::{Court, too_quick};
 use super::diagnostic::{Diagnostic, Fault, Read};
-use super::generator::{Asked, Share};
+use super::generator::{GeneratorAsked, Share};
 use super::load::Load;
 use super::roster::Roster;
 use super::section::{Item, Section, parse};
 use super::trials::{BLOCKS_TO_A_REPEAT, Quick, Trials, ladder};
 use super::vary::Vary;
-use super::{Request, Source};
+use super::{Options, Source};
 
 const KEYS: [&str; 12] = [
     "question",
@@ -42,32 +42,32 @@ const DEFAULT_MARGIN: f64 = 0.05;
 ///
 /// # Errors
 /// When the file or the command line asks for something that is unknown or impossible, with the place and the cure.
-pub(crate) fn plan(source: &Source, request: &Request) -> Result<Draft, Diagnostic> {
-    read(source, request).map_err(|fault| fault.within(&source.name, &source.text))
+pub(crate) fn plan(source: &Source, options: &Options) -> Result<Draft, Diagnostic> {
+    read(source, options).map_err(|fault| fault.within(&source.name, &source.text))
 }
 
-fn read(source: &Source, request: &Request) -> Read<Draft> {
+fn read(source: &Source, options: &Options) -> Read<Draft> {
     let document = parse(&source.text)?;
     let file = Section::file(&document, &source.text);
     file.only(&KEYS)?;
     let question = file.require("question", "ask it in one sentence: `question = \"…?\"`")?.text()?;
     let seed = file.read("seed", |item| item.whole(0, "42"))?;
-    let seed = request.seed.or(seed).unwrap_or(DEFAULT_SEED);
+    let seed = options.seed.or(seed).unwrap_or(DEFAULT_SEED);
     let margin = file.read("margin", |item| item.share())?;
-    let experiment = Experiment::read(&file, request)?;
-    let (cells, arrivals) = experiment.cells(request.quick, seed)?;
+    let experiment = Experiment::read(&file, options)?;
+    let (cells, arrivals) = experiment.cells(options.quick, seed)?;
     let mut plan = Draft {
         schema: PLAN_SCHEMA.to_owned(),
         name: stem(&source.name),
         question: question.to_owned(),
         source: file.read("source", |item| item.text().map(str::to_owned))?,
-        quick: request.quick,
+        quick: options.quick,
         seed,
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         precision: experiment.trials.precision,
-        allow_failures: request.allow_failures.unwrap_or(experiment.trials.allow_failures),
+        allow_failures: options.allow_failures.unwrap_or(experiment.trials.allow_failures),
         precise: vec![Metric::Throughput],
-        blocks: experiment.blocks(request)?,
+        blocks: experiment.blocks(options)?,
         blocks_before: Vec::new(),
         repeats: 0,
         twin: None,
@@ -84,14 +84,14 @@ fn read(source: &Source, request: &Request) -> Read<Draft> {
         claims: Vec::new(),
         comparison: None,
     };
-    plan.repeats = experiment.form(request.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
+    plan.repeats = experiment.form(options.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
     let (full_form, _) = experiment.cells(false, seed)?;
-    let machine = request.machine;
+    let machine = options.machine;
     let court = Court { text: &source.text, full: &plan, full_form: &full_form, vary, roster, machine };
     let claims = court.claims(&tables(&file, "claim")?)?;
-    experiment.narrow(&mut plan, &claims, request)?;
+    experiment.narrow(&mut plan, &claims, options)?;
     Ok(plan)
 }
 
@@ -107,17 +107,17 @@ struct Experiment<'a> {
 }
 
 impl<'a> Experiment<'a> {
-    fn read(file: &Section, request: &Request<'a>) -> Read<Self> {
+    fn read(file: &Section, options: &Options<'a>) -> Read<Self> {
         let section = |key: &str| file.read(key, |item| item.section(&format!("[{key}]")));
-        let roster = Roster::read(&tables(file, "target")?, request.zoo, request.base)?;
-        let load = Load::read(section("load")?.as_ref(), request.base)?;
+        let roster = Roster::read(&tables(file, "target")?, options.zoo, options.base)?;
+        let load = Load::read(section("load")?.as_ref(), options.base)?;
         let vary = Vary::read(file, &load, &roster)?;
         let trials = section("trials")?;
         let ladder = trials.as_ref().map_or(Ok(None), |trials| trials.read("ladder", |item| ladder(item, &vary)))?;
         let trials = Trials::read(trials.as_ref())?;
         let quick = Quick::read(section("quick")?.as_ref(), trials, &vary, &roster)?;
-        let generator = Asked::read(section("generator")?.as_ref(), request.machine)?;
-        let share = Share::of(request.machine, request.generator.or(generator));
+        let generator = GeneratorAsked::read(section("generator")?.as_ref(), options.machine)?;
+        let share = Share::of(options.machine, options.generator.or(generator));
         Ok(Experiment { roster, load, vary, trials, ladder, quick, share })
     }
 
@@ -130,9 +130,9 @@ impl<'a> Experiment<'a> {
         Ground { vary, load, share, trials: self.form(quick), quick, seed }.cells()
     }
 
-    fn blocks(&self, request: &Request) -> Read<Blocks> {
-        match request.blocks {
-            None => Ok(self.form(request.quick).blocks),
+    fn blocks(&self, options: &Options) -> Read<Blocks> {
+        match options.blocks {
+            None => Ok(self.form(options.quick).blocks),
             Some(0) => {
                 let fault = Fault::of_argument("--blocks 0".to_owned(), 9..10, "there must be at least one block");
                 Err(fault.help("a verdict needs six: `--blocks 6`"))
@@ -153,24 +153,24 @@ impl<'a> Experiment<'a> {
     }
 
     /// Why a cell of the full plan is not part of this run, when it is not.
-    fn left_out(&self, cell: &Cell, request: &Request) -> Option<String> {
+    fn left_out(&self, cell: &Cell, options: &Options) -> Option<String> {
         let target = cell.target();
-        if let Some(asked) = request.targets {
+        if let Some(asked) = options.targets {
             if !asked.iter().any(|name| name == target) {
                 return Some(format!("target {target} is not part of this run"));
             }
-        } else if request.quick && self.quick.targets.as_ref().is_some_and(|kept| !kept.iter().any(|n| n == target)) {
+        } else if options.quick && self.quick.targets.as_ref().is_some_and(|kept| !kept.iter().any(|n| n == target)) {
             return Some("not part of the quick form".to_owned());
         }
-        let dropped = request.quick && !self.quick.keeps_levels_of(cell);
+        let dropped = options.quick && !self.quick.keeps_levels_of(cell);
         dropped.then(|| "not part of the quick form".to_owned())
     }
 
     /// Takes the cells out that this run leaves out, and those that only claims ask for which this machine is too small
     /// for. A claim that needs one of them stays, and says why it is not testable.
-    fn narrow(&self, plan: &mut Draft, claims: &[(Claim, ResolvedClaim)], request: &Request) -> Read<()> {
-        self.check_asked(request)?;
-        let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, request)).collect();
+    fn narrow(&self, plan: &mut Draft, claims: &[(Claim, ResolvedClaim)], options: &Options) -> Read<()> {
+        self.check_asked(options)?;
+        let reasons: Vec<Option<String>> = plan.cells.iter().map(|cell| self.left_out(&cell.levels, options)).collect();
         let reason_of = |resolved: &ResolvedClaim| {
             let left_out = resolved.cells.values().find_map(|cell| reasons[*cell].clone());
             left_out.or_else(|| too_quick(resolved, &plan.cells))
@@ -202,8 +202,8 @@ impl<'a> Experiment<'a> {
     }
 
     /// Refuses a `--target` that is not in the file.
-    fn check_asked(&self, request: &Request) -> Read<()> {
-        let Some(asked) = request.targets else { return Ok(()) };
+    fn check_asked(&self, options: &Options) -> Read<()> {
+        let Some(asked) = options.targets else { return Ok(()) };
         let known = self.vary.target_names();
         let mut at = "--target ".len();
         for name in asked {

@@ -14,7 +14,7 @@ pub(crate) fn evaluate(records: &Records, claim: &Claim, cores: u32) -> ClaimAna
         return not_testable(claim, reason.clone());
     }
     match resolve_claim(records.plan, claim) {
-        Ok(resolved) => Trial { records, claim, resolved, cores }.analysis(),
+        Ok(resolved) => ClaimTest { records, claim, resolved, cores }.analysis(),
         Err(error @ ClaimError::AbsentTarget { .. }) => not_testable(claim, error.to_string()),
         Err(error) => not_testable(claim, format!("the claim does not fit the plan: {error}")),
     }
@@ -37,7 +37,7 @@ fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
 }
 
 /// A claim under test.
-pub(super) struct Trial<'a> {
+pub(super) struct ClaimTest<'a> {
     pub(super) records: &'a Records<'a>,
     pub(super) claim: &'a Claim,
     pub(super) resolved: ResolvedClaim,
@@ -89,7 +89,7 @@ pub(super) struct Outcome {
     pub(super) because: Vec<Doubt>,
 }
 
-impl Trial<'_> {
+impl ClaimTest<'_> {
     fn analysis(&self) -> ClaimAnalysis {
         let values = self.values();
         if let Some(reason) = self.too_few_requests().filter(|_| values.is_empty()) {

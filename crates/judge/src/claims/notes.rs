@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Call, Cell, ClaimVerdict, Metric};
 
-use super::evaluate::{Outcome, Scaled, Trial};
+use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
 use crate::figures::{count, percent};
 use crate::guard::{self, Doubt};
@@ -12,7 +12,7 @@ use crate::records::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
 
-impl Trial<'_> {
+impl ClaimTest<'_> {
     pub(super) fn notes(&self, values: &[f64], scaled: &Scaled, found: &Outcome) -> Vec<String> {
         let mut notes = Vec::new();
         let (used, all) = (values.len(), self.records.blocks().len());

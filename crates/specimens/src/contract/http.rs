@@ -23,7 +23,7 @@ pub(super) struct Request {
 }
 
 /// What a connection brings next.
-pub(super) enum Asked {
+pub(super) enum Incoming {
     Request(Request),
     /// Something that cannot be answered but with this status.
     Refused(u16),
@@ -41,29 +41,29 @@ impl<'a> Reader<'a> {
         Reader { stream, input: Vec::new() }
     }
 
-    pub(super) fn next(&mut self) -> io::Result<Asked> {
+    pub(super) fn next(&mut self) -> io::Result<Incoming> {
         let (mut request, head, length) = loop {
             match parse(&self.input) {
                 Ok(Some(parsed)) => break parsed,
-                Ok(None) if self.input.len() > HEAD_LIMIT => return Ok(Asked::Refused(431)),
+                Ok(None) if self.input.len() > HEAD_LIMIT => return Ok(Incoming::Refused(431)),
                 Ok(None) => {}
-                Err(status) => return Ok(Asked::Refused(status)),
+                Err(status) => return Ok(Incoming::Refused(status)),
             }
             if !self.more()? {
-                return Ok(Asked::End);
+                return Ok(Incoming::End);
             }
         };
         if length > BODY_LIMIT {
-            return Ok(Asked::Refused(413));
+            return Ok(Incoming::Refused(413));
         }
         while self.input.len() < head + length {
             if !self.more()? {
-                return Ok(Asked::End);
+                return Ok(Incoming::End);
             }
         }
         request.body = self.input[head..head + length].to_vec();
         self.input.drain(..head + length);
-        Ok(Asked::Request(request))
+        Ok(Incoming::Request(request))
     }
 
     fn more(&mut self) -> io::Result<bool> {

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use crate::settings::Settings;
-use http::{Answer, Asked, Reader, Request};
+use http::{Answer, Incoming, Reader, Request};
 use work::Work;
 
 /// Serves `listener`, and the admin port if there is one, until `wake` is written to; then closes the connections.
@@ -72,10 +72,10 @@ fn converse(stream: &TcpStream, answer: impl Fn(&Request) -> Answer) {
     let mut reader = Reader::new(stream);
     loop {
         let (answer, close) = match reader.next() {
-            Ok(Asked::Request(request)) => (answer(&request), request.close),
-            Ok(Asked::Refused(status)) => (Answer::error(status), true),
+            Ok(Incoming::Request(request)) => (answer(&request), request.close),
+            Ok(Incoming::Refused(status)) => (Answer::error(status), true),
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Ok(Asked::End) | Err(_) => return,
+            Ok(Incoming::End) | Err(_) => return,
         };
         let mut stream = stream;
         if stream.write_all(&answer.bytes(close)).is_err() || close {

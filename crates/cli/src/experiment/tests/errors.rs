@@ -438,6 +438,6 @@ fn arguments() {
     let error = only(&["alpha", "betta"], &file).unwrap_err();
     assert_eq!((error.message(), error.column()), ("unknown target `betta`", 16));
     assert_eq!(error.helps()[0], "did you mean `beta`?");
-    let error = with(|request| plan(&source(&file), &Request { blocks: Some(0), ..*request })).unwrap_err();
+    let error = with(|options| plan(&source(&file), &Options { blocks: Some(0), ..*options })).unwrap_err();
     assert_eq!((error.message(), error.line(), error.column()), ("there must be at least one block", 1, 10));
 }

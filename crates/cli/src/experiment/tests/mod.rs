@@ -11,7 +11,7 @@ use std::path::Path;
 
 use model::{Draft, Target};
 
-use super::{Diagnostic, GeneratorAsked, Machine, Request, Source, plan, target};
+use super::{Diagnostic, GeneratorAsked, Machine, Options, Source, plan, target};
 
 /// Stands in a file right before the place that an error must point at.
 const MARK: char = '«';
@@ -34,10 +34,10 @@ fn zoo() -> Vec<Target> {
         .to_vec()
 }
 
-/// What `read` does with a request of defaults.
-fn with<T>(read: impl FnOnce(&Request) -> T) -> T {
+/// What `read` does with options of defaults.
+fn with<T>(read: impl FnOnce(&Options) -> T) -> T {
     let zoo = zoo();
-    read(&Request {
+    read(&Options {
         quick: false,
         targets: None,
         blocks: None,
@@ -51,20 +51,20 @@ fn with<T>(read: impl FnOnce(&Request) -> T) -> T {
 }
 
 fn resolved(text: &str) -> Draft {
-    with(|request| plan(&source(text), request)).unwrap_or_else(|error| panic!("{error}"))
+    with(|options| plan(&source(text), options)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn quick(text: &str) -> Draft {
-    with(|request| plan(&source(text), &Request { quick: true, ..*request })).unwrap_or_else(|error| panic!("{error}"))
+    with(|options| plan(&source(text), &Options { quick: true, ..*options })).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn only(names: &[&str], text: &str) -> Result<Draft, Diagnostic> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    with(|request| plan(&source(text), &Request { targets: Some(&names), ..*request }))
+    with(|options| plan(&source(text), &Options { targets: Some(&names), ..*options }))
 }
 
 fn refused(text: &str) -> Diagnostic {
-    with(|request| plan(&source(text), request)).unwrap_err()
+    with(|options| plan(&source(text), options)).unwrap_err()
 }
 
 /// Asserts that a file is refused at its mark, with this message and a cure that holds these words.

@@ -75,7 +75,7 @@ fn quick_drops_cells_whose_levels_are_not_named() {
     assert_eq!(short.blocks, Blocks { min: 6, max: 6 });
     let none = "question = 'x'\n[[vary]]\ntarget = 'alpha'\nconnections = 10\n[[vary]]\ntarget = 'beta'\n\
                 connections = 20\n[quick]\ntarget = 'alpha'\nconnections = 20\n";
-    let error = with(|request| plan(&source(none), &Request { quick: true, ..*request })).unwrap_err();
+    let error = with(|options| plan(&source(none), &Options { quick: true, ..*options })).unwrap_err();
     assert_eq!((error.message(), error.line()), ("the quick form has no cell", 8));
 }
 
@@ -101,7 +101,7 @@ fn a_claim_whose_cells_are_left_out_stays_and_says_why() {
 fn the_command_line_names_targets_before_quick_does() {
     let file = "question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\n[quick]\ntarget = 'beta'\n";
     let names = ["alpha".to_owned()];
-    let plan = with(|request| plan(&source(file), &Request { quick: true, targets: Some(&names), ..*request }));
+    let plan = with(|options| plan(&source(file), &Options { quick: true, targets: Some(&names), ..*options }));
     assert_eq!(levels(&plan.unwrap()), ["target = alpha"]);
 }
 
@@ -143,7 +143,7 @@ fn the_generator_has_a_quarter_of_the_cpus_or_what_somebody_says() {
     let of = |table: &str, cpus, threads| {
         let file = source(&format!("question = 'x'\n{table}[vary]\ntarget = 'alpha'\n"));
         let generator = GeneratorAsked { threads, ..GeneratorAsked::default() };
-        let plan = with(|request| plan(&file, &Request { machine: Machine { cpus }, generator, ..*request })).unwrap();
+        let plan = with(|options| plan(&file, &Options { machine: Machine { cpus }, generator, ..*options })).unwrap();
         (plan.generator.threads, plan.generator.cpus, plan.target_cpus.len(), plan.generator.spin)
     };
     assert_eq!(of("", 8, None), (2, vec![6, 7], 6, false));
@@ -156,7 +156,7 @@ fn the_generator_has_a_quarter_of_the_cpus_or_what_somebody_says() {
     assert_eq!(of("", 2, Some(3)), (3, vec![1], 1, false), "the target keeps one");
     assert_eq!(of("", 1, Some(2)), (2, vec![], 0, false));
     let file = source("question = 'x'\n[generator]\ncpus = 4\n[vary]\ntarget = 'alpha'\n");
-    let refused = with(|request| plan(&file, request)).unwrap_err().render(false);
+    let refused = with(|options| plan(&file, options)).unwrap_err().render(false);
     assert!(refused.contains("of 4 CPUs the generator can have 3 to itself, not 4"), "{refused}");
 }
 
@@ -168,7 +168,7 @@ fn generator_and_target_have_disjoint_cpus_where_there_are_two() {
         (2, vec![1], vec![0], vec![0], vec![0, 1]),
         (4, vec![3], vec![0, 1, 2], vec![0], vec![0, 1, 2, 3]),
     ] {
-        let plan = with(|request| plan(&file, &Request { machine: Machine { cpus }, ..*request })).unwrap();
+        let plan = with(|options| plan(&file, &Options { machine: Machine { cpus }, ..*options })).unwrap();
         assert_eq!((plan.generator.threads, plan.generator.cpus, plan.target_cpus), (1, generator, target));
         assert_eq!((&plan.cells[0].target_cpus, &plan.cells[1].target_cpus), (&one, &all));
     }
@@ -194,7 +194,7 @@ fn an_open_load_with_everything() {
 #[test]
 fn the_command_line_sets_seed_and_blocks() {
     let file = source("question = 'x'\nseed = 7\nvary.target = 'alpha'\ntrials.blocks = 3\n");
-    let plan = with(|request| plan(&file, &Request { seed: Some(9), blocks: Some(2), ..*request })).unwrap();
+    let plan = with(|options| plan(&file, &Options { seed: Some(9), blocks: Some(2), ..*options })).unwrap();
     assert_eq!((plan.seed, plan.blocks), (9, Blocks { min: 2, max: 2 }));
 }
 
@@ -289,7 +289,7 @@ fn cells_for_which_the_machine_is_too_small_are_left_out_unless_others_ask_for_t
     };
     let cells = |other: &str| levels(&resolved(&file(other))).len();
     assert_eq!((cells("10"), cells("5000")), (4, 5));
-    let large = with(|request| plan(&source(&file("10")), &Request { machine: Machine { cpus: 8 }, ..*request }));
+    let large = with(|options| plan(&source(&file("10")), &Options { machine: Machine { cpus: 8 }, ..*options }));
     assert_eq!(large.unwrap().cells.len(), 6);
 }
 

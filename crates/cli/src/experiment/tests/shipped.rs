@@ -38,7 +38,7 @@ fn shipped(name: &str, quick: bool) -> Draft {
     let source = Source { name: path.display().to_string(), text: fs::read_to_string(&path).unwrap() };
     let (zoo, base) = (shipped_zoo(), root().join("experiments"));
     let machine = Machine { cpus: 2 };
-    with(|request| plan(&source, &Request { quick, zoo: &zoo, machine, base: &base, ..*request }))
+    with(|options| plan(&source, &Options { quick, zoo: &zoo, machine, base: &base, ..*options }))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
