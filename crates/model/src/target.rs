@@ -44,6 +44,24 @@ pub struct Target {
 }
 
 impl Target {
+    /// A target of which nothing is known but its name and how it is launched.
+    pub fn of(name: &str, launch: LaunchRecipe) -> Target {
+        Target {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            language: String::new(),
+            framework: String::new(),
+            about: String::new(),
+            reconstruction: None,
+            serves: Vec::new(),
+            toolchain: None,
+            build: None,
+            launch,
+            settings: BTreeMap::new(),
+            runtimes: BTreeMap::new(),
+        }
+    }
+
     /// Whether it serves an endpoint of the contract, named as there: `/hello/:name`.
     pub fn serves(&self, endpoint: &str) -> bool {
         self.serves.is_empty() || self.serves.iter().any(|served| served == endpoint)

@@ -118,28 +118,16 @@ impl Server<'_> {
             ));
         }
         let build = build.map(|run| BuildRecipe { run, cwd: cwd.clone(), inputs: Vec::new(), env: BTreeMap::new() });
-        Ok(Target {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            language: String::new(),
-            framework: String::new(),
-            about: String::new(),
-            reconstruction: None,
-            serves: Vec::new(),
-            toolchain: None,
-            build,
-            launch: LaunchRecipe {
-                run,
-                cwd,
-                env: BTreeMap::new(),
-                ready: self.ready.to_owned(),
-                metrics: None,
-                ready_within_ns: READY_WITHIN_NS,
-                warm_within_ns: 0,
-            },
-            settings: BTreeMap::new(),
-            runtimes: BTreeMap::new(),
-        })
+        let launch = LaunchRecipe {
+            run,
+            cwd,
+            env: BTreeMap::new(),
+            ready: self.ready.to_owned(),
+            metrics: None,
+            ready_within_ns: READY_WITHIN_NS,
+            warm_within_ns: 0,
+        };
+        Ok(Target { title: self.title.to_owned(), build, ..Target::of(self.name, launch) })
     }
 }
 

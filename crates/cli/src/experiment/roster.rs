@@ -144,54 +144,43 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
     let build = table.read("build", words)?;
     let build = build.map(|run| BuildRecipe { run, cwd: cwd.clone(), inputs: Vec::new(), env: env.clone() });
     let ready = table.read("ready", load::path)?.unwrap_or("/").to_owned();
+    let launch = LaunchRecipe {
+        run: launch_words(run, build.as_ref())?,
+        cwd,
+        env,
+        ready,
+        metrics: table.read("metrics", load::path)?.map(str::to_owned),
+        ready_within_ns: ready_within_ns(table)?,
+        warm_within_ns: warm_within_ns(table)?,
+    };
     Ok(Target {
         title: table.read("title", |item| item.text())?.unwrap_or(&name).to_owned(),
-        name,
-        language: String::new(),
-        framework: String::new(),
-        about: String::new(),
-        reconstruction: None,
-        serves: Vec::new(),
-        toolchain: None,
-        launch: LaunchRecipe {
-            run: launch_words(run, build.as_ref())?,
-            cwd,
-            env,
-            ready,
-            metrics: table.read("metrics", load::path)?.map(str::to_owned),
-            ready_within_ns: ready_within_ns(table)?,
-            warm_within_ns: warm_within_ns(table)?,
-        },
         build,
         settings: table.read("settings", settings)?.unwrap_or_default(),
         runtimes: table.read("runtimes", runtimes)?.unwrap_or_default(),
+        ..Target::of(&name, launch)
     })
 }
 
 /// A specimen as a target, launched through the running executable.
 pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
     let run = ["$BOURDON", "specimen", kind.name()].map(str::to_owned).to_vec();
+    let launch = LaunchRecipe {
+        run,
+        cwd: path_in(base, "."),
+        env: BTreeMap::new(),
+        ready: "/ping".to_owned(),
+        metrics: None,
+        ready_within_ns: READY_WITHIN_NS,
+        warm_within_ns: 0,
+    };
     Target {
-        name: format!("{SPECIMEN}{kind}"),
         title: format!("specimen {kind}"),
         language: "rust".to_owned(),
         framework: "bourdon's own specimen".to_owned(),
         about: kind.about().to_owned(),
-        reconstruction: None,
-        serves: Vec::new(),
-        toolchain: None,
-        build: None,
-        launch: LaunchRecipe {
-            run,
-            cwd: path_in(base, "."),
-            env: BTreeMap::new(),
-            ready: "/ping".to_owned(),
-            metrics: None,
-            ready_within_ns: READY_WITHIN_NS,
-            warm_within_ns: 0,
-        },
         settings: specimen_settings(&Settings::new(kind)),
-        runtimes: BTreeMap::new(),
+        ..Target::of(&format!("{SPECIMEN}{kind}"), launch)
     }
 }
 
