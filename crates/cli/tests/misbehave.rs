@@ -299,7 +299,7 @@ fn who_closes_its_door_under_load_leaves_nothing() {
 }
 
 fn signal(pid: u32, signal: Signal) {
-    // One that has ended meanwhile is no loss.
+    // One may have ended meanwhile.
     let _ = kill_process(Pid::from_raw(pid as i32).unwrap(), signal);
 }
 

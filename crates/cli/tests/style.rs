@@ -1,7 +1,7 @@
 //! Style that ratchets: what docs/STYLE.md counts may only fall.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,8 +46,9 @@ impl Page {
 
     /// Its lines with their numbers, up to the tests that stand at its end.
     fn program(&self) -> impl Iterator<Item = (usize, &str)> {
-        let lines = self.text.lines().take_while(|line| *line != "#[cfg(test)]");
-        lines
+        let program = self.text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        program
+            .lines()
             .enumerate()
             .map(|(index, line)| (index + 1, line))
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
@@ -163,6 +164,52 @@ fn phrases_used(pages: &[Page], hits: &mut Hits) {
     }
 }
 
+/// The crate and the module at its top that a file of the program belongs to.
+fn module(name: &str) -> Option<(&str, &str)> {
+    let (krate, file) = name.strip_prefix("crates/")?.split_once("/src/")?;
+    let module = file.split('/').next()?.trim_end_matches(".rs");
+    (!["lib", "main"].contains(&module)).then_some((krate, module))
+}
+
+/// The words that may be modules behind each `crate::` of a text.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    text.split("crate::").skip(1).flat_map(|rest| {
+        let end = rest.strip_prefix('{').map_or_else(|| rest.find(|c: char| !is_word(c)), |list| list.find("};"));
+        rest[..end.unwrap_or(rest.len())].split(|c: char| !is_word(c))
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// What each module of the program names, by crate and module.
+fn uses(pages: &[Page]) -> BTreeMap<(&str, &str), BTreeSet<String>> {
+    let mut uses: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    for page in pages.iter().filter(|page| page.is_program()) {
+        let Some((krate, own)) = module(&page.name) else { continue };
+        let program: String = page.program().map(|(_, line)| format!("{line}\n")).collect();
+        let others = named(&program).filter(|word| *word != own).map(str::to_owned);
+        uses.entry((krate, own)).or_default().extend(others);
+    }
+    uses
+}
+
+/// The modules of a crate that need each other, whatever stands between them.
+fn cycles(pages: &[Page], hits: &mut Hits) {
+    let uses = uses(pages);
+    let comes_back = |(krate, own): &&(&str, &str)| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![*own]);
+        while let Some(module) = next.pop() {
+            let used = uses.get(&(*krate, module)).into_iter().flatten();
+            next.extend(used.map(String::as_str).filter(|used| seen.insert(*used)));
+        }
+        seen.contains(own)
+    };
+    let found = uses.keys().filter(comes_back).map(|(krate, module)| format!("{krate}: {module}"));
+    hits.insert("modules in a cycle".to_owned(), found.collect());
+}
+
 /// What differs from the counts that are kept: where a rule is broken more often, and what to write where it is seldomer.
 fn differences(kept: &BTreeMap<String, usize>, hits: &Hits) -> Vec<String> {
     let mut said = Vec::new();
@@ -186,6 +233,7 @@ fn style_only_gets_better() {
     long_files(&pages, &mut hits);
     calls(&pages, &mut hits);
     exceptions(&pages, &mut hits);
+    cycles(&pages, &mut hits);
     phrases_used(&pages, &mut hits);
     let kept = fs::read_to_string(root().join("crates/cli/tests/style.toml")).unwrap();
     let said = differences(&toml::from_str(&kept).unwrap(), &hits);

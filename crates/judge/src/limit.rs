@@ -156,7 +156,7 @@ impl Needy {
 
     fn words(&self) -> String {
         let busy = format!("was {} busy", percent(self.busy));
-        // Below a hundredth it is no explanation of anything.
+        // Below a hundredth it explains nothing.
         if self.starved < 0.01 {
             return busy;
         }

@@ -142,7 +142,6 @@ impl TrialCount {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

@@ -74,7 +74,7 @@ pub enum TrialStage {
     Ready,
     /// It was not launched, because its target had not started before.
     NotTried,
-    /// The load could not be made; only records of earlier bourdons have it, for that is no trial.
+    /// The load could not be made; only records of earlier bourdons have it, for that is not a trial.
     Load,
     /// The target died while it was under load.
     Died,

@@ -46,7 +46,6 @@ pub struct Validity {
     pub failing: Failing,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -285,7 +285,7 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
 
 /// Said where service time alone would mislead: its p99 is below half of what users would have seen.
 fn naive(validity: &Validity, measured: &Measurement) -> Option<String> {
-    // What the generator itself held up is no waiting at the server.
+    // What the generator itself held up did not wait at the server.
     let is_own = |reason: &model::Reason| {
         [Mark::Lateness.id(), Mark::Standstill.id()].contains(&reason.code.as_str())
             && reason.metrics.contains(&Metric::P99)
