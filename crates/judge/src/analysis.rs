@@ -5,7 +5,7 @@ use model::{
 
 use crate::records::{Launch, Records};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
-use crate::{cells, claims, comparisons, findings, session, trial};
+use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
 ///
@@ -74,7 +74,7 @@ fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
 /// How many trials there are, and what became of those that do not count.
 pub(crate) fn count(total: usize, void: &[VoidTrial]) -> TrialCount {
     let failed = |stages: &[TrialStage]| {
-        let is_one = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code == trial::code(*stage));
+        let is_one = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code == (*stage).into());
         void.iter().filter(is_one).count() as u32
     };
     TrialCount {

@@ -1,6 +1,6 @@
 //! What a calibration means: at which rates the instrument can be trusted, and which rate to try next.
 
-use model::{Calibration, Ceiling, GeneratorLimits, RateStep, Reason};
+use model::{Calibration, Ceiling, Distrust, GeneratorLimits, RateStep, Reason};
 
 use crate::figures::percent;
 use crate::thresholds::{LOWEST_RATE_PER_S, MOST_RATE_PER_S, RATE_LATE, RATE_RESOLUTION, RATE_SENT};
@@ -50,16 +50,16 @@ pub fn distrust(step: &RateStep) -> Option<Reason> {
     // A busy thread is not a reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
         Some(Reason::new(
-            "generator-late",
+            Distrust::GeneratorLate,
             format!("the generator sent {} of the requests over 1 ms late", percent(late)),
         ))
     } else if late + waited > RATE_LATE {
         let text =
             format!("the null responder was so slow that {} of the requests waited for a connection", percent(waited));
-        Some(Reason::new("responder", text))
+        Some(Reason::new(Distrust::Responder, text))
     } else if sent < RATE_SENT {
         let answer = "the null responder did not answer more".to_owned();
-        Some(Reason::new("responder", format!("only {} of the requests were sent: {answer}", percent(sent))))
+        Some(Reason::new(Distrust::Responder, format!("only {} of the requests were sent: {answer}", percent(sent))))
     } else {
         None
     }
@@ -172,7 +172,7 @@ mod tests {
     fn distrust_names_its_reason() {
         let fine = step(1_000.0, 1e6);
         assert_eq!(distrust(&fine), None);
-        let code = |step: RateStep| distrust(&step).unwrap().code;
+        let code = |step: RateStep| distrust(&step).unwrap().code.id();
         assert_eq!(code(RateStep { late_generator: 11, ..fine }), "generator-late");
         assert_eq!(code(RateStep { sent: 990, ..fine }), "responder");
         assert_eq!(code(RateStep { late_no_connection: 11, ..fine }), "responder");

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellLatency, CellProfile, Failing, Invariant, InvariantCheck, LatencySummary, LoadModel,
-    Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Profile, ProfiledBy,
-    ProfiledFunction, format_duration,
+    CellAnalysis, CellCourse, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck, LatencySummary,
+    Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population,
+    Profile, ProfiledBy, ProfiledFunction, format_duration,
 };
 
 use crate::asked::Asked;
@@ -86,25 +86,39 @@ fn course(records: &Records, index: usize) -> CellCourse {
 
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
-    let text = too_short_to_warm(records, index).or_else(|| still_warming(records, index))?;
-    Some(MarkNote::new(Mark::Cold, text))
+    let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+    let short = |(given_ns, needed_ns)| {
+        let cold = Coldness::WarmUp { given_s: seconds(given_ns), needed_s: seconds(needed_ns) };
+        (short_words(given_ns, needed_ns), cold)
+    };
+    let faster = |gain: Interval| (gain_words(gain), Coldness::FasterBy(gain.estimate - 1.0));
+    let told = warm_up(records, index).map(short).or_else(|| still_warming(records, index).map(faster));
+    told.map(|(text, cold)| MarkNote { cold: Some(cold), ..MarkNote::new(Mark::Cold, text) })
+}
+
+/// The load that the launch gives the target before the window, and the load that it needs to be warm, where that is
+/// more; in nanoseconds.
+fn warm_up(records: &Records, index: usize) -> Option<(u64, u64)> {
+    let target = records.plan.target(records.plan.cells[index].levels.target())?;
+    let (given_ns, needed_ns) = (records.loaded_before_ns(index), target.launch.warm_within_ns);
+    (given_ns < needed_ns).then_some((given_ns, needed_ns))
+}
+
+fn short_words(given_ns: u64, needed_ns: u64) -> String {
+    let [given, needed] = [given_ns, needed_ns].map(format_duration);
+    format!("{given} of load before the window, of the {needed} that it needs")
 }
 
 /// That the launch gives the target less load before the window than it needs to be warm.
 pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<String> {
-    let target = records.plan.target(records.plan.cells[index].levels.target())?;
-    let (given_ns, needed_ns) = (records.loaded_before_ns(index), target.launch.warm_within_ns);
-    (given_ns < needed_ns).then(|| {
-        let [given, needed] = [given_ns, needed_ns].map(format_duration);
-        format!("{given} of load before the window, of the {needed} that it needs")
-    })
+    warm_up(records, index).map(|(given_ns, needed_ns)| short_words(given_ns, needed_ns))
 }
 
-/// Whether the servers were still getting faster when windows ended that are too short to classify. In others the mark
-/// `warm-up` says it.
-fn still_warming(records: &Records, index: usize) -> Option<String> {
+/// By how much the servers were still getting faster when windows ended that are too short to classify. In others the
+/// mark `warm-up` says it.
+fn still_warming(records: &Records, index: usize) -> Option<Interval> {
     let is_short = records.valid(index).all(|launch| launch.judgement.went.is_none());
-    gain(records, index).filter(|_| is_short).map(gain_words)
+    gain(records, index).filter(|_| is_short)
 }
 
 /// By how much the servers were slower in the first half of their windows than in the second, where that is more than
@@ -182,16 +196,16 @@ fn mean_of(records: &Records, index: usize, value: impl Fn(&Launch) -> Option<f6
     mean(&records.valid(index).filter_map(value).collect::<Vec<f64>>())
 }
 
-/// What the latency of a cell is that a client waits for: the word for its population.
-fn population(records: &Records, index: usize) -> &'static str {
+/// What the latency of a cell is that a client waits for.
+fn population(records: &Records, index: usize) -> Population {
     let load = &records.plan.cells[index].load;
     match load.model {
-        LoadModel::Open { .. } => "response",
-        LoadModel::Closed if load.keep_alive => "service",
+        LoadModel::Open { .. } => Population::Response,
+        LoadModel::Closed if load.keep_alive => Population::Service,
         // Records of earlier versions have no total time.
         LoadModel::Closed => {
             let mut latencies = records.valid(index).filter_map(measurement).map(|measured| &measured.latency_us);
-            if latencies.all(|latency| latency.total.is_some()) { "total" } else { "service" }
+            if latencies.all(|latency| latency.total.is_some()) { Population::Total } else { Population::Service }
         }
     }
 }
@@ -199,7 +213,7 @@ fn population(records: &Records, index: usize) -> &'static str {
 fn latency(records: &Records, index: usize) -> CellLatency {
     let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
     CellLatency {
-        population: population(records, index).to_owned(),
+        population: population(records, index),
         mean: figure(Metric::Mean),
         p50: figure(Metric::P50),
         p90: figure(Metric::P90),
@@ -222,7 +236,7 @@ pub(crate) enum Counted {
     /// Memory.
     Memory(MemoryCount),
     /// The times of this population.
-    Latency(&'static str),
+    Latency(Population),
     /// What every record counts alike.
     Alike,
 }
@@ -305,5 +319,6 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let shown = |note: &MarkNote| metrics.iter().filter(|metric| note.metrics.contains(metric)).count();
     let (id, note) = notes.iter().rev().max_by_key(|(_, note)| shown(note))?;
     let text = format!("{} (in {} of {all} launches; figures of {id})", note.text, notes.len());
-    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, ..MarkNote::new(mark, text) })
+    let launches = Some(Launches { with: notes.len() as u32, of: all as u32 });
+    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches, ..MarkNote::new(mark, text) })
 }

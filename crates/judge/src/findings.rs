@@ -1,7 +1,7 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use model::{Cell, Certainty, Finding, Metric, Observation, alike};
+use model::{Cell, Certainty, Finding, Metric, Observation, Pathology, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
@@ -105,7 +105,7 @@ fn serialised(records: &Records, group: &Group) -> Option<Finding> {
         return None;
     }
     let overturned_by = "throughput that grows with N at the same delay, for instance at 1, 2 and 8 connections";
-    Some(finding(records, group, &telling, "serialised-handler", overturned_by))
+    Some(finding(records, group, &telling, Pathology::SerialisedHandler, overturned_by))
 }
 
 /// X = W ÷ S on a plateau that neither N nor S moves, with the CPU idle.
@@ -125,10 +125,16 @@ fn pool(records: &Records, group: &Group) -> Option<Finding> {
         return None;
     }
     let overturned_by = "requests at once (X·S) that change when N or S is doubled";
-    Some(finding(records, group, &telling, "fixed-worker-pool", overturned_by))
+    Some(finding(records, group, &telling, Pathology::FixedWorkerPool, overturned_by))
 }
 
-fn finding(records: &Records, group: &Group, telling: &[&Plateau], pathology: &str, overturned_by: &str) -> Finding {
+fn finding(
+    records: &Records,
+    group: &Group,
+    telling: &[&Plateau],
+    pathology: Pathology,
+    overturned_by: &str,
+) -> Finding {
     let mut evidence: Vec<String> = telling.iter().map(|plateau| plateau.sentence()).collect();
     let others = group.others.conditions();
     if !others.0.is_empty() {
@@ -136,7 +142,7 @@ fn finding(records: &Records, group: &Group, telling: &[&Plateau], pathology: &s
     }
     Finding {
         target: group.target.clone(),
-        pathology: pathology.to_owned(),
+        pathology,
         certainty: Certainty::ConsistentWith,
         value: Some(measured(&requests_at_once(records, telling), "requests at once")),
         evidence,
@@ -189,7 +195,7 @@ mod tests {
         let findings = found(&session);
         assert_eq!(findings.len(), 1, "{findings:?}");
         let finding = &findings[0];
-        assert_eq!((finding.target.as_str(), finding.pathology.as_str()), ("slow", "serialised-handler"));
+        assert_eq!((finding.target.as_str(), finding.pathology), ("slow", Pathology::SerialisedHandler));
         assert_eq!(finding.certainty, Certainty::ConsistentWith);
         let value = finding.value.as_ref().unwrap();
         assert!((value.estimate.unwrap() - 0.975).abs() < 0.02, "{value:?}");
@@ -219,7 +225,7 @@ mod tests {
             .blocks(6);
         let findings = found(&pool);
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(findings[0].pathology, "fixed-worker-pool");
+        assert_eq!(findings[0].pathology, Pathology::FixedWorkerPool);
         assert!((findings[0].value.as_ref().unwrap().estimate.unwrap() - 16.0).abs() < 0.1);
     }
 
@@ -240,7 +246,7 @@ mod tests {
     #[test]
     fn a_pool_of_two_thirds_of_the_connections_shows_when_they_are_doubled() {
         let tomcat = Session::new().delayed("a", 300, 200, 1_000.0).delayed("a", 600, 200, 1_000.0).blocks(6);
-        assert_eq!(found(&tomcat)[0].pathology, "fixed-worker-pool");
+        assert_eq!(found(&tomcat)[0].pathology, Pathology::FixedWorkerPool);
     }
 
     #[test]

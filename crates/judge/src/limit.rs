@@ -1,6 +1,6 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
-use model::{LateCause, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict};
+use model::{Code, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
@@ -19,7 +19,7 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    fn new(verdict: Verdict, code: &str, text: String) -> Self {
+    fn new(verdict: Verdict, code: impl Into<Code>, text: String) -> Self {
         Limit { verdict, reason: Reason::new(code, text) }
     }
 }
@@ -58,7 +58,7 @@ fn no_reply(measured: &Measurement) -> Limit {
         None => String::new(),
     };
     let text = format!("no request got a complete reply: {}{hint}", failures(measured));
-    Limit::new(Verdict::Valid, "no-reply", text)
+    Limit::new(Verdict::Valid, LimitCode::NoReply, text)
 }
 
 fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
@@ -67,17 +67,17 @@ fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observ
     if let Some(words) = stood_still(measured) {
         // Nothing at all is no lower bound worth the name.
         let verdict = if nothing_completed(measured) { Verdict::Void } else { Verdict::AtLeast };
-        Limit::new(verdict, "generator-stalled", format!("{words}: the server does at least this"))
+        Limit::new(verdict, LimitCode::GeneratorStalled, format!("{words}: the server does at least this"))
     } else if nothing_completed(measured) {
         no_reply(measured)
     } else if let Some(most) = ceiling {
         let rate = figure(completions_per_s(measured));
         let (formula, delay) = (asked.ceiling_formula(), asked.delay_words());
         let text = format!("{rate} replies a second, and {formula} allows {}: the {delay} was the limit", figure(most));
-        Limit::new(Verdict::Valid, Mark::AtCeiling.id(), text)
+        Limit::new(Verdict::Valid, Mark::AtCeiling, text)
     } else if target_busy >= TARGET_BUSY {
         let text = format!("the target's CPUs were {} busy: they were the limit", percent(target_busy));
-        Limit::new(Verdict::Valid, "target-cpu", text)
+        Limit::new(Verdict::Valid, LimitCode::TargetCpu, text)
     } else {
         generator_limit(asked, measured).unwrap_or_else(|| server_bound(asked, measured))
     }
@@ -104,7 +104,7 @@ fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     } else {
         format!("the limit was the server, the {connections}, or CPUs that others use too")
     };
-    Limit::new(Verdict::Valid, "server-bound", format!("the generator {busy}: {limit}"))
+    Limit::new(Verdict::Valid, LimitCode::ServerBound, format!("the generator {busy}: {limit}"))
 }
 
 /// The closed model's generator as the limit, if it may have been.
@@ -120,7 +120,7 @@ fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
     } else {
         shortage(measured, OWN_SHORTAGE).map(|words| format!("{words}: the server does at least this"))?
     };
-    Some(Limit::new(Verdict::AtLeast, Mark::Generator.id(), text))
+    Some(Limit::new(Verdict::AtLeast, Mark::Generator, text))
 }
 
 /// The generator thread that needed most of a CPU. One that waits for a CPU is not idle: it is starved.
@@ -180,7 +180,7 @@ fn shortage(measured: &Measurement, share: f64) -> Option<String> {
 
 fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
     if let Some(words) = stood_still(measured) {
-        return Limit::new(Verdict::Void, "generator-stalled", words);
+        return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words);
     }
     let books = &measured.accounting;
     // What was sent late was measured from its time: lateness is a mark, and only what never left voids.
@@ -195,7 +195,7 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
     if let Some(blame) = blame(asked, measured, rate_per_s) {
         let sent = format!("{} of {} requests were sent", count(books.sent), count(books.scheduled));
         let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
-        return Limit::new(Verdict::Void, "rate-not-reached", text);
+        return Limit::new(Verdict::Void, LimitCode::RateNotReached, text);
     }
     if nothing_completed(measured) { no_reply(measured) } else { server_behind(asked, measured, rate_per_s) }
 }
@@ -266,7 +266,7 @@ fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> L
     let busy = Needy::of(measured).words();
     let rate = figure(rate_per_s);
     let text = format!("the rate of {rate} a second was sent; the generator {busy}{held_up}{waited}{above}");
-    Limit::new(Verdict::Valid, "rate-reached", text)
+    Limit::new(Verdict::Valid, LimitCode::RateReached, text)
 }
 
 /// The server fell behind, or it was never asked for so much: N requests at once that take S each are N ÷ S a second at
@@ -291,5 +291,5 @@ fn server_behind(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> 
         "{whose} did not keep up with {rate} a second (never sent: {not_sent}) while the generator {busy}; \
          what waited is in the response percentiles{too_few}"
     );
-    Limit::new(Verdict::Valid, "server-behind", text)
+    Limit::new(Verdict::Valid, LimitCode::ServerBehind, text)
 }

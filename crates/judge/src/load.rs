@@ -1,4 +1,4 @@
-use model::{GeneratorLimits, LoadSpec, Measurement, Reason, Validity, Verdict};
+use model::{GeneratorLimits, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
 use crate::{failing, invariants, limit, marks};
@@ -14,7 +14,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     let asked = Asked::from(spec).calibrated(limits);
     let limit = limit::find(&asked, measured, None);
     let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
-    let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant.id(), check.text)).collect();
+    let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant, check.text)).collect();
     let mut verdict = Verdict::Void;
     if reasons.is_empty() {
         verdict = limit.verdict;
@@ -27,13 +27,13 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::unserved(&asked, measured),
     ];
     reasons.extend(
-        marks
-            .into_iter()
-            .flatten()
-            .map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark.id(), note.text) }),
+        marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),
     );
     if measured.interrupted {
-        reasons.push(Reason::new("interrupted", "the load was stopped before its end; the figures are of what ran"));
+        reasons.push(Reason::new(
+            LimitCode::Interrupted,
+            "the load was stopped before its end; the figures are of what ran",
+        ));
     }
     Validity { verdict, reasons, failing: failing::failing([measured], allowed) }
 }

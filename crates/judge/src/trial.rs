@@ -1,6 +1,6 @@
 use model::{
-    CellPlan, GeneratorLimits, InvariantCheck, MarkNote, Measurement, Observation, Reason, TrialFailure, TrialRecord,
-    TrialStage, Verdict,
+    CellPlan, GeneratorLimits, InvariantCheck, LimitCode, MarkNote, Measurement, Observation, Reason, TrialFailure,
+    TrialRecord, TrialStage, Verdict,
 };
 
 use crate::asked::Asked;
@@ -50,7 +50,7 @@ impl TrialJudgement {
 pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &TrialRecord) -> TrialJudgement {
     match (&trial.failure, &trial.measurement) {
         (Some(failure), None) => TrialJudgement::without_figures(failed(failure)),
-        (None, None) => TrialJudgement::without_figures(Reason::new("load", "the trial has no measurement")),
+        (None, None) => TrialJudgement::without_figures(Reason::new(TrialStage::Load, "the trial has no measurement")),
         (failure, Some(measured)) => {
             let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial.observation.as_ref());
             judgement.void = failure.as_ref().map(failed).or(judgement.void);
@@ -87,7 +87,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
 
 fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Option<Reason> {
     if measured.interrupted {
-        return Some(Reason::new("interrupted", "the load was stopped before its end"));
+        return Some(Reason::new(LimitCode::Interrupted, "the load was stopped before its end"));
     }
     broken(checks).or_else(|| (limit.verdict == Verdict::Void).then(|| limit.reason.clone()))
 }
@@ -96,22 +96,11 @@ fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Opt
 fn broken(checks: &[InvariantCheck]) -> Option<Reason> {
     let breaches: Vec<&InvariantCheck> = checks.iter().filter(|check| !check.holds).collect();
     let texts: Vec<&str> = breaches.iter().map(|check| check.text.as_str()).collect();
-    breaches.first().map(|first| Reason::new(first.invariant.id(), texts.join("; ")))
+    breaches.first().map(|first| Reason::new(first.invariant, texts.join("; ")))
 }
 
 fn failed(failure: &TrialFailure) -> Reason {
-    Reason::new(code(failure.stage), failure.text.clone())
-}
-
-/// The code of what failed at a stage.
-pub(crate) fn code(stage: TrialStage) -> &'static str {
-    match stage {
-        TrialStage::Launch => "launch",
-        TrialStage::Ready => "ready",
-        TrialStage::NotTried => "not-tried",
-        TrialStage::Load => "load",
-        TrialStage::Died => "died",
-    }
+    Reason::new(failure.stage, failure.text.clone())
 }
 
 #[cfg(test)]

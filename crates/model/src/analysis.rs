@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, MemoryCount, Metric, ProfiledBy,
     ProfiledFunction, Reason, RelativeRate, WrongReply,
@@ -253,11 +254,23 @@ pub struct CellProfile {
     pub missing: Option<String>,
 }
 
+kinds! {
+    /// From when to when the latency of a cell is timed.
+    Population {
+        /// From the intended send to the reply: open loads.
+        Response = "response",
+        /// From the actual send to the reply: closed loads whose connections are kept.
+        Service = "service",
+        /// From the beginning of connecting to the reply: closed loads with a connection for each request.
+        Total = "total",
+    }
+}
+
 /// Felt latency of a cell: response time in the open model, service time in the closed one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellLatency {
-    /// `response` or `service`.
-    pub population: String,
+    /// From when it is timed.
+    pub population: Population,
     /// Mean.
     pub mean: Measured,
     /// Median.
@@ -419,13 +432,29 @@ pub enum Certainty {
     ConsistentWith,
 }
 
+kinds! {
+    /// What may be wrong with a server, or with how it was measured.
+    Pathology {
+        /// It works on one request at a time.
+        SerialisedHandler = "serialised-handler",
+        /// A fixed number of workers works on them.
+        FixedWorkerPool = "fixed-worker-pool",
+        /// Work on the CPU holds up its event loop.
+        EventLoopBlocked = "event-loop-blocked",
+        /// Some connections get nothing.
+        Starvation = "starvation",
+        /// Not the server was the limit, but the generator.
+        GeneratorSaturated = "generator-saturated",
+    }
+}
+
 /// A named pathology with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The target.
     pub target: String,
-    /// Kebab-case name of the pathology.
-    pub pathology: String,
+    /// What it is.
+    pub pathology: Pathology,
     /// How sure.
     pub certainty: Certainty,
     /// Its size, for instance the number of workers.

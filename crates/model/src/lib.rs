@@ -23,6 +23,7 @@ mod observation;
 mod outcome;
 mod plan;
 mod planner;
+mod reason;
 mod schema;
 mod sound;
 mod target;
@@ -55,13 +56,14 @@ pub use observation::{
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;
 pub use planner::{Next, Planner};
+pub use reason::{Code, Distrust, LimitCode, Reason, Remark};
 pub use schema::{UnknownSchema, check_schema};
 pub use sound::RATES_PER_S;
 pub use target::*;
 pub use tls::{Tls, TlsUse, Trust};
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
-pub use validity::{Course, Failing, Invariant, InvariantCheck, Mark, MarkNote, Reason, Validity, Verdict};
+pub use validity::{Coldness, Course, Failing, Invariant, InvariantCheck, Launches, Mark, MarkNote, Validity, Verdict};
 pub use wrong_reply::{Excerpt, WrongReply};
 
 /// Nanoseconds in one second.

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{Cell, Measurement, Observation};
 
 /// Schema number of a line of `trials.jsonl`.
@@ -64,20 +65,20 @@ impl TrialRecord {
     }
 }
 
-/// Where a trial failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrialStage {
-    /// The process could not be started.
-    Launch,
-    /// It exited, or did not answer in time.
-    Ready,
-    /// It was not launched, because its target had not started before.
-    NotTried,
-    /// The load could not be made; only records of earlier bourdons have it, for that is not a trial.
-    Load,
-    /// The target died while it was under load.
-    Died,
+kinds! {
+    /// Where a trial failed.
+    TrialStage {
+        /// The process could not be started.
+        Launch = "launch",
+        /// It exited, or did not answer in time.
+        Ready = "ready",
+        /// It was not launched, because its target had not started before.
+        NotTried = "not-tried",
+        /// The load could not be made; only records of earlier bourdons have it, for that is not a trial.
+        Load = "load",
+        /// The target died while it was under load.
+        Died = "died",
+    }
 }
 
 /// Why a trial has no figures.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Metric;
 use crate::outcome::kinds;
+use crate::{Metric, Reason};
 
 /// Whether the instrument vouches for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,25 +13,6 @@ pub enum Verdict {
     AtLeast,
     /// It does not.
     Void,
-}
-
-/// A reason with a stable code and a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
-    /// Kebab-case id: an invariant, a mark, or one listed in docs/METRICS.md.
-    pub code: String,
-    /// What was seen and what it means.
-    pub text: String,
-    /// The metrics that a mark is about; empty where it is about no one in particular.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub metrics: Vec<Metric>,
-}
-
-impl Reason {
-    /// A reason from a code and its sentence.
-    pub fn new(code: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { code: code.into(), text: text.into(), metrics: Vec::new() }
-    }
 }
 
 /// The instrument's word on one result.
@@ -149,8 +130,32 @@ kinds! {
     }
 }
 
+/// In how many of a cell's launches something was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launches {
+    /// Those in which it was.
+    pub with: u32,
+    /// All that count.
+    pub of: u32,
+}
+
+/// What shows that a server was cold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coldness {
+    /// By which share (0 to 1) it was faster in the second half of its windows than in the first.
+    FasterBy(f64),
+    /// It had less load before the window than it says it needs.
+    WarmUp {
+        /// What it had, in seconds.
+        given_s: f64,
+        /// What it needs, in seconds.
+        needed_s: f64,
+    },
+}
+
 /// A mark with its sentence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MarkNote {
     /// Which.
     pub mark: Mark,
@@ -159,12 +164,18 @@ pub struct MarkNote {
     /// The metrics that it is about; empty where it is about whatever that mark can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
+    /// In how many launches of its cell; null where all of them together tell it, or it is of no cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launches: Option<Launches>,
+    /// Of the mark `cold`, what shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<Coldness>,
 }
 
 impl MarkNote {
     /// A mark of no metric in particular.
     pub fn new(mark: Mark, text: impl Into<String>) -> Self {
-        Self { mark, text: text.into(), metrics: Vec::new() }
+        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None }
     }
 
     /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.

@@ -89,7 +89,7 @@ fn remarks(page: &mut Page, remarks: &[Reason]) {
         page.line(Tint::Unsure, " worth knowing");
     }
     for remark in remarks {
-        page.entry(3, (Tint::Plain, &words(&remark.code)), NAMES - 2, &remark.text);
+        page.entry(3, (Tint::Plain, &words(remark.code.id())), NAMES - 2, &remark.text);
     }
 }
 

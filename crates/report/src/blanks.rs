@@ -1,8 +1,8 @@
 //! Why a table has no figure where it has none, and what its memory counts.
 
-use model::{CellAnalysis, MemoryCount};
+use model::{CellAnalysis, MemoryCount, Population};
 
-use crate::rows::{Group, RESPONSE, Row};
+use crate::rows::{Group, Row};
 
 /// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
@@ -74,7 +74,7 @@ fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
         "its answers are bad"
     } else if cell.at_least {
         "only a lower bound is known"
-    } else if cell.latency_us.population == RESPONSE && cell.latency_us.p99.estimate.is_none() {
+    } else if cell.latency_us.population == Population::Response && cell.latency_us.p99.estimate.is_none() {
         "it has no p99"
     } else {
         "fewer than six launches count"

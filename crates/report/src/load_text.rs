@@ -1,5 +1,5 @@
 use model::{
-    Arrivals, Extent, Failing, FailureCount, Invariant, Latencies, LatencySummary, LoadModel, LoadSpec, Mark,
+    Arrivals, Code, Extent, Failing, FailureCount, Latencies, LatencySummary, LimitCode, LoadModel, LoadSpec, Mark,
     Measurement, Metric, NS_PER_S, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
@@ -36,7 +36,7 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     over_time(&mut page, measured);
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
-    let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.id());
+    let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.into());
     if let Some(stood) = measured.standstills.as_ref().filter(|_| made_figures) {
         undisturbed(&mut page, stood);
     }
@@ -152,12 +152,13 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
 
 fn reasons(page: &mut Page, validity: &Validity) {
     for reason in &validity.reasons {
-        let tint = if reason.code == "no-reply" { Tint::Bad } else { Tint::Plain };
-        let named = Mark::ALL.iter().map(|mark| mark.id()).chain(Invariant::ALL.iter().map(|it| it.id()));
-        // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.
-        let is_limit = [Mark::Generator.id(), Mark::AtCeiling.id()].contains(&reason.code.as_str());
-        let is_named = !is_limit && named.into_iter().any(|name| name == reason.code);
-        let name = if is_named { format!("{}: ", words(&reason.code)) } else { String::new() };
+        let tint = if reason.code == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
+        let name = match reason.code {
+            // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.
+            Code::Mark(Mark::Generator | Mark::AtCeiling) => String::new(),
+            Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code.id())),
+            _ => String::new(),
+        };
         page.paragraph(2, tint, &format!("{name}{}", reason.text));
     }
 }
@@ -287,8 +288,7 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
 fn naive(validity: &Validity, measured: &Measurement) -> Option<String> {
     // What the generator itself held up did not wait at the server.
     let is_own = |reason: &model::Reason| {
-        [Mark::Lateness.id(), Mark::Standstill.id()].contains(&reason.code.as_str())
-            && reason.metrics.contains(&Metric::P99)
+        matches!(reason.code, Code::Mark(Mark::Lateness | Mark::Standstill)) && reason.metrics.contains(&Metric::P99)
     };
     if validity.reasons.iter().any(is_own) {
         return None;

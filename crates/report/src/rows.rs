@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use model::{Analysis, Cell, CellAnalysis, CellLatency, Mark, Measured, Metric, Rank, RankGroup, alike};
+use model::{
+    Analysis, Cell, CellAnalysis, CellLatency, Coldness, Launches, Mark, Measured, Metric, Population, Rank, RankGroup,
+    alike,
+};
 
 use crate::conditions::{Conditions, conditions, without};
-use crate::format::{bytes, duration_us, number, percent, plus_minus};
+use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds};
 use crate::words::{latency, mark_meaning, profile, words};
-
-/// The population of the latencies of an open load.
-pub(crate) const RESPONSE: &str = "response";
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.
@@ -51,7 +51,7 @@ impl Group<'_> {
 
     /// Said where the ranks are not those of the throughput.
     pub(crate) fn rank_note(&self) -> Option<&'static str> {
-        let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == RESPONSE);
+        let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == Population::Response);
         (is_open && self.is_ranked()).then_some("ranked by response p99, because the rate is fixed")
     }
 
@@ -90,23 +90,15 @@ impl Group<'_> {
 
 fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     let cell = row.cell;
+    let note = cell.marks.iter().find(|note| note.mark == mark);
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
-        // "… (in 1 of 6 launches; figures of b01-c01)": how many were disturbed.
-        Mark::Noisy => cell.marks.iter().find(|note| note.mark == mark).and_then(|note| {
-            let (_, launches) = note.text.rsplit_once(" (in ")?;
-            Some(launches.split([';', ')']).next()?.to_owned())
-        }),
+        Mark::Noisy => note.and_then(|note| note.launches).map(in_launches),
         Mark::WarmUp => cell.course.steady_throughput.as_ref().and_then(|steady| {
             let (rate, cut) = (steady.estimate?, cell.course.cut?);
             Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
         }),
-        // "45 % faster in …", or how much load it had of what it needs.
-        Mark::Cold => cell
-            .marks
-            .iter()
-            .find(|note| note.mark == mark)
-            .map(|note| note.text.split_once(" in ").map_or(note.text.as_str(), |(faster, _)| faster).to_owned()),
+        Mark::Cold => note.and_then(|note| note.cold).map(coldness),
         Mark::Generator => generator_figure(cell),
         _ => None,
     };
@@ -115,6 +107,21 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         said => said,
     };
     figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
+}
+
+/// `1 of 6 launches`.
+fn in_launches(Launches { with, of }: Launches) -> String {
+    format!("{with} of {}", counted(of.into(), "launch", "launches"))
+}
+
+/// `45 % faster`, or how much load it had of what it needs.
+fn coldness(cold: Coldness) -> String {
+    match cold {
+        Coldness::FasterBy(share) => format!("{} faster", percent(share)),
+        Coldness::WarmUp { given_s, needed_s } => {
+            format!("{} of load before the window, of the {} that it needs", seconds(given_s), seconds(needed_s))
+        }
+    }
 }
 
 /// What made the generator the limit.
@@ -172,17 +179,17 @@ fn by_target<'a>(
 
 /// A table for each population of latencies, which are not to be compared with each other.
 fn by_conditions<'a>(analysis: &'a Analysis, factors: &[String], conditions: &Conditions) -> Vec<Group<'a>> {
-    let mut populations: Vec<&str> = Vec::new();
+    let mut populations: Vec<Population> = Vec::new();
     for cell in &analysis.cells {
-        if !populations.contains(&cell.latency_us.population.as_str()) {
-            populations.push(&cell.latency_us.population);
+        if !populations.contains(&cell.latency_us.population) {
+            populations.push(cell.latency_us.population);
         }
     }
     let name = |cell: &CellAnalysis| {
         let level = |factor: &String| cell.levels.get(factor).map_or("–".to_owned(), ToString::to_string);
         factors.iter().map(level).collect()
     };
-    let group = |population: &str| {
+    let group = |population: Population| {
         let of_population = |cell: &&CellAnalysis| cell.latency_us.population == population;
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(of_population).collect();
         let quantiles = Quantiles::of(&cells);
@@ -207,7 +214,7 @@ impl Quantiles {
     fn of(cells: &[&CellAnalysis]) -> Self {
         let mut measured = cells.iter().filter(|cell| cell.trials > 0);
         let all_have_p99 = measured.all(|cell| cell.latency_us.p99.estimate.is_some());
-        let population = cells.first().map_or("", |cell| cell.latency_us.population.as_str());
+        let population = cells.first().map_or("", |cell| cell.latency_us.population.id());
         Self { all_have_p99, header: format!("{population} {}", if all_have_p99 { "p99" } else { "time" }) }
     }
 }
@@ -215,7 +222,7 @@ impl Quantiles {
 /// What the targets of a table are ranked by. In an open load all of them get the rate that was asked, unless they fall
 /// behind, and what distinguishes them is how long the replies take; unless that is as much the generator's doing.
 fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
-    let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == RESPONSE);
+    let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == Population::Response);
     let is_late = |cell: &&CellAnalysis| {
         let by = [Mark::Lateness, Mark::Standstill];
         cell.marks.iter().any(|note| by.contains(&note.mark) && note.is_about(Metric::P99))

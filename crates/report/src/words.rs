@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, ProfiledBy,
-    RelativeRate, TrialCount, VoidTrial, short_name,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, Pathology, ProfiledBy,
+    RelativeRate, TrialCount, TrialStage, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -156,20 +156,17 @@ pub(crate) fn finding_title(finding: &Finding) -> String {
         Certainty::ConsistentWith => "Looks",
     };
     let size = finding.value.as_ref().and_then(measured).map_or(String::new(), |size| format!(", {size}"));
-    format!("{verb} {}: {}{size}", adjective(&finding.pathology, finding.certainty), finding.target)
+    format!("{verb} {}: {}{size}", adjective(finding.pathology), finding.target)
 }
 
-fn adjective(pathology: &str, certainty: Certainty) -> String {
-    let known = match pathology {
-        "serialised-handler" => "serialised",
-        "fixed-worker-pool" => "limited by a fixed pool of workers",
-        "event-loop-blocked" => "blocked in its event loop by CPU work",
-        "starvation" => "starving some connections",
-        "generator-saturated" => "limited by the generator, not the server",
-        _ if certainty == Certainty::Is => return words(pathology),
-        _ => return format!("like {}", words(pathology)),
-    };
-    known.to_owned()
+fn adjective(pathology: Pathology) -> &'static str {
+    match pathology {
+        Pathology::SerialisedHandler => "serialised",
+        Pathology::FixedWorkerPool => "limited by a fixed pool of workers",
+        Pathology::EventLoopBlocked => "blocked in its event loop by CPU work",
+        Pathology::Starvation => "starving some connections",
+        Pathology::GeneratorSaturated => "limited by the generator, not the server",
+    }
 }
 
 /// How sure it is, and how to be surer.
@@ -237,7 +234,8 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
 /// A line for each void trial, and one for all that were not made because their target had not started before.
 /// `conditions` says those of a cell.
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
-    let (not_tried, told): (Vec<_>, Vec<_>) = trials.iter().partition(|trial| trial.reason.code == "not-tried");
+    let (not_tried, told): (Vec<_>, Vec<_>) =
+        trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
     let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
     match not_tried.len() {
         0 => {}
@@ -254,7 +252,7 @@ fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
         "block {}, {}{place}: {}: {}",
         trial.block,
         trial.levels.target(),
-        words(&trial.reason.code),
+        words(trial.reason.code.id()),
         trial.reason.text
     )
 }

@@ -41,7 +41,7 @@ fn contradictory() -> RowAudit {
     RowAudit {
         published,
         checks,
-        remarks: vec![Reason::new("added-samples", "wrk adds samples that nobody measured")],
+        remarks: vec![Reason::new(model::Remark::AddedSamples, "wrk adds samples that nobody measured")],
         failing: false,
     }
 }
@@ -62,7 +62,7 @@ fn table() -> Audit {
     let mut bad = contradictory();
     bad.published.name = "bad".to_owned();
     bad.published.source = AuditSource::Csv;
-    let remarks = vec![Reason::new("ties", "6 of 9 rates lie within 2 % of each other")];
+    let remarks = vec![Reason::new(model::Remark::Ties, "6 of 9 rates lie within 2 % of each other")];
     Audit { rows: vec![sound("one"), bad, sound("two")], remarks }
 }
 

@@ -67,7 +67,7 @@ fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     let mut load = loads::open_with_stall();
     assert!(text(&load).contains("that users would have seen"));
     for mark in [model::Mark::Lateness, model::Mark::Standstill] {
-        let about = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(mark.id(), "it was") };
+        let about = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(mark, "it was") };
         load.validity.reasons.push(about(model::Metric::P50));
         assert!(text(&load).contains("that users would have seen"), "the p99 is the server's");
         load.validity.reasons.push(about(model::Metric::P99));
@@ -83,7 +83,7 @@ fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
     let stood = model::Standstills { count: 1, sum_s: 0.012, requests: 95, without_us, ..Default::default() };
     load.measured.standstills = Some(stood);
     assert!(!text(&load).contains("stood still:"), "{}", text(&load));
-    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill.id(), "it did"));
+    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it did"));
     assert!(text(&load).contains("Without 95 requests that came due or waited while the generator stood still:"));
 }
 

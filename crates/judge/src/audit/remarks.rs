@@ -1,6 +1,6 @@
 //! What does not contradict anything, but should be known by whoever reads the figures.
 
-use model::{AuditSource, Printed, Published, Reason};
+use model::{AuditSource, Printed, Published, Reason, Remark};
 
 use super::in_the_clock;
 use crate::figures::{count, counted, figure, micros, percent, quantile_name};
@@ -43,7 +43,7 @@ fn failed_requests(row: &Published) -> Option<Reason> {
         let [failed, all] = [failed, all].map(count);
         let text =
             format!("{failed} of {all} requests failed, {}{more}: rate and latencies may be theirs", percent(share));
-        Reason::new("failed-requests", text)
+        Reason::new(Remark::FailedRequests, text)
     })
 }
 
@@ -58,7 +58,7 @@ fn time_outs(row: &Published) -> Option<Reason> {
     };
     (row.timed_out > 0).then(|| {
         let number = counted(row.timed_out, "time-out", "time-outs");
-        Reason::new("time-outs", format!("{number}, not failed requests: {what}"))
+        Reason::new(Remark::TimeOuts, format!("{number}, not failed requests: {what}"))
     })
 }
 
@@ -75,7 +75,7 @@ fn added_samples(row: &Published) -> Option<Reason> {
             micros(limit_us),
             micros(slowest.printed)
         );
-        Reason::new("added-samples", text)
+        Reason::new(Remark::AddedSamples, text)
     })
 }
 
@@ -89,7 +89,7 @@ fn waiting_for_workers(row: &Published) -> Option<Reason> {
             figure(in_clock.printed),
             count(workers as u64)
         );
-        Reason::new("waiting-for-workers", text)
+        Reason::new(Remark::WaitingForWorkers, text)
     })
 }
 
@@ -107,7 +107,7 @@ fn equal_quantiles(row: &Published) -> Option<Reason> {
         micros(first.1.printed),
         (second.0 - first.0) * 100.0
     );
-    Some(Reason::new("equal-quantiles", text))
+    Some(Reason::new(Remark::EqualQuantiles, text))
 }
 
 /// Fewest samples for a two-sided 95 % interval around a quantile from binomial order statistics: ln 0.025 ÷ ln q.
@@ -123,7 +123,7 @@ fn not_estimable(row: &Published) -> Option<Reason> {
         .map(|q| format!("{} needs {}", quantile_name(q), count(required_samples(q) as u64)))
         .collect();
     let text = format!("too few samples for an interval: {} and there are {}", needs.join(", "), count(requests));
-    (!needs.is_empty()).then(|| Reason::new("not-estimable", text))
+    (!needs.is_empty()).then(|| Reason::new(Remark::NotEstimable, text))
 }
 
 /// Many rates closer together than independent servers come: a limit that they share.
@@ -145,5 +145,5 @@ fn ties(rows: &[Published]) -> Option<Reason> {
         figure(rates[first]),
         figure(rates[first + tied - 1])
     );
-    Some(Reason::new("ties", text))
+    Some(Reason::new(Remark::Ties, text))
 }

@@ -50,13 +50,13 @@ fn unsent(kind: NotSent, number: u64, busy: f64) -> Measurement {
     measured
 }
 
-fn word(spec: &LoadSpec, measured: &Measurement) -> (Verdict, String) {
+fn word(spec: &LoadSpec, measured: &Measurement) -> (Verdict, &'static str) {
     let validity = judge_load(spec, None, measured);
-    (validity.verdict, validity.reasons[0].code.clone())
+    (validity.verdict, validity.reasons[0].code.id())
 }
 
-fn is(verdict: Verdict, code: &str) -> (Verdict, String) {
-    (verdict, code.to_owned())
+fn is(verdict: Verdict, code: &'static str) -> (Verdict, &'static str) {
+    (verdict, code)
 }
 
 #[test]
@@ -64,14 +64,14 @@ fn a_closed_load_says_who_was_the_limit() {
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.43));
     assert_eq!(validity.verdict, Verdict::Valid);
     let text = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
-    assert_eq!(validity.reasons, [Reason::new("server-bound", text)]);
+    assert_eq!(validity.reasons, [Reason::new(LimitCode::ServerBound, text)]);
     let mut starved = measurement(100.0, 9_200.0, 0.43);
     starved.generator.threads[0].run_delay_s = Some(0.2 * starved.generator.threads[0].wall_s);
     let text = "the generator was 43 % busy and waited for a CPU for 20 % of the time: the limit was the server, the 100 \
                 connections, or CPUs that others use too";
-    assert_eq!(judge_load(&closed(), None, &starved).reasons, [Reason::new("server-bound", text)]);
+    assert_eq!(judge_load(&closed(), None, &starved).reasons, [Reason::new(LimitCode::ServerBound, text)]);
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
-    assert_eq!((validity.verdict, validity.reasons[0].code.as_str()), (Verdict::AtLeast, "generator"));
+    assert_eq!((validity.verdict, validity.reasons[0].code.id()), (Verdict::AtLeast, "generator"));
     assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
     assert!(validity.reasons[0].text.contains("-t"), "the cure: {validity:?}");
 }
@@ -89,7 +89,7 @@ fn a_broken_instrument_voids_whatever_the_limit() {
     measured.accounting.scheduled += 1;
     measured.residence.in_flight_s *= 2.0;
     let validity = judge_load(&closed(), None, &measured);
-    let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code.as_str()).collect();
+    let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code.id()).collect();
     assert_eq!((validity.verdict, codes), (Verdict::Void, vec!["accounting", "in-flight"]));
 }
 
@@ -100,7 +100,7 @@ fn an_open_rate_that_is_reached_is_valid_and_lateness_is_noted() {
     measured.latency_us.response = Some(summary(100.0, 1_000));
     measured.latency_us.lateness = Some(summary(50.0, 1_000));
     let validity = judge_load(&open(10_000.0), None, &measured);
-    assert_eq!(validity.reasons[1].code, "lateness");
+    assert_eq!(validity.reasons[1].code.id(), "lateness");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn nothing_completed_is_nobodys_limit() {
     let measured = unsent(NotSent::Refused, 100_000, 0.1);
     let validity = judge_load(&closed(), None, &measured);
     let text = "no request got a complete reply: 100,000 refused";
-    assert_eq!(validity.reasons[0], Reason::new("no-reply", text));
+    assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
     assert!(validity.failing.bad);
 }
 
@@ -184,7 +184,7 @@ fn an_interrupted_load_keeps_its_figures() {
     let measured = Measurement { interrupted: true, ..measurement(100.0, 9_200.0, 0.43) };
     let validity = judge_load(&closed(), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
-    assert_eq!(validity.reasons.last().unwrap().code, "interrupted");
+    assert_eq!(validity.reasons.last().unwrap().code.id(), "interrupted");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn wrong_replies_are_no_matter_of_validity() {
 fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.residence.completed_s = 500.0;
-    assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code, "unserved");
+    assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code.id(), "unserved");
     let spec = closed().with(|it| it.extent = Extent::Requests { count: 92_000, within_ns: None });
     assert_eq!(judge_load(&spec, None, &measured).reasons.len(), 1);
 }

@@ -15,8 +15,8 @@ fn measured(trial: &mut TrialRecord) -> &mut Measurement {
     trial.measurement.as_mut().unwrap()
 }
 
-fn void_code(cell: &CellPlan, trial: &TrialRecord) -> Option<String> {
-    check_trial(cell, None, trial).void.map(|reason| reason.code)
+fn void_code(cell: &CellPlan, trial: &TrialRecord) -> Option<&'static str> {
+    check_trial(cell, None, trial).void.map(|reason| reason.code.id())
 }
 
 fn marks(cell: &CellPlan, trial: &TrialRecord) -> Vec<Mark> {
@@ -39,7 +39,7 @@ fn a_sound_launch_is_valid_without_marks() {
     assert_eq!(judgement.marks, []);
     assert_eq!(judgement.checks.iter().map(|c| c.invariant).collect::<Vec<_>>(), Invariant::ALL);
     assert!(judgement.checks.iter().all(|check| check.holds), "{judgement:?}");
-    assert_eq!(judgement.limit.code, "server-bound");
+    assert_eq!(judgement.limit.code.id(), "server-bound");
     assert!(judgement.limit.text.contains("the generator was 43 % busy"), "{judgement:?}");
 }
 
@@ -102,7 +102,7 @@ fn more_replies_than_the_delay_allows_void() {
     assert_eq!(void_code(&cell, &trial), None, "timers may fire 1 ms early");
     let (cell, trial) = launch(10, 11_200.0);
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!(judgement.void.unwrap().code, "ceiling");
+    assert_eq!(judgement.void.unwrap().code.id(), "ceiling");
     let (cell, trial) = launch(1, 150_000.0);
     assert_eq!(void_code(&cell, &trial), None, "a delay of 1 ms cannot be told");
 }
@@ -115,11 +115,11 @@ fn a_network_delay_lowers_the_ceiling() {
         check_trial(&cell, None, &trial)
     };
     let judgement = through(10, 40, 1_990.0);
-    assert_eq!((judgement.void, judgement.limit.code.as_str()), (None, "at-ceiling"));
+    assert_eq!((judgement.void, judgement.limit.code.id()), (None, "at-ceiling"));
     let text = "1,990 replies a second, and N ÷ (S + network delay) allows 2,000: the delay of handler and network was the limit";
     assert_eq!(judgement.limit.text, text);
     assert!(through(10, 0, 1_990.0).marks.is_empty(), "far from N ÷ S");
-    assert_eq!(through(10, 40, 2_100.0).void.unwrap().code, "ceiling", "the network was passed by");
+    assert_eq!(through(10, 40, 2_100.0).void.unwrap().code.id(), "ceiling", "the network was passed by");
     assert!(through(0, 50, 1_990.0).limit.text.ends_with("the network delay was the limit"));
 }
 
@@ -146,14 +146,14 @@ fn a_long_stall_is_a_standstill_and_a_turn_on_a_busy_machine_is_none() {
         check_trial(&cell, None, &trial).limit
     };
     let found = limit(600_000.0, 10.0);
-    assert_eq!(found.code, "generator-stalled");
+    assert_eq!(found.code.id(), "generator-stalled");
     assert_eq!(
         found.text,
         "the generator itself stood still for 600 ms of a window of 10.0 s (give it CPUs of its own): the server does \
          at least this"
     );
-    assert_ne!(limit(490_000.0, 10.0).code, "generator-stalled");
-    assert_ne!(limit(90_000.0, 0.1).code, "generator-stalled");
+    assert_ne!(limit(490_000.0, 10.0).code.id(), "generator-stalled");
+    assert_ne!(limit(90_000.0, 0.1).code.id(), "generator-stalled");
 }
 
 #[test]
@@ -163,11 +163,7 @@ fn a_launch_in_which_only_the_generators_standstill_was_measured_is_void() {
     measured.generator.threads[0].longest_stall_us = 11e6;
     (measured.accounting, measured.in_window) = Default::default();
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!(
-        judgement.void.map(|reason| reason.code),
-        Some("generator-stalled".to_owned()),
-        "not a server of 0 a second"
-    );
+    assert_eq!(judgement.void.map(|reason| reason.code.id()), Some("generator-stalled"), "not a server of 0 a second");
 }
 
 #[test]
@@ -175,7 +171,7 @@ fn wrong_content_voids_and_failures_do_not() {
     let (cell, mut trial) = launch(10, 9_200.0);
     wrong_replies(&mut trial, 12);
     let void = check_trial(&cell, None, &trial).void.unwrap();
-    assert_eq!(void.code, "correctness");
+    assert_eq!(void.code.id(), "correctness");
     assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
     // Replies inside the window to requests from before it are in no book, nor are they among the wrong ones.
     measured(&mut trial).in_window.completed += 1;
@@ -198,7 +194,7 @@ fn wrong_content_voids_and_failures_do_not() {
     ] {
         let (cell, mut trial) = launch(10, 9_200.0);
         breach(measured(&mut trial));
-        assert_eq!(void_code(&cell, &trial).as_deref(), Some("correctness"));
+        assert_eq!(void_code(&cell, &trial), Some("correctness"));
     }
 }
 
@@ -233,14 +229,14 @@ fn a_full_generator_makes_a_lower_bound_unless_something_else_explains_the_rate(
     full(&mut trial);
     let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.at_least);
-    assert_eq!((judgement.limit.code.as_str(), judgement.marks[0].mark), ("generator", Mark::Generator));
+    assert_eq!((judgement.limit.code.id(), judgement.marks[0].mark), ("generator", Mark::Generator));
     trial.observation.as_mut().unwrap().cpu_user_s = 9.6;
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "target-cpu"));
+    assert_eq!((judgement.at_least, judgement.limit.code.id()), (false, "target-cpu"));
     let (cell, mut trial) = launch(10, 9_900.0);
     full(&mut trial);
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.at_least, judgement.limit.code.as_str()), (false, "at-ceiling"));
+    assert_eq!((judgement.at_least, judgement.limit.code.id()), (false, "at-ceiling"));
     assert_eq!(judgement.marks[0].mark, Mark::AtCeiling);
 }
 
@@ -271,7 +267,7 @@ fn an_open_rate_is_reached_or_missed_for_a_reason() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.limit.code.as_str(), judgement.marks.len()), ("rate-reached", 0));
+    assert_eq!((judgement.limit.code.id(), judgement.marks.len()), ("rate-reached", 0));
     assert!(!judgement.checks.iter().any(|check| check.invariant == Invariant::Markov), "closed model only");
     let books = &mut measured(&mut trial).accounting;
     books.sent_late.insert(LateCause::Generator, 2_000);
@@ -292,10 +288,10 @@ fn a_small_standstill_does_not_explain_what_an_overloaded_server_kept_waiting() 
         measured.accounting.not_sent.insert(NotSent::WaitingAtEnd, 4_000);
         measured.standstills =
             Some(Standstills { count: 1, sum_s, longest_s: sum_s, never_sent: 4_000, ..Standstills::default() });
-        (check_trial(&cell, None, &trial).limit.code, void_code(&cell, &trial))
+        (check_trial(&cell, None, &trial).limit.code.id(), void_code(&cell, &trial))
     };
-    assert_eq!(missed(0.01), ("server-behind".to_owned(), None), "some 92 requests a standstill");
-    assert_eq!(missed(0.3), ("rate-not-reached".to_owned(), Some("rate-not-reached".to_owned())));
+    assert_eq!(missed(0.01), ("server-behind", None), "some 92 requests a standstill");
+    assert_eq!(missed(0.3), ("rate-not-reached", Some("rate-not-reached")));
 }
 
 #[test]
@@ -379,14 +375,14 @@ fn standstills_make_a_closed_throughput_a_lower_bound_and_an_open_load_void() {
     let with = |cell: &CellPlan, mut trial: TrialRecord, share: f64| {
         stood_still(&mut trial, share * window_s, 100);
         let judgement = check_trial(cell, None, &trial);
-        (judgement.at_least, judgement.limit.code, judgement.void.map(|reason| reason.code))
+        (judgement.at_least, judgement.limit.code.id(), judgement.void.map(|reason| reason.code.id()))
     };
-    let stalled = || "generator-stalled".to_owned();
-    assert_eq!(with(&cell, trial.clone(), 0.04), (false, "server-bound".to_owned(), None));
+    let stalled = || "generator-stalled";
+    assert_eq!(with(&cell, trial.clone(), 0.04), (false, "server-bound", None));
     assert_eq!(with(&cell, trial.clone(), 0.06), (true, stalled(), None));
     let mut opened = trial;
     open(&mut cell, &mut opened, 9_200.0);
-    assert_eq!(with(&cell, opened.clone(), 0.04), (false, "rate-reached".to_owned(), None));
+    assert_eq!(with(&cell, opened.clone(), 0.04), (false, "rate-reached", None));
     assert_eq!(with(&cell, opened, 0.06), (false, stalled(), Some(stalled())));
 }
 

@@ -1,9 +1,10 @@
 use std::net::SocketAddr;
 
 use model::{
-    Accounting, Arrivals, ConnectionCounts, Extent, Failing, Failure, FailureCount, FailureKind, GeneratorUse,
-    HttpVersion, Interval, LateCause, Latencies, LatencySummary, LoadModel, LoadSpec, Measurement, Mix, NotSent,
-    ReplyExpectation, Request, Residence, ThreadUse, Tls, TlsUse, Trust, Validity, Verdict, WindowCount,
+    Accounting, Arrivals, Code, ConnectionCounts, Extent, Failing, Failure, FailureCount, FailureKind, GeneratorUse,
+    HttpVersion, Interval, Invariant, LateCause, Latencies, LatencySummary, LimitCode, LoadModel, LoadSpec, Mark,
+    Measurement, Mix, NotSent, ReplyExpectation, Request, Residence, ThreadUse, Tls, TlsUse, Trust, Validity, Verdict,
+    WindowCount,
 };
 
 pub(crate) const URL: &str = "http://127.0.0.1:8080/rest/hello";
@@ -49,8 +50,8 @@ fn spec(model: LoadModel) -> LoadSpec {
     }
 }
 
-fn validity(verdict: Verdict, reasons: &[(&str, &str)]) -> Validity {
-    let reasons = reasons.iter().map(|(code, text)| model::Reason::new(*code, *text)).collect();
+fn validity(verdict: Verdict, reason: (impl Into<Code>, &str)) -> Validity {
+    let reasons = vec![model::Reason::new(reason.0, reason.1)];
     Validity { verdict, reasons, failing: Failing { allowed_share: 0.01, ..Failing::default() } }
 }
 
@@ -169,7 +170,11 @@ pub(crate) fn closed() -> Load {
         },
         intervals: intervals(),
     };
-    Load { spec: spec(LoadModel::Closed), validity: validity(Verdict::Valid, &[("server-bound", limit)]), measured }
+    Load {
+        spec: spec(LoadModel::Closed),
+        validity: validity(Verdict::Valid, (LimitCode::ServerBound, limit)),
+        measured,
+    }
 }
 
 /// A stall of two seconds as users feel it, and as a clock started at the send shows it.
@@ -215,7 +220,7 @@ pub(crate) fn open_with_stall() -> Load {
     load.spec.timeout_ns = Some(1_500_000_000);
     let late = "2.1 % of the requests waited for a connection";
     let text = format!("the rate of 1,000 a second was sent; the generator was 9 % busy; {late}");
-    load.validity = validity(Verdict::Valid, &[("rate-reached", &text)]);
+    load.validity = validity(Verdict::Valid, (LimitCode::RateReached, &text));
     load.measured.latency_us = stalled_latencies();
     load.measured.accounting = Accounting {
         scheduled: 10_000,
@@ -284,7 +289,7 @@ pub(crate) fn with_failures() -> Load {
         completed_min: 0,
         ..load.measured.connections
     };
-    let unserved = ("unserved", "2 of 100 connections completed nothing");
+    let unserved = (Mark::Unserved, "2 of 100 connections completed nothing");
     load.validity.reasons.push(model::Reason::new(unserved.0, unserved.1));
     load
 }
@@ -294,7 +299,7 @@ pub(crate) fn at_least() -> Load {
     let mut load = closed();
     let text =
         "generator thread 2 was 99.6 % busy: the server does at least this; give it more threads (-t) or other CPUs";
-    load.validity = validity(Verdict::AtLeast, &[("generator", text)]);
+    load.validity = validity(Verdict::AtLeast, (Mark::Generator, text));
     load.measured.generator = threads(0.996);
     load
 }
@@ -304,7 +309,7 @@ pub(crate) fn void() -> Load {
     let mut load = closed();
     load.measured.accounting.ok -= 7;
     let text = load.measured.accounting.imbalance().unwrap_or_default();
-    load.validity = validity(Verdict::Void, &[("accounting", &text)]);
+    load.validity = validity(Verdict::Void, (Invariant::Accounting, &text));
     load
 }
 
@@ -312,7 +317,7 @@ pub(crate) fn void() -> Load {
 pub(crate) fn no_reply() -> Load {
     let mut load = closed();
     let text = "no request got a complete reply: 180 refused";
-    load.validity = validity(Verdict::Valid, &[("no-reply", text)]);
+    load.validity = validity(Verdict::Valid, (LimitCode::NoReply, text));
     load.measured = Measurement {
         window_s: 10.0,
         accounting: Accounting { scheduled: 180, not_sent: [(NotSent::Refused, 180)].into(), ..Default::default() },

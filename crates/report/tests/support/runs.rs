@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimChance, ClaimVerdict, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding, Invariant,
-    InvariantCheck, Level, Mark, MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Rank,
-    RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, SessionAnalysis, TrialCount, VoidTrial,
+    ClaimChance, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding,
+    Invariant, InvariantCheck, Launches, Level, Mark, MarkNote, Measured, MemoryCount, Metric, Pathology, Population,
+    ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock,
+    SessionAnalysis, TrialCount, TrialStage, VoidTrial,
 };
 
 use claims::{claim, claims};
@@ -43,7 +44,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         },
         of_ceiling: None,
         latency_us: CellLatency {
-            population: "service".to_owned(),
+            population: Population::Service,
             mean: measured(p99_us * 0.82, 0.01, "us"),
             p50: measured(p99_us * 0.8, 0.01, "us"),
             p90: measured(p99_us * 0.9, 0.01, "us"),
@@ -151,7 +152,8 @@ fn bare_cells() -> Vec<CellAnalysis> {
     cells[3].latency_us.p99 = unknown("us");
     mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
     let text = "19 % faster in the second half of the window than in the first (13 % to 25 %)".to_owned();
-    cells[3].marks.push(MarkNote::new(Mark::Cold, text));
+    let cold = Some(Coldness::FasterBy(0.19));
+    cells[3].marks.push(MarkNote { cold, ..MarkNote::new(Mark::Cold, text) });
     cells
 }
 
@@ -167,7 +169,7 @@ fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) 
 fn findings() -> Vec<Finding> {
     let serialised = Finding {
         target: "go-iris-2016".to_owned(),
-        pathology: "serialised-handler".to_owned(),
+        pathology: Pathology::SerialisedHandler,
         certainty: Certainty::ConsistentWith,
         value: Some(measured(0.982, 0.003, "requests at once")),
         evidence: vec!["one request per 10.2 ms whatever the load".to_owned(), "CPU 3 % busy".to_owned()],
@@ -176,7 +178,7 @@ fn findings() -> Vec<Finding> {
     };
     let pool = Finding {
         target: "php-apache".to_owned(),
-        pathology: "fixed-worker-pool".to_owned(),
+        pathology: Pathology::FixedWorkerPool,
         certainty: Certainty::Is,
         value: Some(measured(150.0, 0.004, "requests at once")),
         evidence: vec!["W = X·S is 150 at 10 ms and at 20 ms, at 300 and at 600 connections".to_owned()],
@@ -186,7 +188,7 @@ fn findings() -> Vec<Finding> {
     vec![serialised, pool]
 }
 
-fn void(id: &str, block: u32, levels: Cell, code: &str, text: &str) -> VoidTrial {
+fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
     VoidTrial { id: id.to_owned(), block, levels, reason: Reason::new(code, text) }
 }
 
@@ -311,8 +313,8 @@ pub(crate) fn full() -> Analysis {
         findings: findings(),
         session: session(),
         void_trials: vec![
-            void("b03-c07", 3, levels("go-gin", "0ms", 100), "correctness", wrong),
-            void("b01-c06", 1, levels("go-iris", "0ms", 100), "died", died),
+            void("b03-c07", 3, levels("go-gin", "0ms", 100), Invariant::Correctness, wrong),
+            void("b01-c06", 1, levels("go-iris", "0ms", 100), TrialStage::Died, died),
         ],
         trials: TrialCount { total: 42, void: 2, ..TrialCount::default() },
         ..empty()
@@ -330,7 +332,7 @@ pub(crate) fn preliminary() -> Analysis {
     let mut claim = claims().remove(0);
     claim.verdict = ClaimVerdict::Inconclusive;
     claim.notes = vec!["2 blocks are too few for a verdict: it takes 6".to_owned()];
-    let void = void("b01-c02", 1, levels("go-iris-2016", "10ms", 100), "ready", "did not answer within 30 s");
+    let void = void("b01-c02", 1, levels("go-iris-2016", "10ms", 100), TrialStage::Ready, "did not answer within 30 s");
     Analysis {
         preliminary: true,
         blocks: 2,
@@ -350,7 +352,7 @@ pub(crate) fn open_rate() -> Analysis {
         cell(only_target("the-other-one-with-a-long-name"), 4_998.0, 0.0004, 8_120.0, 88.0),
     ];
     for cell in &mut cells {
-        cell.latency_us.population = "response".to_owned();
+        cell.latency_us.population = Population::Response;
     }
     Analysis {
         name: "mine-or-theirs".to_owned(),
@@ -396,7 +398,8 @@ pub(crate) fn one_target() -> Analysis {
     cells[4].profile = Some(profile());
     for (cell, launches) in [(0, 1), (2, 2)] {
         let text = format!("other processes used 3.1 % of the CPU time (in {launches} of 6 launches)");
-        cells[cell].marks.push(MarkNote::new(Mark::Noisy, text));
+        let launches = Some(Launches { with: launches, of: 6 });
+        cells[cell].marks.push(MarkNote { launches, ..MarkNote::new(Mark::Noisy, text) });
     }
     let claim = claim(
         "timeouts-cost-throughput-on-1.9",
@@ -411,7 +414,7 @@ pub(crate) fn one_target() -> Analysis {
         question: "What do timeouts cost?".to_owned(),
         source: None,
         quick: false,
-        void_trials: vec![void("b01-c02", 1, levels("current", with, false), "died", died)],
+        void_trials: vec![void("b01-c02", 1, levels("current", with, false), TrialStage::Died, died)],
         cells,
         claims: vec![claim],
         trials: TrialCount { total: 31, void: 1, ..TrialCount::default() },
