@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Cell, Course, Environment, Failing, InvariantCheck, MarkNote, MemoryCount, Metric, ProfiledBy,
-    ProfiledFunction, Reason, RelativeRate, WrongReply,
+    AbsentTarget, Cell, Course, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
+    ProfiledBy, ProfiledFunction, Reason, RelativeRate, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -421,48 +421,3 @@ pub struct ClaimChance {
 
 /// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
-
-/// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Certainty {
-    /// After the discriminating test.
-    Is,
-    /// By its signature only.
-    ConsistentWith,
-}
-
-kinds! {
-    /// What may be wrong with a server, or with how it was measured.
-    Pathology {
-        /// It works on one request at a time.
-        SerialisedHandler = "serialised-handler",
-        /// A fixed number of workers works on them.
-        FixedWorkerPool = "fixed-worker-pool",
-        /// Work on the CPU holds up its event loop.
-        EventLoopBlocked = "event-loop-blocked",
-        /// Some connections get nothing.
-        Starvation = "starvation",
-        /// Not the server was the limit, but the generator.
-        GeneratorSaturated = "generator-saturated",
-    }
-}
-
-/// A named pathology with its evidence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The target.
-    pub target: String,
-    /// What it is.
-    pub pathology: Pathology,
-    /// How sure.
-    pub certainty: Certainty,
-    /// Its size, for instance the number of workers.
-    pub value: Option<Measured>,
-    /// What was seen.
-    pub evidence: Vec<String>,
-    /// Alternatives that the figures exclude, and how.
-    pub ruled_out: Vec<String>,
-    /// What would overturn it.
-    pub overturned_by: String,
-}
