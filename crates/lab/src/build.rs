@@ -225,7 +225,7 @@ impl Builder {
             Ended::Unguarded(text) => Err(BuildError::Start { target, text }),
             Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
             Ended::Otherwise(status) => {
-                let status = status + &hint::shell(&recipe.run);
+                let status = status.to_string() + &hint::shell(&recipe.run);
                 Err(BuildError::Failed { target, status, output: tail(&log) })
             }
         }
@@ -302,7 +302,7 @@ mod tests {
 
     /// Stands in for the executable: the outward behaviour of `bourdon reaper detach CPUS SCRATCH APART COMMAND…`.
     const REAPER: &str = "#!/bin/sh\napart=$5; shift 5\necho pid $$ 0 >&0\n[ $apart ] || exec >&2\n\"$@\" </dev/null\n\
-                          echo exit exited with status $? >&0\ncat >/dev/null\necho done >&0\n";
+                          echo exit status $? >&0\ncat >/dev/null\necho done >&0\n";
 
     /// Only one test forks at a time: a fork between writing and starting the script would keep it busy.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

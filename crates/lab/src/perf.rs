@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use model::Clock;
 use observe::ProcSource;
-use reaper::{Ended, Guarded, Order, Started};
+use reaper::{End, Ended, Guarded, Order, Started};
 use rustix::process::Signal;
 
 use crate::build::on_path;
@@ -89,7 +89,7 @@ impl Perf {
         match guarded.ended() {
             Some(Ended::Well) => pack(&scratch.join("samples")),
             Some(Ended::NotStarted(text) | Ended::Unguarded(text)) => Err(text.clone()),
-            Some(Ended::Otherwise(status)) => Err(why(&text(&scratch.join("said")), status)),
+            Some(Ended::Otherwise(end)) => Err(why(&text(&scratch.join("said")), *end)),
             None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
         }
     }
@@ -128,7 +128,7 @@ fn pack(text: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Why `perf` failed, by what it said.
-fn why(said: &str, status: &str) -> String {
+fn why(said: &str, end: End) -> String {
     if said.contains("perf_event_paranoid") {
         let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
         let level = level.trim();
@@ -140,8 +140,8 @@ fn why(said: &str, status: &str) -> String {
     // Its last word may be where to read more.
     let said: Vec<&str> = said.lines().filter(|line| !line.contains("dmesg")).collect();
     match last_lines(&said.join("\n"), 1).trim() {
-        "" => format!("`perf` {status}"),
-        line => format!("`perf` {status}: {line}"),
+        "" => format!("`perf` {end}"),
+        line => format!("`perf` {end}: {line}"),
     }
 }
 
@@ -153,13 +153,13 @@ mod tests {
     fn a_failure_is_told_by_its_last_line_or_its_cure() {
         let paranoid = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
                         perf_event_paranoid setting is 4:\n  -1: Allow use of (almost) all events by all users\n";
-        let told = why(paranoid, "exited with status 255");
+        let told = why(paranoid, End::Status(255));
         assert!(told.starts_with("`perf` is not allowed to look at it (kernel.perf_event_paranoid is "), "{told}");
         assert!(told.ends_with("`sysctl kernel.perf_event_paranoid=1`"), "{told}");
         let missing = "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented).\n\
                        /bin/dmesg | grep -i perf may provide additional information.\n\n";
         let last = "The sys_perf_event_open() syscall returned with 38 (Function not implemented).";
-        assert_eq!(why(missing, "exited with status 255"), format!("`perf` exited with status 255: {last}"));
-        assert_eq!(why("\n", "was ended by signal 9"), "`perf` was ended by signal 9");
+        assert_eq!(why(missing, End::Status(255)), format!("`perf` exited with status 255: {last}"));
+        assert_eq!(why("\n", End::Signal(9)), "`perf` was ended by signal 9");
     }
 }

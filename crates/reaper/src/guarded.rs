@@ -15,6 +15,7 @@ use rustix::process::Signal;
 
 use crate::children::{MARK, signal_one, sweep, wait_for_adopted};
 use crate::clock::{after, left};
+use crate::end::End;
 use crate::guard::KILLED;
 use crate::order::{Order, call};
 use crate::removal::remove_folder;
@@ -80,22 +81,21 @@ pub enum Ended {
     NotStarted(String),
     /// It was not run, because what guards it is missing: a process, a file, a scratch folder. Why, and what to do about it.
     Unguarded(String),
-    /// With a status or by a signal: `exited with status 3`.
-    Otherwise(String),
+    /// With another status, by a signal, or with its reaper.
+    Otherwise(End),
     /// It exited with status 0.
     Well,
 }
 
 impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Ended::NotStarted(text) | Ended::Unguarded(text) | Ended::Otherwise(text) => text,
-            Ended::Well => WELL,
-        })
+        match self {
+            Ended::NotStarted(text) | Ended::Unguarded(text) => f.write_str(text),
+            Ended::Otherwise(end) => end.fmt(f),
+            Ended::Well => End::Status(0).fmt(f),
+        }
     }
 }
-
-const WELL: &str = "exited with status 0";
 
 impl Guarded {
     /// Carries out an order by the hidden subcommand of `executable`. The first and the last 8 KiB of what the command
@@ -170,7 +170,7 @@ impl Guarded {
         while self.listen() && self.ended.is_none() && !left(give_up_ns).is_zero() {
             self.wait(None, left(give_up_ns));
         }
-        self.ended.get_or_insert_with(|| Ended::Otherwise("ended, and its reaper does not say how".to_owned()));
+        self.ended.get_or_insert(Ended::Otherwise(End::Unknown));
     }
 
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
@@ -240,8 +240,8 @@ impl Guarded {
                 self.ended.get_or_insert(Ended::NotStarted(text));
             }
             Said::Unguarded(text) => drop(self.ended.get_or_insert(Ended::Unguarded(text))),
-            Said::Ended(text) if text == WELL => drop(self.ended.get_or_insert(Ended::Well)),
-            Said::Ended(text) => drop(self.ended.get_or_insert(Ended::Otherwise(text))),
+            Said::Ended(End::Status(0)) => drop(self.ended.get_or_insert(Ended::Well)),
+            Said::Ended(end) => drop(self.ended.get_or_insert(Ended::Otherwise(end))),
             Said::Done => self.done = true,
         }
     }
@@ -250,7 +250,7 @@ impl Guarded {
     fn hear_the_end(&mut self) {
         self.steps = None;
         let lost = match self.started {
-            Some(_) => Ended::Otherwise("lost its reaper (somebody killed it)".to_owned()),
+            Some(_) => Ended::Otherwise(End::ReaperKilled),
             None => Ended::Unguarded("its reaper was killed before it began".to_owned()),
         };
         self.ended.get_or_insert(lost);

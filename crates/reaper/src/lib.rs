@@ -14,6 +14,7 @@
 mod ask;
 mod children;
 mod clock;
+mod end;
 mod guard;
 mod guarded;
 mod order;
@@ -25,6 +26,7 @@ mod watch;
 
 pub use ask::{Answer, Question, Unanswered, ask};
 pub use children::signal_descendants;
+pub use end::End;
 pub use guarded::{Ended, Guarded, Started};
 pub use order::{ITSELF, Order};
 pub use removal::remove_folder;

@@ -2,6 +2,8 @@ use std::fs::File;
 use std::io::{Result, Write};
 use std::os::fd::AsFd;
 
+use crate::end::End;
+
 /// What the steps say to bourdon, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
@@ -12,7 +14,7 @@ pub(crate) enum Said {
     /// It was not run, because it cannot be guarded.
     Unguarded(String),
     /// It ended by itself, or lost its reaper.
-    Ended(String),
+    Ended(End),
     /// Nothing of it is left.
     Done,
 }
@@ -27,7 +29,7 @@ impl Said {
             }
             "failed" => Said::Failed(rest.to_owned()),
             "unguarded" => Said::Unguarded(rest.to_owned()),
-            "exit" => Said::Ended(rest.to_owned()),
+            "exit" => Said::Ended(End::heard(rest)?),
             "done" => Said::Done,
             _ => return None,
         })
@@ -38,7 +40,7 @@ impl Said {
             Said::Started { pid, at_ns } => format!("pid {pid} {at_ns}\n"),
             Said::Failed(text) => format!("failed {}\n", text.replace('\n', " ")),
             Said::Unguarded(text) => format!("unguarded {}\n", text.replace('\n', " ")),
-            Said::Ended(text) => format!("exit {}\n", text.replace('\n', " ")),
+            Said::Ended(end) => format!("exit {}\n", end.said()),
             Said::Done => "done\n".to_owned(),
         }
     }
@@ -67,7 +69,7 @@ mod tests {
     fn a_line_is_heard_as_it_was_said() {
         let (started, done) = (Said::Started { pid: 7, at_ns: 123 }, Said::Done);
         let [failed, unguarded] = [Said::Failed, Said::Unguarded].map(|said| said("no: such".into()));
-        for said in [started, failed, unguarded, Said::Ended("exited with status 3".into()), done] {
+        for said in [started, failed, unguarded, Said::Ended(End::Status(3)), done] {
             assert_eq!(Said::parse(said.line().trim_end()), Some(said));
         }
         assert_eq!(Said::Failed("two\nlines".into()).line(), "failed two lines\n");

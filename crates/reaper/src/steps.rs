@@ -9,13 +9,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{
-    Signal, WaitStatus, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
-};
+use rustix::process::{Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_name};
 
 use crate::children::own;
 use crate::clock::now_ns;
+use crate::end::End;
 use crate::guard::{Ending, Guard, KILLED};
 use crate::order::{Order, Step};
 use crate::output::Output;
@@ -68,7 +67,7 @@ fn warden(order: &Order, furnish: Furnish<'_>) -> Result<(), String> {
     let mut guard = Guard::new(watch, reaper.id(), Ending::Awaited(AWAITED));
     let gone = guard.stand::<File>(None, |status, _| {
         if status.exit_status().is_none() {
-            Said::Ended(format!("lost its reaper (which {})", describe(status))).say();
+            Said::Ended(End::of(status).of_the_reapers()).say();
         }
     });
     guard.watch.wait_for_stop();
@@ -91,7 +90,7 @@ fn reap(order: &Order) -> Result<(), String> {
     let mut guard = Guard::new(watch, target.id(), Ending::Asked(GRACE));
     guard.stand(Some(&mut output), |status, output| {
         output.into_iter().for_each(Output::read);
-        Said::Ended(describe(status)).say();
+        Said::Ended(End::of(status)).say();
     });
     output.finish();
     guard.watch.wait_for_stop();
@@ -174,13 +173,5 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.0.iter().for_each(|folder| remove_folder(folder));
-    }
-}
-
-fn describe(status: WaitStatus) -> String {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => format!("exited with status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        _ => "ended".to_owned(),
     }
 }

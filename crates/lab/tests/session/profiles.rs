@@ -56,7 +56,7 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
 
 /// Stands in for the executable: what `bourdon reaper detach CPUS SCRATCH APART COMMAND…` does while all goes well.
 const REAPER: &str = "#!/bin/sh\nfolder=$4; mkdir $folder; shift 5\n\"$@\" >&2 & echo pid $! 0 >&0\nwait $!\n\
-                      echo exit exited with status $? >&0\ncat >/dev/null; rm -r $folder; echo done >&0\n";
+                      echo exit status $? >&0\ncat >/dev/null; rm -r $folder; echo done >&0\n";
 
 /// Stands in for perf on a target that ends at once: records nothing, and tells of two samples.
 const PERF: &str = "#!/bin/sh\necho $1 >> ${0%/*}/called\n[ $1 = record ] && exit\n\
