@@ -281,37 +281,32 @@ pub fn simulate(
         connecting: VecDeque::new(),
         immediate: Vec::new(),
     };
-    drive_behind_tls(spec, wire, &clock, options, progress)
+    drive(spec, (wire, false), &clock, options, progress)
 }
 
-/// The loop over a peer that speaks TLS where the load does.
-fn drive_behind_tls(
-    spec: &LoadSpec,
-    peer: impl Wire,
-    clock: &VirtualClock,
-    options: RunOptions<'_>,
-    progress: &mut dyn FnMut(&Interval),
-) -> Result<LoadOutput, LoadError> {
-    match spec.tls {
-        None => drive(spec, peer, clock, options, progress),
-        Some(_) => drive(spec, BehindTls::new(peer, spec.connections), clock, options, progress),
-    }
-}
-
-/// The loop over any wire whose time is virtual, over TLS where that is asked for.
+/// The loop over a peer in virtual time, over TLS where the load asks for it. A peer that does not speak TLS itself is then
+/// put behind it.
 fn drive(
     spec: &LoadSpec,
-    wire: impl Wire,
+    (peer, speaks_tls): (impl Wire, bool),
     clock: &VirtualClock,
     options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    match &spec.tls {
-        None => work(spec, wire, clock, options, progress),
-        Some(tls) => work(spec, Secured::new(wire, Secure::new(tls)?, spec.connections), clock, options, progress),
+    let secured = spec.tls.as_ref().map(Secure::new).transpose()?;
+    match secured {
+        None => work(spec, peer, clock, options, progress),
+        Some(secure) if speaks_tls => {
+            work(spec, Secured::new(peer, secure, spec.connections), clock, options, progress)
+        }
+        Some(secure) => {
+            let behind = BehindTls::new(peer, spec.connections);
+            work(spec, Secured::new(behind, secure, spec.connections), clock, options, progress)
+        }
     }
 }
 
+/// What one thread does, over any of these wires.
 fn work(
     spec: &LoadSpec,
     wire: impl Wire,

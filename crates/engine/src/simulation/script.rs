@@ -1,7 +1,7 @@
 use model::{Clock, Interval, LoadSpec};
 use rustix::io::Errno;
 
-use super::{VirtualClock, drive, drive_behind_tls};
+use super::{VirtualClock, drive};
 use crate::demand::DRAIN_NS;
 use crate::run::{LoadError, LoadOutput, RunOptions};
 use crate::wire::{Progress, Ready, Received, Wire};
@@ -203,11 +203,8 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
         given: 0,
     };
     let (options, mut nobody) = (RunOptions::default(), |_: &Interval| {});
-    let output = if wire.script.behind_tls {
-        drive_behind_tls(spec, wire, &clock, options, &mut nobody)?
-    } else {
-        drive(spec, wire, &clock, options, &mut nobody)?
-    };
+    let speaks_tls = !wire.script.behind_tls;
+    let output = drive(spec, (wire, speaks_tls), &clock, options, &mut nobody)?;
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);
     Ok((output, over_ns))
 }
