@@ -143,3 +143,12 @@ fn opening_many_connections_again_is_no_standstill() {
         assert_eq!(measured.standstills, None);
     }
 }
+
+#[test]
+fn an_open_load_knows_that_it_was_held_up_as_it_sent() {
+    // One connection, so that nothing more leaves after that send, and hardly longer than the sleep that follows: what is not
+    // looked at before it passes for a part of it.
+    let server = SimulatedServer { held_up: Some((3000 * MS, 15 * MS)), ..hello(MS / 10) };
+    let stood = measure(&spec(open(50.0), 1, 5 * NS_PER_S), server).standstills.unwrap();
+    assert_eq!((stood.count, stood.sum_s), (1, 0.015), "{stood:?}");
+}
