@@ -33,11 +33,21 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> Result<File, LabEr
     Ok(file)
 }
 
-/// The content of a file.
+/// Bytes of a document at most: a plan holds the bodies that its cells send and expect.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// The content of a file. Folders come from anywhere: one that is larger than any document is refused, not read.
 fn read(path: &Path) -> Result<Vec<u8>, LabError> {
+    let file = open(path, OpenOptions::new().read(true))?;
     let mut content = Vec::new();
-    open(path, OpenOptions::new().read(true))?.read_to_end(&mut content).map_err(LabError::file(path))?;
-    Ok(content)
+    let length = file.metadata().and_then(|found| match found.len() {
+        0..=MOST_BYTES => file.take(MOST_BYTES + 1).read_to_end(&mut content).map(|read| read as u64),
+        length => Ok(length),
+    });
+    match length.map_err(LabError::file(path))? {
+        0..=MOST_BYTES => Ok(content),
+        _ => Err(LabError::file(path)(std::io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)))),
+    }
 }
 
 /// Writes a document in TOML, whole or not at all.
@@ -101,4 +111,20 @@ fn line_of(before: &[u8]) -> usize {
 
 pub(crate) fn content(path: &Path, line: usize, text: impl ToString) -> LabError {
     LabError::Content { path: path.to_owned(), line, text: text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Draft, PLAN_SCHEMA};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_larger_than_any_document_is_refused_and_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.toml");
+        File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        let said = read_toml::<Draft>(&path, PLAN_SCHEMA).unwrap_err().to_string();
+        assert!(said.ends_with("plan.toml: it is larger than 512 MiB"), "{said}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fmt, mem};
 
@@ -151,7 +151,12 @@ impl Shared {
 enum Sink {
     None,
     Memory(Shared),
-    File { file: BufWriter<File>, error: Option<io::Error> },
+    File { path: PathBuf, file: BufWriter<File>, error: Option<io::Error> },
+}
+
+/// What went wrong with a log file, with its name.
+fn of_file(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("cannot write the log {}: {error}", path.display()))
 }
 
 /// The open log of a running server.
@@ -163,7 +168,10 @@ impl Log {
         Ok(Log(match sink {
             LogSink::None => Sink::None,
             LogSink::Memory => Sink::Memory(Shared::default()),
-            LogSink::File(path) => Sink::File { file: BufWriter::new(File::create(path)?), error: None },
+            LogSink::File(path) => {
+                let file = BufWriter::new(File::create(&path).map_err(of_file(&path))?);
+                Sink::File { path, file, error: None }
+            }
         }))
     }
 
@@ -184,7 +192,7 @@ impl Log {
         match &mut self.0 {
             Sink::None => {}
             Sink::Memory(shared) => shared.push(entry),
-            Sink::File { file, error } => {
+            Sink::File { file, error, .. } => {
                 if let Err(failure) = writeln!(file, "{entry}") {
                     error.get_or_insert(failure);
                 }
@@ -194,8 +202,8 @@ impl Log {
 
     /// Writes out what is buffered; reports the first failure since the last call.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        let Sink::File { file, error } = &mut self.0 else { return Ok(()) };
-        error.take().map_or_else(|| file.flush(), Err)
+        let Sink::File { path, file, error } = &mut self.0 else { return Ok(()) };
+        error.take().map_or_else(|| file.flush(), Err).map_err(of_file(path))
     }
 }
 
@@ -220,6 +228,9 @@ mod tests {
     fn a_file_that_cannot_be_written_is_reported() {
         let mut log = Log::open(LogSink::File("/dev/full".into())).unwrap();
         log.record(1, Action::Reply);
-        assert!(log.flush().is_err());
+        let said = log.flush().unwrap_err().to_string();
+        assert!(said.starts_with("cannot write the log /dev/full: No space left on device"), "{said}");
+        let missing = Log::open(LogSink::File("/no/such/folder".into())).map(|_| ()).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot write the log /no/such/folder: No such file"), "{missing}");
     }
 }
