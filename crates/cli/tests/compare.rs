@@ -138,6 +138,51 @@ fn a_checkout_that_hangs_ends_with_the_comparison_however_that_ends() {
     lab.nothing_is_left();
 }
 
+#[test]
+fn one_commit_against_itself_is_said_to_measure_noise() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    let noise = "Both sides are the same server (commit ";
+    let load = ["--path", "/rest/hello", "--duration", "100ms", "--warm-up", "20ms", "--blocks", "1"];
+    let sides = ["--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow~1"];
+    let same = lab.bourdon_in(&app, &[&["compare"], &load[..], &sides].concat());
+    assert!(same.stderr.contains(noise), "{same:?}");
+    let shown = same.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains(noise) && shown.contains("whatever differs between them is noise."), "{shown}");
+}
+
+#[test]
+fn what_git_says_of_a_broken_object_is_shown() {
+    let lab = repository();
+    let broken = Command::new("git").current_dir(lab.path()).args(["rev-parse", "slow"]).output().unwrap();
+    let name = String::from_utf8(broken.stdout).unwrap();
+    let object = lab.path().join(".git/objects").join(&name[..2]).join(name[2..].trim());
+    std::fs::set_permissions(&object, Permissions::from_mode(0o644)).unwrap();
+    std::fs::write(&object, "").unwrap();
+    let said = lab.bourdon_in(&lab.path().join("app"), &compare(&["--rev", "main", "--rev", "slow"])).exits(2);
+    assert!(!said.stderr.contains("unknown revision") && !said.stderr.contains("needs a git repository"), "{said:?}");
+    said.says(&["error: git cannot read `slow`: error: object file ", " is empty", "fatal: "]);
+}
+
+#[test]
+fn what_git_remembers_of_a_killed_comparison_is_forgotten_by_the_next_and_nothing_else() {
+    let lab = that_hangs();
+    let app = lab.path().join("app");
+    let mut killed = lab.start_in(&app, &compare(&["--rev", "main", "--rev", "slow"]));
+    killed.until("the filter", || lab.path().join("begun").exists().then_some(()));
+    killed.kill();
+    lab.nothing_is_left();
+    git(lab.path(), &["config", "--unset", "filter.hangs.smudge"]);
+    // The folder may go by another's sweep; what a user has on a disk that is not mounted looks the same.
+    std::fs::remove_dir_all(lab.path().join("cache/bourdon/revisions")).unwrap();
+    git(lab.path(), &["worktree", "add", "--quiet", "--detach", "theirs"]);
+    std::fs::rename(lab.path().join("theirs"), lab.path().join("elsewhere")).unwrap();
+    lab.bourdon_in(&app, &compare(&["--rev", "main", "--rev", "slow", "--build", "false"])).exits(4);
+    let left: Vec<_> = std::fs::read_dir(lab.path().join(".git/worktrees")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(lab.path().join(".git/worktrees/theirs").exists(), "{left:?}");
+}
+
 /// Another container that shares the folder has process numbers of its own.
 #[test]
 fn a_checkout_is_swept_when_nobody_holds_it_whatever_process_its_name_may_mean() {

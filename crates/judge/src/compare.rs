@@ -6,8 +6,9 @@ mod pair;
 use std::collections::BTreeMap;
 
 use model::{
-    COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Environment, Extent, Gate, Load, LoadModel, MarkNote,
-    Metric, Plan, RepeatedBlock, SessionAnalysis, TrialCount, TrialRecord, VoidTrial, format_duration,
+    COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Extent, Gate, LaunchRecipe, Load,
+    LoadModel, MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount,
+    TrialRecord, VoidTrial, format_duration,
 };
 
 use crate::records::Records;
@@ -45,6 +46,33 @@ pub enum CompareError {
     },
 }
 
+/// What the two targets of a plan that compares are, where they are one server: the same files, built and launched by the
+/// same commands.
+pub fn one_server(plan: &Draft) -> Option<String> {
+    let asked = plan.comparison.as_ref()?;
+    let (old, new) = (plan.target(&asked.old)?, plan.target(&asked.new)?);
+    let content = |target: &str| asked.revisions.iter().find(|of| of.target == target).map(|of| &of.content);
+    let files = (content(&asked.old), content(&asked.new));
+    let is_elsewhere =
+        |target: &Target| (target.launch.cwd.clone(), target.build.as_ref().map(|build| build.cwd.clone()));
+    let same_files = files.0 == files.1 && (files.0.is_some() || is_elsewhere(old) == is_elsewhere(new));
+    let made = |target: &Target| {
+        let build = target.build.clone().map(|build| (build.run, build.env));
+        let LaunchRecipe { run, env, .. } = target.launch.clone();
+        (build, run, env, target.runtimes.clone(), target.settings.clone())
+    };
+    (same_files && made(old) == made(new)).then(|| match files.0 {
+        Some(RevisionContent::Commit(commit)) => {
+            format!("commit {}", commit.chars().take(SHOWN_OF_A_COMMIT).collect::<String>())
+        }
+        Some(RevisionContent::WorkingTree(_)) => "the working tree".to_owned(),
+        None => "one command in one folder".to_owned(),
+    })
+}
+
+/// As many characters of a commit's name as tell it from others.
+const SHOWN_OF_A_COMMIT: usize = 10;
+
 /// Two targets of one run, new against old, under every set of conditions that both have.
 pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> CompareAnalysis {
     let records = Records::new(run.plan, run.trials);
@@ -67,6 +95,7 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
         blocks: records.blocks_of(&cells) as u32,
         blocks_before: analysis::blocks_before(run.plan).collect(),
         seed: Some(run.plan.seed),
+        same: one_server(run.plan),
         session: session::analyse(&records),
         trials: analysis::count(records.all().len(), &void_trials),
         void_trials,
@@ -156,6 +185,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         blocks: 0,
         blocks_before: Vec::new(),
         seed: None,
+        same: None,
         differences: Vec::new(),
         session: SessionAnalysis::default(),
         trials: TrialCount::default(),

@@ -39,7 +39,7 @@ pub use analysis::analyse;
 pub use audit::audit;
 pub use calibration::{distrust, judge_calibration, next_rate};
 pub use claims::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
-pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets};
+pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets, one_server};
 pub use course::Went;
 pub use elapsed::time_at_work_s;
 pub use failing::{answer_is_bad, comparison_is_bad};

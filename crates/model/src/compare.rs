@@ -34,6 +34,9 @@ pub struct CompareAnalysis {
     pub seed: Option<u64>,
     /// Where the new one was measured.
     pub environment: Environment,
+    /// What both sides are, where they are the same server made in the same way: what differs is noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same: Option<String>,
     /// What else differs between two runs, in words; compared only because it was forced.
     pub differences: Vec<String>,
     /// Every metric under every set of conditions.

@@ -53,6 +53,11 @@ fn launches(analysis: &CompareAnalysis) -> String {
     }
 }
 
+/// Said before the first launch, and of what came of it.
+pub fn same_server(what: &str) -> String {
+    format!("Both sides are the same server ({what}): whatever differs between them is noise.")
+}
+
 /// How many saved loads there are of the old one and of the new one; each side has one cell.
 fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
     [Arm::Old, Arm::New].map(|arm| {
@@ -69,6 +74,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
         let blocks = launches(analysis);
         said.push(format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict."));
     }
+    said.extend(analysis.same.as_deref().map(same_server));
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {

@@ -36,6 +36,7 @@ pub use calibration_text::{calibration_json, calibration_text};
 pub use claim_words::next_step;
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
+pub use compare_words::same_server;
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, Origin, load_json};
 pub use load_text::load_text;

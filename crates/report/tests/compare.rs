@@ -67,6 +67,7 @@ fn revisions() -> CompareAnalysis {
             started_at: "2026-11-21T12:00:00+01:00".to_owned(),
             ..Environment::default()
         },
+        same: None,
         differences: Vec::new(),
         gates: vec![
             gate("cpu_per_request<+3%", &rows[3], GateVerdict::Broken),

@@ -210,6 +210,9 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
 }
 
 fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {
+    if let Some(what) = judge::one_server(&plan) {
+        say(format!("note: {}", report::same_server(&what)));
+    }
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.shown, trial, stop, progress)

@@ -8,7 +8,7 @@ use lab::Held;
 use model::{ComparedRevision, Draft, Plan, RevisionContent};
 use sha2::{Digest, Sha256};
 
-use super::git::Git;
+use super::git::{Git, NoAnswer};
 use crate::exit::Failure;
 use crate::home;
 use crate::output::say;
@@ -118,12 +118,15 @@ impl Revisions {
     fn folder(&mut self, content: &RevisionContent, git: &Git<'_>) -> Result<PathBuf, Failure> {
         let RevisionContent::Commit(commit) = content else { return Ok(self.repository.join(&self.within)) };
         let place = home::build_cache()?.with_file_name("revisions");
+        let unusable =
+            |error: &dyn std::error::Error| Failure::usage(format!("cannot check out in {}: {error}", place.display()));
+        lab::create_folder_durably(&place).map_err(|error| unusable(&error))?;
         if self.worktrees.is_empty() {
             // What killed bourdons have left.
-            lab::sweep(&place, |_| true, |folder| remove(&self.repository, folder));
+            lab::sweep(&place, |_| true, reaper::remove_folder);
+            forget_missing(&place, git);
         }
-        let held = lab::create_folder_durably(&place).and_then(|()| Held::make(&place, ""));
-        let held = held.map_err(|error| Failure::usage(format!("cannot check out in {}: {error}", place.display())))?;
+        let held = Held::make(&place, "").map_err(|error| unusable(&error))?;
         let folder = held.path().to_owned();
         self.worktrees.push(held);
         let add = ["worktree", "add", "--detach", "--quiet"].map(OsStr::new);
@@ -155,7 +158,8 @@ fn state(repository: &Git<'_>) -> Result<String, Failure> {
     for asked in
         [&["rev-parse", "HEAD"][..], &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "HEAD"]]
     {
-        repository.hear(asked, &mut |bytes| digest.update(bytes)).map_err(|why| why.or(no_repository))?;
+        let heard = repository.hear(asked, &mut |bytes| digest.update(bytes));
+        heard.map_err(|why| why.or(|said| unreadable(WORKING_TREE, &said)))?;
     }
     Ok(digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
@@ -164,6 +168,10 @@ fn state(repository: &Git<'_>) -> Result<String, Failure> {
 fn commit(named: &str, here: &Git<'_>) -> Result<String, Failure> {
     let wanted = format!("{named}^{{commit}}");
     let found = here.text(["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]);
+    // Of a name that it does not know it says nothing.
+    if let Err(NoAnswer::Said(said)) = &found {
+        return Err(unreadable(named, said));
+    }
     let unknown = |_| {
         let branches = here.text(["branch", "--format=%(refname:short)"]).unwrap_or_default();
         let branches: Vec<&str> = branches.lines().filter(|name| !name.starts_with('(')).collect();
@@ -192,9 +200,31 @@ fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
 /// Takes a checked-out folder away, from git's books too, whatever state it is in.
 fn remove(repository: &Path, folder: &Path) {
     reaper::remove_folder(folder);
-    let _ = Git::at_the_end(repository).text(["worktree", "prune"]);
+    forget(folder, &Git::at_the_end(repository));
+}
+
+/// Takes the checkouts that are no longer there from git's books, as far as they lay in `place`: what else git remembers,
+/// such as one on a disk that is not mounted, is the user's.
+fn forget_missing(place: &Path, git: &Git<'_>) {
+    // Git knows them by their real paths.
+    let Ok(place) = place.canonicalize() else { return };
+    let listed = git.text(["worktree", "list", "--porcelain"]).unwrap_or_default();
+    let folders = listed.lines().filter_map(|line| line.strip_prefix("worktree ")).map(Path::new);
+    folders
+        .filter(|folder| folder.parent() == Some(place.as_path()) && !folder.exists())
+        .for_each(|folder| forget(folder, git));
+}
+
+/// Takes a folder that is gone from git's books. Who was killed within a checkout has left it locked.
+fn forget(folder: &Path, git: &Git<'_>) {
+    let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
+    let _ = git.text(words.into_iter().chain([folder.as_os_str()]));
 }
 
 fn no_repository(said: String) -> Failure {
     Failure::usage(format!("--rev needs a git repository here: {said}"))
+}
+
+fn unreadable(named: &str, said: &str) -> Failure {
+    Failure::usage(format!("git cannot read `{named}`: {said}"))
 }

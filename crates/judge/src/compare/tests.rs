@@ -1,8 +1,8 @@
 mod doubts;
 
 use model::{
-    Arm, Arrivals, Blocks, CompareRow, ComparisonVerdict, Extent, Failure, GateVerdict, HostUse, Mark, TrialRecord,
-    Withheld, parse_gates,
+    Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,
+    HostUse, Mark, TrialRecord, Withheld, parse_gates,
 };
 
 use super::*;
@@ -44,6 +44,32 @@ fn equals_are_the_same_and_noise_leaves_it_open() {
     let open = compare(&session(100.0, 100.0, 0.3), "throughput>-5%");
     assert_eq!(row(&open, Metric::Throughput).verdict, ComparisonVerdict::Inconclusive);
     assert_eq!(open.gates[0].verdict, GateVerdict::Undecided);
+}
+
+#[test]
+fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
+    let mut plan = session(100.0, 100.0, 0.005).draft();
+    let [old, new] = [1, 0].map(|cell: usize| plan.cells[cell].levels.target().to_owned());
+    let commit = |target: &str, commit: &str| ComparedRevision {
+        target: target.to_owned(),
+        repository: "/r".into(),
+        within: "app".into(),
+        content: RevisionContent::Commit(commit.to_owned()),
+    };
+    let revisions = vec![commit(&old, "0123456789abcdef"), commit(&new, "0123456789abcdef")];
+    plan.comparison = Some(ComparePlan { old, new: new.clone(), gates: Vec::new(), revisions });
+    let of = |change: &dyn Fn(&mut Draft)| {
+        let mut plan = plan.clone();
+        change(&mut plan);
+        one_server(&plan)
+    };
+    assert_eq!(of(&|_| ()).as_deref(), Some("commit 0123456789"));
+    assert_eq!(of(&|plan| plan.targets[0].launch.cwd = "/elsewhere".into()).as_deref(), Some("commit 0123456789"));
+    assert_eq!(of(&|plan| plan.targets[0].launch.run.push("-x".to_owned())), None);
+    assert_eq!(of(&|plan| plan.comparison.as_mut().unwrap().revisions[1] = commit(&new, "1")), None);
+    let bare = |plan: &mut Draft| plan.comparison.as_mut().unwrap().revisions.clear();
+    assert_eq!(of(&bare).as_deref(), Some("one command in one folder"));
+    assert_eq!(of(&|plan| (bare(plan), plan.targets[0].launch.cwd = "/elsewhere".into()).1), None);
 }
 
 #[test]
