@@ -267,7 +267,7 @@ fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     outcome
         .exits(4)
         .says(&["cannot open the till", "stopped after block 1: HEAD could not be started", "run --resume "])
-        .shows(&["did not come up", "before it was ready"]);
+        .shows(&["1 server launched; 1 did not come up; 1 not tried:", "before it was ready"]);
     assert_clean(&lab);
     let record = lab.records_in("app/runs").pop().unwrap();
     assert!(record.order().iter().all(|[block, ..]| *block == 1), "the rest of the blocks would have told nothing");

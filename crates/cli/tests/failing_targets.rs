@@ -23,7 +23,7 @@ fn another_status_is_a_failure_that_voids_nothing() {
     let run = lab.run(&[]).exits(1);
     let first: Vec<&str> = run.stdout.lines().take(3).collect();
     assert!(first.iter().any(|line| line.starts_with("More than 1 % of the requests failed: odd 50 %")), "{first:?}");
-    run.shows(&["failed", "errors (requests that failed): odd (50 %"]);
+    run.shows(&["failed", "errors: odd (50 %"]);
     let record = lab.record();
     let analysis = record.analysis();
     assert_eq!(analysis["trials"]["void"], 0, "{analysis:#}");
@@ -36,7 +36,7 @@ fn another_status_is_a_failure_that_voids_nothing() {
 #[test]
 fn failures_that_are_allowed_are_said_and_no_more() {
     let lab = Lab::new().experiment(failing("unavailable", 2, ", allow_failures = \"60%\""));
-    lab.run(&[]).exits(0).shows(&["errors (requests that failed): odd (50 %"]);
+    lab.run(&[]).exits(0).shows(&["errors: odd (50 %"]);
     lab.run(&["--allow-failures", "10%"]).exits(1).shows(&["More than 10 % of the requests failed: odd"]);
 }
 

@@ -383,7 +383,7 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said = Vec::new();
     if count.void > 0 {
         let void = || format!("{} of {} launches void", count.void, count.total);
-        said.push(format!("{}:", words::not_all_up(count, "launch", "launches").unwrap_or_else(void)));
+        said.push(format!("{}:", words::not_all_up(count, "server", "servers").unwrap_or_else(void)));
     }
     said.extend(words::void_trials(&analysis.void_trials, conditions));
     said
