@@ -24,7 +24,7 @@ pub(crate) fn build_cache() -> Result<PathBuf, Failure> {
     cache
         .or_else(home)
         .map(|cache| cache.join("bourdon").join("targets"))
-        .ok_or_else(|| Failure::usage("neither XDG_CACHE_HOME nor HOME is set: there is no place for built targets"))
+        .ok_or_else(|| Failure::usage("built targets have nowhere to go: set XDG_CACHE_HOME or HOME"))
 }
 
 /// Where what bourdon learned of this machine is kept.
@@ -36,7 +36,7 @@ pub(crate) fn state() -> Result<PathBuf, Failure> {
     state
         .or_else(home)
         .map(|state| state.join("bourdon"))
-        .ok_or_else(|| Failure::usage("neither XDG_STATE_HOME nor HOME is set: there is no place for a calibration"))
+        .ok_or_else(|| Failure::usage("a calibration has nowhere to go: set XDG_STATE_HOME or HOME"))
 }
 
 /// The running executable, which launches specimens and reapers.

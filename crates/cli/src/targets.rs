@@ -81,7 +81,7 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
 fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
     if all.is_empty() {
         return Err(Failure::usage(
-            "there is no targets/ folder here; run bourdon in its repository, or set BOURDON_HOME to it",
+            "targets/ does not exist here; run bourdon in its repository, or set BOURDON_HOME to it",
         ));
     }
     for name in names {

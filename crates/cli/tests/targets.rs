@@ -184,7 +184,7 @@ fn a_target_that_cannot_be_had_is_said() {
 
 #[test]
 fn without_a_folder_of_targets_the_cure_is_said() {
-    Lab::new().bourdon(&["targets"]).exits(2).says(&["there is no targets/ folder here", "set BOURDON_HOME"]);
+    Lab::new().bourdon(&["targets"]).exits(2).says(&["targets/ does not exist here", "set BOURDON_HOME"]);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn routes(item: Item, beside: &Path) -> Read<Vec<Route>> {
     let name = item.text()?;
     let Some(path) = home::file(beside, name) else {
         return Err(item
-            .fault(format!("there is no file `{name}`"))
+            .fault(format!("`{name}` does not exist"))
             .help("it is looked for beside the experiment and its folder, here, and in $BOURDON_HOME"));
     };
     let text = bounded::read_text(&path)

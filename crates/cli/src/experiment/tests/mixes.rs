@@ -142,7 +142,7 @@ fn a_set_or_file_that_is_not_there() {
     let check = |rest: &str, message: &str, cure: &str| {
         assert_refused(&format!("question = 'x'\n{rest}{alpha}"), message, cure, refused);
     };
-    check("load.mix = { file = «'nowhere.txt' }\n", "there is no file `nowhere.txt`", "beside the experiment");
+    check("load.mix = { file = «'nowhere.txt' }\n", "`nowhere.txt` does not exist", "beside the experiment");
     check("load.mix = «{ set = 'small' }\n", "`mix` has no `file`", "routes.txt");
     check("load.«requests = 'miss'\n", "`requests` chooses from a mix, and this load has none", "mix = { file");
     let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
