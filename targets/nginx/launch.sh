@@ -25,10 +25,18 @@ connections=${WORKER_CONNECTIONS:-768}
 whole WORKER_CONNECTIONS "$connections" 1000000
 [ -d "${SCRATCH:-}" ] || fail 2 "SCRATCH=\"${SCRATCH:-}\" is not a folder; set it to an empty one for nginx's files"
 
+# The files keep their place; where there are none, nginx serves plainly.
+tls=
+case ${TLS_CERT:+c}${TLS_KEY:+k} in
+'') ;;
+ck) tls=" ssl; ssl_certificate $TLS_CERT; ssl_certificate_key $TLS_KEY" ;;
+*) fail 2 "TLS_CERT=\"${TLS_CERT:-}\" with TLS_KEY=\"${TLS_KEY:-}\" cannot be used; set both to PEM files, or leave both unset" ;;
+esac
+
 # Each connection is an open file.
 ulimit -S -n "$(ulimit -H -n)"
 
-sed "s/@PORT@/$PORT/; s/@WORKER_CONNECTIONS@/$connections/" "$here/nginx.conf.in" >"$SCRATCH/nginx.conf" ||
+sed "s/@PORT@/$PORT/; s|@TLS@|$tls|; s/@WORKER_CONNECTIONS@/$connections/" "$here/nginx.conf.in" >"$SCRATCH/nginx.conf" ||
     fail 1 "SCRATCH=\"$SCRATCH\" cannot be filled; set it to an empty folder"
 user=
 if [ "$(id -u)" -eq 0 ]; then

@@ -145,8 +145,8 @@ pub(crate) fn begin(
         if let Some(failed) = prepared.failed.first() {
             return Err(Failure::unreachable(&failed.reason));
         }
-        if let (true, Some(absent)) = (asks_a_mix(&asked), draft.absent.first()) {
-            return Err(Failure::unreachable(format!("{}; no specimen has routes to stand in for it", absent.reason)));
+        if let (Some(lacks), Some(absent)) = (no_specimen(&asked), draft.absent.first()) {
+            return Err(Failure::unreachable(format!("{}; no specimen {lacks} to stand in for it", absent.reason)));
         }
         say("no target can be built here: running on bourdon's own specimens instead");
         draft = on_specimens(asked, draft.absent, &base);
@@ -216,9 +216,11 @@ fn settle_rates(
     })
 }
 
-/// Whether a cell asks for the routes of a mix.
-fn asks_a_mix(plan: &Draft) -> bool {
-    plan.cells.iter().any(|cell| cell.load.mix.requests().len() > 1)
+/// What a cell asks for that no specimen has or does.
+fn no_specimen(plan: &Draft) -> Option<&'static str> {
+    let any = |asks: fn(&CellPlan) -> bool| plan.cells.iter().any(asks);
+    let has_routes = any(|cell| cell.load.mix.requests().len() > 1).then_some("has routes");
+    has_routes.or_else(|| any(|cell| cell.tls).then_some("serves TLS"))
 }
 
 /// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.

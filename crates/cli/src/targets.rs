@@ -161,11 +161,25 @@ fn check(
     let output = Unnamed::new()?;
     let mut waiting = |seen: &str| say(format!("waiting for {}: {seen}", target.name));
     let output = output.path();
-    let mut launch = |settings: &BTreeMap<String, String>| {
-        let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], output: &output };
-        launcher.launch(&spec, stop, &mut waiting)
+    let mut checked = |tls| {
+        let mut launch = |settings: &BTreeMap<String, String>| {
+            let spec = LaunchSpec { target, binary, runtime, settings, cpus: &[], tls, output: &output };
+            launcher.launch(&spec, stop, &mut waiting)
+        };
+        check_contract(target, &mut launch, seed, stop)
     };
-    match check_contract(target, &mut launch, seed, stop) {
+    let over_tls = |mut check: Check| {
+        check.name.insert_str(0, "over TLS: ");
+        check
+    };
+    let mut checks = checked(false);
+    if let (Ok(plain), true) = (&mut checks, target.tls.is_some()) {
+        match checked(true) {
+            Ok(secured) => plain.extend(secured.into_iter().map(over_tls)),
+            Err(why) => checks = Err(why),
+        }
+    }
+    match checks {
         Ok(checks) => conclude(&checks, line),
         Err(Unlaunched::Failed(why)) => (line.state, line.ok) = (format!("{}\n{}", why.text, why.output), false),
         Err(Unlaunched::Prevented(why)) => {

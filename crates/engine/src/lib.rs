@@ -32,5 +32,5 @@ pub use ports::local_port_range;
 pub use reply::{Advance, HeadCache, MAX_HEAD_BYTES, Reply, ReplyReader};
 pub use run::{LoadError, LoadOutput, RunOptions, prepare_thread, run};
 pub use schedule::Schedule;
-pub use tls::TlsError;
+pub use tls::{Secure, TlsError};
 pub use wire::{Progress, Ready, Received, Wire};

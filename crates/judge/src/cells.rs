@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck, LatencySummary,
-    Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population,
-    Profile, ProfiledBy, ProfiledFunction, format_duration,
+    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck,
+    LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
+    Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
 };
 
 use crate::asked::Asked;
@@ -55,6 +55,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
+        handshakes: handshakes(records, index),
         errors: failing.failed_share,
         failing,
         first_wrong: records.everywhere(index).find_map(|launch| measurement(launch)?.first_wrong.clone()),
@@ -176,6 +177,23 @@ fn profile(records: &Records, index: usize) -> Option<CellProfile> {
         share: measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),
         functions,
         missing,
+    })
+}
+
+/// The handshakes of its valid launches, where each request has a connection of its own.
+fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
+    let cell = &records.plan.cells[index];
+    if !cell.tls || cell.load.keep_alive {
+        return None;
+    }
+    let loads = || records.valid(index).filter_map(measurement);
+    let of = |count: fn(&TlsUse) -> u64| loads().filter_map(|load| load.tls.as_ref()).map(count).sum();
+    let medians: Vec<f64> = loads().filter_map(|load| load.latency_us.handshake.as_ref()?.p50).collect();
+    Some(CellHandshakes {
+        count: of(|tls| tls.handshakes),
+        resumed: of(|tls| tls.resumed),
+        failed: of(|tls| tls.failed),
+        p50_us: measured(&medians, "us"),
     })
 }
 

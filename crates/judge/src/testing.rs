@@ -277,6 +277,8 @@ pub(crate) fn cell_plan(target: &str, levels: &[(&str, Level)], connections: u32
         target_cpus: Vec::new(),
         rate_share: None,
         profile: false,
+        tls: false,
+        tls_resume: false,
         census: Some(false),
     }
 }
@@ -310,6 +312,7 @@ fn target(name: &str) -> Target {
         about: String::new(),
         reconstruction: name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned()),
         serves: Vec::new(),
+        tls: None,
         toolchain: None,
         build: None,
         launch,

@@ -330,6 +330,7 @@ mod tests {
             about: String::new(),
             reconstruction: None,
             serves: Vec::new(),
+            tls: None,
             toolchain: None,
             build: Some(BuildRecipe {
                 run: run.iter().map(|word| (*word).to_owned()).collect(),

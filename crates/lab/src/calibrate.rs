@@ -122,6 +122,7 @@ impl Calibrator<'_> {
             runtime: &runtime,
             settings: &BTreeMap::new(),
             cpus: &cpus,
+            tls: false,
             output: &self.folder.join("responder.log"),
         };
         let responder = self.launcher.launch(&spec, stop, &mut |_| ())?;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use model::{Census, WHOAMI};
+use ureq::tls::{TlsConfig, TlsProvider};
 
 use crate::scrape::asking;
 
@@ -25,10 +26,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const STACK_BYTES: usize = 256 * 1024;
 
 /// Has so many clients, or as many as there can be threads, ask at the same time who serves them.
-pub(crate) fn take(address: SocketAddr, clients: u32, keep_alive: bool) -> Census {
+pub(crate) fn take(address: SocketAddr, tls: bool, clients: u32, keep_alive: bool) -> Census {
     let clients = clients.min(MOST_CLIENTS);
     let gate = RwLock::new(());
-    let url = format!("http://{address}{WHOAMI}");
+    let url = format!("{}://{address}{WHOAMI}", if tls { "https" } else { "http" });
     let (clients, names) = std::thread::scope(|scope| {
         let closed = gate.write();
         let ask = || client(&url, keep_alive, &gate);
@@ -57,8 +58,18 @@ struct Answers {
     _agent: ureq::Agent,
 }
 
+/// Who it is has been checked by the load.
+fn any_certificate() -> TlsConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(provider)
+        .disable_verification(true)
+        .build()
+}
+
 fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Answers {
-    let agent: ureq::Agent = asking(TIMEOUT).max_idle_connections(1).build().into();
+    let agent: ureq::Agent = asking(TIMEOUT).max_idle_connections(1).tls_config(any_certificate()).build().into();
     let connection = if keep_alive { "keep-alive" } else { "close" };
     // Nobody asks before all are there.
     drop(gate.read());
@@ -100,16 +111,16 @@ mod tests {
 
     #[test]
     fn connections_are_told_from_requests() {
-        let kept = take(server(), 4, true);
+        let kept = take(server(), false, 4, true);
         assert_eq!((kept.clients, kept.asked, kept.answered, kept.units), (4, 20, 20, 4));
         assert!(kept.example.starts_with("thread "), "{kept:?}");
-        let closed = take(server(), 4, false);
+        let closed = take(server(), false, 4, false);
         assert_eq!((closed.answered, closed.units), (20, 20));
     }
 
     #[test]
     fn nobody_there_is_a_census_of_nobody() {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(take(address, 2, true), Census { clients: 2, asked: 10, ..Census::default() });
+        assert_eq!(take(address, false, 2, true), Census { clients: 2, asked: 10, ..Census::default() });
     }
 }

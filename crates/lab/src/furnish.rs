@@ -4,6 +4,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::tls;
+
 /// Bytes of the file that `/hash` reads.
 const DATA_BYTES: usize = 64 * 1024;
 
@@ -15,7 +17,8 @@ pub(crate) const DATA_FILE: &str = "data";
 /// # Errors
 /// When it cannot be written.
 pub fn furnish(scratch: &Path) -> std::io::Result<()> {
-    std::fs::write(scratch.join(DATA_FILE), data())
+    let mut files = std::iter::once((DATA_FILE, data())).chain(tls::files());
+    files.try_for_each(|(file, bytes)| std::fs::write(scratch.join(file), bytes))
 }
 
 /// The bytes of the file that `/hash` reads, which no compression or guess gives: a chain of digests.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{MonotonicClock, local_port_range};
-use model::{Clock, LaunchRecipe, Runtime, Target, TrialFailure, TrialStage, format_duration};
+use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
 use reaper::{Ended, Guarded, Order};
 
@@ -17,6 +17,7 @@ use crate::furnish::DATA_FILE;
 use crate::hint;
 use crate::printed::tail;
 use crate::probe::{self, Answer, Probe};
+use crate::tls::{self, Place};
 
 /// How often readiness is asked for.
 const READY_EVERY: Duration = Duration::from_millis(2);
@@ -46,6 +47,8 @@ pub struct LaunchSpec<'a> {
     pub settings: &'a BTreeMap<String, String>,
     /// CPUs it may use; empty leaves it to the kernel.
     pub cpus: &'a [u32],
+    /// Whether it is to serve TLS.
+    pub tls: bool,
     /// Where its output goes.
     pub output: &'a Path,
 }
@@ -77,6 +80,10 @@ pub trait Launcher {
 pub trait Running {
     /// Where it listens.
     fn address(&self) -> SocketAddr;
+    /// How it is spoken to there, where that is TLS.
+    fn tls(&self) -> Option<&Tls> {
+        None
+    }
     /// Where its runtime figures can be had.
     fn admin_address(&self) -> Option<SocketAddr>;
     /// Its process; none for a fake.
@@ -99,6 +106,7 @@ pub struct ProcessLauncher {
 struct Process {
     guarded: Guarded,
     address: SocketAddr,
+    tls: Option<Tls>,
     admin_address: SocketAddr,
     pid: u32,
     time_to_ready_ms: f64,
@@ -173,22 +181,32 @@ impl ProcessLauncher {
             free_ports().map_err(|error| Unready::Here(format!("there is no free port: {error}")))?;
         // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
         let scratch = scratch_folder();
-        let variables = self.variables(spec, port, admin_port, &scratch);
+        let tls = spoken(spec).map_err(Unready::Here)?;
+        let is_given = tls.is_some() && spec.target.tls == Some(TargetTls::Given);
+        let files = is_given.then(|| tls::variables(&scratch)).transpose().map_err(Unready::Here)?;
+        let mut variables = self.variables(spec, port, admin_port, &scratch);
+        variables.extend(files.iter().flatten().filter(|(name, _)| name.starts_with("TLS_")).cloned());
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
         let output = File::create(spec.output)
             .map_err(|error| Unready::Here(format!("cannot write {}: {error}", spec.output.display())))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
+            // What bourdon itself happens to have of the kind is not for the target.
+            for name in tls::VARIABLES {
+                command.env_remove(name);
+            }
             command.envs(spec.target.launch.env.iter().map(|(name, value)| (name, expand(value, &variables))));
             command.envs(&spec.runtime.env).envs(spec.settings);
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
             command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(DATA_FILE));
+            command.envs(files.iter().flatten().map(|(name, value)| (name, value)));
         })?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
             guarded,
             address: address(port),
+            tls,
             admin_address: address(admin_port),
             pid: 0,
             time_to_ready_ms: 0.0,
@@ -220,6 +238,7 @@ impl Process {
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         let (mut last, mut heard) = ("it does not listen".to_owned(), false);
         let mut looks = Looks::default();
+        let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
         while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
                 return Err(Unready::Not("interrupted".to_owned()));
@@ -232,7 +251,7 @@ impl Process {
                 });
             }
             let question = Probe { path, ..Probe::default() };
-            match probe::send(self.address, &question, READY_TIMEOUT) {
+            match probe::send(&place, &question, READY_TIMEOUT) {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     self.pid = started.pid;
@@ -299,6 +318,10 @@ impl Running for Process {
         self.address
     }
 
+    fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
     fn admin_address(&self) -> Option<SocketAddr> {
         Some(self.admin_address)
     }
@@ -318,6 +341,12 @@ impl Running for Process {
     fn stop(mut self: Box<Self>) {
         self.guarded.end();
     }
+}
+
+/// How a target is to be spoken to, where that is TLS.
+fn spoken(spec: &LaunchSpec<'_>) -> Result<Option<Tls>, String> {
+    let no_tls = || format!("`{}` does not say that it can serve TLS", spec.target.name);
+    spec.tls.then(|| tls::spoken(spec.target.tls.as_ref().ok_or_else(no_tls)?)).transpose()
 }
 
 /// What others call an executable by: the name of its file. Where that has been replaced, as by a rebuild during a run, it

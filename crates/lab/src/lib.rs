@@ -23,6 +23,7 @@ mod profiler;
 mod rates;
 mod scrape;
 mod session;
+mod tls;
 mod trial;
 
 pub use build::{BuildError, Builder, Built};

@@ -1,10 +1,12 @@
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MonotonicClock, Reply, ReplyReader};
 use httparse::Status;
 use model::{Clock, ReplyExpectation, WrongReply};
+
+use crate::tls::Place;
 
 /// One request, sent on a connection of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,30 +42,62 @@ const MOST_HEADERS: usize = 256;
 ///
 /// # Errors
 /// When the server cannot be reached, does not answer within `timeout`, or answers something else than HTTP.
-pub(crate) fn send(address: SocketAddr, probe: &Probe<'_>, timeout: Duration) -> std::io::Result<Answer> {
+pub(crate) fn send(place: &Place, probe: &Probe<'_>, timeout: Duration) -> std::io::Result<Answer> {
     let deadline_ns = MonotonicClock.now_ns() + timeout.as_nanos() as u64;
-    let mut stream = TcpStream::connect_timeout(&address, timeout)?;
-    stream.set_write_timeout(Some(timeout))?;
+    let address = place.address;
+    let stream = Until { stream: TcpStream::connect_timeout(&address, timeout)?, deadline_ns };
     let method = if probe.method.is_empty() { "GET" } else { probe.method };
     let (path, length) = (probe.path, probe.body.len());
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
     );
-    stream.write_all(&[head.as_bytes(), probe.body].concat())?;
-    read_reply(&mut stream, &probe.expect, deadline_ns)
+    let request = [head.as_bytes(), probe.body].concat();
+    match &place.secure {
+        None => exchange(stream, &request, &probe.expect),
+        Some(secure) => exchange(secure.over(stream).map_err(std::io::Error::other)?, &request, &probe.expect),
+    }
 }
 
-/// Reads until the deadline at the latest: a reply that drips for ever must not keep anybody waiting.
-fn read_reply(stream: &mut TcpStream, expect: &ReplyExpectation, deadline_ns: u64) -> std::io::Result<Answer> {
+/// A connection that ends at a moment: what drips for ever must not keep anybody waiting.
+struct Until {
+    stream: TcpStream,
+    deadline_ns: u64,
+}
+
+impl Until {
+    fn left(&self) -> std::io::Result<Option<Duration>> {
+        match self.deadline_ns.saturating_sub(MonotonicClock.now_ns()) {
+            0 => Err(ErrorKind::TimedOut.into()),
+            ns => Ok(Some(Duration::from_nanos(ns))),
+        }
+    }
+}
+
+impl Read for Until {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Until {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn exchange(mut stream: impl Read + Write, request: &[u8], expect: &ReplyExpectation) -> std::io::Result<Answer> {
+    stream.write_all(request)?;
+    stream.flush()?;
     let (mut reader, mut cache) = (ReplyReader::default(), HeadCache::default());
     let (mut taken, mut buffer, mut start) = (0, [0; 16 * 1024], Vec::new());
     loop {
-        let left = Duration::from_nanos(deadline_ns.saturating_sub(MonotonicClock.now_ns()));
-        if left.is_zero() {
-            return Err(ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
         let count = stream.read(&mut buffer)?;
         taken += count;
         // The reply reader keeps no head; this is as much as it takes for one.
@@ -137,7 +171,7 @@ mod tests {
                 // A probe that has seen enough hangs up.
                 let _ = pieces.iter().try_for_each(|piece| stream.write_all(piece.as_bytes()));
             });
-            send(address, &Probe { path: "/", ..Probe::default() }, Duration::from_secs(10))
+            send(&Place::plain(address), &Probe { path: "/", ..Probe::default() }, Duration::from_secs(10))
         })
     }
 

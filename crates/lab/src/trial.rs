@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::{LoadError, LoadOutput, MonotonicClock, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Interval, Load, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, TrialFailure,
+    CellPlan, Interval, Load, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, Tls, TrialFailure,
     TrialRecord, TrialSpec, TrialStage,
 };
 use observe::{Observer, ProcSource};
@@ -155,6 +155,7 @@ fn launch(
         runtime: &runtime,
         settings: &cell.settings,
         cpus: &cell.target_cpus,
+        tls: cell.tls,
         output,
     };
     tools.launcher.launch(&spec, stop, waiting)
@@ -189,7 +190,7 @@ impl Rungs<'_> {
             format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)")
         })?;
         let profiler = cell.profile.then(|| self.profile(cell));
-        let mut load = load_spec(self.plan, cell, self.running.address());
+        let mut load = load_spec(self.plan, cell, self.running.address(), self.running.tls());
         // The target is still asked under its own name.
         load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
         let mut log = Vec::new();
@@ -201,7 +202,7 @@ impl Rungs<'_> {
             std::thread::sleep(SETTLE);
         }
         let census = (cell.takes_census() && ended.is_none() && !stop.load(Ordering::Relaxed))
-            .then(|| census::take(self.running.address(), cell.load.connections, cell.load.keep_alive));
+            .then(|| census::take(self.running.address(), cell.tls, cell.load.connections, cell.load.keep_alive));
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
         match loaded {
@@ -291,11 +292,11 @@ fn start_spread_ns(cell: &CellPlan) -> u64 {
     (cell.handler_delay_ns + cell.load.network_delay_ns).min(cell.load.warm_up_ns)
 }
 
-fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr) -> LoadSpec {
+fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr, tls: Option<&Tls>) -> LoadSpec {
     let load = Load { mix: cell.load.mix.clone().at_host(&address.to_string()), ..cell.load.clone() };
     LoadSpec {
         address,
-        tls: None,
+        tls: tls.map(|tls| Tls { resumption: cell.tls_resume, ..tls.clone() }),
         sources: Vec::new(),
         start_spread_ns: start_spread_ns(cell),
         threads: plan.generator.threads.min(load.connections),

@@ -207,6 +207,9 @@ pub struct CellAnalysis {
     /// Where the target's CPU time went; null where no profile was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<CellProfile>,
+    /// The TLS handshakes of connections that are made under load; null where they are not, or not over TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshakes: Option<CellHandshakes>,
     /// Share of requests that went wrong.
     pub errors: f64,
     /// That share against what is allowed, and whether content was wrong in any launch.
@@ -232,6 +235,19 @@ pub struct CellCourse {
     pub steady_throughput: Option<Measured>,
     /// The most that was cut from the start of a window, as a share of it; null without a steady figure.
     pub cut: Option<f64>,
+}
+
+/// The TLS handshakes of a cell's launches, over their whole loads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellHandshakes {
+    /// Those that came to their end.
+    pub count: u64,
+    /// Those of them that resumed an earlier session.
+    pub resumed: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// How long half of them took at most, over the launches.
+    pub p50_us: Measured,
 }
 
 /// The CPU profiles of a cell's launches.

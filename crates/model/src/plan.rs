@@ -346,6 +346,12 @@ pub struct CellPlan {
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
+    /// Whether its load is over TLS.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls: bool,
+    /// Whether a new connection may resume the TLS session of an earlier one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tls_resume: bool,
     /// Whether it is counted how many units of execution serve its connections. Plans from before do not say: theirs are
     /// the cells that load `/whoami`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::NS_PER_S;
+use crate::{NS_PER_S, Trust};
 
 /// A server under test and how to build, launch and recognise it. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Target {
     pub build: Option<BuildRecipe>,
     /// How it is launched.
     pub launch: LaunchRecipe,
+    /// How it serves TLS where a cell asks for that; none where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TargetTls>,
     /// Settings it understands, by factor name.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
@@ -54,6 +57,7 @@ impl Target {
             about: String::new(),
             reconstruction: None,
             serves: Vec::new(),
+            tls: None,
             toolchain: None,
             build: None,
             launch,
@@ -82,6 +86,16 @@ pub const ENDPOINTS: [&str; 10] =
 
 /// The runtime that stands for the toolchain on PATH.
 pub const CURRENT_RUNTIME: &str = "current";
+
+/// How a target serves TLS. Where no cell asks for it, it is launched without `TLS_CERT` and `TLS_KEY` and serves plainly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetTls {
+    /// With the certificate and the key that it is given as the files `TLS_CERT` and `TLS_KEY` name.
+    Given,
+    /// With a certificate of its own, which is checked like this.
+    Own(Trust),
+}
 
 /// A tool looked for on PATH.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -160,6 +160,10 @@ fn condition(factor: &str, level: &Level) -> String {
         ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
         ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
         ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
+        ("tls", Level::Text(text)) if text == "true" => "over TLS".to_owned(),
+        ("tls", Level::Text(text)) if text == "false" => "no TLS".to_owned(),
+        ("tls_resume", Level::Text(text)) if text == "true" => "sessions resumed".to_owned(),
+        ("tls_resume", Level::Text(text)) if text == "false" => "full handshakes".to_owned(),
         ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
         ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
         ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
@@ -189,6 +193,8 @@ mod tests {
         assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
         let near = [("network_delay", text("0ms")), ("profile", text("false"))];
         assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
+        let secured = [("tls", text("true")), ("tls_resume", text("false"))];
+        assert_eq!(conditions(&cell(&secured)), "over TLS, full handshakes");
         let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
         assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
         let open =

@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::conditions::{Conditions, conditions, without};
-use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds};
+use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds, thousands};
 use crate::words::{latency, mark_meaning, profile, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
@@ -81,6 +81,19 @@ impl Group<'_> {
     pub(crate) fn profiles(&self) -> impl Iterator<Item = String> {
         // That it is a profile goes without saying.
         self.rows.iter().filter_map(|row| profile(row.cell, &conditions(&without(&row.conditions, &["profile"]))))
+    }
+
+    /// The handshakes of each row whose connections are made under load over TLS.
+    pub(crate) fn handshakes(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().filter_map(|row| {
+            let seen = row.cell.handshakes.as_ref()?;
+            let alike = row.conditions.0.is_empty();
+            let name = if alike { row.name.join(", ") } else { conditions(&row.conditions) };
+            let p50 = estimate(&seen.p50_us, duration_us);
+            let failed = if seen.failed > 0 { format!(", {} failed", thousands(seen.failed)) } else { String::new() };
+            let (count, resumed) = (counted(seen.count, "TLS handshake", "TLS handshakes"), thousands(seen.resumed));
+            Some(format!("{name}: {count}, {resumed} of them resumed{failed}; half took {p50} at most"))
+        })
     }
 
     fn is_by_target(&self) -> bool {

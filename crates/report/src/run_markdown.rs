@@ -61,7 +61,7 @@ fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
         notes.extend(missing(group).iter().chain(&memory(group)).map(|text| escape(text)));
-        notes.extend(group.profiles().map(|text| escape(&text)));
+        notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
     parts.extend(ties(groups).map(str::to_owned));

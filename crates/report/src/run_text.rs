@@ -59,7 +59,7 @@ fn tables(page: &mut Page, conditions: &Conditions, groups: &[Group<'_>]) {
         for line in join(&marks, " · ", page.width() - 2) {
             page.line(Tint::Unsure, &format!("  {line}"));
         }
-        for text in group.profiles() {
+        for text in group.handshakes().chain(group.profiles()) {
             page.paragraph(2, Tint::Dim, &text);
         }
     }

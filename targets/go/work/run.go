@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -93,6 +94,9 @@ func run(ctx context.Context, name string, getenv func(string) string, stderr io
 	ln, err := listen("PORT", s.Port)
 	if err != nil {
 		return fail(exitServe, err)
+	}
+	if s.TLS != nil {
+		ln = tls.NewListener(ln, s.TLS)
 	}
 	if err = serve(ctx, ln, server, grace); err != nil {
 		return fail(exitServe, err)

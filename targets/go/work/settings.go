@@ -1,6 +1,7 @@
 package work
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,8 @@ type Settings struct {
 	ReadHeaderTimeout time.Duration
 	WriteTimeout      time.Duration
 	IdleTimeout       time.Duration
+
+	TLS *tls.Config // nil: no TLS
 
 	DataFile string // empty: /hash is not available
 
@@ -76,6 +79,10 @@ func SettingsFrom(getenv func(string) string) (Settings, error) {
 		if err := readable(s.DataFile); err != nil {
 			return s, fmt.Errorf("DATA_FILE=%q cannot be used (%v); set it to a file this process can read, or leave it unset to do without /hash", s.DataFile, err)
 		}
+	}
+
+	if s.TLS, err = secured(getenv); err != nil {
+		return s, err
 	}
 
 	s.Routes = getenv("ROUTES")
@@ -136,6 +143,20 @@ func duration(getenv func(string) string, name string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s=%q is not a duration; set it to a number with a unit, such as 10ms or 1s, or leave it unset", name, text)
 	}
 	return d, nil
+}
+
+// secured is how the server speaks TLS, with the certificate in the file
+// TLS_CERT and its key in TLS_KEY: over HTTP/1.1 alone, as all targets do.
+func secured(getenv func(string) string) (*tls.Config, error) {
+	cert, key := getenv("TLS_CERT"), getenv("TLS_KEY")
+	if cert == "" && key == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("TLS_CERT=%q with TLS_KEY=%q cannot be used (%v); set them to a certificate and its key as PEM files, or leave both unset", cert, key, err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}, nil
 }
 
 // readable says why the file at path cannot serve as the data of /hash.

@@ -1,8 +1,6 @@
 // The target node-http: Node's own HTTP server, without a framework.
 
-import http from "node:http";
-
-import { fromHttpServer, main } from "../work/run.js";
+import { createServer, fromHttpServer, main } from "../work/run.js";
 import { SUBMIT_LIMIT, TOO_LARGE } from "../work/work.js";
 
 main("node-http", build);
@@ -40,7 +38,7 @@ function build(settings, work) {
     return req.method === "GET" ? get(path, mark < 0 ? "" : req.url.slice(mark + 1)) : NOT_FOUND;
   }
 
-  const server = http.createServer(async (req, res) => {
+  const server = createServer(settings, async (req, res) => {
     let reply;
     try {
       reply = await answer(req);

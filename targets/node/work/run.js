@@ -2,6 +2,8 @@
 
 import cluster from "node:cluster";
 import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { readSettings, SettingError } from "./settings.js";
@@ -36,6 +38,11 @@ export async function main(name, build) {
     throw error;
   }
   process.exit(0);
+}
+
+/** One of Node's own servers, over TLS where that is asked for. */
+export function createServer({ tls }, handler) {
+  return tls ? https.createServer(tls, handler) : http.createServer(handler);
 }
 
 /** A target's server from one of Node's own, with the timeouts that are asked for. */

@@ -1,6 +1,7 @@
 // What a target is told through its environment.
 
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 
 // A timer that is set for longer than this fires at once.
 const LONGEST_MS = 2 ** 31 - 1;
@@ -27,6 +28,7 @@ export function readSettings(env) {
     readHeaderTimeoutMs: duration(env, "READ_HEADER_TIMEOUT"),
     idleTimeoutMs: duration(env, "IDLE_TIMEOUT"),
     dataFile: dataFile(env),
+    tls: tls(env),
   };
   if (settings.adminPort === settings.port) {
     const cure = "give it a port of its own or leave it unset";
@@ -66,6 +68,20 @@ function duration(env, name) {
   if (ms <= LONGEST_MS) return ms;
   const cure = "set it to a number with a unit, such as 10ms or 1s and at most 24 days, or leave it unset";
   throw new SettingError(`${quoted(env, name)} is not a duration; ${cure}`);
+}
+
+/** The certificate and its key, as PEM; undefined for no TLS. */
+function tls(env) {
+  if (!env.TLS_CERT && !env.TLS_KEY) return undefined;
+  try {
+    const pair = { cert: readFileSync(env.TLS_CERT ?? ""), key: readFileSync(env.TLS_KEY ?? "") };
+    createSecureContext(pair);
+    return pair;
+  } catch (error) {
+    const cure = "set them to a certificate and its key as PEM files, or leave both unset";
+    const named = `${quoted(env, "TLS_CERT")} with ${quoted(env, "TLS_KEY")}`;
+    throw new SettingError(`${named} cannot be used (${error.code ?? error.message}); ${cure}`);
+  }
 }
 
 function dataFile(env) {

@@ -14,6 +14,7 @@ const UNSET = {
   readHeaderTimeoutMs: undefined,
   idleTimeoutMs: undefined,
   dataFile: undefined,
+  tls: undefined,
 };
 
 test("settings come from the environment", (t) => {
@@ -40,6 +41,7 @@ test("settings come from the environment", (t) => {
     readHeaderTimeoutMs: 10,
     idleTimeoutMs: 0,
     dataFile: file,
+    tls: undefined,
   });
 });
 

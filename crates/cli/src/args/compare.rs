@@ -96,6 +96,22 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) generator: GeneratorArgs,
 
+    /// Load over TLS: each server is given a certificate, and its key, in the files $TLS_CERT and $TLS_KEY
+    #[arg(long)]
+    pub(crate) tls: bool,
+
+    /// Load over TLS, and check the servers' own certificate by those in this PEM file, as `bourdon load` does
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["insecure", "tls"])]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Load over TLS, and take any certificate
+    #[arg(short = 'k', long, conflicts_with = "tls")]
+    pub(crate) insecure: bool,
+
+    /// Let a new connection resume the TLS session of an earlier one; otherwise each makes a full handshake
+    #[arg(long)]
+    pub(crate) tls_resume: bool,
+
     /// The status a good reply has [default: 200]
     #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(100..=599))]
     pub(crate) expect_status: Option<u16>,

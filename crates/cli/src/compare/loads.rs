@@ -186,7 +186,8 @@ impl SavedLoad {
 fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result<Draft, Failure> {
     let load = SavedLoad::deserialize(asked).ok().and_then(SavedLoad::load);
     let load = load.ok_or_else(|| foreign(path, "it does not say what was asked for"))?;
-    let server = Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/" };
+    let server =
+        Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/", tls: None };
     let server = server.target().map_err(Failure::usage)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut draft = super::draft(args, &name, "Which is faster?".to_owned(), vec![server], load);

@@ -205,6 +205,7 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
         machine: Machine { cpus: run::cpus() },
         targets,
         load,
+        tls_resume: args.tls_resume,
     };
     asked.draft()
 }

@@ -50,7 +50,7 @@ pub(super) fn refuse_strangers(args: &CompareArgs, form: Form) -> Result<(), Fai
 }
 
 /// Each option that not every form has: whether it was given, and where it belongs.
-fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 15] {
+fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 19] {
     const LAUNCHED: &[Form] = &[Commands, Experiment];
     let generator = args.generator.asked();
     [
@@ -60,6 +60,10 @@ fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 15] {
         ("--warm-up", args.warm_up.is_some(), &[Commands]),
         ("--path", args.path.is_some(), &[Commands]),
         ("--ready", args.ready.is_some(), &[Commands]),
+        ("--tls", args.tls, &[Commands]),
+        ("--ca", args.ca.is_some(), &[Commands]),
+        ("--insecure", args.insecure, &[Commands]),
+        ("--tls-resume", args.tls_resume, &[Commands]),
         ("--expect-status", args.expect_status.is_some(), &[Commands]),
         ("--expect-body", args.expect_body.is_some(), &[Commands]),
         ("--margin", args.margin.is_some(), &[Commands, Loads]),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use model::{
     Arrivals, Draft, Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent,
-    Target,
+    Target, TargetTls, Trust,
 };
 
 use super::revisions::Revision;
 use super::{NAME, times};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
-use crate::experiment::Server;
+use crate::experiment::{Server, authorities_in};
 
 /// Window when none is asked for: with launches and warm-ups, two servers take two minutes.
 const WINDOW_NS: u64 = 3 * NS_PER_S;
@@ -90,7 +90,7 @@ impl Arm {
     fn target(&self, args: &CompareArgs) -> Result<Target, String> {
         let ready = args.ready.as_deref().unwrap_or(args.path());
         let Arm { name, title, run, build, cwd } = self;
-        Server { name, title, run, build: build.as_deref(), cwd, ready }.target()
+        Server { name, title, run, build: build.as_deref(), cwd, ready, tls: tls(args)? }.target()
     }
 }
 
@@ -124,6 +124,17 @@ pub(super) fn get(path: &str) -> Request {
         headers: Vec::new(),
         body: Vec::new(),
         version: HttpVersion::Http11,
+    }
+}
+
+/// How both serve TLS; none where they do not.
+fn tls(args: &CompareArgs) -> Result<Option<TargetTls>, String> {
+    match &args.ca {
+        Some(file) => authorities_in(file).map(|trust| Some(TargetTls::Own(trust))),
+        None if args.insecure => Ok(Some(TargetTls::Own(Trust::Anyone))),
+        None if args.tls => Ok(Some(TargetTls::Given)),
+        None if args.tls_resume => Err("--tls-resume is about TLS; add --tls, --ca FILE or --insecure".to_owned()),
+        None => Ok(None),
     }
 }
 

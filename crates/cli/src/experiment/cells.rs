@@ -79,12 +79,14 @@ impl Ground<'_> {
             }
             levels.insert(factor.name.clone(), level);
         }
+        check_tls(&load, entrant)?;
         let runtime = runtime.map_or_else(|| default_runtime(table, entrant), Ok)?;
         self.fill_in(&mut levels, entrant, &load, &runtime);
         let handler_delay_ns = handler_delay(entrant, &load, choice)?;
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
         let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
+        let (tls, tls_resume) = (load.asks_for_tls().is_some(), load.tls_resume()?);
         let load = load.cell((self.warm_up(entrant), window_ns), self.seed, routes.as_ref())?;
         let cell = CellPlan {
             levels: Cell(levels),
@@ -96,6 +98,8 @@ impl Ground<'_> {
             target_cpus,
             rate_share,
             profile,
+            tls,
+            tls_resume,
         };
         Ok((cell, arrivals))
     }
@@ -128,6 +132,18 @@ impl Ground<'_> {
         let delays = if self.quick { DELAYS_IN_A_QUICK_WINDOW } else { DELAYS_IN_A_WINDOW };
         self.trials.window_ns.max(delay_ns.saturating_mul(delays))
     }
+}
+
+/// A load over TLS needs a target that can serve it.
+fn check_tls(load: &Load, entrant: &Entrant) -> Read<()> {
+    let Some(span) = load.asks_for_tls().filter(|_| entrant.target.tls.is_none()) else { return Ok(()) };
+    let cure = match entrant.origin {
+        Origin::Own => {
+            "if it can, write `tls = true` in its [[target]]: it finds its certificate in $TLS_CERT and $TLS_KEY"
+        }
+        _ => "leave it out of this table, or write `tls = false`",
+    };
+    Err(Fault::new(span, format!("`{}` does not say that it can serve TLS", entrant.target.name)).help(cure))
 }
 
 /// Every choice of one value for each factor; the last factor varies fastest.

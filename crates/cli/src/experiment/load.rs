@@ -27,6 +27,8 @@ pub(super) enum LoadKey {
     Connections,
     Pipeline,
     KeepAlive,
+    Tls,
+    TlsResume,
     Http,
     Timeout,
     NetworkDelay,
@@ -37,7 +39,7 @@ pub(super) enum LoadKey {
 
 impl LoadKey {
     /// Every key with its name.
-    pub(super) const ALL: [(&str, LoadKey); 14] = [
+    pub(super) const ALL: [(&str, LoadKey); 16] = [
         ("path", LoadKey::Path),
         ("method", LoadKey::Method),
         ("body", LoadKey::Body),
@@ -46,6 +48,8 @@ impl LoadKey {
         ("connections", LoadKey::Connections),
         ("pipeline", LoadKey::Pipeline),
         ("keep_alive", LoadKey::KeepAlive),
+        ("tls", LoadKey::Tls),
+        ("tls_resume", LoadKey::TlsResume),
         ("http", LoadKey::Http),
         ("timeout", LoadKey::Timeout),
         ("network_delay", LoadKey::NetworkDelay),
@@ -75,7 +79,7 @@ impl LoadKey {
             LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),
             LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
             LoadKey::Pipeline => Value::Whole(pipeline(item)?),
-            LoadKey::KeepAlive => Value::Flag(item.flag()?),
+            LoadKey::KeepAlive | LoadKey::Tls | LoadKey::TlsResume => Value::Flag(item.flag()?),
             LoadKey::Http => text(item.word(&["1.1", "1.0"])?),
             LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
             LoadKey::NetworkDelay => Value::DurationNs(network_delay(item)?),
@@ -300,6 +304,26 @@ impl Load {
         self.get(key) == Some(&Value::Flag(true))
     }
 
+    /// The place of what asks for TLS, where the load is over TLS.
+    pub(super) fn asks_for_tls(&self) -> Option<Span> {
+        self.values.get(&LoadKey::Tls).filter(|_| self.flag(LoadKey::Tls)).map(|placed| placed.span.clone())
+    }
+
+    /// Whether sessions are resumed.
+    pub(super) fn tls_resume(&self) -> Read<bool> {
+        let (resume, span) = (self.flag(LoadKey::TlsResume), self.values.get(&LoadKey::TlsResume));
+        if resume && !self.flag(LoadKey::Tls) {
+            return Err(Fault::new(
+                span.map_or(0..0, |placed| placed.span.clone()),
+                "there is no session to resume without TLS",
+            )
+            .help(
+                "write `tls = true` as well, or leave `tls_resume` out; cells without TLS belong into another [[vary]]",
+            ));
+        }
+        Ok(resume)
+    }
+
     /// The path without its query.
     pub(super) fn path_alone(&self) -> &str {
         let path = self.text(LoadKey::Path).unwrap_or("/");
@@ -410,6 +434,8 @@ fn defaults() -> BTreeMap<LoadKey, Placed> {
         (LoadKey::Connections, Value::Whole(100)),
         (LoadKey::Pipeline, Value::Whole(1)),
         (LoadKey::KeepAlive, Value::Flag(true)),
+        (LoadKey::Tls, Value::Flag(false)),
+        (LoadKey::TlsResume, Value::Flag(false)),
         (LoadKey::Http, text("1.1")),
         (LoadKey::NetworkDelay, Value::DurationNs(0)),
         (LoadKey::ExpectStatus, Value::Whole(200)),

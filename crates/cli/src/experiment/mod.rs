@@ -30,6 +30,7 @@ use diagnostic::Diagnostic;
 pub(crate) use diagnostic::Fault;
 pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
+pub(crate) use recipe::authorities_in;
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
 pub(crate) use target_file::target;

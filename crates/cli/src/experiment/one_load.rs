@@ -6,7 +6,7 @@ use std::path::Path;
 use judge::thresholds::ALLOWED_FAILURES;
 use model::{
     Blocks, BuildRecipe, CURRENT_RUNTIME, Cell, CellPlan, Draft, LaunchRecipe, Level, Load, Metric, PLAN_SCHEMA,
-    READY_WITHIN_NS, Target, WHOAMI,
+    READY_WITHIN_NS, Target, TargetTls, WHOAMI,
 };
 
 use super::factor::TARGET;
@@ -38,8 +38,10 @@ pub(crate) struct OneLoad<'a> {
     pub(crate) machine: Machine,
     /// The targets; of two, that of which ratios are taken comes first.
     pub(crate) targets: Vec<Target>,
-    /// The load on each.
+    /// The load on each; over TLS where the target serves that.
     pub(crate) load: Load,
+    /// Whether a new connection may resume the TLS session of an earlier one.
+    pub(crate) tls_resume: bool,
 }
 
 impl OneLoad<'_> {
@@ -56,6 +58,8 @@ impl OneLoad<'_> {
             target_cpus: share.target.clone(),
             rate_share: None,
             profile: false,
+            tls: target.tls.is_some(),
+            tls_resume: self.tls_resume,
             census: Some(self.load.mix.first().request.path == WHOAMI),
         };
         Draft {
@@ -104,6 +108,8 @@ pub(crate) struct Server<'a> {
     pub(crate) cwd: &'a Path,
     /// What answers once it is ready.
     pub(crate) ready: &'a str,
+    /// How it serves TLS, where it does.
+    pub(crate) tls: Option<TargetTls>,
 }
 
 impl Server<'_> {
@@ -127,7 +133,7 @@ impl Server<'_> {
             ready_within_ns: READY_WITHIN_NS,
             warm_within_ns: 0,
         };
-        Ok(Target { title: self.title.to_owned(), build, ..Target::of(self.name, launch) })
+        Ok(Target { title: self.title.to_owned(), build, tls: self.tls, ..Target::of(self.name, launch) })
     }
 }
 

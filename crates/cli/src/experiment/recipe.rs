@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::{BuildRecipe, READY_WITHIN_NS, Runtime, Setting, SettingKind, parse_duration};
+use model::{BuildRecipe, READY_WITHIN_NS, Runtime, Setting, SettingKind, TargetTls, Tls, Trust, parse_duration};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{FactorKind, Value};
 use super::section::{Item, Section};
+use crate::bounded;
 
 /// Stands for the file that the build makes.
 pub(super) const TARGET_BIN: &str = "$TARGET_BIN";
@@ -75,6 +76,41 @@ fn check_variable(name: &str, span: Span) -> Read<()> {
 pub(super) fn path_in(folder: &Path, path: &str) -> PathBuf {
     let joined: PathBuf = folder.join(path).components().collect();
     std::path::absolute(&joined).unwrap_or(joined)
+}
+
+/// How a target serves TLS: `true` with the certificate that it is given, else with its own.
+pub(super) fn tls(item: Item, folder: &Path) -> Read<Option<TargetTls>> {
+    if !item.is_table() {
+        return Ok(item.flag()?.then_some(TargetTls::Given));
+    }
+    let section = item.section("`tls`")?;
+    section.only(&["ca", "insecure"])?;
+    let (ca, insecure) = (section.get("ca"), section.read("insecure", |item| item.flag())?.unwrap_or_default());
+    let trust = match ca {
+        Some(file) if !insecure => authorities(file, folder)?,
+        None if insecure => Trust::Anyone,
+        _ => {
+            let fault = item.fault("`tls` does not say how the target's own certificate is checked");
+            return Err(fault.help("write `tls = { ca = \"ca.pem\" }`, or `tls = { insecure = true }` to take any"));
+        }
+    };
+    Ok(Some(TargetTls::Own(trust)))
+}
+
+/// The certificates that a file names, which must be ones that a load can be secured by.
+fn authorities(item: Item, folder: &Path) -> Read<Trust> {
+    let file = path_in(folder, item.text()?);
+    let cure = "name a PEM file with the certificate of the authority that signed the server's";
+    authorities_in(&file).map_err(|why| item.fault(why).help(cure))
+}
+
+/// The certificates in a file, which must be ones that a load can be secured by.
+pub(crate) fn authorities_in(file: &Path) -> Result<Trust, String> {
+    let shown = file.display();
+    let pem = bounded::read_text(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let tls = Tls { server_name: "localhost".to_owned(), trust: Trust::Authorities(pem), resumption: false };
+    engine::Secure::new(&tls).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(tls.trust)
 }
 
 /// The settings, by the word experiments use.

@@ -10,7 +10,7 @@ use specimens::{Kind, Settings};
 use super::diagnostic::{Read, Span};
 use super::load;
 use super::recipe::{
-    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, warm_within_ns, words,
+    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, tls, warm_within_ns, words,
 };
 use super::section::{Item, Section};
 
@@ -119,7 +119,7 @@ impl<'a> Roster<'a> {
     }
 }
 
-const OWN_KEYS: [&str; 12] = [
+const OWN_KEYS: [&str; 13] = [
     "name",
     "title",
     "run",
@@ -127,6 +127,7 @@ const OWN_KEYS: [&str; 12] = [
     "ready_within",
     "warm_within",
     "metrics",
+    "tls",
     "build",
     "env",
     "cwd",
@@ -155,6 +156,7 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
     };
     Ok(Target {
         title: table.read("title", |item| item.text())?.unwrap_or(&name).to_owned(),
+        tls: table.read("tls", |item| tls(item, base))?.flatten(),
         build,
         settings: table.read("settings", settings)?.unwrap_or_default(),
         runtimes: table.read("runtimes", runtimes)?.unwrap_or_default(),

@@ -6,7 +6,7 @@ use model::{BuildRecipe, ENDPOINTS, LaunchRecipe, Target, Toolchain};
 
 use super::diagnostic::{Diagnostic, Read};
 use super::recipe::{
-    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, warm_within_ns, words,
+    environment, launch_words, name, path_in, ready_within_ns, runtimes, settings, tls, warm_within_ns, words,
 };
 use super::section::{Item, Section, parse};
 use super::{Source, load};
@@ -14,7 +14,7 @@ use super::{Source, load};
 /// Where every target tells of its runtime, by the contract.
 const METRICS: &str = "/metrics";
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "title",
     "language",
@@ -22,6 +22,7 @@ const KEYS: [&str; 12] = [
     "about",
     "reconstruction",
     "serves",
+    "tls",
     "toolchain",
     "build",
     "launch",
@@ -56,6 +57,7 @@ fn read(text: &str, folder: &Path) -> Read<Target> {
         about: text_of("about")?.unwrap_or_default(),
         reconstruction: text_of("reconstruction")?,
         serves,
+        tls: file.read("tls", |item| tls(item, folder))?.flatten(),
         toolchain: file.read("toolchain", |item| toolchain(&item.section("[toolchain]")?))?,
         launch,
         build,

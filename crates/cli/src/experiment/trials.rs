@@ -7,6 +7,7 @@ use model::{Blocks, Cell, CellPlan, NS_PER_S};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Factor, FactorKind, Placed, TARGET};
+use super::load::LoadKey;
 use super::roster::Roster;
 use super::section::{Item, Section};
 use super::vary::Vary;
@@ -71,6 +72,9 @@ pub(super) fn ladder(item: Item, vary: &Vary) -> Read<String> {
     let name = item.text()?;
     let help = "a ladder climbs the load on one launch: write `ladder = \"connections\"` and vary `connections`";
     match vary.kind(name) {
+        Some(FactorKind::Load(LoadKey::Tls)) => {
+            return Err(item.fault(format!("`{name}` cannot change while a server runs")).help(help));
+        }
         Some(FactorKind::Load(_)) => {}
         Some(_) => return Err(item.fault(format!("`{name}` cannot change while a server runs")).help(help)),
         None => return Err(item.fault(format!("this experiment does not vary `{name}`")).help(help)),

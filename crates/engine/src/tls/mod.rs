@@ -9,8 +9,7 @@ mod sessions;
 use model::TlsUse;
 use rustix::io::Errno;
 
-pub(crate) use secure::Secure;
-pub use secure::TlsError;
+pub use secure::{Secure, TlsError};
 use session::{Session, Step, Stop};
 
 use crate::wire::{Progress, REFUSED, Ready, Received, Wire};

@@ -1,5 +1,6 @@
 //! What all connections of a load agree on: whose word is taken, and how sessions are kept.
 
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +14,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    StreamOwned,
+};
 
 use super::certificate::{self, Kind};
 use super::sessions::Sessions;
@@ -45,15 +49,19 @@ pub enum TlsError {
 }
 
 /// What each connection is secured by; a clone shares it.
-#[derive(Clone)]
-pub(crate) struct Secure {
+#[derive(Debug, Clone)]
+pub struct Secure {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     own: Arc<NoCertificate>,
 }
 
 impl Secure {
-    pub(crate) fn new(tls: &Tls) -> Result<Self, TlsError> {
+    /// What a load is secured by.
+    ///
+    /// # Errors
+    /// When what is to be trusted is not a certificate, or the name not one.
+    pub fn new(tls: &Tls) -> Result<Self, TlsError> {
         let name =
             ServerName::try_from(tls.server_name.clone()).map_err(|_| TlsError::Name(tls.server_name.clone()))?;
         let provider = Arc::new(ring::default_provider());
@@ -78,6 +86,14 @@ impl Secure {
     /// Whether a server has asked for a client's certificate.
     pub(super) fn was_asked(&self) -> bool {
         self.own.asked.load(Ordering::Relaxed)
+    }
+
+    /// A connection beside a load: one that may block.
+    ///
+    /// # Errors
+    /// When rustls refuses.
+    pub fn over<S: Read + Write>(&self, stream: S) -> Result<StreamOwned<ClientConnection, S>, TlsError> {
+        Ok(StreamOwned::new(ClientConnection::new(self.config.clone(), self.name.clone())?, stream))
     }
 
     /// The beginning of one connection.

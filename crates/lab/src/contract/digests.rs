@@ -1,12 +1,11 @@
 //! `/hash`: that the work is done, with nonces and passes that nobody can have prepared for.
 
-use std::net::SocketAddr;
-
 use fastrand::Rng;
 use sha2::{Digest, Sha256};
 
 use super::{Breach, Check, TEXT, ask, expecting, word};
 use crate::probe::Probe;
+use crate::tls::Place;
 
 /// How often the file is hashed at most: enough that a pass left out is not an accident.
 const MOST_PASSES: u32 = 9;
@@ -20,7 +19,7 @@ pub(super) fn digest(data: &[u8], passes: u32, nonce: &str) -> String {
 }
 
 /// Each digest with what explains a wrong one: a pass that was left out, or an answer to an earlier question.
-pub(super) fn digests(address: SocketAddr, data: &[u8], seed: u64) -> Vec<Check> {
+pub(super) fn digests(place: &Place, data: &[u8], seed: u64) -> Vec<Check> {
     let mut rng = Rng::with_seed(seed);
     let (few, many) = (rng.u32(2..MOST_PASSES / 2), rng.u32(MOST_PASSES / 2..=MOST_PASSES));
     let (first, second) = (word(&mut rng), word(&mut rng));
@@ -30,7 +29,7 @@ pub(super) fn digests(address: SocketAddr, data: &[u8], seed: u64) -> Vec<Check>
         let path = format!("/hash?n={passes}&nonce={nonce}");
         let breach_of = |digest: &str, content_type| {
             let expect = expecting(200, Some(digest));
-            ask(address, &Probe { path: &path, expect, ..Probe::default() }, content_type)
+            ask(place, &Probe { path: &path, expect, ..Probe::default() }, content_type)
         };
         let breach = breach_of(&expected, Some(TEXT)).map(|breach| {
             let answers = |digest: &str| breach_of(digest, None).is_none();

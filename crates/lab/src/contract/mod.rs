@@ -5,7 +5,6 @@ mod media_type;
 mod under_load;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use model::{Clock, ReplyExpectation, Target, WrongReply};
 use crate::furnish::data;
 use crate::launch::{Running, Unlaunched};
 use crate::probe::{self, Answer, Probe};
+use crate::tls::Place;
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
 const DELAY: Duration = Duration::from_millis(100);
@@ -76,12 +76,15 @@ pub fn check_contract(
 ) -> Result<Vec<Check>, Unlaunched> {
     let settings = BTreeMap::from([("HANDLER_DELAY".to_owned(), format!("{}ms", DELAY.as_millis()))]);
     let running = launch(&settings)?;
-    let mut checks = bodies(running.address());
-    checks.extend(delays(running.address(), target));
-    checks.extend(digests::digests(running.address(), &data(), seed));
-    checks.extend(refusals(running.address()));
+    let place =
+        &Place::new(running.address(), running.tls()).map_err(|error| Unlaunched::Prevented(error.to_string()))?;
+    let mut checks = bodies(place);
+    checks.extend(delays(place, target));
+    checks.extend(digests::digests(place, &data(), seed));
+    checks.extend(refusals(place));
     checks.extend(metrics(running.as_ref()));
-    checks.extend(under_load::under_load(running.address(), target, &data(), seed, stop));
+    let (address, tls) = (running.address(), running.tls());
+    checks.extend(under_load::under_load((address, tls), target, &data(), seed, stop));
     running.stop();
     checks.retain(|check| target.serves(check.endpoint));
     Ok(checks)
@@ -128,8 +131,8 @@ impl<'a> Wanted<'a> {
 }
 
 /// Sends one request; gives what is wrong with its reply, whose Content-Type may be any where none is named.
-fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
-    match probe::send(address, probe, TIMEOUT) {
+fn ask(place: &Place, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
+    match probe::send(place, probe, TIMEOUT) {
         Err(error) => Some(error.to_string().into()),
         // Which status or body came is for the wrong reply to say.
         Ok(Answer { reply, wrong, .. }) if !reply.status_ok => Some(Breach { seen: "wrong status".to_owned(), wrong }),
@@ -138,64 +141,64 @@ fn ask(address: SocketAddr, probe: &Probe<'_>, content_type: Option<&str>) -> Op
     }
 }
 
-fn reply(address: SocketAddr, endpoint: &'static str, path: &str, wanted: Wanted<'_>) -> Check {
+fn reply(place: &Place, endpoint: &'static str, path: &str, wanted: Wanted<'_>) -> Check {
     let probe = Probe { path, expect: wanted.expectation(), ..Probe::default() };
     let gives = wanted.body.map_or(format!("status {}", wanted.status), |body| format!("{body:?}"));
-    Check { endpoint, name: format!("GET {path} gives {gives}"), breach: ask(address, &probe, wanted.content_type) }
+    Check { endpoint, name: format!("GET {path} gives {gives}"), breach: ask(place, &probe, wanted.content_type) }
 }
 
-fn submit(address: SocketAddr, sent: &str, wanted: Wanted<'_>) -> Check {
+fn submit(place: &Place, sent: &str, wanted: Wanted<'_>) -> Check {
     let probe = Probe { method: "POST", path: "/submit", body: sent.as_bytes(), expect: wanted.expectation() };
     let does = match wanted.body {
         Some(_) => "echoes its JSON".to_owned(),
         None => format!("gives status {} for {sent:?}", wanted.status),
     };
-    let breach = ask(address, &probe, wanted.content_type);
+    let breach = ask(place, &probe, wanted.content_type);
     Check { endpoint: "/submit", name: format!("POST /submit {does}"), breach }
 }
 
-fn bodies(address: SocketAddr) -> Vec<Check> {
+fn bodies(place: &Place) -> Vec<Check> {
     let json = r#"{"name":"bourdon","numbers":[1,2.50,-3e4],"text":"\u00e9 \"q\""}"#;
     vec![
-        reply(address, "/", "/", Wanted::text("Welcome!\n")),
-        reply(address, "/rest/hello", "/rest/hello", Wanted::text("Hello world")),
-        reply(address, "/index", "/index", Wanted::text("index\n")),
-        reply(address, "/hello/:name", "/hello/bourdon", Wanted::text("hello, bourdon!\n")),
-        reply(address, "/user/:id", "/user/42", Wanted::json(r#"{"id":"42","name":"User"}"#)),
-        reply(address, "/ping", "/ping", Wanted::json(r#"{"message":"pong"}"#)),
-        reply(address, "/whoami", "/whoami", Wanted { status: 200, content_type: Some(TEXT), body: None }),
-        submit(address, json, Wanted::json(json)),
+        reply(place, "/", "/", Wanted::text("Welcome!\n")),
+        reply(place, "/rest/hello", "/rest/hello", Wanted::text("Hello world")),
+        reply(place, "/index", "/index", Wanted::text("index\n")),
+        reply(place, "/hello/:name", "/hello/bourdon", Wanted::text("hello, bourdon!\n")),
+        reply(place, "/user/:id", "/user/42", Wanted::json(r#"{"id":"42","name":"User"}"#)),
+        reply(place, "/ping", "/ping", Wanted::json(r#"{"message":"pong"}"#)),
+        reply(place, "/whoami", "/whoami", Wanted { status: 200, content_type: Some(TEXT), body: None }),
+        submit(place, json, Wanted::json(json)),
     ]
 }
 
-fn refusals(address: SocketAddr) -> Vec<Check> {
+fn refusals(place: &Place) -> Vec<Check> {
     vec![
-        reply(address, "/", "/nothing/here", Wanted::status(404)),
-        reply(address, "/rest/hello", "/rest", Wanted::status(404)),
-        reply(address, "/user/:id", "/user", Wanted::status(404)),
-        reply(address, "/hash", "/hash?n=0", Wanted::refusal(400)),
-        reply(address, "/hash", "/hash?n=many", Wanted::refusal(400)),
-        submit(address, "{broken", Wanted::refusal(400)),
+        reply(place, "/", "/nothing/here", Wanted::status(404)),
+        reply(place, "/rest/hello", "/rest", Wanted::status(404)),
+        reply(place, "/user/:id", "/user", Wanted::status(404)),
+        reply(place, "/hash", "/hash?n=0", Wanted::refusal(400)),
+        reply(place, "/hash", "/hash?n=many", Wanted::refusal(400)),
+        submit(place, "{broken", Wanted::refusal(400)),
     ]
 }
 
-fn timed(address: SocketAddr, path: &str) -> Duration {
+fn timed(place: &Place, path: &str) -> Duration {
     let start_ns = MonotonicClock.now_ns();
-    let _ = ask(address, &Probe { path, ..Probe::default() }, None);
+    let _ = ask(place, &Probe { path, ..Probe::default() }, None);
     Duration::from_nanos(MonotonicClock.now_ns() - start_ns)
 }
 
 /// The delay is kept where it belongs; a target without the setting promises none.
-fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
+fn delays(place: &Place, target: &Target) -> Vec<Check> {
     if !target.settings.contains_key("handler_delay") {
         return Vec::new();
     }
     let waits = ["/rest/hello", "/index"].map(|path| {
-        let shortest = (0..TRIES).map(|_| timed(address, path)).min().unwrap_or_default();
+        let shortest = (0..TRIES).map(|_| timed(place, path)).min().unwrap_or_default();
         let breach = (shortest + EARLY < DELAY).then(|| format!("answered after {shortest:.1?}"));
         Check { endpoint: path, name: format!("GET {path} really waits {DELAY:?}"), breach: breach.map(Breach::from) }
     });
-    let shortest = (0..TRIES).map(|_| timed(address, "/ping")).min().unwrap_or_default();
+    let shortest = (0..TRIES).map(|_| timed(place, "/ping")).min().unwrap_or_default();
     let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
     let ping =
         Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach: breach.map(Breach::from) };
@@ -203,8 +206,8 @@ fn delays(address: SocketAddr, target: &Target) -> Vec<Check> {
 }
 
 fn metrics(running: &dyn Running) -> Option<Check> {
-    let address = running.admin_address()?;
+    let place = &Place::plain(running.admin_address()?);
     let probe = Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() };
-    let (name, breach) = ("ADMIN_PORT /metrics answers".to_owned(), ask(address, &probe, None));
+    let (name, breach) = ("ADMIN_PORT /metrics answers".to_owned(), ask(place, &probe, None));
     Some(Check { endpoint: "/metrics", name, breach })
 }

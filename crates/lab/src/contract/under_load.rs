@@ -7,7 +7,7 @@ use engine::RunOptions;
 use fastrand::Rng;
 use model::{
     Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, NotSent, Request, RequestCount, Target,
-    WeightedRequest,
+    Tls, WeightedRequest,
 };
 
 use super::digests::digest;
@@ -35,7 +35,7 @@ struct Part {
 
 /// The points that are tried under load, of what the target serves.
 pub(super) fn under_load(
-    address: SocketAddr,
+    (address, tls): (SocketAddr, Option<&Tls>),
     target: &Target,
     data: &[u8],
     seed: u64,
@@ -49,7 +49,7 @@ pub(super) fn under_load(
     let mut checks = Vec::new();
     for (parts, waits) in [(prompt, false), (delayed, true)] {
         if let Some(mix) = mix(&parts, address) {
-            checks.extend(load(address, mix, seed, stop).map_or_else(
+            checks.extend(load((address, tls), mix, seed, stop).map_or_else(
                 |error| vec![answered(&parts, Some(error))],
                 |measured| points(&parts, &measured, waits, seed),
             ));
@@ -106,7 +106,12 @@ fn mix(parts: &[Part], address: SocketAddr) -> Option<Mix> {
     Mix::of(parts.iter().flat_map(weighted).collect())
 }
 
-fn load(address: SocketAddr, mix: Mix, seed: u64, stop: &AtomicBool) -> Result<Measurement, String> {
+fn load(
+    (address, tls): (SocketAddr, Option<&Tls>),
+    mix: Mix,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Measurement, String> {
     let spec = LoadSpec {
         load: Load {
             mix,
@@ -125,7 +130,7 @@ fn load(address: SocketAddr, mix: Mix, seed: u64, stop: &AtomicBool) -> Result<M
         cpus: Vec::new(),
         seed,
         sources: Vec::new(),
-        tls: None,
+        tls: tls.cloned(),
         spin: false,
     };
     let output = engine::run(&spec, RunOptions::default(), stop, &mut |_| {});

@@ -91,6 +91,7 @@ pub(crate) fn target(name: &str) -> Target {
         about: String::new(),
         reconstruction: None,
         serves: Vec::new(),
+        tls: None,
         toolchain: None,
         build: None,
         launch: LaunchRecipe {
@@ -138,6 +139,8 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         target_cpus: vec![],
         rate_share: None,
         profile: false,
+        tls: false,
+        tls_resume: false,
         census: Some(false),
     }
 }

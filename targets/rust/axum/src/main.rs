@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 use tokio::net::TcpListener;
-use work::{Reply, SUBMIT_LIMIT, Stop, Work};
+use work::{Reply, SUBMIT_LIMIT, SecuredListener, Stop, Work};
 
 #[tokio::main]
 #[allow(clippy::disallowed_methods)] // returning would wait for what still hashes
@@ -21,7 +21,13 @@ async fn main() {
 }
 
 async fn serve(listener: TcpListener, work: Arc<Work>, stop: Stop) -> io::Result<()> {
-    axum::serve(listener, router(work)).with_graceful_shutdown(stop).await
+    match work.tls() {
+        None => axum::serve(listener, router(work)).with_graceful_shutdown(stop).await,
+        Some(files) => {
+            let listener = SecuredListener::new(listener, files)?;
+            axum::serve(listener, router(work)).with_graceful_shutdown(stop).await
+        }
+    }
 }
 
 fn router(work: Arc<Work>) -> Router {

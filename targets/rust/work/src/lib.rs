@@ -6,7 +6,9 @@ mod admin;
 mod reply;
 mod run;
 mod settings;
+mod tls;
 
 pub use reply::{JSON, Reply, SUBMIT_LIMIT, TEXT, Work};
 pub use run::{Stop, run};
 pub use settings::Settings;
+pub use tls::SecuredListener;

@@ -52,12 +52,18 @@ struct User<'a> {
 pub struct Work {
     delay: Duration,
     data_file: Option<PathBuf>,
+    tls: Option<(PathBuf, PathBuf)>,
 }
 
 impl Work {
     /// The work that a target with these settings does.
     pub fn new(settings: &Settings) -> Self {
-        Self { delay: settings.handler_delay, data_file: settings.data_file.clone() }
+        Self { delay: settings.handler_delay, data_file: settings.data_file.clone(), tls: settings.tls.clone() }
+    }
+
+    /// The files of the certificate and of its key, where TLS is asked for.
+    pub fn tls(&self) -> Option<&(PathBuf, PathBuf)> {
+        self.tls.as_ref()
     }
 
     async fn wait(&self) {

@@ -2,6 +2,8 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::tls::acceptor;
+
 /// What a target is told through its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -13,6 +15,8 @@ pub struct Settings {
     pub handler_delay: Duration,
     /// The file that `/hash` hashes.
     pub data_file: Option<PathBuf>,
+    /// The files of the certificate and of its key, both PEM; none for no TLS.
+    pub tls: Option<(PathBuf, PathBuf)>,
 }
 
 impl Settings {
@@ -30,6 +34,7 @@ impl Settings {
             handler_delay: variable("HANDLER_DELAY")
                 .map_or(Ok(Duration::ZERO), |text| duration("HANDLER_DELAY", &text))?,
             data_file: variable("DATA_FILE").map(data_file).transpose()?,
+            tls: tls(variable("TLS_CERT"), variable("TLS_KEY"))?,
         };
         if settings.admin_port == Some(settings.port) {
             let cure = "give it a port of its own or leave it unset";
@@ -56,6 +61,21 @@ fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
+fn tls(certificate: Option<String>, key: Option<String>) -> Result<Option<(PathBuf, PathBuf)>, String> {
+    match (certificate, key) {
+        (None, None) => Ok(None),
+        (Some(certificate), Some(key)) => {
+            let files = (PathBuf::from(certificate), PathBuf::from(key));
+            acceptor(&files).map(|_| Some(files))
+        }
+        (certificate, key) => Err(format!(
+            "TLS_CERT={:?} with TLS_KEY={:?} cannot be used; set both to PEM files, or leave both unset",
+            certificate.unwrap_or_default(),
+            key.unwrap_or_default()
+        )),
+    }
+}
+
 fn data_file(path: String) -> Result<PathBuf, String> {
     let cure = "set it to a file this process can read, or leave it unset to do without /hash";
     let refusal = |why: String| format!("DATA_FILE={path:?} cannot be used ({why}); {cure}");
@@ -75,7 +95,7 @@ mod tests {
     }
 
     fn alone() -> Settings {
-        Settings { port: 8080, admin_port: None, handler_delay: Duration::ZERO, data_file: None }
+        Settings { port: 8080, admin_port: None, handler_delay: Duration::ZERO, data_file: None, tls: None }
     }
 
     #[test]
@@ -88,6 +108,7 @@ mod tests {
             admin_port: Some(8081),
             handler_delay: Duration::from_millis(1500),
             data_file: Some(path.into()),
+            tls: None,
         };
         assert_eq!(read(&pairs), Ok(expected));
         let seconds = read(&[("PORT", "8080"), ("HANDLER_DELAY", "2s")]).unwrap();
@@ -106,7 +127,7 @@ mod tests {
     #[test]
     fn bad_settings_are_named() {
         type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
-        let cases: [Case; 12] = [
+        let cases: [Case; 13] = [
             (&[], &["PORT is not set"]),
             (&[("PORT", "http")], &["PORT", "\"http\"", "65535"]),
             (&[("PORT", "0")], &["PORT", "\"0\""]),
@@ -118,6 +139,7 @@ mod tests {
             (&[("PORT", "8080"), ("HANDLER_DELAY", "-1s")], &["HANDLER_DELAY", "\"-1s\""]),
             (&[("PORT", "8080"), ("HANDLER_DELAY", "s")], &["HANDLER_DELAY", "\"s\""]),
             (&[("PORT", "8080"), ("DATA_FILE", "/nowhere/at/all")], &["DATA_FILE", "/nowhere", "No such file"]),
+            (&[("PORT", "8080"), ("TLS_CERT", "/c.pem")], &["TLS_CERT", "/c.pem", "TLS_KEY", "both"]),
             (&[("PORT", "8080"), ("DATA_FILE", "/")], &["DATA_FILE", "\"/\"", "not a regular file"]),
         ];
         for (pairs, says) in cases {

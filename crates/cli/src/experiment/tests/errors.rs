@@ -5,7 +5,7 @@ fn asked(rest: &str) -> String {
     format!("question = 'Which?'\n{rest}")
 }
 
-fn check(cases: &[(&str, &str, &str)]) {
+pub(super) fn check(cases: &[(&str, &str, &str)]) {
     for (rest, message, cure) in cases {
         assert_refused(&asked(rest), message, cure, refused);
     }

@@ -13,7 +13,7 @@ fn a_mistyped_key() {
       | ^^^^^^^^^^
       |
       = help: did you mean `connections`?
-      = help: [load] takes `model`, `headers`, `mix`, `path`, `method`, `body`, `rate`, `arrivals`, `connections`, `pipeline`, `keep_alive`, `http`, `timeout`, `network_delay`, `expect_status`, `expect_body`, `requests`
+      = help: [load] takes `model`, `headers`, `mix`, `path`, `method`, `body`, `rate`, `arrivals`, `connections`, `pipeline`, `keep_alive`, `tls`, `tls_resume`, `http`, `timeout`, `network_delay`, `expect_status`, `expect_body`, `requests`
     "#);
 }
 

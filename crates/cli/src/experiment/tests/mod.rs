@@ -6,6 +6,7 @@ mod mixes;
 mod rules;
 mod shipped;
 mod target_errors;
+mod tls;
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 package bourdon.netty;
 
+import bourdon.work.BadSetting;
 import bourdon.work.Server;
 import bourdon.work.Settings;
 import bourdon.work.Target;
@@ -18,11 +19,15 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpServerKeepAliveHandler;
 import io.netty.handler.flow.FlowControlHandler;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.handler.timeout.WriteTimeoutHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 
 import java.time.Duration;
+
+import javax.net.ssl.SSLException;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
@@ -34,6 +39,8 @@ final class NettyServer extends ChannelInitializer<SocketChannel> implements Ser
     private final long writeTimeoutMs;
     private final long idleTimeoutMs;
     private final Router router;
+    /** Null for no TLS. */
+    private final SslContext tls;
     private Channel listener;
 
     NettyServer(Settings settings) {
@@ -41,6 +48,16 @@ final class NettyServer extends ChannelInitializer<SocketChannel> implements Ser
         writeTimeoutMs = settings.duration("WRITE_TIMEOUT").orElse(Duration.ZERO).toMillis();
         idleTimeoutMs = settings.duration("IDLE_TIMEOUT").orElse(Duration.ZERO).toMillis();
         router = new Router(new Work(settings));
+        tls = settings.secured().map(NettyServer::context).orElse(null);
+    }
+
+    private static SslContext context(Settings.Tls files) {
+        try {
+            return SslContextBuilder.forServer(files.certificate().toFile(), files.key().toFile()).build();
+        } catch (SSLException | IllegalArgumentException e) {
+            throw new BadSetting(("TLS_CERT=%s with TLS_KEY=%s cannot be used (%s); set them to a certificate and its key "
+                    + "as PEM files, or leave both unset").formatted(files.certificate(), files.key(), e.getMessage()));
+        }
     }
 
     @Override
@@ -58,6 +75,9 @@ final class NettyServer extends ChannelInitializer<SocketChannel> implements Ser
     protected void initChannel(SocketChannel connection) {
         connections.add(connection);
         ChannelPipeline pipeline = connection.pipeline();
+        if (tls != null) {
+            pipeline.addLast(tls.newHandler(connection.alloc()));
+        }
         pipeline.addLast(new HttpServerCodec());
         if (writeTimeoutMs > 0) {
             pipeline.addLast(new WriteTimeoutHandler(writeTimeoutMs, MILLISECONDS));

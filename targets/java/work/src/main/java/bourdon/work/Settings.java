@@ -22,6 +22,7 @@ public final class Settings {
     private final int adminPort;
     private final Duration handlerDelay;
     private final Path dataFile;
+    private final Tls tls;
 
     /**
      * Reads what every target has.
@@ -39,7 +40,8 @@ public final class Settings {
                     .formatted(adminPort));
         }
         handlerDelay = duration("HANDLER_DELAY").orElse(Duration.ZERO);
-        dataFile = read("DATA_FILE").map(Settings::readable).orElse(null);
+        dataFile = file("DATA_FILE").orElse(null);
+        tls = tls();
     }
 
     public int port() {
@@ -59,6 +61,29 @@ public final class Settings {
     /** Null for none: /hash is not available. */
     public Path dataFile() {
         return dataFile;
+    }
+
+    /** A certificate and its key, as PEM files. */
+    public record Tls(Path certificate, Path key) {
+    }
+
+    /** Empty for no TLS. */
+    public Optional<Tls> secured() {
+        return Optional.ofNullable(tls);
+    }
+
+    private Tls tls() {
+        Optional<Path> certificate = file("TLS_CERT");
+        Optional<Path> key = file("TLS_KEY");
+        if (certificate.isPresent() != key.isPresent()) {
+            throw new BadSetting("%s is set and %s is not; set both to PEM files, or leave both unset"
+                    .formatted(certificate.isPresent() ? "TLS_CERT" : "TLS_KEY", key.isPresent() ? "TLS_CERT" : "TLS_KEY"));
+        }
+        return certificate.map(file -> new Tls(file, key.get())).orElse(null);
+    }
+
+    private Optional<Path> file(String name) {
+        return read(name).map(text -> readable(name, text));
     }
 
     /**
@@ -92,15 +117,16 @@ public final class Settings {
         return Optional.ofNullable(environment.apply(name)).filter(text -> !text.isEmpty());
     }
 
-    private static Path readable(String text) {
+    private static Path readable(String name, String text) {
         Path file = Path.of(text);
         String trouble = !Files.exists(file) ? "no such file"
                 : !Files.isRegularFile(file) ? "not a regular file"
                 : !Files.isReadable(file) ? "permission denied"
                 : null;
         if (trouble != null) {
-            throw new BadSetting(("DATA_FILE=%s cannot be used (%s); set it to a file this process can read, or leave "
-                    + "it unset to do without /hash").formatted(quoted(text), trouble));
+            String without = name.equals("DATA_FILE") ? "/hash" : "TLS";
+            throw new BadSetting(("%s=%s cannot be used (%s); set it to a file this process can read, or leave "
+                    + "it unset to do without %s").formatted(name, quoted(text), trouble, without));
         }
         return file;
     }

@@ -1,0 +1,106 @@
+//! TLS in `run` and `compare`: targets that are given a certificate, and servers that have one of their own.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use run_support::{Json, Lab, is_here};
+
+/// A server that speaks TLS where it has a certificate: by `TLS_CERT` and `TLS_KEY`, or as its arguments name it.
+const SERVER: &str = r#"
+import http.server, os, ssl, sys
+
+class Hello(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "11")
+        self.end_headers()
+        self.wfile.write(b"Hello world")
+    def log_message(self, *args):
+        pass
+
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+
+server = Server(("127.0.0.1", int(os.environ["PORT"])), Hello)
+files = sys.argv[1:] or [os.environ.get("TLS_CERT"), os.environ.get("TLS_KEY")]
+if files[0]:
+    secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secured.load_cert_chain(*files)
+    server.socket = secured.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"#;
+
+const EXPERIMENT: &str = r#"
+question = "What does TLS cost this server?"
+load = { expect_body = "Hello world", connections = 2, keep_alive = false }
+trials = { warm_up = "50ms", window = "300ms", blocks = 2, repeats = 0 }
+[[target]]
+name = "mine"
+run = "python3 server.py"
+tls = true
+[[vary]]
+tls = false
+[[vary]]
+tls = true
+tls_resume = [false, true]
+"#;
+
+/// What was measured under these levels of `tls` and `tls_resume`.
+fn measured(trials: &[Json], tls: &str, resume: &str) -> Vec<Json> {
+    let of = trials.iter().filter(|trial| trial["where"]["tls"] == tls && trial["where"]["tls_resume"] == resume);
+    of.map(|trial| trial["measurement"].clone()).collect()
+}
+
+#[test]
+fn a_target_that_is_given_a_certificate_is_measured_with_and_without_tls() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = Lab::new().experiment(EXPERIMENT).file("server.py", SERVER);
+    let outcome = lab.run(&[]).answers();
+    lab.nothing_is_left();
+    let trials = lab.record().trials();
+    let plain = measured(&trials, "false", "false");
+    assert!(plain.len() == 2 && plain.iter().all(|of| of["tls"].is_null() && !of.is_null()), "{trials:?}");
+    for resume in ["false", "true"] {
+        let secured = measured(&trials, "true", resume);
+        assert_eq!(secured.len(), 2);
+        for of in &secured {
+            let count = |name: &str| of["tls"][name].as_u64().unwrap();
+            assert!(count("handshakes") > 0 && count("failed") == 0, "{of}");
+            assert_eq!(count("resumed") > 0, resume == "true", "{of}");
+            assert!(of["latency_us"]["handshake"]["count"].as_u64().unwrap() > 0);
+        }
+    }
+    let outcome = outcome.shows(&["over TLS", "TLS handshakes, 0 of them resumed; half took"]);
+    let told = [lab.record().text("plan.toml"), lab.record().text("trials.jsonl"), outcome.stdout];
+    assert!(told.iter().all(|text| !text.contains("PRIVATE KEY")), "{told:?}");
+}
+
+#[test]
+fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it() {
+    if !is_here("python3") {
+        return;
+    }
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).unwrap().pem();
+    let lab = Lab::new().file("server.py", SERVER).file("own.pem", &certificate).file("key.pem", key.serialize_pem());
+    let run = "python3 server.py own.pem key.pem";
+    let short = ["compare", "--run", run, "--run", run, "-c", "2", "-d", "200ms", "--warm-up", "50ms", "--blocks", "2"];
+    for (nth, trust) in [&["--ca", "own.pem"][..], &["--insecure"]].into_iter().enumerate() {
+        lab.bourdon(&[&short[..], trust].concat()).answers();
+        let record = &lab.records()[nth];
+        for side in ["old", "new"] {
+            record.all_measured(side, 2);
+        }
+        let secured = |trial: &Json| trial["measurement"]["tls"]["handshakes"].as_u64() > Some(0);
+        assert!(record.trials().iter().all(secured), "{:?}", record.trials());
+    }
+    for (file, says) in [("key.pem", "there is a private key and no certificate"), ("no.pem", "No such file")] {
+        lab.bourdon(&["compare", "--run", "x", "--run", "y", "--ca", file]).exits(2).says(&[says]);
+    }
+}
