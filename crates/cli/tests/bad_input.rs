@@ -47,7 +47,8 @@ fn refused_at_mark(marked: &str, words: &[&str]) {
 #[test]
 fn numbers_and_urls_that_cannot_be_meant() {
     let lab = Lab::new();
-    let cases: [(&[&str], &[&str]); 8] = [
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["-d", "18446744073s"], &["is longer than a year"]),
         (&["-d", "-5"], &["'-5' for '--duration <TIME>'", "`-5` is negative"]),
         (&["-d", "0"], &["must be above zero"]),
         (&["-c", "0"], &["'0' for '--connections", "must be a whole number of 1 or more"]),

@@ -165,4 +165,8 @@ fn what_is_not_a_saved_load_is_refused() {
         std::fs::write(file(name), text).unwrap();
         refused(&compare(&file("a.json"), &file(name), &[]), &[why, "bourdon load -o FILE"]);
     }
+    let mut saved: serde_json::Value = serde_json::from_slice(&std::fs::read(file("a.json")).unwrap()).unwrap();
+    saved["generator"] = 1.into();
+    std::fs::write(file("f.json"), saved.to_string()).unwrap();
+    refused(&compare(&file("a.json"), &file("f.json"), &[]), &["bourdon load -o FILE"]);
 }

@@ -40,7 +40,7 @@ fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a Load> {
 
 /// Warm-up and window, as planned.
 fn planned_s(plan: &Plan, trial: &TrialRecord) -> f64 {
-    load(plan, trial).map_or(0.0, |load| (load.warm_up_ns + load.window_ns()) as f64 / 1e9)
+    load(plan, trial).map_or(0.0, |load| load.warm_up_ns.saturating_add(load.window_ns()) as f64 / 1e9)
 }
 
 /// How long it took until the target was ready; where it never was, how long was waited for it at most.

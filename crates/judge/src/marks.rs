@@ -121,11 +121,14 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
 pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let counts = &measured.connections;
     let failed = |kind| measured.accounting.failed.get(&kind).copied().unwrap_or(0);
-    let silently = counts.closed_idle + failed(Failure::ClosedBeforeReply) + failed(Failure::ResetBeforeReply);
-    let seconds: u64 = measured.intervals.iter().map(|second| second.completed).sum();
+    let silently = [failed(Failure::ClosedBeforeReply), failed(Failure::ResetBeforeReply)]
+        .into_iter()
+        .fold(counts.closed_idle, u64::saturating_add);
+    let seconds: u64 = measured.intervals.iter().fold(0, |sum, second| sum.saturating_add(second.completed));
     let replies = seconds.max(measured.in_window.completed);
     let again = counts.opened.saturating_sub(asked.load.connections.into());
-    let is_servers = 2 * (silently + counts.closed_by_reply) >= again && 2 * replies >= again;
+    let is_servers =
+        silently.saturating_add(counts.closed_by_reply) >= again.div_ceil(2) && replies >= again.div_ceil(2);
     let is_much = again as f64 > RECONNECTS * replies as f64;
     (asked.load.keep_alive && again > 0 && is_servers && is_much).then(|| {
         let after = match (replies as f64 / counts.opened as f64).round() {

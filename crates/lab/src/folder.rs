@@ -2,8 +2,8 @@
 //! `--resume` continues.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{BufRead, BufReader, Error, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -140,7 +140,8 @@ impl RunFolder {
     pub fn append(&mut self, trial: &TrialRecord) -> Result<(), LabError> {
         let mut line = to_json(trial);
         line.push(b'\n');
-        self.trials.append(&line).map_err(LabError::file(self.path.join(TRIALS)))
+        let path = self.path.join(TRIALS);
+        self.trials.append(&path, &line).map_err(LabError::file(&path))
     }
 
     /// Where a trial's target writes.
@@ -160,6 +161,9 @@ impl RunFolder {
             ("profiles", "perf.txt.gz", &kept.perf),
             ("samples", "csv", kept.samples.as_bytes()),
         ];
+        // A folder that was moved is not begun anew: what lies in it could not be resumed.
+        let recorded = self.path.join(TRIALS);
+        self.trials.check(&recorded).map_err(LabError::file(&recorded))?;
         for (folder, ending, content) in files.into_iter().filter(|(_, _, content)| !content.is_empty()) {
             let folder = self.path.join(folder);
             // A run that an earlier bourdon began lacks some of the folders.
@@ -172,10 +176,13 @@ impl RunFolder {
 
     fn sync_output(&self, trial: &str) -> Result<(), LabError> {
         let output = self.output_of(trial);
-        match File::open(&output).and_then(|file| file.sync_all()) {
+        match document::open(&output, OpenOptions::new().read(true)) {
             // It was not launched, or wrote under the name of an earlier trial on its ladder.
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            synced => synced.and_then(|()| sync_folder(&self.path.join("stderr"))).map_err(LabError::file(&output)),
+            Err(error) if error.is_missing() => Ok(()),
+            opened => opened?
+                .sync_all()
+                .and_then(|()| sync_folder(&self.path.join("stderr")))
+                .map_err(LabError::file(&output)),
         }
     }
 
@@ -198,18 +205,27 @@ struct Trials {
 
 impl Trials {
     /// A target may do anything to a file: what it cut would be written on behind a hole, and could not be read again.
-    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
+    fn append(&mut self, path: &Path, line: &[u8]) -> std::io::Result<()> {
+        self.check(path)?;
+        self.file.write_all(line)?;
+        self.bytes += line.len() as u64;
+        self.file.sync_data()
+    }
+
+    /// Whether what is found under the name is what was written.
+    fn check(&self, path: &Path) -> std::io::Result<()> {
         let found = self.file.metadata()?;
-        if found.nlink() == 0 {
-            return Err(Error::other("somebody removed it during the run"));
+        let is_this = |other: &Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
+        match std::fs::metadata(path) {
+            Ok(other) if is_this(&other) => {}
+            Ok(_) => return Err(Error::other("somebody replaced it during the run")),
+            Err(_) => return Err(Error::other("somebody removed or moved it during the run")),
         }
         if found.len() != self.bytes {
             let (found, ours) = (found.len(), self.bytes);
             return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
         }
-        self.file.write_all(line)?;
-        self.bytes += line.len() as u64;
-        self.file.sync_data()
+        Ok(())
     }
 }
 

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
@@ -12,6 +12,7 @@ use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, 
 use observe::ProcSource;
 use reaper::{Ended, Guarded, Order};
 
+use crate::document;
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
@@ -188,8 +189,8 @@ impl ProcessLauncher {
         variables.extend(files.iter().flatten().filter(|(name, _)| name.starts_with("TLS_")).cloned());
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
-        let output = File::create(spec.output)
-            .map_err(|error| Unready::Here(format!("cannot write {}: {error}", spec.output.display())))?;
+        let output = document::open(spec.output, OpenOptions::new().write(true).create(true).truncate(true))
+            .map_err(|error| Unready::Here(error.to_string()))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             // What bourdon itself happens to have of the kind is not for the target.

@@ -1,6 +1,10 @@
 //! What was printed to a file, as far as it is shown.
 
+use std::fs::OpenOptions;
+use std::io::Read;
 use std::path::Path;
+
+use crate::document;
 
 /// Lines of a target's output that are kept with its failure.
 const SHOWN_LINES: usize = 12;
@@ -25,9 +29,17 @@ fn shortened(line: &str) -> String {
     format!("{start} … {end}")
 }
 
-/// A file's text, as far as it is one; empty where there is none.
+/// More than is ever kept of an output.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// A file's text, as far as it is one; empty where there is none. What was printed may put anything in the file's place.
 pub(crate) fn text(file: &Path) -> String {
-    String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned()
+    let mut bytes = Vec::new();
+    if let Ok(file) = document::open(file, OpenOptions::new().read(true)) {
+        // As far as it can be read.
+        let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The last `count` lines of a text.
@@ -39,6 +51,18 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, Mode};
+
+    #[test]
+    fn what_is_put_in_the_place_of_an_output_is_neither_waited_for_nor_read_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let [fifo, device, long] = ["fifo", "device", "long"].map(|name| folder.path().join(name));
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+        std::fs::File::create(&long).unwrap().set_len(1 << 30).unwrap();
+        assert_eq!([text(&fifo), text(&device)], ["", ""]);
+        assert_eq!(text(&long).len() as u64, MOST_BYTES);
+    }
 
     #[test]
     fn of_a_long_line_the_middle_is_left_out() {

@@ -34,29 +34,31 @@ pub struct Accounting {
 impl Accounting {
     /// Says which identity does not hold, if one does not.
     pub fn imbalance(&self) -> Option<String> {
-        let not_sent: u64 = self.not_sent.values().sum();
-        let failed = self.failed_total();
-        let replied = self.ok + self.bad_status + self.bad_body;
-        if self.scheduled != self.sent + not_sent {
+        // Records come from anywhere: sums that do not fit in 64 bits must not balance by wrapping.
+        let wide = |counts: &[u64]| -> u128 { counts.iter().copied().map(u128::from).sum() };
+        let not_sent: u128 = self.not_sent.values().copied().map(u128::from).sum();
+        let failed: u128 = self.failed.values().copied().map(u128::from).sum();
+        let replied = wide(&[self.ok, self.bad_status, self.bad_body]);
+        if u128::from(self.scheduled) != u128::from(self.sent) + not_sent {
             return Some(format!("scheduled {} ≠ sent {} + not sent {not_sent}", self.scheduled, self.sent));
         }
-        if self.completed != replied {
+        if u128::from(self.completed) != replied {
             return Some(format!("completed {} ≠ ok + bad status + bad body {replied}", self.completed));
         }
-        let accounted = replied + failed + self.in_flight_at_end;
-        (self.sent != accounted).then(|| {
+        let accounted = replied + failed + u128::from(self.in_flight_at_end);
+        (u128::from(self.sent) != accounted).then(|| {
             format!("sent {} ≠ completed {replied} + failed {failed} + in flight {}", self.sent, self.in_flight_at_end)
         })
     }
 
     /// Requests sent that never got a complete reply.
     pub fn failed_total(&self) -> u64 {
-        self.failed.values().sum()
+        sum(self.failed.values().copied())
     }
 
     /// Requests never sent.
     pub fn not_sent_total(&self) -> u64 {
-        self.not_sent.values().sum()
+        sum(self.not_sent.values().copied())
     }
 
     /// Requests that were never sent because the server or the network would not have them, by kind. What was still
@@ -69,8 +71,8 @@ impl Accounting {
 
     /// Requests that failed: a reply with another status or body than expected, no complete reply, or turned away.
     pub fn failures(&self) -> u64 {
-        let turned_away: u64 = self.turned_away().map(|(_, count)| count).sum();
-        self.bad_status + self.bad_body + self.failed_total() + turned_away
+        let turned_away = self.turned_away().map(|(_, count)| count);
+        sum(turned_away.chain([self.bad_status, self.bad_body, self.failed_total()]))
     }
 
     /// Those as a share (0 to 1) of what was scheduled.
@@ -99,6 +101,11 @@ fn add_all<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) 
     }
 }
 
+/// Of figures that are damaged, the most that can be said.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +123,16 @@ mod tests {
         assert!(books.imbalance().unwrap().starts_with("sent 4"));
         books.sent = 3;
         assert!(books.imbalance().unwrap().starts_with("scheduled 5"));
+    }
+
+    #[test]
+    fn damaged_books_do_not_balance_by_wrapping() {
+        // In 64 bits, ok + bad status would be 1.
+        let mut books = Accounting { scheduled: 1, sent: 1, completed: 1, ok: u64::MAX, ..Default::default() };
+        books.bad_status = 2;
+        assert!(books.imbalance().unwrap().starts_with("completed 1 "));
+        assert_eq!(books.failures(), 2);
+        books.failed.extend([(Failure::TimedOut, u64::MAX), (Failure::ResetBeforeReply, u64::MAX)]);
+        assert_eq!((books.failed_total(), books.failures()), (u64::MAX, u64::MAX));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::units::LONGEST_NS;
 use crate::{CellPlan, Draft, Extent, LoadModel};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
@@ -40,10 +41,19 @@ impl CellPlan {
             ("window_ns", load.extent == Extent::Window(0)),
         ];
         let zero = zero.into_iter().find(|(_, zero)| *zero).map(|(name, _)| format!("`{name} = 0`"));
+        let times = [
+            ("warm_up_ns", load.warm_up_ns),
+            ("window_ns", load.window_ns()),
+            ("timeout_ns", load.timeout_ns.unwrap_or(0)),
+            ("network_delay_ns", load.network_delay_ns),
+            ("handler_delay_ns", self.handler_delay_ns),
+        ];
+        let endless = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS);
+        let endless = endless.map(|(name, ns)| format!("`{name} = {ns}`: a duration is a year at most"));
         if self.awaits_rate() {
             return Some("its rate is a share of capacity, which is not measured yet".to_owned());
         }
-        zero.or(match load.model {
+        zero.or(endless).or(match load.model {
             LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
                 Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))
             }

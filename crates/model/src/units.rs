@@ -9,15 +9,21 @@ pub enum DurationError {
     /// Below zero.
     #[error("`{0}` is negative; a duration starts at 0ms")]
     Negative(String),
+    /// No load, wait or delay takes so long, and sums of such would not fit where times are counted.
+    #[error("`{0}` is longer than a year; a duration is that at most")]
+    TooLong(String),
     /// Anything else.
     #[error("`{0}` is not a duration; write for instance `500us`, `10ms`, `1.5s` or `2m`")]
     Malformed(String),
 }
 
+/// Longest duration that is taken, in nanoseconds: a year.
+pub(crate) const LONGEST_NS: u64 = 365 * 24 * 3_600 * 1_000_000_000;
+
 /// Reads a duration such as `10ms`, `1.5s` or `2m` into nanoseconds.
 ///
 /// # Errors
-/// When the unit is missing, the value is negative, or the text is not a duration.
+/// When the unit is missing, the value is negative or longer than a year, or the text is not a duration.
 pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
     let trimmed = text.trim();
     match trimmed.parse::<f64>() {
@@ -29,7 +35,8 @@ pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
     if parsed.is_negative() {
         return Err(DurationError::Negative(text.to_owned()));
     }
-    u64::try_from(parsed.as_nanos()).map_err(|_| DurationError::Malformed(text.to_owned()))
+    let ns = u64::try_from(parsed.as_nanos()).unwrap_or(u64::MAX);
+    if ns > LONGEST_NS { Err(DurationError::TooLong(text.to_owned())) } else { Ok(ns) }
 }
 
 /// Writes nanoseconds in the largest unit that needs no fraction: `1500ms`, `2s`, `0ms`.
@@ -69,6 +76,8 @@ mod tests {
         assert_eq!(parse_duration("-5"), Err(DurationError::Negative("-5".into())));
         assert_eq!(parse_duration("inf"), Err(DurationError::Malformed("inf".into())));
         assert_eq!(parse_duration("-5ms"), Err(DurationError::Negative("-5ms".into())));
+        assert_eq!(parse_duration("18446744073s"), Err(DurationError::TooLong("18446744073s".into())));
+        assert_eq!(parse_duration("8760h"), Ok(LONGEST_NS));
         assert_eq!(parse_duration("soon"), Err(DurationError::Malformed("soon".into())));
     }
 }

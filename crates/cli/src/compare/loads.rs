@@ -199,8 +199,10 @@ fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result
 /// A file as a launch. What the document calls otherwise than a trial does is renamed.
 fn trial(path: &Path, saved: &Saved, block: u32, plan: &model::Plan) -> Result<TrialRecord, Failure> {
     let mut measured = saved.measured.clone();
-    let threads = measured["generator"]["thread_use"].take();
-    measured["generator"] = json!({ "threads": threads });
+    if let Some(generator) = measured.get_mut("generator") {
+        let threads = generator.get_mut("thread_use").map_or(Value::Null, Value::take);
+        *generator = json!({ "threads": threads });
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let record = json!({
         "schema": TRIAL_SCHEMA, "id": name, "block": block, "position": 1, "cell": 0,

@@ -68,7 +68,8 @@ fn words(error: &Error) -> String {
         error => error.to_string(),
     };
     if text.contains("CaUsedAsEndEntity") {
-        "the certificate is that of an authority, not of a server".to_owned()
+        // By the letter it is an authority's, not a server's; one that is trusted itself would have been taken.
+        "nobody who is trusted vouches for the certificate, which is its own authority (CaUsedAsEndEntity)".to_owned()
     } else if text.contains("UnknownIssuer") {
         "nobody who is trusted vouches for the certificate (UnknownIssuer)".to_owned()
     } else {

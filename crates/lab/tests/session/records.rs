@@ -1,6 +1,6 @@
 //! What is on disk, whole and damaged.
 
-use lab::{LabError, RunFolder};
+use lab::{Kept, LabError, RunFolder};
 
 use crate::fakes::{FakeLauncher, conduct, create, plan};
 
@@ -78,7 +78,14 @@ fn a_record_that_somebody_cuts_or_removes_during_a_run_ends_it() {
     let said = folder.append(&made[0]).unwrap_err().to_string();
     assert!(said.contains("somebody changed it during the run: it has 5 bytes, not "), "{said}");
     assert_eq!(std::fs::read(&file).unwrap().len(), 5, "nothing is written behind a hole");
+    let aside = file.with_extension("bak");
+    std::fs::rename(&file, &aside).unwrap();
+    std::fs::copy(&aside, &file).unwrap();
+    let said = folder.append(&made[0]).unwrap_err().to_string();
+    assert!(said.contains("somebody replaced it during the run"), "{said}");
+    let said = folder.keep(&made[0].id, &Kept::default()).unwrap_err().to_string();
+    assert!(said.contains("somebody replaced it during the run"), "nothing is kept beside it either: {said}");
     std::fs::remove_file(&file).unwrap();
     let said = folder.append(&made[0]).unwrap_err().to_string();
-    assert!(said.contains("somebody removed it during the run"), "{said}");
+    assert!(said.contains("somebody removed or moved it during the run"), "{said}");
 }
