@@ -15,6 +15,9 @@ use crate::home;
 /// How long it may take to take a worktree off its books. Whoever pressed Ctrl-C waits for that.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Lines that are shown of what git says went wrong: what is broken, and what follows from that.
+const SHOWN_LINES: usize = 5;
+
 /// What is kept of an answer that is held in memory: ten thousand names of branches.
 const MOST_TEXT: usize = 1024 * 1024;
 
@@ -30,8 +33,10 @@ pub(super) struct Git<'a> {
 pub(super) enum NoAnswer {
     /// It was stopped.
     Interrupted,
-    /// The first line of what it says, or why it cannot be run.
+    /// The first lines of what it says, or why it cannot be run.
     Said(String),
+    /// It says nothing; how it ended.
+    Silent(String),
 }
 
 impl NoAnswer {
@@ -39,7 +44,7 @@ impl NoAnswer {
     pub(super) fn or(self, explain: impl FnOnce(String) -> Failure) -> Failure {
         match self {
             NoAnswer::Interrupted => Failure::interrupted("interrupted; nothing was recorded"),
-            NoAnswer::Said(text) => explain(text),
+            NoAnswer::Said(text) | NoAnswer::Silent(text) => explain(text),
         }
     }
 }
@@ -92,7 +97,11 @@ impl<'a> Git<'a> {
                 Ended::NotStarted(text) | Ended::Unguarded(text) => format!("git cannot be run: {text}"),
                 Ended::Otherwise(status) => {
                     let errors = String::from_utf8_lossy(&answer.errors);
-                    errors.lines().next().map_or_else(|| format!("git {status}"), str::to_owned)
+                    let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
+                    if lines.is_empty() {
+                        return Err(NoAnswer::Silent(format!("git {status}")));
+                    }
+                    lines[..lines.len().min(SHOWN_LINES)].join("\n  ")
                 }
             },
             Err(Unanswered::Stopped) => return Err(NoAnswer::Interrupted),
