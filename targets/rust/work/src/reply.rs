@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn work(delay: Duration, data_file: Option<PathBuf>) -> Work {
-        Work { delay, data_file }
+        Work { delay, data_file, tls: None }
     }
 
     #[track_caller]
