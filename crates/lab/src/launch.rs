@@ -190,7 +190,7 @@ impl ProcessLauncher {
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
         let output = document::open(spec.output, OpenOptions::new().write(true).create(true).truncate(true))
-            .map_err(|error| Unready::Here(error.to_string()))?;
+            .map_err(|error| Unready::Here(format!("cannot write {error}")))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             // What bourdon itself happens to have of the kind is not for the target.
