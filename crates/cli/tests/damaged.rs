@@ -148,9 +148,9 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
     };
     damaged(&|plan| drop(plan.insert("twin".into(), 4_000_000_000_i64.into())))
         .says(&["plan.toml", "`twin = 4000000000`"]);
-    damaged(&|plan| drop(plan.insert("target_cpus".into(), cpus()))).says(&["there is no CPU 4000000000"]);
+    damaged(&|plan| drop(plan.insert("target_cpus".into(), cpus()))).says(&["CPU 4000000000 does not exist"]);
     damaged(&|plan| drop(plan["generator"].as_table_mut().unwrap().insert("cpus".into(), cpus())))
-        .says(&["there is no CPU"]);
+        .says(&["CPU 4000000000 does not exist"]);
     damaged(&|plan| plan["targets"][0]["launch"]["run"] = toml::Value::Array(vec![])).says(&["`run` is empty"]);
     for key in ["window_ns", "connections", "pipeline"] {
         damaged(&|plan| plan["cells"][0]["load"][key] = 0.into()).says(&["cell 1: `", key, " = 0`"]);

@@ -487,7 +487,7 @@ fn without_processes_a_run_says_so() {
         assert!(matches!(said.status, Some(0 | 2 | 3)), "with {processes} processes: {said:?}");
         assert!(!said.stderr.contains("panicked"), "with {processes} processes: {said:?}");
         if processes == 1 {
-            said.exits(2).says(&["there is no process left to guard it", "ulimit -u"]);
+            said.exits(2).says(&["no process can be started to guard it", "ulimit -u"]);
         }
     }
 }

@@ -304,21 +304,8 @@ fn target(name: &str) -> Target {
         ready_within_ns: model::READY_WITHIN_NS,
         warm_within_ns: 0,
     };
-    Target {
-        name: name.to_owned(),
-        title: name.to_owned(),
-        language: String::new(),
-        framework: String::new(),
-        about: String::new(),
-        reconstruction: name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned()),
-        serves: Vec::new(),
-        tls: None,
-        toolchain: None,
-        build: None,
-        launch,
-        settings: BTreeMap::new(),
-        runtimes: BTreeMap::new(),
-    }
+    let reconstruction = name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned());
+    Target { reconstruction, ..Target::of(name, launch) }
 }
 
 /// What a sound closed load of 10 s looks like at a rate: every connection always has a request in flight.

@@ -322,34 +322,22 @@ mod tests {
     }
 
     fn target(folder: &Path, run: &[&str]) -> Target {
-        Target {
-            name: "t".into(),
-            title: "T".into(),
-            language: String::new(),
-            framework: String::new(),
-            about: String::new(),
-            reconstruction: None,
-            serves: Vec::new(),
-            tls: None,
-            toolchain: None,
-            build: Some(BuildRecipe {
-                run: run.iter().map(|word| (*word).to_owned()).collect(),
-                cwd: folder.to_owned(),
-                inputs: vec![folder.join("in")],
-                env: BTreeMap::new(),
-            }),
-            launch: LaunchRecipe {
-                run: vec![],
-                cwd: folder.to_owned(),
-                env: BTreeMap::new(),
-                ready: "/".into(),
-                metrics: None,
-                ready_within_ns: model::READY_WITHIN_NS,
-                warm_within_ns: 0,
-            },
-            settings: BTreeMap::new(),
-            runtimes: BTreeMap::new(),
-        }
+        let build = BuildRecipe {
+            run: run.iter().map(|word| (*word).to_owned()).collect(),
+            cwd: folder.to_owned(),
+            inputs: vec![folder.join("in")],
+            env: BTreeMap::new(),
+        };
+        let launch = LaunchRecipe {
+            run: vec![],
+            cwd: folder.to_owned(),
+            env: BTreeMap::new(),
+            ready: "/".into(),
+            metrics: None,
+            ready_within_ns: model::READY_WITHIN_NS,
+            warm_within_ns: 0,
+        };
+        Target { build: Some(build), ..Target::of("t", launch) }
     }
 
     /// How many files and folders a cache holds beside the one for what is being built.

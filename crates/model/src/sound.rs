@@ -18,7 +18,7 @@ impl Draft {
         let twin =
             self.twin.filter(|twin| *twin >= cells).map(|twin| format!("`twin = {twin}`: there are {cells} cells"));
         let threads = (self.generator.threads == 0).then(|| "`threads = 0`: a load needs one".to_owned());
-        let unnumbered = self.cpus().find(|cpu| *cpu >= CPU_NUMBERS).map(|cpu| format!("there is no CPU {cpu}"));
+        let unnumbered = self.cpus().find(|cpu| *cpu >= CPU_NUMBERS).map(|cpu| format!("CPU {cpu} does not exist"));
         let idle = self.targets.iter().find(|target| target.launch.run.is_empty());
         let idle = idle.map(|target| format!("target `{}` has no command: `run` is empty", target.name));
         let in_cell = |(index, cell): (usize, &CellPlan)| Some(format!("cell {}: {}", index + 1, cell.fault()?));

@@ -122,7 +122,7 @@ impl Guarded {
         prepare: impl FnOnce(&mut Command),
     ) -> Result<Self, Ended> {
         let (steps, stdin) =
-            pair().map_err(|error| Ended::Unguarded(format!("there is no socket to its reaper: {error}")))?;
+            pair().map_err(|error| Ended::Unguarded(format!("a socket to its reaper cannot be made: {error}")))?;
         let launch = format!("{:016x}", fastrand::u64(..));
         let mut command = call(executable, order);
         TIED_TO_A_REPOSITORY.iter().for_each(|name| {

@@ -54,7 +54,7 @@ pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
 pub(crate) fn start(mut step: Command) -> Result<Child, String> {
     step.spawn().map_err(|error| match error.kind() {
         ErrorKind::WouldBlock => {
-            format!("there is no process left to guard it: {error}; raise the limit of processes (ulimit -u)")
+            format!("no process can be started to guard it: {error}; raise the limit of processes (ulimit -u)")
         }
         _ => format!("no process can be started to guard it: {error}"),
     })

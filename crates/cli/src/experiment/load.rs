@@ -315,7 +315,7 @@ impl Load {
         if resume && !self.flag(LoadKey::Tls) {
             return Err(Fault::new(
                 span.map_or(0..0, |placed| placed.span.clone()),
-                "there is no session to resume without TLS",
+                "without TLS no session can be resumed",
             )
             .help(
                 "write `tls = true` as well, or leave `tls_resume` out; cells without TLS belong into another [[vary]]",

@@ -140,5 +140,7 @@ impl Server<'_> {
 /// The words of a command line.
 fn split(option: &str, line: &str) -> Result<Vec<String>, String> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
-    words.ok_or_else(|| format!("{option} `{line}` cannot be split into words; close every quote, there is no shell"))
+    words.ok_or_else(|| {
+        format!("{option} `{line}` cannot be split into words; close every quote; it is split as a shell would")
+    })
 }

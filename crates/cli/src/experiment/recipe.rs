@@ -30,7 +30,7 @@ pub(super) fn words(item: Item) -> Read<Vec<String>> {
     let split = shlex::split(line).filter(|words| !words.is_empty());
     split.ok_or_else(|| {
         let fault = item.fault(format!("`{}` cannot be split into words", item.name()));
-        fault.help("close every quote; there is no shell")
+        fault.help("close every quote; the command runs without a shell")
     })
 }
 

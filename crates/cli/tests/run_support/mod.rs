@@ -75,7 +75,7 @@ pub(crate) fn is_here(command: &str) -> bool {
     let here = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .any(|folder| folder.join(command).is_file());
     if !here {
-        eprintln!("NOT RUN: there is no `{command}` on PATH");
+        eprintln!("NOT RUN: `{command}` is not on PATH");
     }
     here
 }

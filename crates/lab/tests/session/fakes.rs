@@ -83,29 +83,16 @@ pub(crate) fn load(
 }
 
 pub(crate) fn target(name: &str) -> Target {
-    Target {
-        name: name.into(),
-        title: name.into(),
-        language: String::new(),
-        framework: String::new(),
-        about: String::new(),
-        reconstruction: None,
-        serves: Vec::new(),
-        tls: None,
-        toolchain: None,
-        build: None,
-        launch: LaunchRecipe {
-            run: vec!["x".into()],
-            cwd: "/".into(),
-            env: BTreeMap::new(),
-            ready: "/".into(),
-            metrics: None,
-            ready_within_ns: model::READY_WITHIN_NS,
-            warm_within_ns: 0,
-        },
-        settings: BTreeMap::new(),
-        runtimes: BTreeMap::new(),
-    }
+    let launch = LaunchRecipe {
+        run: vec!["x".into()],
+        cwd: "/".into(),
+        env: BTreeMap::new(),
+        ready: "/".into(),
+        metrics: None,
+        ready_within_ns: model::READY_WITHIN_NS,
+        warm_within_ns: 0,
+    };
+    Target::of(name, launch)
 }
 
 pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {

@@ -265,7 +265,7 @@ fn own_targets() {
     check(&[
         ("«[[target]]\nname = 'mine'\n", "[[target]] has no `run`", "$PORT"),
         ("[[target]]\nname = «'my server'\n", "`my server` cannot be the name of a target", "letters"),
-        ("[[target]]\nname = 'mine'\nrun = «'./s \"'\n", "`run` cannot be split into words", "no shell"),
+        ("[[target]]\nname = 'mine'\nrun = «'./s \"'\n", "`run` cannot be split into words", "without a shell"),
         (
             "[[target]]\nname = 'mine'\nrun = «'$TARGET_BIN'\n",
             "`$TARGET_BIN` is what the build makes, and nothing is built",

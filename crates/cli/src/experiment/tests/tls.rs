@@ -17,7 +17,7 @@ fn what_cannot_be_had_over_tls_is_refused() {
         ),
         (
             &format!("{mine}tls = true\n[load]\ntls_resume = «true\n{vary}"),
-            "there is no session to resume without TLS",
+            "without TLS no session can be resumed",
             "write `tls = true` as well",
         ),
         (
