@@ -96,6 +96,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// Builds what a plan launches, and says which target is being built.
 pub(crate) fn build(plan: &Draft, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
     let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(&event));
+    if let Some(why) = &prepared.prevented {
+        return Err(Failure::usage(why));
+    }
     if prepared.interrupted {
         return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
     }

@@ -3,7 +3,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use lab::{Builder, Check, LaunchSpec, Launcher, ProcessLauncher, Unlaunched, check_contract, with_runtime};
+use lab::{
+    BuildError, Builder, Check, LaunchSpec, Launcher, ProcessLauncher, Unlaunched, check_contract, with_runtime,
+};
 use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
@@ -137,6 +139,7 @@ fn look(
         return Ok(line);
     }
     match builder.build(target, &runtime, stop, &mut || say(format!("building {}", line.name))) {
+        Err(error @ BuildError::Prevented { .. }) => return Err(Failure::usage(error)),
         Err(error) => (line.state, line.ok, line.absent) = (error.to_string(), false, error.is_absence()),
         Ok(built) if action == TargetsAction::Build => {
             line.state = if built.cached { "built before" } else { "built" }.to_owned();

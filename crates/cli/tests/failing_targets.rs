@@ -1,8 +1,10 @@
 //! Targets that fail in a run: what is said, what counts, and that the others go on.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod disk;
 mod run_support;
 
+use disk::Disk;
 use run_support::{Json, Lab, beside_a_specimen, short};
 
 /// A specimen all of whose replies have one defect beside a clean one.
@@ -112,4 +114,20 @@ fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
 fn a_build_that_needs_a_shell_is_told_so() {
     let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'false && true'"));
     lab.run(&[]).exits(4).says(&["`&&` needs one: sh -c '…'"]);
+}
+
+#[test]
+fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target() {
+    let fills = "run = '$BOURDON specimen clean'\nbuild = 'cp /dev/zero $TARGET_BIN'";
+    let Some(disk) = Disk::new() else { return };
+    let lab = Lab::new().experiment(beside_a_specimen(fills)).env("XDG_CACHE_HOME", disk.path().to_string_lossy());
+    let said =
+        lab.run(&[]).exits(2).says(&["odd cannot be built: there is no room in ", "set XDG_CACHE_HOME and TMPDIR"]);
+    assert!(!said.stderr.contains("absent: ") && lab.records().is_empty(), "{said:?}");
+    drop(lab);
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'true'"));
+    let lab = lab.file("taken", "");
+    let taken = lab.path().join("taken").display().to_string();
+    let lab = lab.env("XDG_CACHE_HOME", taken);
+    lab.run(&[]).exits(2).says(&["odd cannot be built: cannot write in ", "or set XDG_CACHE_HOME to a folder"]);
 }

@@ -1,6 +1,5 @@
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,13 +7,14 @@ use std::time::Duration;
 
 use model::{BuildRecipe, Runtime, Target};
 use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask, remove_folder};
-use sha2::{Digest, Sha256};
 
 use crate::durable::rename_durably;
 use crate::expand::{Variables, expand};
+use crate::fingerprint::fingerprint;
 use crate::held::{Held, sweep};
 use crate::hint;
 use crate::printed::tail;
+use crate::room::Room;
 
 /// How often a build under way is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -80,6 +80,14 @@ pub enum BuildError {
         /// The last lines of what it said.
         output: String,
     },
+    /// What bourdon itself needs for a build is missing, such as room on a disk. That says nothing about the target.
+    #[error("{target} cannot be built: {text}")]
+    Prevented {
+        /// The target.
+        target: String,
+        /// What is missing, and what to do about it.
+        text: String,
+    },
     /// It was stopped.
     #[error("building {target} was interrupted")]
     Interrupted {
@@ -132,7 +140,9 @@ impl Builder {
             return Ok(Built { binary: Some(binary), cached: true, toolchain });
         }
         on_start();
-        let unfinished = self.unfinished().map_err(|error| start(format!("{}: {error}", self.cache.display())))?;
+        let prevented = |text: String| BuildError::Prevented { target: target.name.clone(), text };
+        let cannot_write = |error: std::io::Error| prevented(unwritable(&self.cache, &error));
+        let unfinished = self.unfinished().map_err(cannot_write)?;
         let made = unfinished.path().join(MADE);
         self.run(target, recipe, runtime, &unfinished, stop)?;
         // A recipe that does not name $TARGET_BIN keeps its result where it likes.
@@ -143,7 +153,10 @@ impl Builder {
         if std::fs::metadata(&made).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             return Err(start("the build made no program: $TARGET_BIN is neither a file nor a folder".to_owned()));
         }
-        rename_durably(&made, &binary).map_err(|error| start(format!("the build made no $TARGET_BIN: {error}")))?;
+        rename_durably(&made, &binary).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => start(format!("the build made no $TARGET_BIN: {error}")),
+            _ => cannot_write(error),
+        })?;
         Ok(Built { binary: Some(binary), cached: false, toolchain })
     }
 
@@ -181,8 +194,12 @@ impl Builder {
         let half = |said| BuildError::HalfToolchain { target: name.clone(), said, get: toolchain.get.clone() };
         match first_line(question, prepare) {
             Ok((Ended::Well, said)) => Ok(Some(said)),
-            Ok((Ended::NotStarted(text) | Ended::Unguarded(text), _)) | Err(Unanswered::NotStarted(text)) => {
-                Err(BuildError::Start { target: name, text })
+            Ok((Ended::NotStarted(text), _)) => Err(BuildError::Start { target: name, text }),
+            Ok((Ended::Unguarded(text), _)) | Err(Unanswered::NotStarted(text)) => {
+                Err(BuildError::Prevented { target: name, text })
+            }
+            Ok((Ended::Otherwise(end), _)) if end.lost_its_reaper() => {
+                Err(BuildError::Prevented { target: name, text: format!("`{}` {end}", toolchain.version) })
             }
             Ok((Ended::Otherwise(_), said)) => Err(half(said)),
             Err(Unanswered::Stopped) => Err(BuildError::Interrupted { target: name }),
@@ -200,16 +217,21 @@ impl Builder {
         unfinished: &Held,
         stop: &AtomicBool,
     ) -> Result<(), BuildError> {
-        let start = |text: String| BuildError::Start { target: target.name.clone(), text };
+        let prevented = |text: String| BuildError::Prevented { target: target.name.clone(), text };
         let (made, log) = (unfinished.path().join(MADE), unfinished.path().join("log"));
         let variables = Variables::from([("TARGET_BIN", made.to_string_lossy().into_owned())]);
         let words = recipe.run.iter().map(|word| expand(word, &variables).into()).collect();
-        let output = File::create(&log).map_err(|error| start(error.to_string()))?;
+        let output = File::create(&log).map_err(|error| prevented(unwritable(&self.cache, &error)))?;
+        let mut room = Room::of([self.cache.clone(), std::env::temp_dir()]);
         let mut build = Guarded::start(&self.executable, &Order::new(words, &[], None), output, |command| {
             command.current_dir(&recipe.cwd).envs(&recipe.env).envs(&runtime.env);
         })
-        .map_err(|why| start(why.to_string()))?;
+        .map_err(|ended| match ended {
+            Ended::NotStarted(text) => BuildError::Start { target: target.name.clone(), text },
+            other => prevented(other.to_string()),
+        })?;
         let ended = loop {
+            room.look();
             if let Some(ended) = build.ended() {
                 break ended.clone();
             }
@@ -218,18 +240,31 @@ impl Builder {
             }
             std::thread::sleep(LOOK_EVERY);
         };
+        room.look();
         build.end();
         let target = target.name.clone();
         match ended {
             Ended::Well => Ok(()),
-            Ended::Unguarded(text) => Err(BuildError::Start { target, text }),
+            Ended::Unguarded(text) => Err(BuildError::Prevented { target, text }),
             Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
-            Ended::Otherwise(status) => {
-                let status = status.to_string() + &hint::shell(&recipe.run);
-                Err(BuildError::Failed { target, status, output: tail(&log) })
+            Ended::Otherwise(end) if end.lost_its_reaper() => {
+                Err(BuildError::Prevented { target, text: format!("the build {end}") })
+            }
+            Ended::Otherwise(end) => {
+                let output = tail(&log);
+                if let Some(full) = room.full() {
+                    return Err(BuildError::Prevented { target, text: format!("{full} (the build {end}):\n{output}") });
+                }
+                Err(BuildError::Failed { target, status: end.to_string() + &hint::shell(&recipe.run), output })
             }
         }
     }
+}
+
+/// That the cache cannot be written, and what to do about it.
+fn unwritable(cache: &Path, error: &std::io::Error) -> String {
+    let cure = "make room there, or set XDG_CACHE_HOME to a folder that can be written";
+    format!("cannot write in {}: {error}; {cure}", cache.display())
 }
 
 /// How a program ends, and the first line of what it says, on stdout if it says something there.
@@ -252,50 +287,11 @@ pub(crate) fn on_path(command: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(command)).find(|file| file.is_file())
 }
 
-/// Hex digest of everything that the result depends on.
-fn fingerprint(
-    target: &Target,
-    recipe: &BuildRecipe,
-    runtime: &Runtime,
-    toolchain: Option<&str>,
-) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
-    let mut field = |text: &str| {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text.as_bytes());
-    };
-    field(&target.name);
-    field(toolchain.unwrap_or_default());
-    recipe.run.iter().for_each(|word| field(word));
-    let pairs = |env: &BTreeMap<String, String>| env.clone().into_iter().flat_map(|(name, value)| [name, value]);
-    pairs(&recipe.env).chain(pairs(&runtime.env)).for_each(|text| field(&text));
-    for input in &recipe.inputs {
-        hash_files(input, &mut hash)?;
-    }
-    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Takes a file, or every file below a folder in the order of their names, into the hash.
-fn hash_files(path: &Path, hash: &mut Sha256) -> std::io::Result<()> {
-    let at = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    if path.is_dir() {
-        let mut entries: Vec<PathBuf> =
-            std::fs::read_dir(path).map_err(at)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
-        entries.sort();
-        return entries.iter().try_for_each(|entry| hash_files(entry, hash));
-    }
-    let mut content = Vec::new();
-    std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut content)).map_err(at)?;
-    hash.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-    hash.update((content.len() as u64).to_le_bytes());
-    hash.update(&content);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::{LaunchRecipe, Toolchain};
+    use std::collections::BTreeMap;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
     use std::sync::{Mutex, PoisonError};

@@ -77,6 +77,15 @@ pub trait Launcher {
     ) -> Result<Box<dyn Running>, Unlaunched>;
 }
 
+/// A target that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gone {
+    /// What that makes of its trial.
+    pub stage: TrialStage,
+    /// `exited with status 3`.
+    pub how: String,
+}
+
 /// A target that runs. Dropping it ends it.
 pub trait Running {
     /// Where it listens.
@@ -91,8 +100,8 @@ pub trait Running {
     fn pid(&self) -> Option<u32>;
     /// From its start to its first good answer, in milliseconds.
     fn time_to_ready_ms(&self) -> f64;
-    /// How it ended, if it has ended by itself.
-    fn ended(&mut self) -> Option<String>;
+    /// How it ended, if it has: by itself, or with what guards it.
+    fn ended(&mut self) -> Option<Gone>;
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
     fn stop(self: Box<Self>);
 }
@@ -171,6 +180,8 @@ impl From<Ended> for Unready {
         match ended {
             Ended::Unguarded(why) => Unready::Here(why),
             Ended::NotStarted(why) => Unready::NotStarted(why),
+            // Nobody knows whether it did that itself.
+            Ended::Otherwise(end) if end.lost_its_reaper() => Unready::Not(format!("it {end} before it was ready")),
             Ended::Otherwise(_) | Ended::Well => Unready::Unheard(format!("it {ended} before it was ready")),
         }
     }
@@ -335,8 +346,13 @@ impl Running for Process {
         self.time_to_ready_ms
     }
 
-    fn ended(&mut self) -> Option<String> {
-        self.guarded.ended().map(Ended::to_string)
+    fn ended(&mut self) -> Option<Gone> {
+        let ended = self.guarded.ended()?;
+        let stage = match ended {
+            Ended::Otherwise(end) if end.lost_its_reaper() => TrialStage::Unguarded,
+            _ => TrialStage::Died,
+        };
+        Some(Gone { stage, how: ended.to_string() })
     }
 
     fn stop(mut self: Box<Self>) {

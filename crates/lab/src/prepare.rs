@@ -14,6 +14,8 @@ pub struct Prepared {
     pub absent: Vec<AbsentTarget>,
     /// Those of them that have a toolchain here and still could not be built.
     pub failed: Vec<AbsentTarget>,
+    /// What bourdon itself lacks to build any more, where that is so.
+    pub prevented: Option<String>,
     /// Whether it was stopped before every target was built.
     pub interrupted: bool,
 }
@@ -44,6 +46,10 @@ pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mu
             }
             Err(BuildError::Interrupted { .. }) => {
                 prepared.interrupted = true;
+                return prepared;
+            }
+            Err(error @ BuildError::Prevented { .. }) => {
+                prepared.prevented = Some(error.to_string());
                 return prepared;
             }
             Err(error) => {

@@ -15,7 +15,7 @@ use crate::census;
 use crate::delay::DelayProxy;
 use crate::error::LabError;
 use crate::folder::Kept;
-use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
+use crate::launch::{Gone, LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
@@ -179,9 +179,14 @@ impl Rungs<'_> {
         tell: &mut dyn FnMut(Told<'_>),
         made: &mut TrialOutput,
     ) -> Result<(), String> {
-        let died = |text| TrialFailure { stage: TrialStage::Died, text, output: String::new(), waited_ms: None };
-        if let Some(text) = self.running.ended() {
-            made.record.failure = Some(died(format!("it {text} before this load")));
+        let failure = |Gone { stage, how }: Gone, when| TrialFailure {
+            stage,
+            text: format!("it {how} {when}"),
+            output: String::new(),
+            waited_ms: None,
+        };
+        if let Some(gone) = self.running.ended() {
+            made.record.failure = Some(failure(gone, "before this load"));
             return Ok(());
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
@@ -205,7 +210,10 @@ impl Rungs<'_> {
             .then(|| census::take(self.running.address(), cell.tls, cell.load.connections, cell.load.keep_alive));
         let told = scraper.map(Scraper::stop).unwrap_or_default();
         let samples = observer.map(Observer::stop).unwrap_or_default();
+        let is_unguarded = ended.as_ref().is_some_and(|gone| gone.stage == TrialStage::Unguarded);
         match loaded {
+            // What was seen of requests whose server somebody took away says nothing of that server.
+            Ok(_) if is_unguarded => {}
             Ok(mut output) => {
                 output.measurement.generator.network_delay = delaying;
                 made.record.observation = self.observation(cell, &samples, &told, &output);
@@ -220,7 +228,7 @@ impl Rungs<'_> {
             Err(error) if ended.is_none() => return Err(error.to_string()),
             Err(_) => {}
         }
-        made.record.failure = ended.map(|text| died(format!("it {text} under load")));
+        made.record.failure = ended.map(|gone| failure(gone, "under load"));
         Ok(())
     }
 

@@ -78,6 +78,9 @@ kinds! {
         Load = "load",
         /// The target died while it was under load.
         Died = "died",
+        /// The process that guards the target was killed while it was under load, and the target with it: nothing was
+        /// measured.
+        Unguarded = "unguarded",
     }
 }
 

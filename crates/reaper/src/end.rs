@@ -37,6 +37,12 @@ impl End {
         }
     }
 
+    /// Whether somebody took away what guarded it, and the kernel ended it for that. That says nothing of it, unless it did
+    /// so itself.
+    pub fn lost_its_reaper(self) -> bool {
+        matches!(self, End::ReaperKilled | End::ReaperStatus(_) | End::ReaperSignal(_))
+    }
+
     /// As the steps say it to bourdon.
     pub(crate) fn said(self) -> String {
         match self {
@@ -95,6 +101,7 @@ mod tests {
         ];
         for (end, read) in ends {
             assert_eq!((End::heard(&end.said()), end.to_string().as_str()), (Some(end), read));
+            assert_eq!(end.lost_its_reaper(), read.starts_with("lost its reaper"));
         }
         for said in ["", "exited with status 0", "status", "status x", "status 1 2"] {
             assert_eq!(End::heard(said), None, "{said}");

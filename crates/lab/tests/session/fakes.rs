@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, RunOptions};
 use judge::BlockPlanner;
-use lab::{LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched};
+use lab::{
+    Gone, LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched,
+};
 use model::{
     Blocks, Cell, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion,
     Interval, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target,
@@ -67,7 +69,7 @@ impl Running for FakeRunning {
     fn time_to_ready_ms(&self) -> f64 {
         1.0
     }
-    fn ended(&mut self) -> Option<String> {
+    fn ended(&mut self) -> Option<Gone> {
         None
     }
     fn stop(self: Box<Self>) {}
