@@ -3,7 +3,7 @@ use std::ops::{Index, IndexMut};
 
 use model::NS_PER_S;
 
-use crate::ledger::Moments;
+use crate::in_flight::Moments;
 use crate::reply::ReplyReader;
 
 /// First pause before reconnecting; it doubles to [`BACKOFF_MAX_NS`] until a reply comes.
@@ -127,6 +127,7 @@ pub(crate) struct Connections {
     slots: Vec<Connection>,
     rings: Vec<Moments>,
     depth: usize,
+    in_flight: usize,
 }
 
 impl Connections {
@@ -137,6 +138,7 @@ impl Connections {
             slots: (0..slots).map(|_| Connection::new()).collect(),
             rings: vec![Moments::default(); slots as usize * depth],
             depth,
+            in_flight: 0,
         }
     }
 
@@ -147,6 +149,11 @@ impl Connections {
     /// Requests that one slot can have in flight.
     pub(crate) fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Requests in flight on all of them.
+    pub(crate) fn all_in_flight(&self) -> usize {
+        self.in_flight
     }
 
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Connection> {
@@ -171,6 +178,7 @@ impl Connections {
     /// Takes the oldest request in flight off a slot.
     pub(crate) fn pop_oldest(&mut self, slot: u32) -> Option<Moments> {
         let oldest = self.oldest_mut(slot).copied()?;
+        self.in_flight -= 1;
         let connection = &mut self.slots[slot as usize];
         connection.in_flight -= 1;
         connection.oldest += 1;
@@ -191,6 +199,7 @@ impl Connections {
         if at >= self.depth {
             at -= self.depth;
         }
+        self.in_flight += 1;
         connection.in_flight += 1;
         self.rings[slot as usize * self.depth + at] = moments;
     }

@@ -4,32 +4,21 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use model::{Accounting, Failure, FailureKind, LateCause, NS_PER_S, NotSent, RequestCount, WindowCount, WrongReply};
+use model::{
+    Accounting, Failure, FailureKind, LateCause, LoadSpec, NS_PER_S, NotSent, RequestCount, WindowCount, WrongReply,
+};
 
-use crate::demand::Window;
+use crate::demand::{Demand, Window};
+use crate::in_flight::Moments;
 use crate::outcome::Loss;
-use crate::part::{Part, ResidenceNs};
+use crate::part::{Counts, Part, ResidenceNs};
 use crate::reply::Reply;
 use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, add_to, histogram, record, ticks};
 use crate::standstill::Standstills;
-use crate::worker::Counts;
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
 /// and a wake-up cost on a loaded machine, below what a user could feel.
 const LATE_NS: u64 = 1_000_000;
-
-/// Which request it was, and its moments in nanoseconds on the clock. Aligned so that it lies in one cache line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(align(32))]
-pub(crate) struct Moments {
-    /// Open model: when it was due. Closed: when it was sent, or the connection for it begun.
-    pub(crate) intended_ns: u64,
-    pub(crate) sent_ns: u64,
-    /// 0 until the first byte of its reply has come.
-    pub(crate) first_byte_ns: u64,
-    /// Which request of the mix it was.
-    pub(crate) place: u32,
-}
 
 /// How long one request took, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,6 +101,11 @@ impl Ledger {
         };
         ledger.begin_second(now_ns);
         ledger
+    }
+
+    /// Books for the time in which connections are opened; only their connect times are kept.
+    pub(crate) fn of_opening(spec: &LoadSpec, demand: &Demand, now_ns: u64) -> Self {
+        Self::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, SecondPort::to_nobody())
     }
 
     /// Takes over what is kept of the time in which the connections were opened.

@@ -8,6 +8,7 @@ mod clock;
 mod collector;
 mod connection;
 mod demand;
+mod in_flight;
 mod interval_log;
 mod ledger;
 mod outcome;

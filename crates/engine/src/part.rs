@@ -12,7 +12,6 @@ use model::{
 use crate::second::{Distributions, Felt, add_to};
 use crate::standstill::StandstillTotals;
 use crate::summary::{jain, summarise, without};
-use crate::worker::Counts;
 
 const RESPONSE: &str = "requests due in the window; those timed out, never sent or unfinished count with their age";
 const TOTAL: &str = "requests begun in the window; those timed out, never sent or unfinished count with their age";
@@ -54,6 +53,30 @@ pub(crate) struct ResidenceNs {
     pub(crate) in_flight: u128,
     pub(crate) requests: u128,
     pub(crate) completed: u128,
+}
+
+/// Connection events of one thread, over the whole load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) opened: u64,
+    pub(crate) connect_failed: u64,
+    /// Those of them that the peer refused, or with whom no handshake came to its end.
+    pub(crate) refused: u64,
+    pub(crate) closed_idle: u64,
+    pub(crate) closed_by_reply: u64,
+    pub(crate) unasked_replies: u64,
+}
+
+impl Counts {
+    /// Adds those of other connections.
+    pub(crate) fn add(&mut self, other: Counts) {
+        self.opened += other.opened;
+        self.connect_failed += other.connect_failed;
+        self.refused += other.refused;
+        self.closed_idle += other.closed_idle;
+        self.closed_by_reply += other.closed_by_reply;
+        self.unasked_replies += other.unasked_replies;
+    }
 }
 
 impl Part {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -12,15 +12,15 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
 use crate::collector::Collector;
-use crate::demand::{Demand, share};
+use crate::demand::Demand;
 use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::part::Part;
-use crate::second::{Felt, Second, SecondPort};
+use crate::second::{Felt, SecondPort};
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
 use crate::wire::Wire;
-use crate::worker::Worker;
+use crate::worker::{Opening, Task};
 
 /// Time between the moment at which all threads are ready and the start of the load.
 const LEAD_NS: u64 = 1_000_000;
@@ -85,11 +85,12 @@ pub fn run(
     let results: Result<Vec<Part>, LoadError> = std::thread::scope(|scope| {
         let (mut handles, mut empties, mut refused) = (Vec::new(), Vec::new(), None);
         for thread in 0..spec.threads {
-            let (port, empty) = port(thread, full.clone());
+            let (port, empty) = SecondPort::new(thread, full.clone());
             empties.push(empty);
             let (start, secure) = (&start, secure.as_ref());
             let name = format!("generator-{thread}");
-            let body = move || generate(spec, thread, start, secure, port, stop);
+            let task = Task { spec, thread, stop };
+            let body = move || generate(task, start, secure, port);
             let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
             match handle {
                 Ok(handle) => handles.push(handle),
@@ -121,11 +122,6 @@ fn collector<'a>(spec: &LoadSpec, options: RunOptions<'a>) -> Collector<'a> {
     };
     let seconds = spec.warm_up_ns.saturating_add(length_ns).div_ceil(NS_PER_S) as usize;
     Collector::new(spec.threads as usize, Felt::of(spec), seconds, log)
-}
-
-fn port(thread: u32, full: Sender<Box<Second>>) -> (SecondPort, Sender<Box<Second>>) {
-    let (empty, empties): (_, Receiver<Box<Second>>) = mpsc::channel();
-    (SecondPort { thread: thread as usize, full, empty: empties }, empty)
 }
 
 /// The common start of all threads.
@@ -185,55 +181,26 @@ impl Drop for Attendance<'_> {
     }
 }
 
-/// Connections of one thread.
-fn slots(spec: &LoadSpec, thread: u32) -> u32 {
-    share(u64::from(spec.connections), thread, spec.threads) as u32
-}
-
-fn generate(
-    spec: &LoadSpec,
-    thread: u32,
-    start: &Start,
-    secure: Option<&Secure>,
-    port: SecondPort,
-    stop: &AtomicBool,
-) -> Result<Part, LoadError> {
+fn generate(task: Task<'_>, start: &Start, secure: Option<&Secure>, port: SecondPort) -> Result<Part, LoadError> {
     let _attendance = Attendance(start);
-    prepare_thread(own_cpu(&spec.cpus, thread));
-    let slots = slots(spec, thread);
-    let wire = TcpWire::new(spec.address, &spec.sources, slots)?;
+    prepare_thread(own_cpu(&task.spec.cpus, task.thread));
+    let slots = task.slots();
+    let wire = TcpWire::new(task.spec.address, &task.spec.sources, slots)?;
     match secure {
-        None => work(spec, thread, start, wire, port, stop),
-        Some(secure) => work(spec, thread, start, Secured::new(wire, secure.clone(), slots), port, stop),
+        None => work(task, start, wire, port),
+        Some(secure) => work(task, start, Secured::new(wire, secure.clone(), slots), port),
     }
 }
 
 /// What one thread does, over either wire.
-fn work(
-    spec: &LoadSpec,
-    thread: u32,
-    start: &Start,
-    wire: impl Wire,
-    port: SecondPort,
-    stop: &AtomicBool,
-) -> Result<Part, LoadError> {
-    let clock = MonotonicClock;
-    let slots = slots(spec, thread);
-    let mut worker = Worker::new(spec, thread, slots, wire, clock, stop);
-    worker.open_connections()?;
+fn work(task: Task<'_>, start: &Start, wire: impl Wire, port: SecondPort) -> Result<Part, LoadError> {
+    let (spec, clock) = (task.spec, MonotonicClock);
+    let mut opening = Opening::new(task, wire, clock);
+    opening.open_all()?;
     let at_ns = start.wait(&clock)?;
-    let demand = Demand::new(spec, thread, at_ns);
+    let demand = Demand::new(spec, task.thread, at_ns);
     let ledger = Ledger::new(Felt::of(spec), spec.tls.is_some(), demand.window, at_ns, port);
-    Ok(worker.run(demand, ledger, ThreadTimes::now)?)
-}
-
-/// Books for the time in which connections are opened; only their connect times are kept.
-pub(crate) fn opening_books(spec: &LoadSpec, now_ns: u64) -> (Demand, Ledger) {
-    let demand = Demand::none(spec);
-    let (full, _) = mpsc::channel();
-    let (port, _) = port(0, full);
-    let ledger = Ledger::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, port);
-    (demand, ledger)
+    Ok(opening.begin(demand, ledger).run(ThreadTimes::now)?)
 }
 
 /// Gives the calling thread timers that fire at their time, where they might be 50 µs late, and these CPUs, if any are

@@ -1,6 +1,6 @@
 //! What one thread sees in one second: the distributions that the hot path fills, and how they travel.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
 use model::{LoadModel, LoadSpec, NS_PER_S};
@@ -159,4 +159,17 @@ pub(crate) struct SecondPort {
     pub(crate) thread: usize,
     pub(crate) full: Sender<Box<Second>>,
     pub(crate) empty: Receiver<Box<Second>>,
+}
+
+impl SecondPort {
+    /// A thread's, with the way back for the emptied seconds.
+    pub(crate) fn new(thread: u32, full: Sender<Box<Second>>) -> (Self, Sender<Box<Second>>) {
+        let (empty, empties) = mpsc::channel();
+        (Self { thread: thread as usize, full, empty: empties }, empty)
+    }
+
+    /// One to which nobody listens.
+    pub(crate) fn to_nobody() -> Self {
+        Self::new(0, mpsc::channel().0).0
+    }
 }

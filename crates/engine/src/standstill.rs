@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
-use crate::ledger::Moments;
+use crate::in_flight::Moments;
 use crate::second::{add_to, histogram, record, ticks};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one

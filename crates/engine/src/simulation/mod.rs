@@ -24,7 +24,7 @@ use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
 use crate::tls::{Secure, Secured};
 use crate::wire::{Progress, Ready, Received, Wire};
-use crate::worker::Worker;
+use crate::worker::{Opening, Task};
 
 use behind_tls::BehindTls;
 pub use script::{Act, Connecting, Script, follow};
@@ -316,19 +316,13 @@ fn work(
 ) -> Result<LoadOutput, LoadError> {
     let felt = Felt::of(spec);
     let stop = AtomicBool::new(false);
-    let mut worker = Worker::new(spec, 0, spec.connections, wire, clock.clone(), &stop);
-    worker.open_connections()?;
+    let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, wire, clock.clone());
+    opening.open_all()?;
     let (full, seconds) = mpsc::channel();
-    let (empty, empties) = mpsc::channel();
+    let (port, empty) = SecondPort::new(0, full);
     let demand = Demand::new(spec, 0, clock.now_ns());
-    let ledger = Ledger::new(
-        felt,
-        spec.tls.is_some(),
-        demand.window,
-        clock.now_ns(),
-        SecondPort { thread: 0, full, empty: empties },
-    );
-    let result = worker.run(demand, ledger, ThreadTimes::default)?;
+    let ledger = Ledger::new(felt, spec.tls.is_some(), demand.window, clock.now_ns(), port);
+    let result = opening.begin(demand, ledger).run(ThreadTimes::default)?;
     let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
     let mut collector = Collector::new(1, felt, 0, log);
     collector.collect(&seconds, &[empty], progress);

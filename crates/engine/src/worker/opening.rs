@@ -1,119 +1,89 @@
-//! Opening, closing and losing connections.
+//! A thread before the load.
 
-use std::cmp::Reverse;
+use std::collections::VecDeque;
 
-use model::Clock;
+use model::{Clock, NS_PER_S, RequestCount};
 use rustix::io::Errno;
 
-use super::{CONNECTING_AT_ONCE, Worker};
-use crate::connection::{Reserved, State};
-use crate::outcome::{Loss, not_sent};
-use crate::second::record;
+use super::connecting::ToConnect;
+use super::looks::Looks;
+use super::receiving::{Inbox, Timeouts};
+use super::sending::Free;
+use super::{LONGEST_WAIT_NS, Task, Worker};
+use crate::connection::Connections;
+use crate::demand::Demand;
+use crate::ledger::Ledger;
+use crate::part::Counts;
+use crate::reply::HeadCache;
+use crate::request::Requests;
 use crate::wire::Wire;
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
-    pub(super) fn open_some(&mut self, now_ns: u64) {
-        while self.connecting < CONNECTING_AT_ONCE && (self.unopened as usize) < self.connections.len() {
-            let slot = self.unopened;
-            self.unopened += 1;
-            self.connect(slot, now_ns);
-        }
+/// Longest time the connections may take to open before the load starts without the rest.
+const OPENING_NS: u64 = 5 * NS_PER_S;
+
+/// A thread whose connections are being opened: a worker that wants nothing yet, and of whose books only the connect times
+/// are kept.
+pub(crate) struct Opening<'a, W, C>(Worker<'a, W, C>);
+
+impl<'a, W: Wire, C: Clock> Opening<'a, W, C> {
+    pub(crate) fn new(task: Task<'a>, wire: W, clock: C) -> Self {
+        let (now_ns, slots) = (clock.now_ns(), task.slots());
+        let demand = Demand::none(task.spec);
+        Self(Worker {
+            requests: Requests::new(task.spec, task.thread),
+            cache: HeadCache::default(),
+            ledger: Ledger::of_opening(task.spec, &demand, now_ns),
+            demand,
+            connections: Connections::new(slots, task.spec.pipeline.max(1)),
+            free: Free { slots: VecDeque::with_capacity(slots as usize), since_ns: now_ns },
+            to_connect: ToConnect::default(),
+            inbox: Inbox::default(),
+            timeouts: Timeouts::default(),
+            looks: Looks::new(now_ns),
+            counts: Counts::default(),
+            last_ended_ns: now_ns,
+            task,
+            wire,
+            clock,
+        })
     }
 
-    /// Opens a slot again after a loss or a pause: under the closed model that is the attempt at a request.
-    pub(super) fn reopen(&mut self, slot: u32, now_ns: u64) {
-        let connection = &mut self.connections[slot];
-        connection.state = State::Closed;
-        if connection.reserved.is_none() && !self.demand.is_open() {
-            if self.demand.closed_now(1, now_ns) == 0 {
-                return;
+    /// Opens the connections before the load starts, so that opening them is not lateness. Those that cannot be
+    /// opened are tried again under load, where their failure counts.
+    pub(crate) fn open_all(&mut self) -> Result<(), Errno> {
+        let worker = &mut self.0;
+        if !worker.task.spec.keep_alive {
+            worker.to_connect.unopened = worker.connections.len() as u32;
+            return Ok(());
+        }
+        let deadline_ns = worker.clock.now_ns() + OPENING_NS;
+        loop {
+            let now_ns = worker.clock.now_ns();
+            worker.open_some(now_ns);
+            let to_connect = &worker.to_connect;
+            let all_tried = to_connect.under_way == 0 && to_connect.unopened as usize == worker.connections.len();
+            if all_tried || now_ns >= deadline_ns || worker.task.stopped() {
+                return Ok(());
             }
-            connection.reserved = Some(Reserved { intended_ns: now_ns, blocked: true });
-            self.demand.consume(1, now_ns);
-            self.ledger.scheduled(now_ns, 1);
-        } else if now_ns >= self.demand.window.end_ns {
-            return;
-        }
-        if self.connections[slot].reserved.is_some() || self.spec.keep_alive {
-            self.connect(slot, now_ns);
-        } else {
-            self.offer(slot, now_ns);
+            let edges = worker.wire.wait(LONGEST_WAIT_NS)?;
+            for index in 0..edges {
+                let ready = worker.wire.ready(index);
+                worker.on_ready(ready);
+            }
         }
     }
 
-    pub(super) fn connect(&mut self, slot: u32, now_ns: u64) {
-        let generation = self.connections[slot].begin_connecting(now_ns);
-        self.connecting += 1;
-        if let Err(errno) = self.wire.connect(slot, generation) {
-            self.connect_failed(slot, errno, now_ns);
+    /// The thread under load, with the demand and the books that were made when all threads were ready.
+    pub(crate) fn begin(self, demand: Demand, ledger: Ledger) -> Worker<'a, W, C> {
+        let mut worker = self.0;
+        let opening = std::mem::replace(&mut worker.ledger, ledger);
+        // Its histograms are 1.5 MiB that nobody needs while the load runs: it ends here.
+        worker.ledger.add_opening(&opening);
+        let requests = worker.requests.count();
+        if requests > 1 {
+            worker.ledger.by_request = vec![RequestCount::default(); requests];
         }
-    }
-
-    pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, now_ns: u64) {
-        self.counts.connect_failed += 1;
-        self.counts.refused += u64::from(matches!(errno, Errno::CONNREFUSED | Errno::PROTO));
-        self.connecting -= 1;
-        self.last_ended_ns = now_ns;
-        let connection = &mut self.connections[slot];
-        let reserved = connection.reserved.take().map(|reserved| reserved.intended_ns);
-        // Under the open model it is the request that has waited longest whose user is turned away.
-        let charged = reserved.or_else(|| self.take_due(now_ns));
-        if let Some(intended_ns) = charged {
-            self.ledger.not_sent(intended_ns, 1, not_sent(errno), errno.raw_os_error(), now_ns);
-        }
-        self.close(slot, now_ns);
-    }
-
-    /// The kernel is connected, and the handshake goes on; gives whether that is new.
-    pub(super) fn on_handshaking(&mut self, slot: u32, now_ns: u64) -> bool {
-        let connection = &mut self.connections[slot];
-        if connection.state == State::Handshaking {
-            return false;
-        }
-        connection.state = State::Handshaking;
-        let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
-        record(&mut self.ledger.connect, now_ns - since_ns);
-        true
-    }
-
-    pub(super) fn on_open(&mut self, slot: u32, now_ns: u64) {
-        self.counts.opened += 1;
-        self.connecting -= 1;
-        let connection = &mut self.connections[slot];
-        let before = std::mem::replace(&mut connection.state, State::Open);
-        let took_ns = now_ns - connection.connecting_since_ns;
-        match &mut self.ledger.handshake {
-            Some(handshake) if before == State::Handshaking => record(handshake, took_ns),
-            _ => record(&mut self.ledger.connect, took_ns),
-        }
-        self.offer(slot, now_ns);
-    }
-
-    /// Closes a slot and lets it open again after its pause. While the connections are first being opened there is
-    /// no demand, and the slot stays closed until the load starts.
-    pub(super) fn close(&mut self, slot: u32, now_ns: u64) {
-        self.wire.close(slot);
-        let connection = &mut self.connections[slot];
-        let pause_ns = connection.pause_ns();
-        if pause_ns == 0 {
-            self.reopen(slot, now_ns);
-        } else {
-            connection.state = State::Waiting;
-            self.reconnects.push(Reverse((now_ns + pause_ns, slot)));
-        }
-    }
-
-    /// The connection is lost, and with it every request in flight on it.
-    pub(super) fn lose(&mut self, slot: u32, loss: Loss, now_ns: u64) {
-        let connection = &mut self.connections[slot];
-        self.counts.closed_idle += u64::from(connection.in_flight() == 0);
-        self.last_ended_ns = now_ns;
-        self.in_flight -= connection.in_flight();
-        let mut begun = connection.reader.begun();
-        while let Some(moments) = self.connections.pop_oldest(slot) {
-            // Whatever ended the connection ended every request on it; only the first one's reply may have begun.
-            self.ledger.failed(moments, loss, std::mem::take(&mut begun), now_ns);
-        }
-        self.close(slot, now_ns);
+        worker.demand = demand;
+        worker
     }
 }

@@ -3,12 +3,45 @@
 use model::{Clock, WrongReply};
 use rustix::io::Errno;
 
-use super::wrong::wrong;
-use super::{LOOKS_PER_TIMEOUT, RECEIVES_IN_A_ROW, SLOTS_PER_LOOK, Worker};
+use super::Worker;
+use super::wrong::{Unended, wrong};
 use crate::connection::State;
 use crate::outcome::Loss;
 use crate::reply::{Advance, Reply};
 use crate::wire::{Progress, Ready, Received, Wire};
+
+/// Bytes received at once: a whole pipeline of small replies.
+pub(super) const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Full buffers taken from one connection in a row; then it is the others' turn, and the schedule's.
+const RECEIVES_IN_A_ROW: usize = 4;
+
+/// How often the age of requests is looked at, as parts of the time-out: a time-out is noticed at most 1/32 late.
+const LOOKS_PER_TIMEOUT: u64 = 32;
+
+/// Slots looked at in a row for time-outs: some microseconds of work.
+const SLOTS_PER_LOOK: usize = 1024;
+
+/// What comes, while it is taken in.
+pub(super) struct Inbox {
+    pub(super) buffer: Vec<u8>,
+    /// Connections with more to receive than their turn allowed: their edge will not be reported again.
+    pub(super) unfinished: Vec<Ready>,
+    pub(super) unended: Option<Unended>,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self { buffer: vec![0; BUFFER_BYTES], unfinished: Vec::new(), unended: None }
+    }
+}
+
+/// Whose requests are looked at next for their age, and when.
+#[derive(Default)]
+pub(super) struct Timeouts {
+    pub(super) next_look_ns: u64,
+    next_slot: u32,
+}
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_ready(&mut self, ready: Ready) {
@@ -83,7 +116,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             if connection.generation != ready.generation || connection.state != State::Open {
                 return;
             }
-            let mut buffer = std::mem::take(&mut self.buffer);
+            let mut buffer = std::mem::take(&mut self.inbox.buffer);
             let received = self.wire.receive(ready.slot, &mut buffer);
             let now_ns = self.clock.now_ns();
             self.look(now_ns);
@@ -103,14 +136,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     false
                 }
             };
-            self.buffer = buffer;
+            self.inbox.buffer = buffer;
             if !more {
                 return;
             }
         }
         let connection = &mut self.connections[ready.slot];
         if !std::mem::replace(&mut connection.unfinished, true) {
-            self.unfinished.push(ready);
+            self.inbox.unfinished.push(ready);
         }
     }
 
@@ -156,12 +189,11 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         let connection = &mut self.connections[slot];
         connection.prove();
         connection.completed += u64::from(inside);
-        self.in_flight -= 1;
         self.last_ended_ns = now_ns;
         self.ledger.completed(moments, reply, now_ns);
-        let lives = reply.keep_alive && self.spec.keep_alive;
+        let lives = reply.keep_alive && self.task.spec.keep_alive;
         if !lives {
-            self.counts.closed_by_reply += u64::from(self.spec.keep_alive);
+            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive);
             self.retire(slot, more, now_ns);
         }
         lives
@@ -201,16 +233,16 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Looks at the age of requests, a slice of the slots each time, so that however many there are it holds nothing up.
     pub(super) fn look_for_timeouts(&mut self, now_ns: u64) {
-        let Some(timeout_ns) = self.spec.timeout_ns else { return };
-        if now_ns < self.next_timeout_look_ns {
+        let Some(timeout_ns) = self.task.spec.timeout_ns else { return };
+        if now_ns < self.timeouts.next_look_ns {
             return;
         }
         let slots = self.connections.len();
         let looks = LOOKS_PER_TIMEOUT * slots.div_ceil(SLOTS_PER_LOOK) as u64;
-        self.next_timeout_look_ns = now_ns + (timeout_ns / looks).clamp(100_000, 100_000_000);
+        self.timeouts.next_look_ns = now_ns + (timeout_ns / looks).clamp(100_000, 100_000_000);
         for _ in 0..slots.min(SLOTS_PER_LOOK) {
-            let slot = self.next_timeout_slot;
-            self.next_timeout_slot = (slot + 1) % slots as u32;
+            let slot = self.timeouts.next_slot;
+            self.timeouts.next_slot = (slot + 1) % slots as u32;
             let oldest = self.connections.oldest_mut(slot);
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);

@@ -1,13 +1,23 @@
 //! Which connection gets the next request, and sending it.
 
+use std::collections::VecDeque;
+
 use model::Clock;
 use rustix::io::Errno;
 
-use super::{BUFFER_BYTES, Worker};
+use super::Worker;
+use super::receiving::BUFFER_BYTES;
 use crate::connection::{Reserved, State};
-use crate::ledger::Moments;
+use crate::in_flight::Moments;
 use crate::outcome::Loss;
 use crate::wire::{Ready, Wire};
+
+/// Open model: the connections that can take the next due request.
+pub(super) struct Free {
+    pub(super) slots: VecDeque<u32>,
+    /// Since when there has been one.
+    pub(super) since_ns: u64,
+}
 
 impl<W: Wire, C: Clock> Worker<'_, W, C> {
     /// The slot can take a request: under the closed model it gets one, under the open one it queues for the next.
@@ -19,15 +29,15 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         let connection = &mut self.connections[slot];
         let able = match connection.state {
             State::Open => connection.unsent == 0 && connection.in_flight() < depth,
-            State::Closed => !self.spec.keep_alive,
+            State::Closed => !self.task.spec.keep_alive,
             _ => false,
         };
         if self.demand.is_open() && able && !connection.queued && connection.reserved.is_none() {
             connection.queued = true;
-            if self.free.is_empty() {
-                self.free_since_ns = now_ns;
+            if self.free.slots.is_empty() {
+                self.free.since_ns = now_ns;
             }
-            self.free.push_back(slot);
+            self.free.slots.push_back(slot);
         }
     }
 
@@ -41,7 +51,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// Open model: sends what is due on the connections that are free.
     pub(super) fn dispatch(&mut self) {
-        while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.is_empty()) {
+        while let (Some(due_ns), false) = (self.demand.next_due_ns(), self.free.slots.is_empty()) {
             let now_ns = self.clock.now_ns();
             self.look(now_ns);
             if due_ns > now_ns || !self.demand.may_send(now_ns) {
@@ -51,14 +61,14 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                 self.demand.forget_backlog();
                 continue;
             }
-            let Some(slot) = self.free.pop_front() else { return };
+            let Some(slot) = self.free.slots.pop_front() else { return };
             let connection = &mut self.connections[slot];
             connection.queued = false;
-            let able = connection.state == State::Open || !self.spec.keep_alive;
+            let able = connection.state == State::Open || !self.task.spec.keep_alive;
             if !able {
                 continue;
             }
-            let blocked = self.free_since_ns > due_ns || connection.state != State::Open;
+            let blocked = self.free.since_ns > due_ns || connection.state != State::Open;
             connection.reserved = Some(Reserved { intended_ns: due_ns, blocked });
             self.demand.take_due(due_ns);
             self.ledger.scheduled(due_ns, 1);
@@ -85,7 +95,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             return;
         }
         let room =
-            if self.spec.keep_alive { self.connections.depth() } else { 1 }.saturating_sub(connection.in_flight());
+            if self.task.spec.keep_alive { self.connections.depth() } else { 1 }.saturating_sub(connection.in_flight());
         let held = usize::from(connection.reserved.is_some()).min(room);
         let count = held + self.demand.closed_now(room - held, now_ns);
         if count == 0 {
@@ -114,7 +124,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         let (generation, awaits_reply) = (connection.generation, connection.in_flight() > 0);
         if awaits_reply {
             // A send may fail in the midst of receiving, when the buffer is lent out.
-            self.buffer.resize(BUFFER_BYTES, 0);
+            self.inbox.buffer.resize(BUFFER_BYTES, 0);
             self.receive(Ready { slot, generation, readable: true, writable: false, hangup: true });
         }
         let connection = &self.connections[slot];
@@ -131,7 +141,6 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             connection.unsent = length.saturating_sub(left);
             connection.unsent_of = place;
             left = left.saturating_sub(length);
-            self.in_flight += 1;
             let (intended_ns, blocked) = match connection.reserved.take() {
                 Some(reserved) if self.demand.is_open() => (reserved.intended_ns, reserved.blocked),
                 // The closed model's attempt began when its connection did; its request is measured from its send.

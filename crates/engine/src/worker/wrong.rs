@@ -33,19 +33,19 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             return;
         }
         let generation = self.connections[slot].generation;
-        let kept = self.unended.take_if(|kept| self.connections[kept.slot].generation == kept.generation);
+        let kept = self.inbox.unended.take_if(|kept| self.connections[kept.slot].generation == kept.generation);
         let mut kept = kept.unwrap_or(Unended { slot, generation, bytes: Vec::new() });
         if (kept.slot, kept.generation) == (slot, generation) {
             kept.bytes.extend_from_slice(part);
             kept.bytes.drain(..kept.bytes.len().saturating_sub(KEPT_BYTES));
         }
-        self.unended = Some(kept);
+        self.inbox.unended = Some(kept);
     }
 
     /// What was kept of the reply with which a slot's connection has ended.
     pub(super) fn take_unended(&mut self, slot: u32) -> Vec<u8> {
         let generation = self.connections[slot].generation;
-        let kept = self.unended.take_if(|kept| (kept.slot, kept.generation) == (slot, generation));
+        let kept = self.inbox.unended.take_if(|kept| (kept.slot, kept.generation) == (slot, generation));
         kept.map_or(Vec::new(), |kept| kept.bytes)
     }
 }
