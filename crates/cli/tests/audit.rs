@@ -185,15 +185,31 @@ fn an_open_load_is_not_held_to_its_connections() {
         assert!(text.contains("open"), "{text}");
     }
     // hey does not say that -q held it back: without being told, its connections seem to have been idle.
-    audit(&["hey-rate.txt", "-c", "10"]).exits(1).says(&["unserved κ = X·R̄ ÷ N", "say --open"]);
+    audit(&["hey-rate.txt", "-c", "10"]).exits(1).says(&["unserved X·R̄ ÷ N", "say --open"]);
     audit(&["hey-rate.txt", "-c", "10", "--open"]).exits(0);
 }
 
 #[test]
 fn wrk_prints_latencies_of_requests_that_nobody_sent() {
-    audit(&["wrk-added-samples.txt"])
+    // What explains the contradiction comes before it, and once.
+    let said = audit(&["wrk-added-samples.txt"]).exits(1).says(&[
+        "/rest/hello: its rate and its latencies are not of the same requests",
+        "p99 4.13 ms · max 5.59 ms why added samples wrk adds samples that nobody measured",
+        "are not of those requests cannot be true in flight X·R̄ = 45,913/s × 494 µs = 22.7 > N = 10",
+        "could not be checked unserved more requests in flight than connections can hold, see `in flight`",
+    ]);
+    assert_eq!(said.stdout.matches("wrk adds samples").count(), 1, "{said:#?}");
+    let document = document(&["wrk-added-samples.txt"]);
+    assert_eq!(document["results"][0]["cause"]["code"], "added-samples");
+    assert_eq!(document["results"][0]["remarks"], serde_json::json!([]));
+    // Added samples do not explain that counts and bytes contradict each other.
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/audit/wrk-added-samples.txt")).unwrap();
+    let lost = text.replace("45962 requests in", "15962 requests in");
+    assert_ne!(lost, text);
+    audit_of(&lost, &["-"])
         .exits(1)
-        .says(&["X·R̄ = 45,913/s × 494 µs = 22.7 > N = 10", "wrk adds samples that nobody measured"]);
+        .says(&["/rest/hello: some figures cannot be true together", "worth knowing added samples"]);
     audit(&["wrk-without-latency.txt"]).exits(1).says(&["= 69.5 > N = 64"]);
 }
 
@@ -255,7 +271,7 @@ fn a_leaderboard_whose_latency_misses_most_of_the_connections_time() {
     audit(&["published/in-flight.csv"]).exits(1).says(&[
         "2 results, 1 with figures that cannot be true together",
         "apache at 4096: some figures cannot be true together",
-        "unserved κ = X·R̄ ÷ N = 1,186/s × 1.00 s ÷ 4,096 = 0.29 < 0.9",
+        "unserved X·R̄ ÷ N = 1,186/s × 1.00 s ÷ 4,096 = 29 % of the connections' time was spent in requests; a closed load asks for 90 %.",
         "waiting for workers X·R̄ = 1,186 requests are in the clock where W = 1,024 can be worked on",
     ]);
 }
@@ -307,7 +323,7 @@ fn tables_are_refused_where_they_are_wrong() {
 fn what_is_not_known_is_refused_with_what_is() {
     let cases: [(&str, &[&str], &[&str]); 9] = [
         ("hello\n", &["-"], &["cannot tell whose output stdin is", "wrk, wrk2, ab, hey", "--from"]),
-        ("", &["-"], &["cannot tell whose output stdin is"]),
+        ("", &["-"], &["stdin is empty: the command before the pipe printed nothing there", "wrk --latency URL"]),
         ("hello\n", &["-", "--from", "wrk"], &["stdin is not output of wrk: it has no `Thread Stats`"]),
         ("", &["nothing.txt"], &["cannot read nothing.txt", "name a file with a tool's output"]),
         ("", &["wrk.txt", "-c", "11"], &["the output itself says 10 connections; leave out --connections"]),
@@ -318,6 +334,49 @@ fn what_is_not_known_is_refused_with_what_is() {
     ];
     for (text, arguments, words) in cases {
         audit_of(text, arguments).exits(2).complains(words);
+    }
+}
+
+#[test]
+fn what_bourdon_printed_itself_is_refused_as_its_own() {
+    let bourdon = |arguments: &[&str]| {
+        let output = Command::cargo_bin("bourdon").unwrap().args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["plan.toml", "environment.json", "trials.jsonl"] {
+        let from = format!("{}/tests/recorded/first-version/{file}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(from, folder.path().join(file)).unwrap();
+    }
+    let recorded = folder.path().to_str().unwrap();
+    // Nobody listens on port 9 of this address; the books are printed all the same.
+    let load = ["load", "-d", "100ms", "-c", "1", "--warm-up", "0", "http://127.0.0.1:9/"];
+    for arguments in [&load[..], &[&load[..], &["--format", "json"]].concat(), &["report", recorded]] {
+        let printed = bourdon(arguments);
+        assert!(!printed.is_empty(), "{arguments:?}");
+        audit_of(&printed, &["-"]).exits(2).complains(&["stdin is output of bourdon itself", "of another tool"]);
+    }
+}
+
+#[test]
+fn numbers_with_separators_are_refused_with_what_to_write() {
+    let wrk = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/audit/wrk.txt")).unwrap();
+    let grouped = wrk.replace("120689.92", "120,689.92");
+    assert_ne!(grouped, wrk);
+    let words = ["stdin:12: `120,689.92` has a separator of thousands", "write 120689.92"];
+    audit_of(&grouped, &["-"]).exits(2).complains(&words);
+    let cases: [(&str, &[&str]); 8] = [
+        ("name,rate\nx,1,000\n", &["stdin:2:1", "3 cells and the header 2", "1 cell too many: write 1000"]),
+        ("name,rate\nx,\"1,000\"\n", &["`1,000` has a separator of thousands", "write 1000"]),
+        ("name,rate\nx,\"1.000,5\"\n", &["not `1.000,5`", "write 1000.5"]),
+        ("name,rate\nx,45k\n", &["write the number alone, without `k`"]),
+        ("name,p99_ms\nx,12ms\n", &["without `ms`: the column has the unit"]),
+        ("name,rps\nx,1\n", &["stdin:1:6", "unknown column `rps`", "write `rate`, which is in requests a second"]),
+        ("name,latency\nx,1\n", &["write `mean_ms`, or `mean_us` or `mean_s`, whichever its unit is"]),
+        ("name;rate\nx;1\n", &["with commas between its cells and not `;`"]),
+    ];
+    for (table, words) in cases {
+        audit_of(table, &["-"]).exits(2).complains(words);
     }
 }
 

@@ -9,7 +9,7 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 
-use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, RowAudit};
+use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, Reason, Remark, RowAudit};
 
 use crate::figures::micros;
 use crate::thresholds::ALLOWED_FAILURES;
@@ -60,9 +60,20 @@ pub fn audit(published: Vec<Published>) -> Audit {
 fn audit_row(published: Published) -> RowAudit {
     let checks: Vec<AuditNote> =
         AuditCheck::ALL.iter().map(|check| note(*check, attempt(*check, &published))).collect();
-    let remarks = remarks::of_row(&published);
+    let mut remarks = remarks::of_row(&published);
+    let cause = cause(&checks, &mut remarks);
     let failing = remarks::failed_share(&published).is_some_and(|share| share > ALLOWED_FAILURES);
-    RowAudit { published, checks, remarks, failing }
+    RowAudit { published, checks, cause, remarks, failing }
+}
+
+/// Takes the remark that explains every contradiction from the others, if one does. Samples that a tool added explain what
+/// is wrong where the rate is held against the latencies, and nothing else.
+fn cause(checks: &[AuditNote], remarks: &mut Vec<Reason>) -> Option<Reason> {
+    const TIED: [AuditCheck; 3] = [AuditCheck::InFlight, AuditCheck::Unserved, AuditCheck::Markov];
+    let mut broken = checks.iter().filter(|note| note.outcome == AuditOutcome::Breach).peekable();
+    broken.peek()?;
+    let added = remarks.iter().position(|remark| remark.code == Remark::AddedSamples.into())?;
+    broken.all(|note| TIED.contains(&note.check)).then(|| remarks.remove(added))
 }
 
 fn attempt(check: AuditCheck, row: &Published) -> Attempt {

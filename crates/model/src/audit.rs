@@ -228,6 +228,8 @@ pub struct RowAudit {
     pub published: Published,
     /// All checks, in the order of `AuditCheck::ALL`.
     pub checks: Vec<AuditNote>,
+    /// What explains all of its contradictions, where that is known.
+    pub cause: Option<Reason>,
     /// What does not contradict anything but should be known.
     pub remarks: Vec<Reason>,
     /// Whether more of its requests failed than may.

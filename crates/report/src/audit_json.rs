@@ -17,6 +17,7 @@ struct OneResult<'a> {
     contradictory: bool,
     figures: &'a Published,
     checks: &'a [AuditNote],
+    cause: Option<&'a Reason>,
     remarks: &'a [Reason],
 }
 
@@ -26,6 +27,7 @@ pub fn audit_json(audit: &Audit) -> String {
         contradictory: row.is_contradictory(),
         figures: &row.published,
         checks: &row.checks,
+        cause: row.cause.as_ref(),
         remarks: &row.remarks,
     });
     crate::to_json(&AuditDocument {

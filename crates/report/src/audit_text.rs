@@ -6,6 +6,9 @@ use crate::format::{counted, duration_us, number, seconds, thousands};
 use crate::page::{Page, Style, Tint, join};
 use crate::words::words;
 
+/// What stands over remarks.
+const WORTH_KNOWING: &str = "worth knowing";
+
 /// Width of the column of names.
 const NAMES: usize = 21;
 
@@ -44,13 +47,14 @@ fn overview(page: &mut Page, audit: &Audit) {
             &format!("{} with more failed requests than may be", counted(failing, "result", "results")),
         );
     }
-    remarks(page, &audit.remarks);
+    reasons(page, &audit.remarks, WORTH_KNOWING);
 }
 
 fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     page.gap();
     let tried = row.that(AuditOutcome::Holds).count() > 0;
     let (tint, verdict) = match (row.is_contradictory(), tried) {
+        (true, _) if row.cause.is_some() => (Tint::Bad, "its rate and its latencies are not of the same requests"),
         (true, _) => (Tint::Bad, "some figures cannot be true together"),
         (false, _) if row.failing => (Tint::Bad, "more requests failed than may"),
         (false, true) => (Tint::Good, "nothing contradictory in what could be checked"),
@@ -60,8 +64,9 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     for line in join(&figures(&row.published), " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
+    reasons(page, row.cause.as_slice(), "why");
     notes(page, row.that(AuditOutcome::Breach), (Tint::Bad, "cannot be true"));
-    remarks(page, &row.remarks);
+    reasons(page, &row.remarks, WORTH_KNOWING);
     if alone {
         notes(page, row.that(AuditOutcome::Holds), (Tint::Good, "holds"));
         notes(page, row.that(AuditOutcome::NotMade), (Tint::Dim, "could not be checked"));
@@ -84,12 +89,12 @@ fn notes<'a>(page: &mut Page, notes: impl Iterator<Item = &'a AuditNote>, title:
     }
 }
 
-fn remarks(page: &mut Page, remarks: &[Reason]) {
-    if !remarks.is_empty() {
-        page.line(Tint::Unsure, " worth knowing");
+fn reasons(page: &mut Page, reasons: &[Reason], title: &str) {
+    if !reasons.is_empty() {
+        page.line(Tint::Unsure, &format!(" {title}"));
     }
-    for remark in remarks {
-        page.entry(3, (Tint::Plain, &words(remark.code.id())), NAMES - 2, &remark.text);
+    for reason in reasons {
+        page.entry(3, (Tint::Plain, &words(reason.code.id())), NAMES - 2, &reason.text);
     }
 }
 

@@ -38,12 +38,8 @@ fn contradictory() -> RowAudit {
         note(AuditCheck::Order, AuditOutcome::Holds, "p50, p99.9, max, mean are in order"),
         note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
     ];
-    RowAudit {
-        published,
-        checks,
-        remarks: vec![Reason::new(model::Remark::AddedSamples, "wrk adds samples that nobody measured")],
-        failing: false,
-    }
+    let cause = Some(Reason::new(model::Remark::AddedSamples, "wrk adds samples that nobody measured"));
+    RowAudit { published, checks, cause, remarks: Vec::new(), failing: false }
 }
 
 fn sound(name: &str) -> RowAudit {
@@ -55,13 +51,14 @@ fn sound(name: &str) -> RowAudit {
         note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
         note(AuditCheck::InFlight, AuditOutcome::NotMade, "not given: mean latency"),
     ];
-    RowAudit { published, checks, remarks: Vec::new(), failing: false }
+    RowAudit { published, checks, cause: None, remarks: Vec::new(), failing: false }
 }
 
 fn table() -> Audit {
     let mut bad = contradictory();
     bad.published.name = "bad".to_owned();
     bad.published.source = AuditSource::Csv;
+    bad.remarks.extend(bad.cause.take());
     let remarks = vec![Reason::new(model::Remark::Ties, "6 of 9 rates lie within 2 % of each other")];
     Audit { rows: vec![sound("one"), bad, sound("two")], remarks }
 }

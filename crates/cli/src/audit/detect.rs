@@ -3,7 +3,7 @@
 use model::{AuditSource, Published};
 use serde_json::Value;
 
-use super::{ab, h2load, hey, k6, oha, table, vegeta, wrk};
+use super::{ab, h2load, hey, k6, oha, refused, table, vegeta, wrk};
 use crate::exit::Failure;
 use crate::experiment::Fault;
 
@@ -12,19 +12,23 @@ use crate::experiment::Fault;
 /// # Errors
 /// When the text is of an unknown tool, of another one than was given, or holds several results.
 pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<Vec<Published>, Failure> {
+    let refused = refused::empty(name, text).or_else(|| refused::ours(name, text));
+    refused.map_or(Ok(()), |why| Err(Failure::usage(why)))?;
     if text.trim_start().starts_with('{') {
         return Ok(vec![legible(name, json(name, text, from)?)?]);
     }
     let Some(source) = from.or_else(|| recognised(text)) else {
         return Err(Failure::usage(format!(
             "cannot tell whose output {name} is; known are {}. A table needs a header such as \
-             name,connections,rate,mean_ms,p99_ms; --from says which it is",
-            names()
+             name,connections,rate,mean_ms,p99_ms{}; --from says which it is",
+            names(),
+            other_separator(text)
         )));
     };
     if source == AuditSource::Csv {
         return table::read(text).map_err(|fault| fault.within(name, text).into());
     }
+    refused::separated(name, text).map_or(Ok(()), |why| Err(Failure::usage(why)))?;
     if source == AuditSource::Ab {
         whole_ab(name, text)?;
     }
@@ -84,6 +88,20 @@ fn anchor(source: AuditSource) -> &'static str {
     }
 }
 
+/// The line that would be a table's header.
+fn header(text: &str) -> Option<&str> {
+    text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))
+}
+
+/// What a table's header has instead of commas.
+fn other_separator(text: &str) -> &'static str {
+    match header(text) {
+        Some(header) if header.contains(';') => ", with commas between its cells and not `;`",
+        Some(header) if header.contains('\t') => ", with commas between its cells and not tabs",
+        _ => "",
+    }
+}
+
 fn recognised(text: &str) -> Option<AuditSource> {
     let has = |source| text.lines().any(|line| line.trim_start().starts_with(anchor(source)));
     if has(AuditSource::Wrk) {
@@ -100,8 +118,7 @@ fn recognised(text: &str) -> Option<AuditSource> {
     if let Some(source) = others.into_iter().find(|source| has(*source)) {
         return Some(source);
     }
-    let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
-    header.contains(',').then_some(AuditSource::Csv)
+    header(text)?.contains(',').then_some(AuditSource::Csv)
 }
 
 fn of(source: AuditSource, text: &str) -> Published {
@@ -126,6 +143,7 @@ fn json(name: &str, text: &str, from: Option<AuditSource>) -> Result<Published, 
         let fault = Fault::new(at..at, format!("not JSON: {message}"));
         Failure::from(fault.help("give the whole document, and nothing else").within(name, text))
     })?;
+    refused::our_document(name, &document).map_or(Ok(()), |why| Err(Failure::usage(why)))?;
     let found = if document["summary"]["requestsPerSec"].is_number() {
         Some(AuditSource::Oha)
     } else if document["metrics"]["http_reqs"].is_object() {

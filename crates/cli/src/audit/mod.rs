@@ -7,6 +7,7 @@ mod hey;
 mod k6;
 mod number;
 mod oha;
+mod refused;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,9 @@ use crate::output::{style, write_out};
 /// Largest input that is read: a thousand times the longest summary, and a table of a hundred thousand rows.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// What the standard input is called.
+const STDIN: &str = "stdin";
+
 /// `bourdon audit FILE`.
 pub(crate) fn run(args: &AuditArgs) -> Result<Exit, Failure> {
     let (name, text) = input(&args.file)?;
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<Exit, Failure> {
 /// The name and text of what is to be audited.
 fn input(file: &Path) -> Result<(String, String), Failure> {
     let (name, stdin) = (file.display().to_string(), file == Path::new("-"));
-    let name = if stdin { "stdin".to_owned() } else { name };
+    let name = if stdin { STDIN.to_owned() } else { name };
     let mut bytes = Vec::new();
     let read = |reader: &mut dyn Read, into| reader.take(MOST_BYTES + 1).read_to_end(into);
     let done = match stdin {

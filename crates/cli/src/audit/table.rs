@@ -4,6 +4,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use model::{AuditModel, AuditSource, Printed, Published};
 
 use super::number::{count, number, quantile};
+use super::refused::{cut_in_two, meant, without_separators};
 use crate::experiment::Fault;
 
 /// What a column holds.
@@ -44,6 +45,30 @@ const PLAIN: [(&str, Column); 8] = [
     ("ok", Column::Ok),
     ("errors", Column::Errors),
     ("rate", Column::Rate),
+];
+
+/// What others call a column, and our name for it.
+const ALSO_CALLED: [(&str, &str); 20] = [
+    ("rps", "rate"),
+    ("qps", "rate"),
+    ("tps", "rate"),
+    ("req/s", "rate"),
+    ("reqs/s", "rate"),
+    ("requests/s", "rate"),
+    ("requests/sec", "rate"),
+    ("requests_per_second", "rate"),
+    ("throughput", "rate"),
+    ("concurrency", "connections"),
+    ("clients", "connections"),
+    ("failed", "errors"),
+    ("failures", "errors"),
+    ("framework", "name"),
+    ("server", "name"),
+    ("avg", "mean_ms"),
+    ("average", "mean_ms"),
+    ("avg_ms", "mean_ms"),
+    ("latency", "mean_ms"),
+    ("latency_ms", "mean_ms"),
 ];
 
 /// Columns that need a unit behind an underscore.
@@ -91,6 +116,16 @@ fn column(name: &str, place: std::ops::Range<usize>) -> Result<Column, Fault> {
         let cure = format!("write `{name}_ms`, or `_ns`, `_us`, `_s`");
         return Err(Fault::new(place, format!("the column `{name}` has no unit")).help(cure));
     }
+    let asked = name.to_lowercase();
+    if let Some((_, ours)) = ALSO_CALLED.iter().find(|(theirs, _)| *theirs == asked) {
+        let unit = match *ours {
+            "rate" => ", which is in requests a second",
+            "mean_ms" => ", or `mean_us` or `mean_s`, whichever its unit is",
+            _ => "",
+        };
+        let cure = format!("write `{ours}`{unit}");
+        return Err(Fault::new(place, format!("unknown column `{name}`")).help(cure));
+    }
     let times = TIMES.iter().flat_map(|time| UNITS.iter().map(move |(unit, _)| format!("{time}_{unit}")));
     let known: Vec<String> = PLAIN.iter().map(|(plain, _)| (*plain).to_owned()).chain(times).collect();
     let plain: Vec<&str> = PLAIN.iter().map(|(plain, _)| *plain).collect();
@@ -127,11 +162,23 @@ fn row(columns: &[Column], header: &StringRecord, cells: &StringRecord, places: 
                 _ => "whole number",
             };
             Fault::new(places.cell(index), format!("`{}` must be a {wanted}, not `{cell}`", &header[index]))
-                .help("leave the cell empty if the figure is not known")
+                .help(cure(cell))
         })?;
     }
     row.latency_us.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(row)
+}
+
+/// What to write instead of a cell that is not the number it must be.
+fn cure(cell: &str) -> String {
+    let unit = cell.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+    match without_separators(cell) {
+        Some(plain) => meant(cell, &plain),
+        None if unit.len() < cell.len() && unit.chars().all(|c| c.is_alphabetic() || "/%".contains(c)) => {
+            format!("write the number alone, without `{unit}`: the column has the unit")
+        }
+        None => "leave the cell empty if the figure is not known".to_owned(),
+    }
 }
 
 fn enter(row: &mut Published, column: Column, cell: &str) -> Option<()> {
@@ -200,11 +247,14 @@ fn broken(text: &str, error: &csv::Error) -> Fault {
     let rest = text.get(at..).unwrap_or_default();
     let start = at + rest.len() - rest.trim_start().len();
     let end = start + text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
-    let message = match error.kind() {
+    let line = text.get(start..end).unwrap_or_default();
+    let empty = || "an empty cell still needs its comma".to_owned();
+    let (message, cure) = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("this row has {len} cells and the header {expected_len}")
+            let message = format!("this row has {len} cells and the header {expected_len}");
+            (message, len.checked_sub(*expected_len).and_then(|more| cut_in_two(line, more)).unwrap_or_else(empty))
         }
-        _ => "not CSV".to_owned(),
+        _ => ("not CSV".to_owned(), empty()),
     };
-    Fault::new(start.min(text.len())..end.min(text.len()), message).help("an empty cell still needs its comma")
+    Fault::new(start.min(text.len())..end.min(text.len()), message).help(cure)
 }

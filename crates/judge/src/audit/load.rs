@@ -51,12 +51,13 @@ fn allowance(row: &Published, is_used: bool) -> String {
     match (is_used, edges > 0.0) {
         (false, _) => String::new(),
         (true, false) => format!(" with {} of slack", percent(AUDIT_SLACK)),
-        (true, true) => format!(
-            " with {} of slack and {} for requests that cross the edges of the window",
-            percent(AUDIT_SLACK),
-            percent(edges)
-        ),
+        (true, true) => format!(" with {} of slack and {}", percent(AUDIT_SLACK), at_the_edges(edges)),
     }
+}
+
+/// What is allowed for the edges, in words.
+fn at_the_edges(share: f64) -> String {
+    format!("{} for requests that cross the edges of the window", percent(share))
 }
 
 /// Little's law as a bound: X·R̄ requests are in the clock at once, and N connections hold no more than N.
@@ -106,23 +107,27 @@ pub(super) fn unserved(row: &Published) -> Attempt {
     if !is_broken && is_coarse(in_clock) {
         return Err(too_coarse(row.latency_us.mean));
     }
-    let bound = if least < SERVED_SHARE {
-        let edges = edge_share(row);
-        format!("{least:.2} ({SERVED_SHARE} less {edges:.2} for requests that cross the edges of the window)")
-    } else {
-        SERVED_SHARE.to_string()
+    if row.pipeline.is_some() && in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row)) {
+        return Err("more requests in flight than connections can hold, see `in flight`".to_owned());
+    }
+    let share = in_clock.scaled(1.0 / slots);
+    let within = match share.high - share.low > share.printed * AUDIT_SLACK {
+        true => format!(" ({} to {} within the rounding)", percent(share.low), percent(share.high)),
+        false => String::new(),
     };
-    let most = may_be("as much as", in_clock.high / slots, in_clock.printed < slots * least);
-    let share = possible(in_clock.scaled(1.0 / slots), "");
-    let share = format!("κ = X·R̄ ÷ N = {} ÷ {} = {share}", factors(row), whole(slots));
+    let product = format!("X·R̄ ÷ N = {} ÷ {} = {}{within}", factors(row), whole(slots), percent(share.printed));
+    let bound = match edge_share(row) {
+        0.0 => percent(least),
+        edges => format!("{} ({} less {edges})", percent(least), percent(SERVED_SHARE), edges = at_the_edges(edges)),
+    };
     Ok(Tried::either(
         is_broken,
         format!(
-            "{share} < {bound}: connections that always have a request in flight keep N in the clock; \
-             requests that never ended, or much of the connections' time, are not in these figures (if the \
+            "{product} of the connections' time was spent in requests; a closed load asks for {bound}. Requests that never \
+             ended, or time that was not timed (connecting, waiting for a worker), are not in these figures (if the \
              generator paused or kept to a rate, say --open)"
         ),
-        format!("{share}{most}, not below {bound}"),
+        format!("{product} of the connections' time was spent in requests; a closed load asks for {bound}"),
     ))
 }
 

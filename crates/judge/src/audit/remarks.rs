@@ -70,8 +70,8 @@ fn added_samples(row: &Published) -> Option<Reason> {
     let limit_us = 2.0 * connections as f64 / rate.low * 1e6;
     (row.source == AuditSource::Wrk && slowest.low > limit_us * (1.0 + AUDIT_SLACK)).then(|| {
         let text = format!(
-            "wrk adds samples that nobody measured for each latency above 2·N ÷ X = {}, and the longest took {}: its \
-             mean, deviation and quantiles are not those of the requests that its rate counts",
+            "wrk adds samples that nobody measured for each latency above 2·N ÷ X = {}, and the longest took {}: its rate \
+             is of requests that it counted, its mean, deviation and quantiles are not of those requests",
             micros(limit_us),
             micros(slowest.printed)
         );

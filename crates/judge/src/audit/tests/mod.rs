@@ -89,7 +89,11 @@ fn pipelining_makes_room_and_where_it_is_not_known_nothing_is_said() {
 fn connections_that_are_always_busy_keep_n_in_the_clock() {
     let mut row = sound();
     row.connections = Some(400);
-    only_breach(row.clone(), AuditCheck::Unserved, "κ = X·R̄ ÷ N = 10,000/s × 10.0 ms ÷ 400 = 0.25 < 0.9");
+    only_breach(
+        row.clone(),
+        AuditCheck::Unserved,
+        "X·R̄ ÷ N = 10,000/s × 10.0 ms ÷ 400 = 25 % of the connections' time was spent in requests; a closed load asks for 90 %",
+    );
     row.model = AuditModel::ClosedWithPauses;
     assert!(!of(row).is_contradictory(), "a client that pauses has fewer in flight");
 }
@@ -164,7 +168,7 @@ fn what_holds_is_said_with_the_bound_that_was_used() {
     let audit = of(row.clone());
     let (outcome, text) = ended(&audit, AuditCheck::Unserved);
     assert_eq!(outcome, AuditOutcome::Holds);
-    assert!(text.contains("= 0.75, not below 0.70 (0.9 less 0.20 for requests that cross the edges"), "{text}");
+    assert!(text.contains("= 75 % of the connections' time was spent in requests; a closed load asks for 70 % (90 % less 20 % for requests"), "{text}");
     row.connections = Some(90);
     let audit = of(row);
     let (outcome, text) = ended(&audit, AuditCheck::InFlight);
