@@ -1,8 +1,10 @@
-//! The whole loop against a peer that may do anything: the load ends on time and its books balance.
+//! The whole loop, in either language and over either wire, against a peer that may do anything: the load ends on time and
+//! its books balance.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use engine::simulation::{Act, Connecting, Script, follow};
+use engine::simulation::echo::{Kind, frame};
+use engine::simulation::{Act, Connecting, Language, Script, follow};
 use libfuzzer_sys::fuzz_target;
 use model::{
     Arrivals, Extent, HttpVersion, Load, LoadModel, LoadSpec, Mix, ReplyExpectation, Request, Tls, Trust,
@@ -96,19 +98,31 @@ fn script(u: &mut Unstructured<'_>) -> Result<Script> {
     let connects =
         (0..few(u)?).map(|_| Ok(*u.choose(&[Opens, Opens, RefusedAtOnce, Refused, Hangs])?)).collect::<Result<_>>()?;
     let sends = (0..few(u)?).map(|_| Ok(*u.choose(&[usize::MAX, 0, 1, 20, 37, 100])?)).collect::<Result<_>>()?;
+    let behind_tls = u.arbitrary()?;
+    let language = if u.ratio(2, 3)? { Language::Http1 } else { Language::Echo };
     let mut acts = Vec::new();
     while !u.is_empty() && acts.len() < 400 {
-        acts.push(act(u)?);
+        acts.push(act(u, language)?);
     }
-    Ok(Script { connects, sends, acts, behind_tls: u.arbitrary()? })
+    Ok(Script { connects, sends, acts, behind_tls, language })
 }
 
-fn act(u: &mut Unstructured<'_>) -> Result<Act> {
+/// A text of the language.
+fn text(u: &mut Unstructured<'_>, language: Language) -> Result<Vec<u8>> {
+    if language == Language::Http1 {
+        return Ok(u.choose(&TEXTS)?.to_vec());
+    }
+    let kind = *u.choose(&[Kind::Answer, Kind::Answer, Kind::Drop, Kind::Limit, Kind::Ping, Kind::Ask])?;
+    let payload: &[u8] = u.choose(&[&b"Hello world"[..], b"", b"Hello worle", &[b'x'; 4000]])?;
+    Ok(frame(kind, u.int_in_range(0..=20)?, payload))
+}
+
+fn act(u: &mut Unstructured<'_>, language: Language) -> Result<Act> {
     let slot = u.int_in_range(0..=3)?;
     Ok(match u.int_in_range(0..=11)? {
-        0..=4 => Act::Bytes(slot, u.choose(&TEXTS)?.to_vec()),
+        0..=4 => Act::Bytes(slot, text(u, language)?),
         5 => {
-            let text = u.choose(&TEXTS)?;
+            let text = text(u, language)?;
             let (from, length) = (u.choose_index(text.len())?, u.arbitrary::<u8>()?);
             Act::Bytes(slot, text[from..].iter().copied().take(usize::from(length)).collect())
         }
@@ -125,7 +139,7 @@ fn act(u: &mut Unstructured<'_>) -> Result<Act> {
 }
 
 fuzz_target!(|input: Input| {
-    let (output, over_ns) = follow(&input.spec, input.script).expect("a peer is no reason for an error");
+    let (output, over_ns) = follow(&input.spec, input.script).expect("whatever a peer does is a result");
     let measured = output.measurement;
     assert_eq!(over_ns, 0, "the load ended late");
     assert_eq!(measured.accounting.imbalance(), None);

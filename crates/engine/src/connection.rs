@@ -3,8 +3,7 @@ use std::ops::{Index, IndexMut};
 
 use model::NS_PER_S;
 
-use crate::in_flight::Moments;
-use crate::reply::ReplyReader;
+use crate::in_flight::{InFlight, Moments};
 
 /// First pause before reconnecting; it doubles to [`BACKOFF_MAX_NS`] until a reply comes.
 const BACKOFF_MIN_NS: u64 = 10_000_000;
@@ -36,12 +35,11 @@ pub(crate) struct Reserved {
     pub(crate) blocked: bool,
 }
 
-/// One connection slot: its state, and the reader of its replies. One cache line: of thousands of connections each has
-/// gone cold when its next reply comes.
+/// One connection slot: its state, and what its protocol remembers of it. With 8 bytes of that it is one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(crate) struct Connection {
-    pub(crate) reader: ReplyReader,
+pub(crate) struct Connection<V> {
+    pub(crate) conversation: V,
     pub(crate) reserved: Option<Reserved>,
     pub(crate) connecting_since_ns: u64,
     /// Completions inside the window.
@@ -64,12 +62,10 @@ pub(crate) struct Connection {
     fruitless: u8,
 }
 
-const _: () = assert!(size_of::<Connection>() == 64);
-
-impl Connection {
+impl<V: Default> Connection<V> {
     fn new() -> Self {
         Self {
-            reader: ReplyReader::default(),
+            conversation: V::default(),
             reserved: None,
             connecting_since_ns: 0,
             completed: 0,
@@ -95,7 +91,7 @@ impl Connection {
         self.state = State::Connecting;
         self.connecting_since_ns = now_ns;
         self.generation = self.generation.wrapping_add(1);
-        self.reader.reset();
+        self.conversation = V::default();
         self.unsent = 0;
         self.fruitless = self.fruitless.max(1);
         self.generation
@@ -107,7 +103,7 @@ impl Connection {
         if opens { now_ns.saturating_sub(self.connecting_since_ns) } else { 0 }
     }
 
-    /// Notes a complete reply: the next loss of the connection is no reason to wait.
+    /// Notes a complete reply: nobody waits after the next loss of the connection.
     pub(crate) fn prove(&mut self) {
         self.fruitless = 0;
     }
@@ -123,14 +119,14 @@ impl Connection {
 /// The connections of one thread, by slot, and the requests in flight on them, each slot's in a ring as deep as the
 /// pipeline.
 #[derive(Debug)]
-pub(crate) struct Connections {
-    slots: Vec<Connection>,
+pub(crate) struct Connections<V> {
+    slots: Vec<Connection<V>>,
     rings: Vec<Moments>,
     depth: usize,
     in_flight: usize,
 }
 
-impl Connections {
+impl<V: Default> Connections<V> {
     /// So many closed slots, for at most `pipeline` requests in flight on each.
     pub(crate) fn new(slots: u32, pipeline: u16) -> Self {
         let depth = usize::from(pipeline);
@@ -156,7 +152,7 @@ impl Connections {
         self.in_flight
     }
 
-    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Connection> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Connection<V>> {
         self.slots.iter()
     }
 
@@ -170,22 +166,78 @@ impl Connections {
     }
 
     /// The oldest request in flight on a slot.
-    pub(crate) fn oldest_mut(&mut self, slot: u32) -> Option<&mut Moments> {
+    pub(crate) fn oldest(&self, slot: u32) -> Option<&Moments> {
         let connection = &self.slots[slot as usize];
-        (connection.in_flight > 0).then(|| &mut self.rings[slot as usize * self.depth + usize::from(connection.oldest)])
+        (connection.in_flight > 0).then(|| &self.rings[slot as usize * self.depth + usize::from(connection.oldest)])
     }
 
-    /// Takes the oldest request in flight off a slot.
-    pub(crate) fn pop_oldest(&mut self, slot: u32) -> Option<Moments> {
-        let oldest = self.oldest_mut(slot).copied()?;
-        self.in_flight -= 1;
+    /// A slot's conversation, and the requests in flight on it.
+    #[inline]
+    pub(crate) fn conversation(&mut self, slot: u32) -> (&mut V, InFlight<'_>) {
+        let slot = slot as usize;
+        let connection = &mut self.slots[slot];
+        let (oldest, count) = (usize::from(connection.oldest), connection.in_flight());
+        let in_flight = InFlight { rings: &self.rings, ring: slot * self.depth, depth: self.depth, oldest, count };
+        (&mut connection.conversation, in_flight)
+    }
+
+    /// Notes the first part of the reply to a request in flight.
+    pub(crate) fn note_part(&mut self, slot: u32, id: u32, now_ns: u64) {
+        if let Some(at) = self.find(slot, id)
+            && self.rings[at].first_byte_ns == 0
+        {
+            // 0 says that none has come.
+            self.rings[at].first_byte_ns = now_ns.max(1);
+        }
+    }
+
+    /// Takes a request in flight off a slot, whichever it is.
+    #[inline]
+    pub(crate) fn take(&mut self, slot: u32, id: u32) -> Option<Moments> {
         let connection = &mut self.slots[slot as usize];
+        if connection.in_flight == 0 {
+            return None;
+        }
+        let oldest = self.rings[slot as usize * self.depth + usize::from(connection.oldest)];
+        if oldest.id != id {
+            return self.take_from_midst(slot, id);
+        }
+        self.in_flight -= 1;
         connection.in_flight -= 1;
         connection.oldest += 1;
         if usize::from(connection.oldest) == self.depth {
             connection.oldest = 0;
         }
         Some(oldest)
+    }
+
+    /// Those that were sent before it move up, so that the oldest stays the oldest.
+    #[cold]
+    fn take_from_midst(&mut self, slot: u32, id: u32) -> Option<Moments> {
+        let mut to = self.find(slot, id)?;
+        let taken = self.rings[to];
+        let first = slot as usize * self.depth;
+        let oldest = first + usize::from(self.slots[slot as usize].oldest);
+        while to != oldest {
+            let from = if to == first { first + self.depth - 1 } else { to - 1 };
+            self.rings[to] = self.rings[from];
+            to = from;
+        }
+        // What stands there now was moved up.
+        self.rings[oldest].id = id;
+        self.take(slot, id);
+        Some(taken)
+    }
+
+    /// Takes the oldest request in flight off a slot.
+    pub(crate) fn pop_oldest(&mut self, slot: u32) -> Option<Moments> {
+        self.take(slot, self.oldest(slot)?.id)
+    }
+
+    /// Where the request with a number stands.
+    fn find(&mut self, slot: u32, id: u32) -> Option<usize> {
+        let (_, in_flight) = self.conversation(slot);
+        (0..in_flight.count).map(|after| in_flight.at(after)).find(|at| in_flight.rings[*at].id == id)
     }
 
     /// Puts a request in flight on a slot.
@@ -205,16 +257,16 @@ impl Connections {
     }
 }
 
-impl Index<u32> for Connections {
-    type Output = Connection;
+impl<V> Index<u32> for Connections<V> {
+    type Output = Connection<V>;
 
-    fn index(&self, slot: u32) -> &Connection {
+    fn index(&self, slot: u32) -> &Connection<V> {
         &self.slots[slot as usize]
     }
 }
 
-impl IndexMut<u32> for Connections {
-    fn index_mut(&mut self, slot: u32) -> &mut Connection {
+impl<V> IndexMut<u32> for Connections<V> {
+    fn index_mut(&mut self, slot: u32) -> &mut Connection<V> {
         &mut self.slots[slot as usize]
     }
 }
@@ -225,12 +277,34 @@ mod tests {
 
     #[test]
     fn pauses_double_to_a_second_until_a_reply_comes() {
-        let mut connection = Connection::new();
+        let mut connection = Connection::<()>::new();
         let pauses: Vec<u64> = (0..9).map(|_| connection.pause_ns() / 1_000_000).collect();
         assert_eq!(pauses, [10, 20, 40, 80, 160, 320, 640, 1000, 1000]);
         connection.prove();
         assert_eq!(connection.pause_ns(), 0);
         connection.begin_connecting(0);
         assert_eq!(connection.pause_ns() / 1_000_000, 10);
+    }
+
+    #[test]
+    fn requests_leave_in_any_order_and_the_oldest_stays_the_oldest() {
+        let mut connections = Connections::<()>::new(3, 4);
+        let ids = |connections: &mut Connections<()>| -> Vec<u32> {
+            let (_, in_flight) = connections.conversation(1);
+            (0..in_flight.count).map(|after| in_flight.rings[in_flight.at(after)].id).collect()
+        };
+        let mut next = 0;
+        for turn in 0..40 {
+            while ids(&mut connections).len() < 4 {
+                connections.push(1, Moments { id: next, sent_ns: next.into(), ..Moments::default() });
+                next += 1;
+            }
+            let mut left = ids(&mut connections);
+            let leaves = left.remove(turn % 4);
+            let taken = connections.take(1, leaves).unwrap();
+            assert_eq!((taken.id, taken.sent_ns), (leaves, leaves.into()));
+            assert_eq!((ids(&mut connections), connections.take(1, leaves)), (left, None));
+        }
+        assert_eq!((connections.all_in_flight(), connections.oldest(0)), (3, None));
     }
 }

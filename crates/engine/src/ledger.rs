@@ -12,7 +12,7 @@ use crate::demand::{Demand, Window};
 use crate::in_flight::Moments;
 use crate::outcome::Loss;
 use crate::part::{Counts, Part, ResidenceNs};
-use crate::reply::Reply;
+use crate::protocol::Reply;
 use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, add_to, histogram, record, ticks};
 use crate::standstill::Standstills;
 
@@ -279,14 +279,14 @@ impl Ledger {
     }
 
     /// A request that was sent failed.
-    pub(crate) fn failed(&mut self, moments: Moments, loss: Loss, reply_begun: bool, now_ns: u64) {
+    pub(crate) fn failed(&mut self, moments: Moments, loss: Loss, now_ns: u64) {
         self.tick(now_ns);
         self.leave(moments.sent_ns, now_ns);
         self.second.failed += 1;
         if !self.counts(moments.intended_ns) {
             return;
         }
-        let kind = loss.failure(reply_begun);
+        let kind = loss.failure(moments.first_byte_ns > 0);
         self.failed[kind as usize] += 1;
         *self.failures.entry((FailureKind::Failed(kind), loss.errno())).or_default() += 1;
         if loss == Loss::TimedOut {

@@ -26,6 +26,8 @@ pub(crate) enum Loss {
     Malformed,
     /// The peer refused the handshake that had come to its end here.
     HandshakeRefused,
+    /// The peer will not answer this request; the connection lives on.
+    Dropped,
     /// No complete reply within the time-out.
     TimedOut,
 }
@@ -46,8 +48,8 @@ impl Loss {
         match (self, reply_begun) {
             (Loss::Closed, false) => Failure::ClosedBeforeReply,
             (Loss::Closed, true) => Failure::ClosedInReply,
-            (Loss::Errno(Errno::CONNRESET | Errno::PIPE), false) => Failure::ResetBeforeReply,
-            (Loss::Errno(Errno::CONNRESET | Errno::PIPE), true) => Failure::ResetInReply,
+            (Loss::Errno(Errno::CONNRESET | Errno::PIPE) | Loss::Dropped, false) => Failure::ResetBeforeReply,
+            (Loss::Errno(Errno::CONNRESET | Errno::PIPE) | Loss::Dropped, true) => Failure::ResetInReply,
             (Loss::Errno(Errno::PROTO) | Loss::Malformed, _) => Failure::Malformed,
             (Loss::HandshakeRefused, _) => Failure::HandshakeFailed,
             (Loss::Errno(_), _) => Failure::Network,

@@ -13,9 +13,11 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::clock::{MonotonicClock, ThreadTimes};
 use crate::collector::Collector;
 use crate::demand::Demand;
+use crate::http1::Http1;
 use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::part::Part;
+use crate::protocol::Protocol;
 use crate::second::{Felt, SecondPort};
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
@@ -78,7 +80,18 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    let secure = spec.tls.as_ref().map(Secure::new).transpose()?;
+    run_speaking(Http1::new, spec, options, stop, progress)
+}
+
+/// Makes a load of any protocol; `speak` gives what a thread speaks.
+pub(crate) fn run_speaking<'a, P: Protocol>(
+    speak: fn(&'a LoadSpec, u32) -> P,
+    spec: &'a LoadSpec,
+    options: RunOptions<'_>,
+    stop: &'a AtomicBool,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    let secure = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     let start = Start::new(spec.threads);
     let (full, seconds) = mpsc::channel();
     let mut collector = collector(spec, options);
@@ -90,7 +103,7 @@ pub fn run(
             let (start, secure) = (&start, secure.as_ref());
             let name = format!("generator-{thread}");
             let task = Task { spec, thread, stop };
-            let body = move || generate(task, start, secure, port);
+            let body = move || generate(speak, task, start, secure, port);
             let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
             match handle {
                 Ok(handle) => handles.push(handle),
@@ -181,21 +194,33 @@ impl Drop for Attendance<'_> {
     }
 }
 
-fn generate(task: Task<'_>, start: &Start, secure: Option<&Secure>, port: SecondPort) -> Result<Part, LoadError> {
+fn generate<'a, P: Protocol>(
+    speak: fn(&'a LoadSpec, u32) -> P,
+    task: Task<'a>,
+    start: &Start,
+    secure: Option<&Secure>,
+    port: SecondPort,
+) -> Result<Part, LoadError> {
     let _attendance = Attendance(start);
     prepare_thread(own_cpu(&task.spec.cpus, task.thread));
-    let slots = task.slots();
+    let (slots, protocol) = (task.slots(), speak(task.spec, task.thread));
     let wire = TcpWire::new(task.spec.address, &task.spec.sources, slots)?;
     match secure {
-        None => work(task, start, wire, port),
-        Some(secure) => work(task, start, Secured::new(wire, secure.clone(), slots), port),
+        None => work(task, start, protocol, wire, port),
+        Some(secure) => work(task, start, protocol, Secured::new(wire, secure.clone(), slots), port),
     }
 }
 
-/// What one thread does, over either wire.
-fn work(task: Task<'_>, start: &Start, wire: impl Wire, port: SecondPort) -> Result<Part, LoadError> {
+/// What one thread does, whatever it speaks and over which wire.
+fn work(
+    task: Task<'_>,
+    start: &Start,
+    protocol: impl Protocol,
+    wire: impl Wire,
+    port: SecondPort,
+) -> Result<Part, LoadError> {
     let (spec, clock) = (task.spec, MonotonicClock);
-    let mut opening = Opening::new(task, wire, clock);
+    let mut opening = Opening::new(task, protocol, wire, clock);
     opening.open_all()?;
     let at_ns = start.wait(&clock)?;
     let demand = Demand::new(spec, task.thread, at_ns);

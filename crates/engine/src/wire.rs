@@ -73,7 +73,7 @@ pub trait Wire {
     /// Receives into the buffer.
     ///
     /// # Errors
-    /// `AGAIN` when nothing is there, `PROTO` when what came is no message of the wire's protocol, [`REFUSED`] when the peer
+    /// `AGAIN` when nothing is there, `PROTO` when what came is not a message of the wire's protocol, [`REFUSED`] when the peer
     /// refuses the handshake after all, `CONNABORTED` when the end came without the one that the protocol has; but for `AGAIN` the connection is lost.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno>;
 

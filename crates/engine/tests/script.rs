@@ -85,7 +85,13 @@ fn scripts() -> impl Strategy<Value = Script> {
     let connects = vec(select(vec![Opens, Opens, Opens, Refused, RefusedAtOnce, Hangs]), 0..5);
     let sends = vec(select(vec![usize::MAX, 0, 1, 20, 37, 100]), 0..5);
     let parts = (connects, sends, acts(), any::<bool>());
-    parts.prop_map(|(connects, sends, acts, behind_tls)| Script { connects, sends, acts, behind_tls })
+    parts.prop_map(|(connects, sends, acts, behind_tls)| Script {
+        connects,
+        sends,
+        acts,
+        behind_tls,
+        ..Script::default()
+    })
 }
 
 proptest! {

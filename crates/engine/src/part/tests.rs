@@ -11,7 +11,7 @@ use crate::demand::Window;
 use crate::in_flight::Moments;
 use crate::ledger::Ledger;
 use crate::outcome::Loss;
-use crate::reply::Reply;
+use crate::protocol::Reply;
 use crate::second::{SecondPort, histogram};
 
 const MS: u64 = 1_000_000;
@@ -78,7 +78,7 @@ fn steps(outcomes: &[Outcome]) -> Vec<(u64, usize, Step)> {
 fn book(ledger: &mut Ledger, outcome: &Outcome, step: Step, now_ns: u64) {
     let intended_ns = outcome.due * MS;
     let sent_ns = intended_ns + outcome.late * MS;
-    let moments = Moments { intended_ns, sent_ns, first_byte_ns: now_ns.saturating_sub(MS / 2), place: 0 };
+    let moments = Moments { intended_ns, sent_ns, first_byte_ns: now_ns.saturating_sub(MS / 2), place: 0, id: 0 };
     match (step, outcome.end) {
         (Step::Due, _) => ledger.scheduled(intended_ns, 1),
         (Step::Left, _) => ledger.sent(intended_ns, now_ns, outcome.late > 20),
@@ -87,7 +87,10 @@ fn book(ledger: &mut Ledger, outcome: &Outcome, step: Step, now_ns: u64) {
                 Reply { status, status_ok: status == 200, body_ok, keep_alive: true, body_bytes: None, bytes: 90 };
             ledger.completed(moments, &reply, now_ns);
         }
-        (Step::Ended, End::Lost(loss)) => ledger.failed(moments, loss, outcome.took.is_multiple_of(2), now_ns),
+        (Step::Ended, End::Lost(loss)) => {
+            let begun = u64::from(outcome.took.is_multiple_of(2));
+            ledger.failed(Moments { first_byte_ns: begun * moments.first_byte_ns, ..moments }, loss, now_ns);
+        }
         (Step::Ended, End::NeverSent(kind)) => ledger.not_sent(intended_ns, 1, kind, 0, now_ns),
         (Step::Ended, End::Unfinished) => ledger.unfinished(moments, now_ns),
     }

@@ -2,6 +2,7 @@
 //! exactly and a minute passes in milliseconds.
 
 mod behind_tls;
+pub mod echo;
 mod script;
 
 use std::cell::Cell;
@@ -18,8 +19,10 @@ use rustix::io::Errno;
 use crate::clock::ThreadTimes;
 use crate::collector::Collector;
 use crate::demand::Demand;
+use crate::http1::Http1;
 use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
+use crate::protocol::Protocol;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
 use crate::tls::{Secure, Secured};
@@ -27,6 +30,7 @@ use crate::wire::{Progress, Ready, Received, Wire};
 use crate::worker::{Opening, Task};
 
 use behind_tls::BehindTls;
+use echo::{Echo, Kind};
 pub use script::{Act, Connecting, Script, follow};
 
 /// A clock that only the simulation moves.
@@ -43,6 +47,16 @@ impl Clock for VirtualClock {
     fn now_ns(&self) -> u64 {
         self.0.get()
     }
+}
+
+/// What generator and peer speak.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Language {
+    /// HTTP/1.
+    #[default]
+    Http1,
+    /// The protocol of [`echo`].
+    Echo,
 }
 
 /// How the simulated server behaves.
@@ -68,6 +82,12 @@ pub struct SimulatedServer {
     pub replies: Vec<Vec<u8>>,
     /// Bytes that one send takes at most.
     pub takes: usize,
+    /// What it speaks.
+    pub language: Language,
+    /// What it says first on each connection.
+    pub says_first: Vec<u8>,
+    /// Every so many requests take so much longer than the others, which do not wait for them.
+    pub slow: Option<(u64, u64)>,
 }
 
 impl SimulatedServer {
@@ -92,6 +112,9 @@ impl SimulatedServer {
             refuses_from: None,
             replies,
             takes: usize::MAX,
+            language: Language::Http1,
+            says_first: Vec::new(),
+            slow: None,
         }
     }
 }
@@ -122,7 +145,9 @@ struct Job {
     slot: u32,
     generation: u32,
     /// Its place in the mix.
-    place: usize,
+    place: u32,
+    /// Its number on its connection.
+    id: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -140,6 +165,11 @@ impl SimulatedWire {
         }
         self.busy += 1;
         let mut end_ns = self.clock.now_ns() + self.server.service_ns;
+        if let Some((every, longer_ns)) = self.server.slow
+            && job.number.is_multiple_of(every)
+        {
+            end_ns += longer_ns;
+        }
         if let Some((from_ns, for_ns)) = self.server.stall
             && end_ns > from_ns
             && self.clock.now_ns() < from_ns + for_ns
@@ -150,11 +180,15 @@ impl SimulatedWire {
         self.due.push(Reverse((end_ns, job)));
     }
 
-    fn finish(&mut self, Job { slot, generation, place, .. }: Job) {
+    fn finish(&mut self, Job { slot, generation, place, id, .. }: Job) {
         self.busy -= 1;
         let target = &mut self.slots[slot as usize];
         if target.open && target.generation == generation {
-            target.inbox.extend_from_slice(&self.server.replies[place]);
+            let reply = &self.server.replies[place as usize];
+            match self.server.language {
+                Language::Http1 => target.inbox.extend_from_slice(reply),
+                Language::Echo => target.inbox.extend(echo::frame(Kind::Answer, id, reply)),
+            }
             self.ready.push(Ready { slot, generation, readable: true, writable: true, hangup: false });
         }
         if let Some(job) = self.waiting.pop_front() {
@@ -164,19 +198,34 @@ impl SimulatedWire {
 }
 
 impl SimulatedWire {
-    /// Takes the next whole request out of what a slot has received; gives its place in the mix.
-    fn arrived(&mut self, slot: u32) -> Option<usize> {
+    /// Takes the next whole request out of what a slot has received; gives its place in the mix and its number.
+    fn arrived(&mut self, slot: u32) -> Option<(u32, u32)> {
         let received = &mut self.slots[slot as usize].received;
-        let place = self.requests.iter().position(|request| received.starts_with(request))?;
-        received.drain(..self.requests[place].len());
-        Some(place)
+        let Language::Echo = self.server.language else {
+            let place = self.requests.iter().position(|request| received.starts_with(request))?;
+            received.drain(..self.requests[place].len());
+            return Some((place as u32, 0));
+        };
+        if received.starts_with(echo::GREETING) {
+            received.drain(..echo::GREETING.len());
+        }
+        loop {
+            let (kind, id, payload) = echo::head(received.first_chunk()?).expect("what a client sends is a frame");
+            let whole: Vec<u8> = received.get(..echo::HEAD_BYTES + payload)?.to_vec();
+            received.drain(..whole.len());
+            if kind == Kind::Ask {
+                let place = self.requests.iter().position(|request| *request == whole[echo::HEAD_BYTES..])?;
+                return Some((place as u32, id));
+            }
+        }
     }
 }
 
 impl Wire for SimulatedWire {
     fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
-        self.slots[slot as usize] = Slot { generation, open: true, ..Slot::default() };
-        let open = Ready { slot, generation, readable: false, writable: true, hangup: false };
+        let inbox = self.server.says_first.clone();
+        let open = Ready { slot, generation, readable: !inbox.is_empty(), writable: true, hangup: false };
+        self.slots[slot as usize] = Slot { generation, open: true, inbox, ..Slot::default() };
         self.clock.advance_to(self.clock.now_ns() + self.server.opening_ns);
         if self.server.refuses_from.is_some_and(|from_ns| self.clock.now_ns() >= from_ns) {
             return Err(Errno::CONNREFUSED);
@@ -200,9 +249,9 @@ impl Wire for SimulatedWire {
         if taken < bytes.len() {
             self.immediate.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
         }
-        while let Some(place) = self.arrived(slot) {
+        while let Some((place, id)) = self.arrived(slot) {
             self.arrivals += 1;
-            self.begin(Job { number: self.arrivals, slot, generation, place });
+            self.begin(Job { number: self.arrivals, slot, generation, place, id });
         }
         if let Some((from_ns, for_ns)) = self.server.held_up
             && self.clock.now_ns() >= from_ns
@@ -267,11 +316,15 @@ pub fn simulate(
     options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    let clock = VirtualClock::default();
+    let (clock, language) = (VirtualClock::default(), server.language);
+    let requests = match language {
+        Language::Http1 => crate::http1::encoded(spec).collect(),
+        Language::Echo => spec.mix.requests().iter().map(|one| one.request.body.clone()).collect(),
+    };
     let wire = SimulatedWire {
         server,
         clock: clock.clone(),
-        requests: crate::request::encoded(spec).collect(),
+        requests,
         slots: vec![Slot::default(); spec.connections as usize],
         arrivals: 0,
         waiting: VecDeque::new(),
@@ -281,34 +334,50 @@ pub fn simulate(
         connecting: VecDeque::new(),
         immediate: Vec::new(),
     };
-    drive(spec, (wire, false), &clock, options, progress)
+    drive(spec, language, (wire, false), &clock, options, progress)
 }
 
 /// The loop over a peer in virtual time, over TLS where the load asks for it. A peer that does not speak TLS itself is then
 /// put behind it.
 fn drive(
     spec: &LoadSpec,
+    language: Language,
+    peer: (impl Wire, bool),
+    clock: &VirtualClock,
+    options: RunOptions<'_>,
+    progress: &mut dyn FnMut(&Interval),
+) -> Result<LoadOutput, LoadError> {
+    match language {
+        Language::Http1 => drive_speaking(spec, Http1::new(spec, 0), peer, clock, options, progress),
+        Language::Echo => drive_speaking(spec, Echo::new(spec, 0), peer, clock, options, progress),
+    }
+}
+
+fn drive_speaking<P: Protocol>(
+    spec: &LoadSpec,
+    protocol: P,
     (peer, speaks_tls): (impl Wire, bool),
     clock: &VirtualClock,
     options: RunOptions<'_>,
     progress: &mut dyn FnMut(&Interval),
 ) -> Result<LoadOutput, LoadError> {
-    let secured = spec.tls.as_ref().map(Secure::new).transpose()?;
+    let secured = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     match secured {
-        None => work(spec, peer, clock, options, progress),
+        None => work(spec, protocol, peer, clock, options, progress),
         Some(secure) if speaks_tls => {
-            work(spec, Secured::new(peer, secure, spec.connections), clock, options, progress)
+            work(spec, protocol, Secured::new(peer, secure, spec.connections), clock, options, progress)
         }
         Some(secure) => {
             let behind = BehindTls::new(peer, spec.connections);
-            work(spec, Secured::new(behind, secure, spec.connections), clock, options, progress)
+            work(spec, protocol, Secured::new(behind, secure, spec.connections), clock, options, progress)
         }
     }
 }
 
-/// What one thread does, over any of these wires.
+/// What one thread does, in either language over any of these wires.
 fn work(
     spec: &LoadSpec,
+    protocol: impl Protocol,
     wire: impl Wire,
     clock: &VirtualClock,
     options: RunOptions<'_>,
@@ -316,7 +385,7 @@ fn work(
 ) -> Result<LoadOutput, LoadError> {
     let felt = Felt::of(spec);
     let stop = AtomicBool::new(false);
-    let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, wire, clock.clone());
+    let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, protocol, wire, clock.clone());
     opening.open_all()?;
     let (full, seconds) = mpsc::channel();
     let (port, empty) = SecondPort::new(0, full);

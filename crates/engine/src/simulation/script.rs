@@ -1,7 +1,7 @@
 use model::{Clock, Interval, LoadSpec};
 use rustix::io::Errno;
 
-use super::{VirtualClock, drive};
+use super::{Language, VirtualClock, drive};
 use crate::demand::DRAIN_NS;
 use crate::run::{LoadError, LoadOutput, RunOptions};
 use crate::wire::{Progress, Ready, Received, Wire};
@@ -45,6 +45,8 @@ pub struct Script {
     pub acts: Vec<Act>,
     /// Whether the peer speaks TLS, so that its bytes come encrypted behind a handshake.
     pub behind_tls: bool,
+    /// What the generator speaks, and the peer if it likes.
+    pub language: Language,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -203,8 +205,8 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
         given: 0,
     };
     let (options, mut nobody) = (RunOptions::default(), |_: &Interval| {});
-    let speaks_tls = !wire.script.behind_tls;
-    let output = drive(spec, (wire, speaks_tls), &clock, options, &mut nobody)?;
+    let (speaks_tls, language) = (!wire.script.behind_tls, wire.script.language);
+    let output = drive(spec, language, (wire, speaks_tls), &clock, options, &mut nobody)?;
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);
     Ok((output, over_ns))
 }

@@ -21,6 +21,8 @@ use rustls::{
 
 use super::certificate::{self, Kind};
 use super::sessions::Sessions;
+use crate::http1::Http1;
+use crate::protocol::Protocol;
 
 /// Why TLS cannot be spoken as it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -57,11 +59,19 @@ pub struct Secure {
 }
 
 impl Secure {
-    /// What a load is secured by.
+    /// What HTTP/1 is secured by.
     ///
     /// # Errors
     /// When what is to be trusted is not a certificate, or the name not one.
     pub fn new(tls: &Tls) -> Result<Self, TlsError> {
+        Self::speaking::<Http1<'_>>(tls)
+    }
+
+    /// What a protocol is secured by.
+    ///
+    /// # Errors
+    /// When what is to be trusted is not a certificate, or the name not one.
+    pub(crate) fn speaking<P: Protocol>(tls: &Tls) -> Result<Self, TlsError> {
         let name =
             ServerName::try_from(tls.server_name.clone()).map_err(|_| TlsError::Name(tls.server_name.clone()))?;
         let provider = Arc::new(ring::default_provider());
@@ -77,7 +87,7 @@ impl Secure {
         };
         let own = Arc::new(NoCertificate::default());
         let mut config = trusted.with_client_cert_resolver(own.clone());
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![P::ALPN.to_vec()];
         let kept = || Resumption::store(Arc::new(Sessions::default()));
         config.resumption = if tls.resumption { kept() } else { Resumption::disabled() };
         Ok(Self { config: Arc::new(config), name, own })

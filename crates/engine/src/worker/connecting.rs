@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::Worker;
 use crate::connection::{Reserved, State};
 use crate::outcome::{Loss, not_sent};
+use crate::protocol::Protocol;
 use crate::second::record;
 use crate::wire::Wire;
 
@@ -29,7 +30,7 @@ pub(super) struct ToConnect {
     pub(super) under_way: usize,
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// Slots whose time has come begin with what the load model wants of them.
     pub(super) fn start_slots(&mut self) {
         while (self.to_connect.unstarted as usize) < self.connections.len() {
@@ -154,13 +155,11 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     /// The connection is lost, and with it every request in flight on it.
     pub(super) fn lose(&mut self, slot: u32, loss: Loss, now_ns: u64) {
-        let connection = &mut self.connections[slot];
-        self.counts.closed_idle += u64::from(connection.in_flight() == 0);
+        self.counts.closed_idle += u64::from(self.connections[slot].in_flight() == 0);
         self.last_ended_ns = now_ns;
-        let mut begun = connection.reader.begun();
+        // Whatever ended the connection ended every request on it.
         while let Some(moments) = self.connections.pop_oldest(slot) {
-            // Whatever ended the connection ended every request on it; only the first one's reply may have begun.
-            self.ledger.failed(moments, loss, std::mem::take(&mut begun), now_ns);
+            self.ledger.failed(moments, loss, now_ns);
         }
         self.close(slot, now_ns);
     }

@@ -8,9 +8,10 @@ use crate::connection::State;
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Part;
+use crate::protocol::Protocol;
 use crate::wire::Wire;
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     pub(super) fn finish(mut self, now_ns: u64, busy: BusyMeter) -> Part {
         if now_ns < self.demand.window.end_ns {
             // An exact number of requests is done before its time: the window ends with the last of them, or when the

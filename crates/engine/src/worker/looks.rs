@@ -3,6 +3,7 @@
 use model::Clock;
 
 use super::Worker;
+use crate::protocol::Protocol;
 use crate::standstill::STANDSTILL_NS;
 use crate::wire::Wire;
 
@@ -24,7 +25,7 @@ impl Looks {
     }
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// Notes the time. What passed since the last look is the thread's own doing.
     pub(super) fn look(&mut self, now_ns: u64) {
         if now_ns.saturating_sub(self.looks.at_ns) > self.looks.remarkable_ns {

@@ -31,8 +31,7 @@ use crate::connection::Connections;
 use crate::demand::{DRAIN_NS, Demand, share};
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
-use crate::reply::HeadCache;
-use crate::request::Requests;
+use crate::protocol::Protocol;
 use crate::wire::Wire;
 
 /// Longest sleep without a look at the stop flag and the clock: a standstill that begins in a sleep is known only from
@@ -67,15 +66,14 @@ impl Task<'_> {
 }
 
 /// A thread under load.
-pub(crate) struct Worker<'a, W, C> {
+pub(crate) struct Worker<'a, P: Protocol, W, C> {
     task: Task<'a>,
     wire: W,
     clock: C,
-    requests: Requests<'a>,
-    cache: HeadCache,
+    protocol: P,
     demand: Demand,
     ledger: Ledger,
-    connections: Connections,
+    connections: Connections<P::Conversation>,
     free: Free,
     to_connect: ToConnect,
     inbox: Inbox,
@@ -85,7 +83,7 @@ pub(crate) struct Worker<'a, W, C> {
     last_ended_ns: u64,
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// The load, up to the end of its drain.
     pub(crate) fn run(mut self, thread_times: fn() -> ThreadTimes) -> Result<Part, Errno> {
         let mut busy = BusyMeter::new(thread_times);

@@ -14,8 +14,7 @@ use crate::connection::Connections;
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Counts;
-use crate::reply::HeadCache;
-use crate::request::Requests;
+use crate::protocol::Protocol;
 use crate::wire::Wire;
 
 /// Longest time the connections may take to open before the load starts without the rest.
@@ -23,15 +22,14 @@ const OPENING_NS: u64 = 5 * NS_PER_S;
 
 /// A thread whose connections are being opened: a worker that wants nothing yet, and of whose books only the connect times
 /// are kept.
-pub(crate) struct Opening<'a, W, C>(Worker<'a, W, C>);
+pub(crate) struct Opening<'a, P: Protocol, W, C>(Worker<'a, P, W, C>);
 
-impl<'a, W: Wire, C: Clock> Opening<'a, W, C> {
-    pub(crate) fn new(task: Task<'a>, wire: W, clock: C) -> Self {
+impl<'a, P: Protocol, W: Wire, C: Clock> Opening<'a, P, W, C> {
+    pub(crate) fn new(task: Task<'a>, protocol: P, wire: W, clock: C) -> Self {
         let (now_ns, slots) = (clock.now_ns(), task.slots());
         let demand = Demand::none(task.spec);
         Self(Worker {
-            requests: Requests::new(task.spec, task.thread),
-            cache: HeadCache::default(),
+            protocol,
             ledger: Ledger::of_opening(task.spec, &demand, now_ns),
             demand,
             connections: Connections::new(slots, task.spec.pipeline.max(1)),
@@ -74,12 +72,12 @@ impl<'a, W: Wire, C: Clock> Opening<'a, W, C> {
     }
 
     /// The thread under load, with the demand and the books that were made when all threads were ready.
-    pub(crate) fn begin(self, demand: Demand, ledger: Ledger) -> Worker<'a, W, C> {
+    pub(crate) fn begin(self, demand: Demand, ledger: Ledger) -> Worker<'a, P, W, C> {
         let mut worker = self.0;
         let opening = std::mem::replace(&mut worker.ledger, ledger);
         // Its histograms are 1.5 MiB that nobody needs while the load runs: it ends here.
         worker.ledger.add_opening(&opening);
-        let requests = worker.requests.count();
+        let requests = worker.protocol.count();
         if requests > 1 {
             worker.ledger.by_request = vec![RequestCount::default(); requests];
         }

@@ -1,13 +1,13 @@
 //! Taking what comes: readiness, bytes, replies, ends and time-outs.
 
-use model::{Clock, WrongReply};
+use model::Clock;
 use rustix::io::Errno;
 
 use super::Worker;
-use super::wrong::{Unended, wrong};
+use super::wrong::Unended;
 use crate::connection::State;
 use crate::outcome::Loss;
-use crate::reply::{Advance, Reply};
+use crate::protocol::{Event, Protocol, Reply};
 use crate::wire::{Progress, Ready, Received, Wire};
 
 /// Bytes received at once: a whole pipeline of small replies.
@@ -43,7 +43,7 @@ pub(super) struct Timeouts {
     next_slot: u32,
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     pub(super) fn on_ready(&mut self, ready: Ready) {
         let connection = &self.connections[ready.slot];
         if connection.generation != ready.generation {
@@ -102,7 +102,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         let connection = &self.connections[ready.slot];
         let wants_to_send = connection.unsent > 0
             || connection.reserved.is_some()
-            || (!self.demand.is_open() && connection.in_flight() < self.connections.depth());
+            || (!self.demand.is_open() && self.room(ready.slot) > 0)
+            || (P::TALKS && !P::own(&connection.conversation).is_empty());
         if wants_to_send {
             let now_ns = self.clock.now_ns();
             self.on_writable(ready.slot, now_ns);
@@ -149,31 +150,31 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 
     pub(super) fn on_bytes(&mut self, slot: u32, mut input: &[u8], hangup: bool, now_ns: u64) {
         while !input.is_empty() {
-            let Some(moments) = self.connections.oldest_mut(slot) else {
-                self.counts.unasked_replies += 1;
-                return self.close(slot, now_ns);
-            };
-            if moments.first_byte_ns == 0 {
-                moments.first_byte_ns = now_ns;
-            }
-            let (place, before) = (moments.place, input);
-            let asked = self.requests.get(place);
-            let reader = &mut self.connections[slot].reader;
-            match reader.advance(&mut input, asked.expect, asked.head_only, &mut self.cache) {
-                Advance::NeedMore if reader.ends_with_connection() => self.keep_unended(slot, before),
-                Advance::NeedMore => {}
-                Advance::Malformed => {
-                    self.keep_first(now_ns, |_| WrongReply::not_http(before), place);
-                    return self.lose(slot, Loss::Malformed, now_ns);
-                }
-                Advance::Complete(reply) => {
+            let before = input;
+            let (conversation, in_flight) = self.connections.conversation(slot);
+            match self.protocol.advance(conversation, in_flight, &mut input) {
+                Event::Reply(id, reply) => {
                     if !(reply.status_ok && reply.body_ok) {
                         let taken = &before[..before.len() - input.len()];
-                        self.keep_first(now_ns, |expect| wrong(expect, &reply, taken), place);
+                        self.keep_wrong(slot, (id, &reply), taken, now_ns);
                     }
-                    if !self.on_reply(slot, &reply, !input.is_empty(), now_ns) {
+                    if !self.on_reply(slot, (id, &reply), !input.is_empty(), now_ns) {
                         return;
                     }
+                }
+                Event::Part(id) => self.on_part(slot, id, before, now_ns),
+                Event::Nothing => {}
+                Event::Dropped(id) => self.on_dropped(slot, id, now_ns),
+                Event::Unasked => {
+                    self.counts.unasked_replies += 1;
+                    return match self.connections[slot].in_flight() {
+                        0 => self.close(slot, now_ns),
+                        _ => self.lose(slot, Loss::Malformed, now_ns),
+                    };
+                }
+                Event::Malformed => {
+                    self.keep_malformed(before, now_ns);
+                    return self.lose(slot, Loss::Malformed, now_ns);
                 }
             }
         }
@@ -182,10 +183,30 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         }
     }
 
+    /// A reply has begun, or goes on.
+    fn on_part(&mut self, slot: u32, id: u32, part: &[u8], now_ns: u64) {
+        self.connections.note_part(slot, id, now_ns);
+        if P::ends_with_connection(&self.connections[slot].conversation) {
+            self.keep_unended(slot, part);
+        }
+    }
+
+    /// The peer will not answer a request.
+    #[cold]
+    fn on_dropped(&mut self, slot: u32, id: u32, now_ns: u64) {
+        if let Some(moments) = self.connections.take(slot, id) {
+            self.last_ended_ns = now_ns;
+            self.ledger.failed(moments, Loss::Dropped, now_ns);
+        }
+    }
+
     /// Books a reply, behind which `more` bytes have come or none; gives whether its connection lives on.
-    pub(super) fn on_reply(&mut self, slot: u32, reply: &Reply, more: bool, now_ns: u64) -> bool {
+    pub(super) fn on_reply(&mut self, slot: u32, (id, reply): (u32, &Reply), more: bool, now_ns: u64) -> bool {
         let inside = self.demand.window.contains(now_ns);
-        let Some(moments) = self.connections.pop_oldest(slot) else { return true };
+        let Some(mut moments) = self.connections.take(slot, id) else { return true };
+        if moments.first_byte_ns == 0 {
+            moments.first_byte_ns = now_ns;
+        }
         let connection = &mut self.connections[slot];
         connection.prove();
         connection.completed += u64::from(inside);
@@ -210,24 +231,23 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     }
 
     pub(super) fn on_end(&mut self, slot: u32, now_ns: u64) {
-        let Some(place) = self.connections.oldest_mut(slot).map(|moments| moments.place) else {
-            return self.lose(slot, Loss::Closed, now_ns);
-        };
-        let reader = &mut self.connections[slot].reader;
-        match reader.end(self.requests.get(place).expect) {
-            Advance::Complete(reply) => {
+        let (conversation, in_flight) = self.connections.conversation(slot);
+        match self.protocol.end(conversation, in_flight) {
+            Event::Reply(id, reply) => {
                 let taken = self.take_unended(slot);
                 if !(reply.status_ok && reply.body_ok) {
-                    self.keep_first(now_ns, |expect| wrong(expect, &reply, &taken), place);
+                    self.keep_wrong(slot, (id, &reply), &taken, now_ns);
                 }
-                self.on_reply(slot, &reply, false, now_ns);
+                if self.on_reply(slot, (id, &reply), false, now_ns) {
+                    self.lose(slot, Loss::Closed, now_ns);
+                }
             }
-            Advance::Malformed => {
-                let torn = reader.held().to_vec();
-                self.keep_first(now_ns, |_| WrongReply::not_http(&torn), place);
+            Event::Malformed => {
+                let torn = P::held(&self.connections[slot].conversation).to_vec();
+                self.keep_malformed(&torn, now_ns);
                 self.lose(slot, Loss::Malformed, now_ns);
             }
-            Advance::NeedMore => self.lose(slot, Loss::Closed, now_ns),
+            _ => self.lose(slot, Loss::Closed, now_ns),
         }
     }
 
@@ -243,7 +263,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         for _ in 0..slots.min(SLOTS_PER_LOOK) {
             let slot = self.timeouts.next_slot;
             self.timeouts.next_slot = (slot + 1) % slots as u32;
-            let oldest = self.connections.oldest_mut(slot);
+            let oldest = self.connections.oldest(slot);
             if oldest.is_some_and(|moments| now_ns.saturating_sub(moments.sent_ns) >= timeout_ns) {
                 self.lose(slot, Loss::TimedOut, now_ns);
                 self.look_now();

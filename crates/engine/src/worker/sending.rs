@@ -10,6 +10,7 @@ use super::receiving::BUFFER_BYTES;
 use crate::connection::{Reserved, State};
 use crate::in_flight::Moments;
 use crate::outcome::Loss;
+use crate::protocol::{Begun, Protocol};
 use crate::wire::{Ready, Wire};
 
 /// Open model: the connections that can take the next due request.
@@ -19,16 +20,26 @@ pub(super) struct Free {
     pub(super) since_ns: u64,
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
+    /// How many requests more a slot can have in flight.
+    pub(super) fn room(&self, slot: u32) -> usize {
+        let connection = &self.connections[slot];
+        let most = if self.task.spec.keep_alive { self.connections.depth() } else { 1 };
+        most.min(P::room(&connection.conversation)).saturating_sub(connection.in_flight())
+    }
+
     /// The slot can take a request: under the closed model it gets one, under the open one it queues for the next.
     pub(super) fn offer(&mut self, slot: u32, now_ns: u64) {
+        if P::TALKS && !self.talk(slot, now_ns) {
+            return;
+        }
         if !self.demand.is_open() || self.connections[slot].reserved.is_some() {
             self.fill(slot, now_ns);
         }
-        let depth = self.connections.depth();
+        let room = self.room(slot);
         let connection = &mut self.connections[slot];
         let able = match connection.state {
-            State::Open => connection.unsent == 0 && connection.in_flight() < depth,
+            State::Open => connection.unsent == 0 && room > 0,
             State::Closed => !self.task.spec.keep_alive,
             _ => false,
         };
@@ -39,6 +50,26 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
             }
             self.free.slots.push_back(slot);
         }
+    }
+
+    /// Sends what the protocol itself has to say on an open connection; gives whether requests may follow.
+    fn talk(&mut self, slot: u32, now_ns: u64) -> bool {
+        while self.connections[slot].state == State::Open && self.connections[slot].unsent == 0 {
+            let connection = &mut self.connections[slot];
+            let own = P::own(&connection.conversation);
+            if own.is_empty() {
+                return true;
+            }
+            match self.wire.send(slot, own) {
+                Ok(bytes) => P::own_sent(&mut connection.conversation, bytes),
+                Err(Errno::AGAIN) => return false,
+                Err(errno) => {
+                    self.lose_unread(slot, errno, now_ns);
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Open model: takes the next request if it is due.
@@ -94,14 +125,13 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
         if connection.unsent > 0 {
             return;
         }
-        let room =
-            if self.task.spec.keep_alive { self.connections.depth() } else { 1 }.saturating_sub(connection.in_flight());
+        let room = self.room(slot);
         let held = usize::from(connection.reserved.is_some()).min(room);
         let count = held + self.demand.closed_now(room - held, now_ns);
         if count == 0 {
             return;
         }
-        match self.wire.send(slot, self.requests.next(count)) {
+        match self.wire.send(slot, self.protocol.next(&self.connections[slot].conversation, count)) {
             Ok(bytes) => self.on_sent(slot, bytes, now_ns),
             Err(Errno::AGAIN) => {
                 if let Some(reserved) = &mut self.connections[slot].reserved {
@@ -136,8 +166,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_sent(&mut self, slot: u32, bytes: usize, now_ns: u64) {
         let (mut left, mut fresh) = (bytes, 0);
         while left > 0 {
-            let (place, length) = self.requests.take();
             let connection = &mut self.connections[slot];
+            let Begun { place, id, length } = self.protocol.begin(&mut connection.conversation);
             connection.unsent = length.saturating_sub(left);
             connection.unsent_of = place;
             left = left.saturating_sub(length);
@@ -150,7 +180,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
                     (now_ns, false)
                 }
             };
-            self.connections.push(slot, Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0, place });
+            self.connections.push(slot, Moments { intended_ns, sent_ns: now_ns, first_byte_ns: 0, place, id });
             if !self.demand.is_open() && fresh > 0 {
                 self.ledger.scheduled(now_ns, 1);
             }
@@ -163,7 +193,8 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
     pub(super) fn on_writable(&mut self, slot: u32, now_ns: u64) {
         let connection = &mut self.connections[slot];
         if connection.unsent > 0 {
-            match self.wire.send(slot, self.requests.tail(connection.unsent_of, connection.unsent)) {
+            let rest = self.protocol.tail(&connection.conversation, connection.unsent_of, connection.unsent);
+            match self.wire.send(slot, rest) {
                 Ok(bytes) => connection.unsent -= bytes,
                 Err(Errno::AGAIN) => return,
                 Err(errno) => return self.lose_unread(slot, errno, now_ns),

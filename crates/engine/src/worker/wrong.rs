@@ -3,7 +3,7 @@
 use model::{Clock, ReplyExpectation, WrongReply};
 
 use super::Worker;
-use crate::reply::Reply;
+use crate::protocol::{Protocol, Reply};
 use crate::wire::Wire;
 
 /// Bytes that are kept of a reply that ends with its connection, the last ones.
@@ -16,13 +16,21 @@ pub(super) struct Unended {
     bytes: Vec<u8>,
 }
 
-impl<W: Wire, C: Clock> Worker<'_, W, C> {
-    /// Keeps a reply, if it is the first.
+impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
+    /// Keeps the reply to a request in flight, if it is the first; its last bytes are at the end of `taken`.
     #[cold]
-    pub(super) fn keep_first(&mut self, now_ns: u64, reply: impl FnOnce(&ReplyExpectation) -> WrongReply, place: u32) {
-        if self.ledger.first_wrong.is_none() {
-            self.ledger.first_wrong = Some((now_ns, reply(self.requests.get(place).expect)));
+    pub(super) fn keep_wrong(&mut self, slot: u32, (id, reply): (u32, &Reply), taken: &[u8], now_ns: u64) {
+        let (_, in_flight) = self.connections.conversation(slot);
+        if let (None, Some(asked)) = (&self.ledger.first_wrong, in_flight.numbered(id)) {
+            let expect = self.protocol.expectation(asked.place);
+            self.ledger.first_wrong = Some((now_ns, wrong(expect, reply, taken)));
         }
+    }
+
+    /// Keeps bytes that are no reply, if they are the first.
+    #[cold]
+    pub(super) fn keep_malformed(&mut self, bytes: &[u8], now_ns: u64) {
+        self.ledger.first_wrong.get_or_insert_with(|| (now_ns, WrongReply::not_http(bytes)));
     }
 
     /// Keeps a part of a reply that ends with its connection; of one connection at a time, and only while no wrong reply
@@ -51,7 +59,7 @@ impl<W: Wire, C: Clock> Worker<'_, W, C> {
 }
 
 /// What is known of a wrong reply, the last bytes of which are at the end of `taken`.
-pub(super) fn wrong(expect: &ReplyExpectation, reply: &Reply, taken: &[u8]) -> WrongReply {
+fn wrong(expect: &ReplyExpectation, reply: &Reply, taken: &[u8]) -> WrongReply {
     let body = reply.body_bytes.and_then(|bytes| usize::try_from(bytes).ok());
     let tail = body.map(|body| (body, body.min(taken.len()))).filter(|(body, here)| *here > 0 || *body == 0);
     let tail = tail.map(|(body, here)| (&taken[taken.len() - here..], body - here));

@@ -1,8 +1,10 @@
-use model::{HttpVersion, LoadSpec, Mix, ReplyExpectation, Request};
+use model::{HttpVersion, LoadSpec, ReplyExpectation, Request};
+
+use crate::draw::Draw;
 
 /// What one thread sends: which request comes next, its bytes, and what its reply must be. The n-th request of a
 /// thread is a function of the seed, the thread and n alone, however sends are torn.
-pub(crate) struct Requests<'a> {
+pub(super) struct Requests<'a> {
     asked: Vec<Asked<'a>>,
     draw: Draw,
     /// Of a single request, its bytes as often as a connection may have in flight, so that a batch is one send. Of a
@@ -11,15 +13,15 @@ pub(crate) struct Requests<'a> {
 }
 
 /// One request of the mix.
-pub(crate) struct Asked<'a> {
+pub(super) struct Asked<'a> {
     bytes: Vec<u8>,
-    pub(crate) expect: &'a ReplyExpectation,
+    pub(super) expect: &'a ReplyExpectation,
     /// Whether it is HEAD, whose reply has no body whatever its head says.
-    pub(crate) head_only: bool,
+    pub(super) head_only: bool,
 }
 
 impl<'a> Requests<'a> {
-    pub(crate) fn new(spec: &'a LoadSpec, thread: u32) -> Self {
+    pub(super) fn new(spec: &'a LoadSpec, thread: u32) -> Self {
         let asked: Vec<Asked> = encoded(spec)
             .zip(spec.mix.requests())
             .map(|(bytes, one)| Asked { bytes, expect: &one.expect, head_only: one.request.method == "HEAD" })
@@ -32,17 +34,17 @@ impl<'a> Requests<'a> {
     }
 
     /// How many there are to draw from.
-    pub(crate) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.asked.len()
     }
 
     /// The request at a place of the mix.
-    pub(crate) fn get(&self, place: u32) -> &Asked<'a> {
+    pub(super) fn get(&self, place: u32) -> &Asked<'a> {
         &self.asked[place as usize]
     }
 
     /// The bytes of the next `count` requests, at most as many as the pipeline is deep.
-    pub(crate) fn next(&mut self, count: usize) -> &[u8] {
+    pub(super) fn next(&mut self, count: usize) -> &[u8] {
         if let [one] = &self.asked[..] {
             return &self.batch[..count * one.bytes.len()];
         }
@@ -54,58 +56,16 @@ impl<'a> Requests<'a> {
     }
 
     /// The kernel has taken the next request's first byte: gives its place in the mix and how many bytes it has.
-    pub(crate) fn take(&mut self) -> (u32, usize) {
-        let place = self.draw.place(0);
-        self.draw.next += 1;
+    pub(super) fn take(&mut self) -> (u32, usize) {
+        let place = self.draw.take();
         (place, self.asked[place as usize].bytes.len())
     }
 
     /// The last `left` bytes of a request.
-    pub(crate) fn tail(&self, place: u32, left: usize) -> &[u8] {
+    pub(super) fn tail(&self, place: u32, left: usize) -> &[u8] {
         let bytes = &self.get(place).bytes;
         &bytes[bytes.len() - left..]
     }
-}
-
-/// Which request comes when.
-struct Draw {
-    /// For each request but the last, where its share of 2^64 ends and the next one's begins; none for a single one.
-    bounds: Vec<u64>,
-    stream: u64,
-    /// Number of the thread's next request.
-    next: u64,
-}
-
-impl Draw {
-    fn new(mix: &Mix, seed: u64, thread: u32) -> Self {
-        let weights: Vec<f64> = mix.requests().iter().map(|one| one.weight).collect();
-        let total: f64 = weights.iter().sum();
-        let mut sum = 0.0;
-        let bound = |weight: &f64| {
-            sum += weight / total;
-            (sum * 2f64.powi(64)) as u64
-        };
-        // Whatever lies above the last but one is the last.
-        let bounds = weights[..weights.len() - 1].iter().map(bound).collect();
-        Self { bounds, stream: finalise(seed ^ finalise(u64::from(thread) + 1)), next: 0 }
-    }
-
-    /// The place in the mix of the request that is `ahead` of the next one.
-    fn place(&self, ahead: u64) -> u32 {
-        if self.bounds.is_empty() {
-            return 0;
-        }
-        let number = self.next.wrapping_add(ahead);
-        let drawn = finalise(self.stream.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-        self.bounds.partition_point(|bound| *bound <= drawn) as u32
-    }
-}
-
-/// The finaliser of SplitMix64 (Steele et al. 2014): each bit of its input touches all of its output.
-fn finalise(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The bytes of each request of a load, in the order of the mix.
@@ -151,7 +111,7 @@ fn encode(request: &Request, keep_alive: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Extent, Load, LoadModel, WeightedRequest};
+    use model::{Extent, Load, LoadModel, Mix, WeightedRequest};
 
     use super::*;
 
