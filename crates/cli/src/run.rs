@@ -8,8 +8,8 @@ use lab::{
     Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools, Unstarted,
 };
 use model::{
-    AbsentTarget, Analysis, CellPlan, ClaimVerdict, Draft, ENVIRONMENT_SCHEMA, Environment, Level, Plan, TrialRecord,
-    TrialStage,
+    AbsentTarget, CellPlan, ClaimAnalysis, ClaimVerdict, Draft, ENVIRONMENT_SCHEMA, Environment, Judged, Level, Plan,
+    TrialRecord, TrialStage,
 };
 use observe::ProcSource;
 use specimens::Kind;
@@ -44,7 +44,7 @@ pub(crate) struct Conducted {
     /// Its folder.
     pub(crate) path: PathBuf,
     pub(crate) record: RunRecord,
-    pub(crate) analysis: Analysis,
+    pub(crate) judged: Judged,
     pub(crate) interrupted: bool,
     /// The target that could not be started, without which the run ended.
     pub(crate) unstarted: Option<Unstarted>,
@@ -79,11 +79,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
     let ended = conduct(trial, args.keep_going, &stop, progress)?;
-    report::print(&ended.analysis, args.shown)?;
+    report::print(&ended.judged, args.shown)?;
     if args.shown.format == ReportFormat::Text {
         write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
         if !ended.interrupted && ended.unstarted.is_none() {
-            report::print_next_step(&ended.analysis, &ended.path)?;
+            report::print_next_step(&ended.judged, &ended.path)?;
         }
     }
     ended.say_how_to_go_on();
@@ -270,10 +270,10 @@ pub(crate) fn conduct(
     let path = trial.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;
     let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
-    let analysis = report::analyse(&record);
-    let kept = report::write_documents(&path, &analysis).inspect_err(|error| report::say_unkept(error, &path)).is_ok();
+    let judged = report::judge(&record);
+    let kept = report::write_documents(&path, &judged).inspect_err(|error| report::say_unkept(error, &path)).is_ok();
     let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
-    Ok(Conducted { path, record, analysis, interrupted, unstarted, kept, prepared: trial.prepared })
+    Ok(Conducted { path, record, judged, interrupted, unstarted, kept, prepared: trial.prepared })
 }
 
 /// Why a run could not be recorded further, and how it is resumed.
@@ -314,10 +314,13 @@ pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
     if let Some(failure) = ended.failure() {
         return failure;
     }
-    let analysis = &ended.analysis;
-    let contradicted = analysis.claims.iter().any(|claim| claim.verdict == ClaimVerdict::Contradicted);
-    let void = analysis.cells.iter().any(|cell| cell.trials == 0);
-    Exit::of_answer(judge::answer_is_bad(analysis) || (gate && contradicted), void)
+    let is_contradicted = |claim: &ClaimAnalysis| claim.verdict == ClaimVerdict::Contradicted;
+    let contradicted = match &ended.judged {
+        Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
+        Judged::Comparison(_) => false,
+    };
+    let bad = judge::answer_is_bad(&ended.judged) || (gate && contradicted);
+    Exit::of_answer(bad, judge::answer_is_void(&ended.judged))
 }
 
 /// The machine and the software, as they are now.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
 use lab::{RunFolder, create_folder_durably, create_new_folder_durably, read_toml, write_toml};
-use model::Analysis;
+use model::{Analysis, Judged};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
@@ -104,7 +104,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         }
         say(format!("{} of {}: {name}", place + 1, series.experiments.len()));
         ended.push(match one(args, series, folder, name, stop) {
-            Ok(run) => Ended { name: name.clone(), exit: run::exit(&run, args.gate), outcome: Ok(run.analysis) },
+            Ok(run) => Ended { name: name.clone(), exit: run::exit(&run, args.gate), outcome: of_claims(run.judged) },
             // What one experiment lacks does not stop the others.
             Err(failure) => Ended { name: name.clone(), exit: failure.exit(), outcome: Err(failure.to_string()) },
         });
@@ -147,6 +147,14 @@ fn recorded(folder: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
     let mut runs: Vec<PathBuf> = entries?.into_iter().map(|entry: std::fs::DirEntry| entry.path()).collect();
     runs.retain(|path| path.is_dir() && path.to_string_lossy().ends_with(&ending));
     Ok(runs.into_iter().min())
+}
+
+/// What the page of verdicts shows of a record: its claims.
+fn of_claims(judged: Judged) -> Result<Analysis, String> {
+    match judged {
+        Judged::Run(analysis) => Ok(*analysis),
+        Judged::Comparison(_) => Err("its record is a comparison, not an experiment with claims".to_owned()),
+    }
 }
 
 impl Ended {

@@ -65,6 +65,25 @@ fn a_branch_that_is_slower_is_called_slower_and_breaks_its_gate() {
 }
 
 #[test]
+fn the_record_of_a_comparison_gives_that_comparison_by_whichever_way_it_is_asked() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    let compared = |format| compare(&["--rev", "main", "--rev", "slow", "--gate", "p50<+10%", "--format", format]);
+    let first = lab.bourdon_in(&app, &compared("text")).exits(1).shows(&["slower", "broken  p50<+10%"]);
+    let record = lab.records_in("app/runs").pop().unwrap();
+    let folder = record.path().to_str().unwrap();
+    let report = |format| lab.bourdon(&["report", folder, "--format", format]).exits(1).stdout;
+    let written = (record.text("report.md"), record.text("analysis.json"));
+    assert_eq!(report("text"), first.stdout);
+    assert_eq!((report("markdown"), report("json")), written);
+    assert!(written.0.contains("**broken** `p50<+10%"), "{}", written.0);
+    assert_eq!(record.analysis()["schema"], "bourdon.compare/1");
+    let resumed = lab.bourdon_in(&app, &["run", "--resume", folder, "--format", "json"]).exits(1);
+    assert_eq!((resumed.stdout.as_str(), record.text("report.md")), (written.1.as_str(), written.0.clone()));
+    assert_clean(&lab);
+}
+
+#[test]
 fn the_other_way_round_it_is_faster_and_the_comment_says_so() {
     let lab = repository();
     let arguments = compare(&["--rev", "slow", "--rev", "main", "--gate", "throughput>-5%", "--format", "markdown"]);

@@ -1,6 +1,6 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
-use model::{Accounting, Analysis, Arm, CellAnalysis, CompareAnalysis, Failing, Failure, Measurement};
+use model::{Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement};
 
 use crate::limit::{nothing_completed, stood_still};
 use crate::thresholds::{SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
@@ -65,15 +65,26 @@ fn stopped(load: &Measurement) -> Option<f64> {
     (is_long && is_refused && !load.interrupted).then_some(served_s)
 }
 
-/// Whether the answer of a run is bad: that of any of its cells.
-pub fn answer_is_bad(analysis: &Analysis) -> bool {
-    any_bad(&analysis.cells)
+/// Whether the answer is bad: that of any cell of a run. Of a comparison that of any cell of the new server, which is the
+/// one in question (an old one that failed is said, and does not count against the new one), or of a gate.
+pub fn answer_is_bad(judged: &Judged) -> bool {
+    match judged {
+        Judged::Run(analysis) => any_bad(&analysis.cells),
+        Judged::Comparison(analysis) => {
+            let is_broken = |gate: &GateResult| gate.verdict == GateVerdict::Broken;
+            let new = analysis.cells.iter().filter(|of| of.arm == Arm::New);
+            analysis.gates.iter().any(is_broken) || any_bad(new.map(|of| &of.cell))
+        }
+    }
 }
 
-/// Whether the answer of a comparison is bad: that of any cell of the new server. It is the one in question; an old one
-/// that failed is said, and is no reason to turn the new one away.
-pub fn comparison_is_bad(analysis: &CompareAnalysis) -> bool {
-    any_bad(analysis.cells.iter().filter(|of| of.arm == Arm::New).map(|of| &of.cell))
+/// Whether the instrument cannot vouch for the answer: a cell of a run has no launch that counts, or a comparison no figure
+/// of both servers.
+pub fn answer_is_void(judged: &Judged) -> bool {
+    match judged {
+        Judged::Run(analysis) => analysis.cells.iter().any(|cell| cell.trials == 0),
+        Judged::Comparison(analysis) => analysis.rows.iter().all(|row| row.ratio.estimate.is_none()),
+    }
 }
 
 fn any_bad<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> bool {
@@ -85,13 +96,17 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Interval, NotSent, Standstills};
+    use model::{Analysis, Interval, NotSent, Standstills};
 
     fn failed(share: f64) -> Measurement {
         let mut load = measurement(10.0, 1_000.0, 0.1);
         let failed = (share * load.accounting.scheduled as f64).round() as u64;
         (load.accounting.ok, load.accounting.bad_status) = (load.accounting.ok - failed, failed);
         load
+    }
+
+    fn is_bad_run(analysis: Analysis) -> bool {
+        answer_is_bad(&Judged::Run(Box::new(analysis)))
     }
 
     fn is_bad(load: &Measurement, allowed: f64) -> bool {
@@ -179,7 +194,7 @@ mod tests {
         of_b.measurement.as_mut().expect("it was measured").intervals = died(1).intervals;
         let analysis = session.analyse_these(&records);
         let stopped: Vec<Option<f64>> = analysis.cells.iter().map(|cell| cell.failing.stopped_at_s).collect();
-        assert_eq!((stopped, answer_is_bad(&analysis)), (vec![None, Some(3.0)], true));
+        assert_eq!((stopped, is_bad_run(analysis)), (vec![None, Some(3.0)], true));
     }
 
     #[test]
@@ -193,16 +208,16 @@ mod tests {
     #[test]
     fn a_run_is_bad_where_one_of_its_cells_is() {
         let session = Session::new().cell("a", 100.0).cell("b", 120.0);
-        assert!(!answer_is_bad(&session.analyse()));
+        assert!(!is_bad_run(session.analyse()));
         let mut records = session.records();
         for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
             trial.measurement = Some(failed(1.0));
             trial.measurement.as_mut().expect("just set").in_window.ok = 0;
         }
         let analysis = session.analyse_these(&records);
-        assert!(answer_is_bad(&analysis));
         let bad: Vec<bool> = analysis.cells.iter().map(|cell| cell.failing.bad).collect();
         assert_eq!((bad, analysis.cells[1].throughput.estimate), (vec![false, true], Some(0.0)));
         assert_eq!(analysis.cells[1].trials, 6, "no launch is void");
+        assert!(is_bad_run(analysis));
     }
 }

@@ -5,6 +5,7 @@
 //! bit, in whatever order they come. No file, no socket, no process, no clock.
 
 mod analysis;
+mod answer;
 mod asked;
 mod audit;
 mod bounds;
@@ -36,13 +37,14 @@ pub mod thresholds;
 mod trial;
 
 pub use analysis::analyse;
+pub use answer::answer;
 pub use audit::audit;
 pub use calibration::{distrust, judge_calibration, next_rate};
 pub use claims::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
 pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets, one_server};
 pub use course::Went;
 pub use elapsed::time_at_work_s;
-pub use failing::{answer_is_bad, comparison_is_bad};
+pub use failing::{answer_is_bad, answer_is_void};
 pub use load::judge_load;
 pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};
 pub use rates::settled_rate;

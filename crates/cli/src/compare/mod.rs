@@ -9,21 +9,20 @@ mod revisions;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use judge::Run;
-use lab::{RunFolder, RunRecord};
-use model::{CompareAnalysis, ComparePlan, Draft, Gate, GateVerdict, Load, Metric, Target};
-use report::Style;
-use report::format::counted;
+use ::report::format::counted;
+use lab::RunFolder;
+use model::{CompareAnalysis, ComparePlan, Draft, Gate, Judged, Load, Metric, Target};
 
-use crate::args::{CompareArgs, ReportFormat, ShownArgs};
+use crate::args::{CompareArgs, ShownArgs};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, Machine, OneLoad, Options, Source};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
-use crate::output::{say, style, write_out};
+use crate::output::say;
 use crate::progress::RunProgress;
+use crate::report::{self, of};
 use crate::resume::Opened;
-use crate::run::{self, Conducted, PreparedRun};
+use crate::run::{self, PreparedRun};
 use loads::Side;
 use options::{Form, refuse_strangers};
 use question::Arms;
@@ -100,7 +99,7 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
     let (old_record, new_record) = (old_record.map_err(Failure::usage)?, new_record.map_err(Failure::usage)?);
     let names = (old.display().to_string(), new.display().to_string());
     let analysis = judge::compare_runs(of(&old_record), of(&new_record), names, gates(args)).map_err(Failure::usage)?;
-    of_records(args, &analysis)
+    of_records(args, analysis)
 }
 
 /// Two saved loads, or several on each side.
@@ -112,11 +111,11 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, gates(args), in_turn);
     let mut analysis = loads.map_err(Failure::usage)?;
     analysis.differences.extend(asked);
-    of_records(args, &analysis)
+    of_records(args, analysis)
 }
 
 /// What was recorded is compared where nothing but the server differs, or where that is known.
-fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
+fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Failure> {
     if !analysis.differences.is_empty() && !args.force {
         let differences = analysis.differences.join("\n  ");
         return Err(Failure::usage(format!(
@@ -124,8 +123,9 @@ fn of_records(args: &CompareArgs, analysis: &CompareAnalysis) -> Result<Exit, Fa
              compare them all the same with --force"
         )));
     }
-    print(args.shown, analysis)?;
-    Ok(exit(analysis, false))
+    let judged = Judged::Comparison(Box::new(analysis));
+    report::print(&judged, args.shown)?;
+    Ok(Exit::of_answer(judge::answer_is_bad(&judged), false))
 }
 
 /// Two targets of an experiment file, launched now.
@@ -212,7 +212,7 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
 
 fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {
     if let Some(what) = judge::one_server(&plan) {
-        say(format!("note: {}", report::same_server(&what)));
+        say(format!("note: {}", ::report::same_server(&what)));
     }
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
@@ -230,44 +230,14 @@ pub(crate) fn resume(shown: ShownArgs, opened: Opened, asked: &ComparePlan) -> R
 
 fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = run::conduct(trial, false, stop, progress)?;
-    let Some(ComparePlan { old, new, gates, .. }) = &ended.record.plan.comparison else {
-        return Err(Failure::usage("this run is not a comparison"));
-    };
-    let mut analysis = judge::compare_targets(of(&ended.record), old, new, gates);
-    analysis.elapsed_s = ended.analysis.elapsed_s;
-    print(shown, &analysis)?;
-    conclude(&ended, &analysis)
-}
-
-fn conclude(ended: &Conducted, analysis: &CompareAnalysis) -> Result<Exit, Failure> {
+    report::print(&ended.judged, shown)?;
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));
     }
     ended.say_how_to_go_on();
-    if ended.interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    let unmeasured = analysis.rows.iter().all(|row| row.ratio.estimate.is_none());
-    Ok(ended.failure().unwrap_or_else(|| exit(analysis, unmeasured)))
-}
-
-fn exit(analysis: &CompareAnalysis, void: bool) -> Exit {
-    let broken = analysis.gates.iter().any(|gate| gate.verdict == GateVerdict::Broken);
-    Exit::of_answer(broken || judge::comparison_is_bad(analysis), void)
-}
-
-fn of(record: &RunRecord) -> Run<'_> {
-    Run { plan: &record.plan, environment: &record.environment, trials: &record.trials }
+    Ok(if ended.interrupted { Exit::Interrupted } else { run::exit(&ended, false) })
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {
     args.gate.as_ref().map_or(&[], |gates| &gates.0)
-}
-
-fn print(shown: ShownArgs, analysis: &CompareAnalysis) -> Result<(), Failure> {
-    write_out(&match shown.format {
-        ReportFormat::Text => report::compare_text(analysis, Style { verbose: shown.verbose, ..style() }),
-        ReportFormat::Json => report::compare_json(analysis),
-        ReportFormat::Markdown => report::compare_markdown(analysis),
-    })
 }

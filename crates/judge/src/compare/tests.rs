@@ -193,7 +193,7 @@ fn errors_are_compared_by_their_difference_and_gated() {
     assert_eq!(failing.gates[0].verdict, GateVerdict::Broken);
     let new = failing.cells.iter().find(|of| of.arm == Arm::New).unwrap();
     assert!(new.cell.failing.bad && new.cell.marks.iter().any(|note| note.mark == Mark::Errors));
-    assert!(crate::comparison_is_bad(&failing));
+    assert!(crate::answer_is_bad(&model::Judged::Comparison(Box::new(failing))));
 }
 
 #[test]

@@ -1,0 +1,10 @@
+use crate::{Analysis, CompareAnalysis};
+
+/// What a record means. What was asked, which is in its plan, decides which of them it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Judged {
+    /// Cells, ranks, claims.
+    Run(Box<Analysis>),
+    /// An old server against a new one.
+    Comparison(Box<CompareAnalysis>),
+}
