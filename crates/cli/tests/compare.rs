@@ -74,7 +74,7 @@ fn the_record_of_a_comparison_gives_that_comparison_by_whichever_way_it_is_asked
     let folder = record.path().to_str().unwrap();
     let report = |format| lab.bourdon(&["report", folder, "--format", format]).exits(1).stdout;
     let written = (record.text("report.md"), record.text("analysis.json"));
-    assert_eq!(report("text"), first.stdout);
+    assert!(report("text").starts_with(&first.stdout), "{}", report("text"));
     assert_eq!((report("markdown"), report("json")), written);
     assert!(written.0.contains("**broken** `p50<+10%"), "{}", written.0);
     assert_eq!(record.analysis()["schema"], "bourdon.compare/1");
@@ -411,4 +411,20 @@ fn the_readme_s_branch_can_be_asked_about() {
     let rows = document["rows"].as_array().unwrap().iter().filter(|row| row["metric"] != "cpu_per_request");
     assert_eq!(rows.filter(|row| row["ratio"]["estimate"].is_number()).count(), 5, "{document:#}");
     lab.nothing_is_left();
+}
+
+#[test]
+fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
+    let lab = repository();
+    let app = lab.path().join("app");
+    let load = ["--path", "/rest/hello", "--duration", "100ms", "--warm-up", "20ms", "--blocks", "2"];
+    let sides = ["--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow"];
+    let open = lab.bourdon_in(&app, &[&["compare"], &load[..], &sides, &["--gate", "p50<+10%"]].concat()).exits(0);
+    assert!(open.stdout.contains("needs about 6 blocks"), "{open:?}");
+    let (_, command) = open.stderr.trim_end().rsplit_once("More blocks: ").unwrap();
+    let words = shlex::split(command.lines().next().unwrap()).unwrap();
+    let resume: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    assert_eq!(resume[resume.len() - 2..], ["--blocks", "6"]);
+    lab.bourdon_in(&app, &resume).exits(1).shows(&["slower", "broken"]);
+    assert_clean(&lab);
 }

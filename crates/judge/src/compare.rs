@@ -1,6 +1,7 @@
 //! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
 
 mod gates;
+mod needed;
 mod pair;
 
 use std::collections::BTreeMap;
@@ -210,10 +211,13 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
         .map(|(pair, metric)| (pair, metric, pair.change(metric, CONFIDENCE)))
         .collect();
     let p_values: Vec<f64> = measured.iter().filter_map(|(.., found)| Some(found.as_ref()?.p)).collect();
-    let mut adjusted = holm(&p_values).into_iter();
+    let all_adjusted = holm(&p_values);
+    let mut adjusted = all_adjusted.iter().copied();
     let row = |(pair, metric, found): (&Pair, Metric, Option<LogRatio>)| {
         let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
-        pair.row(metric, found, p_adjusted)
+        let row = pair.row(metric, found, p_adjusted);
+        let tests = all_adjusted.iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
+        CompareRow { needs_blocks: found.and_then(|found| pair.needs_for_a_verdict(&row, &found, tests)), ..row }
     };
     measured.into_iter().map(row).collect()
 }

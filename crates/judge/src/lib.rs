@@ -24,6 +24,7 @@ mod invariants;
 mod limit;
 mod load;
 mod marks;
+mod needed;
 mod planner;
 mod rates;
 mod records;

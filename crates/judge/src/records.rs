@@ -169,7 +169,12 @@ impl<'a> Records<'a> {
     pub(crate) fn significance(&self) -> f64 {
         let raises = self.plan.blocks_before.len();
         let stopped = raises > 0 || self.plan.blocks.max > self.plan.blocks.min;
-        if stopped { SIGNIFICANCE_WHEN_STOPPED / (1.0 + raises as f64) } else { SIGNIFICANCE }
+        if stopped { after_raises(raises) } else { SIGNIFICANCE }
+    }
+
+    /// That level once more blocks will have been asked for.
+    pub(crate) fn significance_after_a_raise(&self) -> f64 {
+        after_raises(self.plan.blocks_before.len() + 1)
     }
 
     /// A metric in one launch; none where the launch is void, missing, or does not support it.
@@ -280,6 +285,11 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
         }
     }
     loaded_ns
+}
+
+/// A level divided among the looks at a run: the one that its plan may end at, and one before each raise.
+fn after_raises(raises: usize) -> f64 {
+    SIGNIFICANCE_WHEN_STOPPED / (1.0 + raises as f64)
 }
 
 /// Leaving out the blocks with a zero would favour whoever did nothing in them: then there are no ratios.

@@ -80,6 +80,10 @@ pub struct CompareRow {
     /// Why what the figures alone say is not evidence, where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
+    /// more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_blocks: Option<u32>,
 }
 
 /// Why a verdict that the figures alone would give is held back.

@@ -4,9 +4,9 @@ use model::{
     Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, parse_expectation,
 };
 
-use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, measured_of, number, percent, quantity, thousands};
+use crate::format::{counted, measured_of, number, percent, quantity, thousands};
+use crate::more_blocks::Blocks;
 use crate::words;
 
 pub(crate) fn claims_title(analysis: &Analysis) -> String {
@@ -101,39 +101,12 @@ pub(crate) fn shared_notes(claims: &[ClaimAnalysis]) -> Vec<&str> {
     shared
 }
 
-/// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
+/// `needs about 9 blocks (5 min 12 s more)`; nothing where more blocks are not what is missing.
 pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
     claim.needs_blocks.map(|blocks| match blocks {
         MOST_NEEDED_BLOCKS.. => {
             format!("too close to the threshold: {} blocks or more would be needed", thousands(blocks.into()))
         }
-        _ => {
-            let more = block_s(analysis).map(|block_s| block_s * f64::from(blocks.saturating_sub(analysis.blocks)));
-            let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
-            format!("needs about {blocks} blocks{more}")
-        }
+        _ => Blocks::of_run(analysis).needed(blocks),
     })
-}
-
-/// `More blocks: bourdon run --resume RUN --blocks 9 (or 14)`, to be pasted: what would settle the claims that are open,
-/// or give a verdict at all. `resume` is the command so far. Nothing where more blocks are not what is missing.
-pub fn next_step(analysis: &Analysis, resume: &str) -> Option<String> {
-    let claims = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
-    let mut needed: Vec<u32> = claims.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
-    if analysis.preliminary {
-        needed = vec![LAUNCHES_FOR_A_VERDICT];
-    }
-    needed.retain(|blocks| *blocks > analysis.blocks && analysis.cells.iter().any(|cell| cell.trials > 0));
-    needed.sort_unstable();
-    needed.dedup();
-    let (least, others) = needed.split_first()?;
-    let others: Vec<String> = others.iter().map(u32::to_string).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-    Some(format!("More blocks: {resume} --blocks {least}{others}"))
-}
-
-/// What a block took, in seconds.
-fn block_s(analysis: &Analysis) -> Option<f64> {
-    let blocks = analysis.blocks as usize + analysis.session.repeated.len();
-    analysis.elapsed_s.filter(|_| blocks > 0).map(|seconds| seconds / blocks as f64)
 }

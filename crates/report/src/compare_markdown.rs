@@ -14,7 +14,9 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     };
     parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
     parts.push(bullets(say::summary(analysis).into_iter().map(said)));
-    let gate = |gate: &model::GateResult| format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate)));
+    let gate = |gate: &model::GateResult| {
+        format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate, analysis)))
+    };
     parts.push(bullets(analysis.gates.iter().map(gate)));
     for (title, lines) in say::groups(analysis) {
         parts.push(table(&title, &lines));

@@ -64,6 +64,6 @@ fn gates(page: &mut Page, analysis: &CompareAnalysis) {
             GateVerdict::Broken => Tint::Bad,
             GateVerdict::Undecided => Tint::Unsure,
         };
-        page.entry(1, (tint, words(gate.verdict)), labels, &say::gate(gate));
+        page.entry(1, (tint, words(gate.verdict)), labels, &say::gate(gate, analysis));
     }
 }

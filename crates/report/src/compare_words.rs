@@ -8,6 +8,7 @@ use model::{
 use crate::blanks::memory_words;
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
+use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::words::{self, machine, mark_meaning, words};
 
@@ -108,6 +109,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, String)> {
     use ComparisonVerdict::{Faster, Inconclusive, Same, Slower};
     let several = has_several_conditions(analysis);
+    let blocks = Blocks::of_comparison(analysis);
     let named = |row: &CompareRow, with_change: bool| {
         let mut text = name(row.metric).to_owned();
         if with_change && let Some((change, interval)) = change(&row.ratio, row.difference.as_ref()) {
@@ -121,8 +123,14 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let came_to = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict && row.withheld.is_none());
     let of = |verdict, with_change| came_to(verdict).map(|row| named(row, with_change)).collect::<Vec<String>>();
     let open = |settled: bool| {
-        let rows = came_to(Inconclusive).filter(|row| is_narrow(row, analysis.margin) == settled);
-        rows.map(|row| named(row, !settled)).collect::<Vec<String>>()
+        let rows: Vec<&CompareRow> =
+            came_to(Inconclusive).filter(|row| is_narrow(row, analysis.margin) == settled).collect();
+        let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
+        let texts: Vec<String> =
+            rows.iter().map(|row| named(row, !settled) + &needed(row).unwrap_or_default()).collect();
+        // What a row needs follows it after a comma.
+        let is_long = rows.iter().any(|row| row.needs_blocks.is_some());
+        if is_long { vec![texts.join("; ")] } else { texts }
     };
     let withheld = |why| {
         let rows = analysis.rows.iter().filter(|row| row.withheld == Some(why));
@@ -331,14 +339,15 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
     }
 }
 
-/// `cpu_per_request<+3%: +5.1 % (+4.4 to +5.8)`.
-pub(crate) fn gate(result: &GateResult) -> String {
+/// `cpu_per_request<+3%: +5.1 % (+4.4 to +5.8)`, and what would settle it.
+pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> String {
     let at = conditions(&result.conditions);
     let place = if at.is_empty() { String::new() } else { format!(" with {at}") };
     let seen = change(&result.ratio, result.difference.as_ref());
     let seen = seen.map_or("not measured".to_owned(), |(change, interval)| with_interval(&change, &interval));
     let why = result.withheld.map_or(String::new(), |why| format!("; no evidence, because {}", because(why)));
-    format!("{}{place}: {seen}{why}", result.gate)
+    let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
+    format!("{}{place}: {seen}{why}{}", result.gate, needed.unwrap_or_default())
 }
 
 /// What the session says of itself.

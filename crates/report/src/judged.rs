@@ -1,6 +1,6 @@
 use model::Judged;
 
-use crate::{Style, claim_words, compare_json, compare_markdown, compare_text, run_json, run_markdown, run_text};
+use crate::{Style, compare_json, compare_markdown, compare_text, more_blocks, run_json, run_markdown, run_text};
 
 /// What a record means, for a terminal.
 pub fn text(judged: &Judged, style: Style) -> String {
@@ -26,10 +26,11 @@ pub fn json(judged: &Judged) -> String {
     }
 }
 
-/// How more blocks would be had, where they are what is missing; `resume` is the command that resumes the run.
+/// `More blocks: bourdon run --resume RUN --blocks 9 (or 14)`, to be pasted: what would settle what is open, or give a verdict
+/// at all. `resume` is the command so far. Nothing where more blocks are not what is missing.
 pub fn next_step(judged: &Judged, resume: &str) -> Option<String> {
     match judged {
-        Judged::Run(analysis) => claim_words::next_step(analysis, resume),
-        Judged::Comparison(_) => None,
+        Judged::Run(analysis) => more_blocks::of_run(analysis, resume),
+        Judged::Comparison(analysis) => more_blocks::of_comparison(analysis, resume),
     }
 }

@@ -20,6 +20,7 @@ mod load_csv;
 mod load_document;
 mod load_text;
 mod markdown;
+mod more_blocks;
 mod page;
 mod plain;
 mod rows;

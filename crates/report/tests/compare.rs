@@ -4,8 +4,8 @@ mod support;
 
 use model::{
     Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment, Failing,
-    GateResult, GateVerdict, Level, Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis, TrialCount,
-    Withheld,
+    GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis,
+    TrialCount, Withheld,
 };
 use report::{compare_json, compare_markdown, compare_text};
 use support::runs::delayed_cells;
@@ -30,11 +30,12 @@ fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict
         p_adjusted: Some(0.004),
         verdict,
         withheld: None,
+        needs_blocks: None,
     }
 }
 
 fn revisions() -> CompareAnalysis {
-    let rows = vec![
+    let mut rows = vec![
         row(Metric::Throughput, 8_120.0, 7_702.0, 0.006, ComparisonVerdict::Slower),
         row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower),
         row(Metric::P99, 11_200.0, 12_100.0, 0.14, ComparisonVerdict::Inconclusive),
@@ -42,6 +43,7 @@ fn revisions() -> CompareAnalysis {
         row(Metric::PeakMemory, 18_400_000.0, 18_390_000.0, 0.002, ComparisonVerdict::Same),
         row(Metric::TimeToReady, 81.0, 60.0, 0.02, ComparisonVerdict::Faster),
     ];
+    rows[2].needs_blocks = Some(41);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),
         conditions: Cell::default(),
@@ -49,6 +51,7 @@ fn revisions() -> CompareAnalysis {
         difference: row.difference.clone(),
         verdict,
         withheld: row.withheld,
+        needs_blocks: row.needs_blocks,
     };
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
@@ -118,6 +121,7 @@ fn runs() -> CompareAnalysis {
             difference: None,
             verdict: GateVerdict::Undecided,
             withheld: None,
+            needs_blocks: None,
         }],
         session: SessionAnalysis::default(),
         ..revisions()
@@ -140,6 +144,7 @@ fn failing() -> CompareAnalysis {
         difference: row.difference.clone(),
         verdict,
         withheld: row.withheld,
+        needs_blocks: row.needs_blocks,
     };
     analysis.gates =
         vec![gate("errors<+1%", &errors, GateVerdict::Broken), gate("p99<+10%", &busy, GateVerdict::Undecided)];
@@ -169,6 +174,41 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
     let wide = of(0.8, 6.25);
     assert!(wide.contains("Not settled: throughput") && wide.contains("(-20 to +525)"), "{wide}");
     assert!(of(0.94, 1.01).contains("Too close to call: throughput."));
+}
+
+#[test]
+fn what_is_open_says_what_would_settle_it() {
+    let mut analysis = revisions();
+    analysis.cells = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) }).into();
+    analysis.gates[1].needs_blocks = Some(14);
+    let text =
+        |analysis: &CompareAnalysis| compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = text(&analysis);
+    assert!(
+        said.contains("Not settled: latency p99 +8 % (-7 to +23), needs about 41 blocks (7 min 22 s more)."),
+        "{said}"
+    );
+    assert!(said.contains("p99<+10%: +8 % (-7 to +23); needs about 14 blocks (1 min 31 s more)"), "{said}");
+    let next = |analysis: &CompareAnalysis| {
+        report::next_step(&Judged::Comparison(Box::new(analysis.clone())), "bourdon run --resume R")
+    };
+    assert_eq!(next(&analysis).as_deref(), Some("More blocks: bourdon run --resume R --blocks 14 (or 41)"));
+    analysis.rows[2].needs_blocks = Some(model::MOST_NEEDED_BLOCKS);
+    analysis.gates.clear();
+    assert_eq!(next(&analysis), None);
+    assert!(text(&analysis).contains("needs 1,000 blocks or more."));
+    (analysis.rows[2].needs_blocks, analysis.interleaved, analysis.elapsed_s) = (Some(41), false, None);
+    assert!(text(&analysis).contains("needs about 41 blocks of each."));
+    analysis.saved_loads = true;
+    assert!(text(&analysis).contains("needs about 41 loads of each."));
+    (analysis.saved_loads, analysis.interleaved, analysis.blocks) = (false, true, 2);
+    assert_eq!(
+        next(&analysis).as_deref(),
+        Some("More blocks: bourdon run --resume R --blocks 41"),
+        "not 6, which say less"
+    );
+    analysis.rows[2].needs_blocks = None;
+    assert_eq!(next(&analysis).as_deref(), Some("More blocks: bourdon run --resume R --blocks 6"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::interrupt::flag_on_interrupt;
 use crate::output::say;
 use crate::progress::RunProgress;
 use crate::report::{self, of};
-use crate::resume::Opened;
+use crate::resume::{self, Opened};
 use crate::run::{self, PreparedRun};
 use loads::Side;
 use options::{Form, refuse_strangers};
@@ -233,6 +233,9 @@ fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: Ru
     report::print(&ended.judged, shown)?;
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));
+    }
+    if !ended.interrupted && ended.unstarted.is_none() {
+        ::report::next_step(&ended.judged, &resume::command(&ended.path)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
     Ok(if ended.interrupted { Exit::Interrupted } else { run::exit(&ended, false) })

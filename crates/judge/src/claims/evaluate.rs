@@ -1,8 +1,9 @@
 use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Metric};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
-use super::verdict::{needs_blocks, thresholds, verdict};
+use super::verdict::{thresholds, verdict};
 use crate::guard::{self, Doubt, MARKS, Range, range};
+use crate::needed::needs_blocks;
 use crate::records::Records;
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
@@ -189,8 +190,9 @@ impl ClaimTest<'_> {
     }
 
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
-        let at: Vec<f64> = thresholds(self.resolved.expectation.bound).into_iter().map(|t| scaled.onto(t)).collect();
-        needs_blocks(scaled.values.len(), interval, &at)
+        let at = thresholds(self.resolved.expectation.bound).into_iter().map(|threshold| scaled.onto(threshold));
+        let distance = at.map(|at| (interval.estimate - at).abs()).reduce(f64::min)?;
+        needs_blocks(scaled.values.len(), interval, distance, 1.0 - self.records.significance_after_a_raise())
     }
 
     /// The cores of the machine and those that a contradicted claim is about, where these are more: what does not show on

@@ -5,7 +5,7 @@ use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, Gat
 use super::pair::{Launches, Pair};
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
-use crate::statistics::LogRatio;
+use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// A gate under every set of conditions; `rows` are those of the pairs.
@@ -27,12 +27,16 @@ fn unmeasured(gate: &Gate) -> GateResult {
         difference: None,
         verdict: GateVerdict::Undecided,
         withheld: None,
+        needs_blocks: None,
     }
 }
 
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     let seen = side(gate, pair.change(gate.metric, confidence(pair)));
     let withheld = pair.incomparable(gate.metric).or_else(|| withheld(gate, pair, seen));
+    let is_open = seen == GateVerdict::Undecided && withheld.is_none();
+    let needs_blocks =
+        || pair.needs_for_a_side(gate.metric, limit(gate), |at_last| side_of(gate, at_last) == GateVerdict::Undecided);
     GateResult {
         gate: gate.to_string(),
         conditions: row.conditions.clone(),
@@ -40,6 +44,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
         difference: row.difference.clone(),
         verdict: if withheld.is_some() { GateVerdict::Undecided } else { seen },
         withheld,
+        needs_blocks: is_open.then(needs_blocks).flatten(),
     }
 }
 
@@ -66,11 +71,19 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
 /// On which side of the limit the change is; undecided with fewer blocks than any verdict needs.
 fn side(gate: &Gate, found: Option<LogRatio>) -> GateVerdict {
     let enough = found.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT);
-    let Some(interval) = enough.map(|found| found.interval) else { return GateVerdict::Undecided };
-    let limit = match gate.metric.scale() {
+    enough.map_or(GateVerdict::Undecided, |found| side_of(gate, &found.interval))
+}
+
+/// A gate's limit on the scale on which changes are compared.
+fn limit(gate: &Gate) -> f64 {
+    match gate.metric.scale() {
         Scale::Ratio => gate.change.ln_1p(),
         Scale::Difference => gate.change,
-    };
+    }
+}
+
+fn side_of(gate: &Gate, interval: &Interval) -> GateVerdict {
+    let limit = limit(gate);
     let (below, above) = (interval.high < limit, interval.low > limit);
     match gate.side {
         GateSide::Below if below => GateVerdict::Held,

@@ -197,7 +197,18 @@ impl Pair<'_> {
             }
         };
         let conditions = self.new.0.plan.cells[self.new.1].levels.conditions();
-        CompareRow { metric, conditions, old, new, ratio, difference, p_adjusted, verdict, withheld }
+        CompareRow {
+            metric,
+            conditions,
+            old,
+            new,
+            ratio,
+            difference,
+            p_adjusted,
+            verdict,
+            withheld,
+            needs_blocks: None,
+        }
     }
 
     /// The verdict; where the figures alone would give another one, why it is held back.
@@ -223,13 +234,22 @@ impl Pair<'_> {
         if found.blocks < BLOCKS_FOR_A_VERDICT {
             return ComparisonVerdict::Inconclusive;
         }
-        let level = self.significance();
-        // A margin in per cent says nothing of shares: those are the same within what may fail.
-        let margin = match metric.scale() {
+        seen(&found.interval, p < self.significance(), self.margin(metric), metric.more_is_better())
+    }
+
+    /// Half width of the band of what is the same. A margin in per cent says nothing of shares: those are the same within
+    /// what may fail.
+    pub(super) fn margin(&self, metric: Metric) -> f64 {
+        match metric.scale() {
             Scale::Ratio => self.margin,
             Scale::Difference => ALLOWED_FAILURES.exp_m1(),
-        };
-        seen(&found.interval, p < level, margin, metric.more_is_better())
+        }
+    }
+
+    /// The change at either end of what these doubts leave open.
+    pub(super) fn ends(&self, metric: Metric, doubts: &[Doubt]) -> Option<(f64, f64)> {
+        let at = |end| self.read(metric, Reading { launches: Launches::All, end, doubts }, CONFIDENCE);
+        Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
     }
 
     /// Why what the figures say is not evidence, where it is not.

@@ -90,7 +90,8 @@ pub(crate) fn doubt<V: PartialEq>(
     alone.or_else(|| MARKS.into_iter().find(is_open)).map(Doubt::withheld)
 }
 
-fn is_cold(records: &Records, cell: usize, metric: Metric) -> bool {
+/// Whether a cell had less load than it says it needs for this metric to be a warm server's.
+pub(crate) fn is_cold(records: &Records, cell: usize, metric: Metric) -> bool {
     !metric.is_before_load() && too_short_to_warm(records, cell).is_some()
 }
 

@@ -63,8 +63,13 @@ pub fn t_interval(values: &[f64]) -> Option<Interval> {
 /// The t interval at another confidence.
 pub fn t_interval_at(values: &[f64], confidence: f64) -> Option<Interval> {
     let (estimate, error) = mean_and_error(values)?;
-    let half_width = students_t(values.len() as f64 - 1.0)?.inverse_cdf(0.5 + confidence / 2.0) * error;
+    let half_width = critical(values.len(), confidence)? * error;
     Some(Interval { estimate, low: estimate - half_width, high: estimate + half_width })
+}
+
+/// How many standard errors the t interval of so many values reaches to either side. None under two values.
+pub(crate) fn critical(values: usize, confidence: f64) -> Option<f64> {
+    Some(students_t(values as f64 - 1.0)?.inverse_cdf(0.5 + confidence / 2.0))
 }
 
 /// The t interval on the logarithms, taken back: a geometric mean with its bounds. None under two values or when one

@@ -1,0 +1,151 @@
+//! About how many blocks would settle a row or a gate that is open.
+
+use model::{CompareRow, ComparisonVerdict, Metric};
+
+use super::pair::Pair;
+use crate::comparisons::{is_cold, seen};
+use crate::guard::MARKS;
+use crate::needed::needs_blocks;
+use crate::statistics::{Interval, LogRatio};
+use crate::thresholds::CONFIDENCE;
+
+impl Pair<'_> {
+    /// For a row without a verdict: until it is seen that the two differ, or that they are the same, whichever comes first.
+    /// `tests` is by how many Holm multiplies the row's p value.
+    pub(super) fn needs_for_a_verdict(&self, row: &CompareRow, found: &LogRatio, tests: usize) -> Option<u32> {
+        let (metric, margin) = (row.metric, self.margin(row.metric));
+        let is_open = |at_last: &Interval| {
+            seen(at_last, true, margin, metric.more_is_better()) == ComparisonVerdict::Inconclusive
+        };
+        if row.verdict != ComparisonVerdict::Inconclusive
+            || row.withheld.is_some()
+            || self.stays_open(metric, found, is_open)
+        {
+            return None;
+        }
+        let change = found.interval.estimate.abs();
+        let differs = self.needs(found, change, 1.0 - self.significance_after_a_raise() / tests.max(1) as f64);
+        let same = self.needs(found, margin.ln_1p() - change, CONFIDENCE);
+        differs.into_iter().chain(same).min()
+    }
+
+    /// Until the change is seen to be on one side of a limit.
+    pub(super) fn needs_for_a_side(
+        &self,
+        metric: Metric,
+        limit: f64,
+        is_open: impl Fn(&Interval) -> bool,
+    ) -> Option<u32> {
+        let found = self.change(metric, CONFIDENCE).filter(|found| !self.stays_open(metric, found, is_open))?;
+        let distance = (found.interval.estimate - limit).abs();
+        self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
+    }
+
+    fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {
+        needs_blocks(found.blocks, &found.interval, distance, confidence)
+    }
+
+    /// The stricter level of the two runs.
+    fn significance_after_a_raise(&self) -> f64 {
+        self.new.0.significance_after_a_raise().min(self.old.0.significance_after_a_raise())
+    }
+
+    /// Whether no number of blocks would settle it: a server was cold, or what marks leave open is open at both ends.
+    fn stays_open(&self, metric: Metric, found: &LogRatio, is_open: impl Fn(&Interval) -> bool) -> bool {
+        if [self.old, self.new].into_iter().any(|(records, cell)| is_cold(records, cell, metric)) {
+            return true;
+        }
+        let Some((low, high)) = self.ends(metric, &MARKS) else { return true };
+        low < high && is_open(&Interval { estimate: found.interval.estimate, low, high })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Blocks, CompareAnalysis, Environment, GateVerdict, MOST_NEEDED_BLOCKS, parse_gates};
+
+    use super::super::{Run, compare_targets};
+    use super::*;
+    use crate::testing::Session;
+
+    const GATE: &str = "throughput>-1%";
+
+    /// A new server at 97 % of an old one, the ratio of a block off by 4 %: `raised` from how many blocks, where it was.
+    fn session(seed: u64, blocks: u32, raised: Option<u32>) -> CompareAnalysis {
+        let session = Session::new().cell("new", 9_700.0).cell("old", 10_000.0).noise(0.04 / 2_f64.sqrt()).seed(seed);
+        let session = session.blocks(blocks).planned(blocks, blocks);
+        let (mut draft, trials) = (session.draft(), session.records());
+        draft.blocks_before = raised.iter().map(|blocks| Blocks { min: *blocks, max: *blocks }).collect();
+        let plan = draft.resolve().unwrap();
+        let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+        compare_targets(run, "old", "new", &parse_gates(GATE).unwrap())
+    }
+
+    fn throughput(analysis: &CompareAnalysis) -> &CompareRow {
+        analysis.rows.iter().find(|row| row.metric == Metric::Throughput).unwrap()
+    }
+
+    fn median(mut of: Vec<u32>) -> u32 {
+        of.sort_unstable();
+        of[of.len() / 2]
+    }
+
+    /// Shares of the open rows and gates that are settled once a run has `share` of the blocks that it was said to need.
+    fn settled(share: f64) -> [f64; 2] {
+        let (mut rows, mut gates) = ((0, 0), (0, 0));
+        for seed in 0..200 {
+            let open = session(seed, 12, None);
+            let raised = |needed: u32| session(seed, (f64::from(needed) * share).round().max(13.0) as u32, Some(12));
+            if let Some(needed) = throughput(&open).needs_blocks.filter(|needed| *needed < 200) {
+                rows.0 += u32::from(throughput(&raised(needed)).verdict != ComparisonVerdict::Inconclusive);
+                rows.1 += 1;
+            }
+            if let Some(needed) = open.gates[0].needs_blocks.filter(|needed| *needed < 200) {
+                gates.0 += u32::from(raised(needed).gates[0].verdict != GateVerdict::Undecided);
+                gates.1 += 1;
+            }
+        }
+        [rows, gates].map(|(settled, open)| f64::from(settled) / f64::from(open.max(1)))
+    }
+
+    #[test]
+    fn about_so_many_blocks_settle_what_was_open() {
+        let (as_said, twice, half) = (settled(1.0), settled(2.0), settled(0.5));
+        println!("{as_said:?} {twice:?} {half:?}");
+        for at in [0, 1] {
+            assert!((0.35..=0.75).contains(&as_said[at]), "{as_said:?}");
+            assert!(twice[at] > as_said[at] + 0.1 && half[at] < as_said[at] - 0.1, "{half:?} {as_said:?} {twice:?}");
+        }
+    }
+
+    /// The gate is 2.04 % away, of which a block's scatter is 4 %: t · 0.04 ÷ √n at 98.5 % is 0.0204 at 27 blocks.
+    #[test]
+    fn the_number_is_about_that_of_the_truth() {
+        let needed = |seed| session(seed, 12, None).gates[0].needs_blocks;
+        let all: Vec<u32> = (0..200).map(|seed| needed(seed).unwrap_or(MOST_NEEDED_BLOCKS)).collect();
+        println!("{} {all:?}", median(all.clone()));
+        assert!((18..=40).contains(&median(all)));
+    }
+
+    #[test]
+    fn more_blocks_are_not_asked_for_where_they_would_not_help() {
+        let of = |session: Session| {
+            let (plan, trials) = (session.plan(), session.records());
+            let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+            let analysis = compare_targets(run, "old", "new", &parse_gates(GATE).unwrap());
+            (throughput(&analysis).clone(), analysis.gates[0].clone())
+        };
+        let scattered = || Session::new().cell("new", 97.0).cell("old", 100.0).noise(0.1);
+        let (open, gate) = of(scattered());
+        assert!(open.needs_blocks.is_some() && gate.needs_blocks.is_some(), "{open:?} {gate:?}");
+        for session in [
+            scattered().generator_busy(0.95),
+            scattered().quick().warm_within(20),
+            scattered().blocks(1).planned(1, 1),
+            Session::new().cell("new", 80.0).cell("old", 100.0).noise(0.001),
+        ] {
+            let (open, gate) = of(session);
+            assert_eq!((open.needs_blocks, gate.needs_blocks), (None, None), "{open:?} {gate:?}");
+        }
+    }
+}

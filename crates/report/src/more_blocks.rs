@@ -1,0 +1,83 @@
+//! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
+
+use model::{Analysis, CompareAnalysis, MOST_NEEDED_BLOCKS};
+
+use crate::answer::LAUNCHES_FOR_A_VERDICT;
+use crate::format::{counted, elapsed, thousands};
+
+/// The blocks that a run or a comparison has.
+pub(crate) struct Blocks {
+    have: u32,
+    /// What one took, where that is known.
+    block_s: Option<f64>,
+    /// What they are called: `blocks`, or of what is not paired `launches of each`.
+    words: [&'static str; 2],
+}
+
+impl Blocks {
+    pub(crate) fn of_run(analysis: &Analysis) -> Self {
+        Blocks {
+            have: analysis.blocks,
+            block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
+            words: ["block", "blocks"],
+        }
+    }
+
+    pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> Self {
+        Blocks {
+            have: analysis.blocks,
+            block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
+            words: match (analysis.saved_loads, analysis.interleaved) {
+                (true, _) => ["load of each", "loads of each"],
+                (false, true) => ["block", "blocks"],
+                (false, false) => ["block of each", "blocks of each"],
+            },
+        }
+    }
+
+    /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
+    pub(crate) fn needed(&self, blocks: u32) -> String {
+        let [one, many] = self.words;
+        if blocks >= MOST_NEEDED_BLOCKS {
+            return format!("needs {} {many} or more", thousands(blocks.into()));
+        }
+        let more = self.block_s.map(|block_s| block_s * f64::from(blocks.saturating_sub(self.have)));
+        let more = more.map_or(String::new(), |seconds| format!(" ({} more)", elapsed(seconds)));
+        format!("needs about {}{more}", counted(blocks.into(), one, many))
+    }
+}
+
+/// What a block took, in seconds. Those that were launched again took as long.
+fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
+    let launched = blocks as usize + repeated;
+    elapsed_s.filter(|_| launched > 0).map(|seconds| seconds / launched as f64)
+}
+
+/// How a run would get the blocks that its open claims need.
+pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
+    let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
+    let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
+    line(needed, analysis.blocks, analysis.preliminary, resume).filter(|_| launched)
+}
+
+/// The same of a comparison that was launched, for its gates and its figures.
+pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
+    let rows = analysis.rows.iter().filter_map(|row| row.needs_blocks);
+    let needed = rows.chain(analysis.gates.iter().filter_map(|gate| gate.needs_blocks));
+    let launched = analysis.cells.iter().any(|of| of.cell.trials > 0);
+    line(needed, analysis.blocks, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+}
+
+fn line(needed: impl Iterator<Item = u32>, have: u32, preliminary: bool, resume: &str) -> Option<String> {
+    let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS && *blocks > have).collect();
+    // What is said to need more is not sent for less.
+    if needed.is_empty() && preliminary {
+        needed.push(LAUNCHES_FOR_A_VERDICT);
+    }
+    needed.sort_unstable();
+    needed.dedup();
+    let (least, others) = needed.split_first()?;
+    let others: Vec<String> = others.iter().map(u32::to_string).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    Some(format!("More blocks: {resume} --blocks {least}{others}"))
+}
