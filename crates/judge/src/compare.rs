@@ -2,7 +2,7 @@
 
 mod gates;
 mod needed;
-mod pair;
+mod row;
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use model::{
     TrialRecord, VoidTrial, format_duration,
 };
 
+use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
 use crate::thresholds::CONFIDENCE;
 use crate::{analysis, session};
-use pair::Pair;
 
 /// What a new server is held against an old one by. One family: a session of equals must not look different only
 /// because it is looked at in six ways. Errors are compared where there are any, and whatever a gate asks for.

@@ -25,6 +25,7 @@ mod limit;
 mod load;
 mod marks;
 mod needed;
+mod pair;
 mod planner;
 mod rates;
 mod records;

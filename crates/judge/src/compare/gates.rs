@@ -2,9 +2,9 @@
 
 use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Withheld};
 
-use super::pair::{Launches, Pair};
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
+use crate::pair::{Launches, Pair};
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 

@@ -2,10 +2,10 @@
 
 use model::{CompareRow, ComparisonVerdict, Metric};
 
-use super::pair::Pair;
 use crate::comparisons::{is_cold, seen};
 use crate::guard::MARKS;
 use crate::needed::needs_blocks;
+use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::CONFIDENCE;
 

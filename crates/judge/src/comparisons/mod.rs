@@ -9,7 +9,8 @@ use model::{Comparison, ComparisonVerdict, Measured, Metric, Withheld};
 pub(crate) use ranks::group;
 
 use crate::cells::too_short_to_warm;
-use crate::guard::{self, Doubt, End, MARKS};
+use crate::guard::{self, Doubt, MARKS};
+use crate::pair::{self, Launches};
 use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
@@ -56,17 +57,21 @@ impl Family<'_> {
     fn comparison(&self, pair: &Pair, p_adjusted: Option<f64>) -> Comparison {
         let (records, metric) = (self.records, self.metric);
         let found = records.comparison(pair, metric, p_adjusted);
-        let within = |doubts: &[Doubt]| {
-            let (plain, within) = paired(&pair.log_ratios, CONFIDENCE).zip(records.within(pair, metric, doubts))?;
-            Some((within, within.adjusted_like(&plain, p_adjusted?)))
-        };
-        let judge = |doubts: &[Doubt]| {
-            let (within, p) = within(doubts).unzip();
+        let verdict = found.verdict;
+        let (a, b) = ((records, pair.a), (records, pair.b));
+        let held = pair::Pair { new: a, old: b, paired: true, margin: records.plan.margin };
+        let plain = paired(&pair.log_ratios, CONFIDENCE);
+        let adjusted = |within: Option<LogRatio>| {
+            let p = within.zip(plain).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             records.verdict(metric, within, p)
         };
-        let is_doubted = found.verdict != ComparisonVerdict::Inconclusive
-            && doubt([(records, pair.a), (records, pair.b)], metric, found.verdict, judge).is_some();
-        Comparison { verdict: if is_doubted { ComparisonVerdict::Inconclusive } else { found.verdict }, ..found }
+        let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), CONFIDENCE));
+        let stands = || {
+            doubt([a, b], metric, verdict, judge).is_none()
+                && held.withstands_noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict)
+        };
+        let is_open = verdict == ComparisonVerdict::Inconclusive || !stands();
+        Comparison { verdict: if is_open { ComparisonVerdict::Inconclusive } else { verdict }, ..found }
     }
 }
 
@@ -132,19 +137,6 @@ impl Records<'_> {
             }
             _ => ComparisonVerdict::Inconclusive,
         }
-    }
-
-    /// The ratio of a pair as far as these doubts leave it open.
-    fn within(&self, pair: &Pair, metric: Metric, doubts: &[Doubt]) -> Option<LogRatio> {
-        let in_block = |block: u32, end: End| {
-            let a = guard::point(self, (pair.a, block), metric, (doubts, end))?;
-            Some(a - guard::point(self, (pair.b, block), metric, (doubts, end.other()))?)
-        };
-        let at = |end: End| {
-            let values: Vec<f64> = self.blocks().iter().filter_map(|block| in_block(*block, end)).collect();
-            paired(&values, CONFIDENCE)
-        };
-        Some(paired(&pair.log_ratios, CONFIDENCE)?.spanning(at(End::Least), at(End::Most)))
     }
 }
 

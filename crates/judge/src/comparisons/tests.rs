@@ -186,7 +186,13 @@ fn doubted(
         let records = Records::new(&plan, &trials);
         let pair = Pair { a: 0, b: 1, log_ratios: records.log_ratios(0, 1, metric) };
         let judge = |doubts: &[Doubt]| {
-            let within = records.within(&pair, metric, doubts);
+            let held = crate::pair::Pair {
+                new: (&records, pair.a),
+                old: (&records, pair.b),
+                paired: true,
+                margin: records.plan.margin,
+            };
+            let within = held.within(metric, (crate::pair::Launches::All, doubts), CONFIDENCE);
             records.verdict(metric, within, within.map(|within| within.p))
         };
         assert_eq!(judge(&[]), seen, "{metric}");
@@ -341,4 +347,29 @@ fn a_server_that_says_it_was_cold_gets_no_verdict_and_no_rank() {
 
 fn of_pair(analysis: &Analysis) -> ComparisonVerdict {
     of(analysis, Metric::Throughput)[0].2
+}
+
+/// Two targets of such throughputs while others used a fifth of two CPUs in these blocks, of which one is the targets'.
+fn disturbed(a: f64, b: f64, blocks: &[u32]) -> Analysis {
+    let session = Session::new().cell("a", a).cell("b", b).noise(0.005).blocks(8).planned(8, 8);
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| blocks.contains(&trial.block)) {
+        trial.observation.as_mut().unwrap().host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.2 };
+    }
+    session.analyse_these(&records)
+}
+
+#[test]
+fn what_the_noise_could_have_made_ranks_nobody_above_another() {
+    const ALL: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+    let said = |analysis: &Analysis| [Metric::Throughput, Metric::P99].map(|metric| of(analysis, metric)[0].2);
+    let busy = disturbed(100.0, 75.0, &ALL);
+    assert_eq!(said(&busy), [ComparisonVerdict::Inconclusive; 2], "40 % of the targets' CPU could be as much");
+    let first = |(rank, tied, _): &(Option<u32>, bool, String)| *rank == Some(1) && *tied;
+    assert!(ranks(&busy, Metric::Throughput).iter().all(first));
+    let far = disturbed(100.0, 20.0, &ALL);
+    assert_eq!(said(&far), [ComparisonVerdict::Faster, ComparisonVerdict::Inconclusive], "a tail has no bound");
+    for quiet in [disturbed(100.0, 75.0, &[]), disturbed(100.0, 75.0, &[3])] {
+        assert_eq!(said(&quiet), [ComparisonVerdict::Faster; 2], "the other launches show it by themselves");
+    }
 }

@@ -1,32 +1,29 @@
-//! Two cells held against each other by one metric: the change with its interval, and what it is evidence of.
+//! Two cells held against each other by one metric: the change with its interval, and whether the machine alone could have
+//! made it. Comparisons, gates and ranks all ask here.
 
 use std::collections::BTreeMap;
 
-use model::{
-    Arm, CompareRow, ComparedCell, ComparisonVerdict, LoadModel, Mark, Measured, MemoryCount, Metric, Observation,
-    Scale, Withheld,
-};
+use model::{Arm, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Observation, Scale, Withheld};
 
-use crate::cells::{self, Counted, measured};
-use crate::comparisons::{doubt, seen};
+use crate::cells::{self, Counted};
 use crate::guard::{self, Doubt, End, MARKS};
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, BLOCKS_FOR_A_VERDICT, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
+use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
-pub(super) struct Pair<'a> {
-    pub(super) old: (&'a Records<'a>, usize),
-    pub(super) new: (&'a Records<'a>, usize),
+pub(crate) struct Pair<'a> {
+    pub(crate) old: (&'a Records<'a>, usize),
+    pub(crate) new: (&'a Records<'a>, usize),
     /// Whether their launches of one block belong together.
-    pub(super) paired: bool,
-    pub(super) margin: f64,
+    pub(crate) paired: bool,
+    pub(crate) margin: f64,
 }
 
 /// Which launches count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Launches {
+pub(crate) enum Launches {
     /// All, as they were measured.
     All,
     /// Those during which the machine was not disturbed.
@@ -46,33 +43,33 @@ struct Reading<'a> {
 
 impl Pair<'_> {
     /// What would be said of each cell alone.
-    pub(super) fn cells(&self) -> [ComparedCell; 2] {
+    pub(crate) fn cells(&self) -> [ComparedCell; 2] {
         let of = |arm, (records, cell): (&Records, usize)| ComparedCell { arm, cell: cells::analyse(records, cell) };
         [of(Arm::Old, self.old), of(Arm::New, self.new)]
     }
 
     /// Whether one of them has a value.
-    pub(super) fn has(&self, metric: Metric) -> bool {
+    pub(crate) fn has(&self, metric: Metric) -> bool {
         self.values(metric).iter().any(|values| !values.is_empty())
     }
 
     /// Whether requests of one of them failed.
-    pub(super) fn fails(&self) -> bool {
+    pub(crate) fn fails(&self) -> bool {
         self.values(Metric::Errors).iter().flatten().any(|share| *share > 0.0)
     }
 
-    fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
+    pub(crate) fn values(&self, metric: Metric) -> [Vec<f64>; 2] {
         [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
     }
 
     /// Whether there is no ratio because a launch of either has a zero.
-    pub(super) fn has_zero(&self, metric: Metric) -> bool {
+    pub(crate) fn has_zero(&self, metric: Metric) -> bool {
         let is_zero = |(records, cell): (&Records, usize)| records.has_zero(cell, metric);
         metric.scale() == Scale::Ratio && (is_zero(self.old) || is_zero(self.new))
     }
 
     /// Why the two say nothing of each other, whatever the figures are.
-    pub(super) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
+    pub(crate) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
         let counted = |(records, cell): (&Records, usize)| cells::counted(records, cell, metric);
         // Within a run memory is proportional where there are several processes, and only there.
         let differ = match (counted(self.old), counted(self.new)) {
@@ -87,12 +84,12 @@ impl Pair<'_> {
 
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
-    pub(super) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
+    pub(crate) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
         self.read(metric, Reading { launches: Launches::All, end: End::Least, doubts: &[] }, confidence)
     }
 
     /// The change by these launches as far as these doubts leave it open.
-    pub(super) fn within(
+    pub(crate) fn within(
         &self,
         metric: Metric,
         (launches, doubts): (Launches, &[Doubt]),
@@ -103,7 +100,7 @@ impl Pair<'_> {
     }
 
     /// Level of the tests behind a verdict: the stricter one of two runs.
-    pub(super) fn significance(&self) -> f64 {
+    pub(crate) fn significance(&self) -> f64 {
         self.new.0.significance().min(self.old.0.significance())
     }
 
@@ -174,72 +171,9 @@ impl Pair<'_> {
         LogRatio { interval, p: launches.p.max(p), ..launches }
     }
 
-    /// The row of a metric.
-    pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
-        let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
-        let (verdict, withheld) = self.judged(metric, found, p_adjusted);
-        let interval = found.map(|found| found.interval);
-        // One launch of each has a change as well, and nothing to say how sure it is.
-        let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
-            estimate: measured.estimate.or_else(|| {
-                let value = of(new.estimate?, old.estimate?);
-                (value.is_finite() && !self.has_zero(metric)).then_some(value)
-            }),
-            ..measured
-        };
-        let (ratio, difference) = match metric.scale() {
-            Scale::Ratio => {
-                (alone(of_interval(interval.map(|of| of.map(f64::exp)), "ratio"), &|new, old| new / old), None)
-            }
-            Scale::Difference => {
-                let difference = alone(of_interval(interval, metric.unit()), &|new, old| new - old);
-                (of_interval(None, "ratio"), Some(difference))
-            }
-        };
-        let conditions = self.new.0.plan.cells[self.new.1].levels.conditions();
-        CompareRow {
-            metric,
-            conditions,
-            old,
-            new,
-            ratio,
-            difference,
-            p_adjusted,
-            verdict,
-            withheld,
-            needs_blocks: None,
-        }
-    }
-
-    /// The verdict; where the figures alone would give another one, why it is held back.
-    fn judged(
-        &self,
-        metric: Metric,
-        found: Option<LogRatio>,
-        p_adjusted: Option<f64>,
-    ) -> (ComparisonVerdict, Option<Withheld>) {
-        if let some @ Some(_) = self.incomparable(metric) {
-            return (ComparisonVerdict::Inconclusive, some);
-        }
-        let verdict = self.verdict(metric, found, p_adjusted);
-        match self.withheld(metric, (found, p_adjusted), verdict) {
-            None => (verdict, None),
-            some => (ComparisonVerdict::Inconclusive, some),
-        }
-    }
-
-    /// What the figures alone say.
-    fn verdict(&self, metric: Metric, found: Option<LogRatio>, p: Option<f64>) -> ComparisonVerdict {
-        let (Some(found), Some(p)) = (found, p) else { return ComparisonVerdict::Inconclusive };
-        if found.blocks < BLOCKS_FOR_A_VERDICT {
-            return ComparisonVerdict::Inconclusive;
-        }
-        seen(&found.interval, p < self.significance(), self.margin(metric), metric.more_is_better())
-    }
-
     /// Half width of the band of what is the same. A margin in per cent says nothing of shares: those are the same within
     /// what may fail.
-    pub(super) fn margin(&self, metric: Metric) -> f64 {
+    pub(crate) fn margin(&self, metric: Metric) -> f64 {
         match metric.scale() {
             Scale::Ratio => self.margin,
             Scale::Difference => ALLOWED_FAILURES.exp_m1(),
@@ -247,36 +181,14 @@ impl Pair<'_> {
     }
 
     /// The change at either end of what these doubts leave open.
-    pub(super) fn ends(&self, metric: Metric, doubts: &[Doubt]) -> Option<(f64, f64)> {
+    pub(crate) fn ends(&self, metric: Metric, doubts: &[Doubt]) -> Option<(f64, f64)> {
         let at = |end| self.read(metric, Reading { launches: Launches::All, end, doubts }, CONFIDENCE);
         Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
     }
 
-    /// Why what the figures say is not evidence, where it is not.
-    fn withheld(
-        &self,
-        metric: Metric,
-        (found, p_adjusted): (Option<LogRatio>, Option<f64>),
-        verdict: ComparisonVerdict,
-    ) -> Option<Withheld> {
-        if verdict == ComparisonVerdict::Inconclusive {
-            return None;
-        }
-        // One test of a family, whichever launches it rests on: Holm makes as much of its p value.
-        let adjusted = |within: Option<LogRatio>| {
-            let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
-            self.verdict(metric, within, p)
-        };
-        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), CONFIDENCE));
-        doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
-            let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
-            (!self.withstands_noise(metric, verdict, CONFIDENCE, stands)).then_some(Withheld::Disturbed)
-        })
-    }
-
     /// Whether what a predicate finds of the figures is also found without what disturbed the machine: without the
     /// launches that it disturbed, or with these as good as they could have been; and that as far as doubts leave open.
-    pub(super) fn withstands_noise(
+    pub(crate) fn withstands_noise(
         &self,
         metric: Metric,
         verdict: ComparisonVerdict,
@@ -312,15 +224,6 @@ impl Pair<'_> {
             Metric::CpuPerRequest => true,
             _ => is_closed,
         }
-    }
-}
-
-fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
-    Measured {
-        estimate: interval.map(|of| of.estimate),
-        low: interval.map(|of| of.low),
-        high: interval.map(|of| of.high),
-        unit: unit.to_owned(),
     }
 }
 
