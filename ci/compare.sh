@@ -1,12 +1,13 @@
 #!/bin/sh
 # Is this change slower? Compares two revisions of the repository in the working directory and writes the answer as
-# Markdown, fit for a comment. The exit status is bourdon's: 1 when a gate is broken.
+# Markdown, fit for a comment. The exit status is bourdon's: 1 when a gate is broken, 3 when one is undecided.
 #
 #   BOURDON_RUN      the command that launches the server, with $PORT in it (needed)
 #   BOURDON_BUILD    the command that builds it
 #   BOURDON_BASE     the old revision [origin/main]
 #   BOURDON_HEAD     the new revision [HEAD]
 #   BOURDON_GATE     how much worse it may become, such as 'cpu_per_request<+3%, p99<+10%'
+#   BOURDON_UNDECIDED  `pass` lets a gate pass that is undecided
 #   BOURDON_OPTIONS  further options of `bourdon compare`, parted by blanks, such as '--path /api -c 100'
 #   BOURDON_COMMENT  the file that the answer is written to [bourdon-comment.md]
 #   BOURDON          the program [bourdon]
@@ -27,4 +28,5 @@ if [ ! -s "$comment" ]; then
 fi
 cat "$comment"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$comment" >> "$GITHUB_STEP_SUMMARY"
+[ "$status" != 3 ] || [ "${BOURDON_UNDECIDED:-}" != pass ] || status=0
 exit "$status"

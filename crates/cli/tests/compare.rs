@@ -419,12 +419,13 @@ fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
     let app = lab.path().join("app");
     let load = ["--path", "/rest/hello", "--duration", "100ms", "--warm-up", "20ms", "--blocks", "2"];
     let sides = ["--run", "sh serve.sh $BOURDON", "--rev", "main", "--rev", "slow"];
-    let open = lab.bourdon_in(&app, &[&["compare"], &load[..], &sides, &["--gate", "p50<+10%"]].concat()).exits(0);
+    let open = lab.bourdon_in(&app, &[&["compare"], &load[..], &sides, &["--gate", "p50<+10%"]].concat()).exits(3);
     assert!(open.stdout.contains("needs about 6 blocks"), "{open:?}");
     let (_, command) = open.stderr.trim_end().rsplit_once("More blocks: ").unwrap();
     let words = shlex::split(command.lines().next().unwrap()).unwrap();
-    let resume: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-    assert_eq!(resume[resume.len() - 2..], ["--blocks", "6"]);
+    let until = words.iter().position(|word| word == "--blocks").unwrap() + 2;
+    let resume: Vec<&str> = words[1..until].iter().map(String::as_str).collect();
+    assert_eq!(resume.last(), Some(&"6"));
     lab.bourdon_in(&app, &resume).exits(1).shows(&["slower", "broken"]);
     assert_clean(&lab);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck,
     LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
-    Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
+    Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
 };
 
 use crate::asked::Asked;
@@ -132,6 +132,21 @@ pub(crate) fn gain(records: &Records, index: usize) -> Option<Interval> {
     };
     let gains: Option<Vec<f64>> = records.valid(index).filter_map(measurement).map(gain).collect();
     geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
+}
+
+/// By how much less CPU a reply took in the second half of the windows than in the first.
+pub(crate) fn gain_of_cpu(records: &Records, index: usize) -> Option<Interval> {
+    let gain = |launch: &Launch| {
+        let (measured, seen) = (measurement(launch)?, launch.record.observation.as_ref()?);
+        let whole = measured.intervals.iter().filter(|second| second.at_s >= 0.0 && second.length_s > 0.99);
+        let cost = |(second, seen): (&model::Interval, &ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
+        let costs: Vec<f64> = whole.zip(&seen.seconds).map(cost).collect();
+        let half = costs.len() / 2;
+        let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
+        (first > 0.0 && second > 0.0).then(|| first / second)
+    };
+    let gains: Option<Vec<f64>> = records.valid(index).map(gain).collect();
+    geometric_interval(&gains?)
 }
 
 /// Such a gain in words.

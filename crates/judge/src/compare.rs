@@ -85,7 +85,7 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
         .iter()
         .filter_map(|group| {
             let (old, new) = ((&records, named(group, old)?), (&records, named(group, new)?));
-            Some(Pair { old, new, paired: true, margin: run.plan.margin })
+            Some(Pair { old, new, paired: true, margin: run.plan.margin, among_targets: false })
         })
         .collect();
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
@@ -116,10 +116,17 @@ pub fn compare_runs(
     gates: &[Gate],
 ) -> Result<CompareAnalysis, CompareError> {
     let (before, after) = (Records::new(old.plan, old.trials), Records::new(new.plan, new.trials));
-    let pairs: Vec<Pair> = common_cells(old.plan, new.plan)
-        .into_iter()
-        .map(|(a, b)| Pair { old: (&before, a), new: (&after, b), paired: false, margin: new.plan.margin })
-        .collect();
+    let common = common_cells(old.plan, new.plan);
+    let target = |cell: usize| new.plan.cells[cell].levels.target();
+    let among_targets = common.windows(2).any(|two| target(two[0].1) != target(two[1].1));
+    let pair = |(a, b): (usize, usize)| Pair {
+        old: (&before, a),
+        new: (&after, b),
+        paired: false,
+        margin: new.plan.margin,
+        among_targets,
+    };
+    let pairs: Vec<Pair> = common.into_iter().map(pair).collect();
     if pairs.is_empty() {
         let cells = |plan: &Plan| plan.cells.first().map_or("no cell".to_owned(), |cell| cell.levels.to_string());
         return Err(CompareError::NothingInCommon { old: cells(old.plan), new: cells(new.plan) });

@@ -65,8 +65,8 @@ fn stopped(load: &Measurement) -> Option<f64> {
     (is_long && is_refused && !load.interrupted).then_some(served_s)
 }
 
-/// Whether the answer is bad: that of any cell of a run. Of a comparison that of any cell of the new server, which is the
-/// one in question (an old one that failed is said, and does not count against the new one), or of a gate.
+/// Whether an answer fails (exit status 1): that of any cell of a run; of a comparison that of any cell of the new server,
+/// which is the one in question (an old one that failed is said, and does not count against the new one), or of a gate.
 pub fn answer_is_bad(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => any_bad(&analysis.cells),
@@ -78,12 +78,15 @@ pub fn answer_is_bad(judged: &Judged) -> bool {
     }
 }
 
-/// Whether the instrument cannot vouch for the answer: a cell of a run has no launch that counts, or a comparison no figure
-/// of both servers.
+/// Whether the instrument cannot vouch for the answer: a cell of a run has no launch that counts, a comparison no figure of
+/// both servers, or a gate that was asked for could not be decided.
 pub fn answer_is_void(judged: &Judged) -> bool {
     match judged {
         Judged::Run(analysis) => analysis.cells.iter().any(|cell| cell.trials == 0),
-        Judged::Comparison(analysis) => analysis.rows.iter().all(|row| row.ratio.estimate.is_none()),
+        Judged::Comparison(analysis) => {
+            let is_undecided = |gate: &GateResult| gate.verdict == GateVerdict::Undecided;
+            analysis.gates.iter().any(is_undecided) || analysis.rows.iter().all(|row| row.ratio.estimate.is_none())
+        }
     }
 }
 

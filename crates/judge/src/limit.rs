@@ -5,8 +5,8 @@ use model::{Code, LateCause, LimitCode, Mark, Measurement, NotSent, Observation,
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
 use crate::thresholds::{
-    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, STANDSTILL_LEAST_S, STANDSTILL_SHARE, STARVED,
-    TARGET_BUSY,
+    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE,
+    STARVED, TARGET_BUSY,
 };
 
 /// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
@@ -94,6 +94,32 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
     let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
     let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));
     (sum_s > least_s).then(|| format!("the generator itself stood still for {stood} of a window of {window}"))
+}
+
+/// The most that a closed load would have come to without its generator's limit, as a share of what it did, by what was said
+/// to be the limit. While a generator thread sleeps, all its requests are the server's, which works on them; so of the
+/// window at least the share in which it slept was the server's, and what it did in all of it, it could have done in that.
+/// A generator that stood still held nothing back in the rest of the window. What it could not send has no such bound.
+pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement) -> f64 {
+    let held_back = match limit.code {
+        Code::LimitCode(LimitCode::GeneratorStalled) => measured.stood_still_s() / measured.window_s,
+        _ if shortage(measured, OWN_SHORTAGE).is_none() => Needy::of(measured).share(),
+        _ => 1.0,
+    };
+    1.0 / (1.0 - held_back).max(0.0)
+}
+
+/// Whether a generator was seen to do so much more for another server under the same load that it was not the limit of this
+/// one. Where it waits longer for a CPU, or has longer replies to read, it can do less. Connections that are opened anew are
+/// work of their own, and what it cannot send has other reasons.
+pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
+    let awake = |of: &Measurement| (1.0 - Needy::of(of).starved).max(0.0);
+    let reply_bytes = |of: &Measurement| of.in_window.ok_bytes as f64 / of.in_window.ok.max(1) as f64;
+    let opened = |of: &Measurement| of.connections.opened as f64 / of.in_window.completed.max(1) as f64;
+    let longer = (reply_bytes(of) / reply_bytes(other).max(1.0)).max(1.0);
+    let able_per_s = completions_per_s(other) * (awake(of) / awake(other)).min(1.0) / longer;
+    let is_alike = opened(of) <= opened(other) + RECONNECTS && shortage(of, OWN_SHORTAGE).is_none();
+    is_alike && standstill(of).is_none() && completions_per_s(of) < GENERATOR_BUSY * able_per_s
 }
 
 fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {

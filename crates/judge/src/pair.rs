@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arm, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Observation, Scale, Withheld};
+use model::{
+    Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Observation, Scale, Withheld,
+};
 
 use crate::cells::{self, Counted};
 use crate::guard::{self, Doubt, End, MARKS};
@@ -19,6 +21,8 @@ pub(crate) struct Pair<'a> {
     /// Whether their launches of one block belong together.
     pub(crate) paired: bool,
     pub(crate) margin: f64,
+    /// Whether there are pairs of other targets beside it, so that its place names its own.
+    pub(crate) among_targets: bool,
 }
 
 /// Which launches count.
@@ -42,6 +46,12 @@ struct Reading<'a> {
 }
 
 impl Pair<'_> {
+    /// Where the two are held against each other: the conditions, with the target where there are several.
+    pub(crate) fn place(&self) -> Cell {
+        let levels = &self.new.0.plan.cells[self.new.1].levels;
+        if self.among_targets { levels.clone() } else { levels.conditions() }
+    }
+
     /// What would be said of each cell alone.
     pub(crate) fn cells(&self) -> [ComparedCell; 2] {
         let of = |arm, (records, cell): (&Records, usize)| ComparedCell { arm, cell: cells::analyse(records, cell) };
@@ -80,6 +90,24 @@ impl Pair<'_> {
         };
         let zero = self.has_zero(metric).then_some(Withheld::Zero);
         zero.or_else(|| differ.then_some(Withheld::Definition))
+    }
+
+    /// Of which server it is so that a verdict is held back.
+    pub(crate) fn sides(&self, metric: Metric, why: Withheld) -> Vec<Arm> {
+        let is_of = |arm: &Arm| {
+            let (records, cell) = self.side(*arm);
+            match why {
+                Withheld::Definition => true,
+                Withheld::Zero => records.has_zero(cell, metric),
+                Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
+                Withheld::Disturbed => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
+                _ => {
+                    let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);
+                    doubt.is_some_and(|doubt| guard::is_open(records, cell, metric, doubt))
+                }
+            }
+        };
+        [Arm::Old, Arm::New].into_iter().filter(is_of).collect()
     }
 
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no

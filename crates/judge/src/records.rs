@@ -53,6 +53,8 @@ pub(crate) struct Records<'a> {
 pub(crate) struct Together {
     /// By how much they were still getting faster.
     pub(crate) gain: Option<Interval>,
+    /// By how much less CPU their requests took towards the end, where that was seen.
+    pub(crate) gain_of_cpu: Option<Interval>,
     /// Whether more requests failed than may.
     pub(crate) fail: bool,
 }
@@ -199,8 +201,25 @@ impl<'a> Records<'a> {
 
     /// What a cell's launches say together; found once, for every launch is asked about it.
     pub(crate) fn together(&self, cell: usize) -> Together {
-        let find = || Together { gain: cells::gain(self, cell), fail: cells::failing(self, cell).bad };
+        let find = || Together {
+            gain: cells::gain(self, cell),
+            gain_of_cpu: cells::gain_of_cpu(self, cell),
+            fail: cells::failing(self, cell).bad,
+        };
         *self.together[cell].get_or_init(find)
+    }
+
+    /// Whether the generator did so much more for another target in the same block, under the same load, that it was not the
+    /// limit of this launch.
+    pub(crate) fn did_more(&self, cell: usize, launch: &Launch) -> bool {
+        let conditions = self.plan.cells[cell].levels.conditions();
+        let other = |other: &usize| *other != cell && self.plan.cells[*other].levels.conditions() == conditions;
+        let others = (0..self.cells.len()).filter(other);
+        let valid = |other: &&Launch| other.judgement.is_valid();
+        let measured = |of: &Launch<'a>| of.record.measurement.as_ref();
+        let Some(own) = launch.record.measurement.as_ref() else { return false };
+        let beside = others.filter_map(|other| self.launch(other, launch.record.block)).filter(valid);
+        beside.filter_map(measured).any(|beside| limit::did_more(own, beside))
     }
 
     /// The books of a cell's valid launches, all together.

@@ -163,6 +163,10 @@ pub const SETTLED_SHARE: f64 = 0.25;
 /// 2026-11-21, 2 cores). When more has passed before the next trial, the run was interrupted in between.
 pub const BESIDE_A_TRIAL_S: f64 = 30.0;
 
+/// Seconds under load by which a server is taken to be warm, where nothing else is known of it. A choice: virtual machines
+/// take 20 s and more (Barrett et al., OOPSLA'17), and what compiles or fills after a minute is a matter of its own.
+pub const WARM_BY_S: f64 = 60.0;
+
 /// Share of the half width below which the distance to a threshold is taken to be none.
 pub const NO_DISTANCE: f64 = 1e-3;
 

@@ -77,9 +77,16 @@ pub struct CompareRow {
     pub p_adjusted: Option<f64>,
     /// The new one against the old one.
     pub verdict: ComparisonVerdict,
-    /// Why what the figures alone say is not evidence, where it is not.
+    /// Why what the figures alone say is not evidence, where it is not; where they say nothing, why more blocks would not
+    /// either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// Of which server that is so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld_of: Vec<Arm>,
+    /// What the figures alone say where that is held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<ComparisonVerdict>,
     /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
     /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +94,7 @@ pub struct CompareRow {
 }
 
 /// Why a verdict that the figures alone would give is held back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Withheld {
     /// The throughput is only a lower bound, a latency an upper one: the generator may have been the limit.
@@ -115,7 +122,7 @@ pub enum Withheld {
 }
 
 /// Which of the two servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
     /// The one that was there before.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Measured, Metric, Withheld};
+use crate::{Arm, Cell, Measured, Metric, Withheld};
 
 /// A limit on the change of a metric from old to new.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct GateResult {
     /// Why what the figures alone say is not evidence, where it is not; the gate is undecided then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// Of which server that is so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld_of: Vec<Arm>,
     /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
     /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,10 @@
-//! What a run or a comparison says, in one sentence: the first thing that a reader sees.
+//! What a run says, in one sentence: the first thing that a reader sees.
 
 use std::collections::BTreeMap;
 
-use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow, ComparisonVerdict};
+use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict};
 
-use crate::format::{counted, number, plus_minus};
+use crate::format::{number, plus_minus};
 use crate::page::Tint;
 use crate::rows::{Group, Row};
 use crate::words::latency;
@@ -178,37 +178,6 @@ fn leaders_of_several(groups: &[&Group<'_>]) -> Option<String> {
     let others: String = others.iter().map(|(name, times)| format!(", {name} under {times}")).collect();
     let ties = if all.iter().any(|leaders| leaders.len() > 1) { "; ties count for each" } else { "" };
     Some(format!("{name} is first under {times} of {} sets of conditions{others}{ties}.", groups.len()))
-}
-
-/// The answer to "is the new one slower?". Nothing while there are too few launches for one.
-pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> Option<(Tint, String)> {
-    if analysis.blocks < LAUNCHES_FOR_A_VERDICT {
-        return None;
-    }
-    let came_to = |verdict| -> Vec<&CompareRow> { analysis.rows.iter().filter(|row| is_found(row, verdict)).collect() };
-    let [worse, better, same] =
-        [ComparisonVerdict::Slower, ComparisonVerdict::Faster, ComparisonVerdict::Same].map(came_to);
-    let total = analysis.rows.len();
-    let open = total - worse.len() - better.len() - same.len();
-    let others = [(better.len(), "better"), (same.len(), "the same"), (open, "not settled")];
-    let others = others.iter().filter(|(count, _)| *count > 0);
-    let others: String = others.map(|(count, words)| format!(", {count} {words}")).collect();
-    let figures = counted(total as u64, "figure", "figures");
-    let are_worse = match worse.len() {
-        0 => format!("none of {figures} is worse{others}"),
-        1 => format!("1 of {figures} is worse{others}"),
-        count => format!("{count} of {figures} are worse{others}"),
-    };
-    Some(match (worse.is_empty(), open) {
-        (true, 0) => (Tint::Good, format!("No: {are_worse}.")),
-        (true, _) => (Tint::Unsure, format!("Not shown: {are_worse}.")),
-        _ if worse.iter().any(|row| row.metric.is_speed()) => (Tint::Bad, format!("Yes: {are_worse}.")),
-        _ => (Tint::Bad, format!("Not shown to be slower, but {are_worse}.")),
-    })
-}
-
-fn is_found(row: &CompareRow, verdict: ComparisonVerdict) -> bool {
-    row.verdict == verdict && row.withheld.is_none()
 }
 
 /// Fewest launches of each server that a verdict rests on (METHOD, section 4).

@@ -1,13 +1,13 @@
 use model::{CompareAnalysis, ComparisonVerdict};
 
-use crate::answer;
+use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::markdown::{bullets, code, escape, line};
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     let mut parts = vec![format!("### {}", escape(&say::question(analysis)))];
-    parts.extend(answer::of_comparison(analysis).map(|(_, text)| format!("**{}**", escape(&text))));
+    parts.push(format!("**{}**", escape(&compare_answer::of_comparison(analysis).1)));
     let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {
         ComparisonVerdict::Slower | ComparisonVerdict::Faster => format!("**{}**", escape(&text)),
         ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => escape(&text),

@@ -1,6 +1,6 @@
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
 
-use crate::answer;
+use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::page::{Page, Style, Tint, join, length};
 use crate::table;
@@ -9,9 +9,8 @@ use crate::table;
 pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
     page.paragraph(0, Tint::Bold, &say::question(analysis));
-    if let Some((tint, text)) = answer::of_comparison(analysis) {
-        page.paragraph(0, tint, &text);
-    }
+    let (said, text) = compare_answer::of_comparison(analysis);
+    page.paragraph(0, said, &text);
     say::cautions(analysis).iter().for_each(|text| page.paragraph(0, Tint::Unsure, text));
     page.gap();
     for (verdict, text) in say::summary(analysis) {

@@ -1,8 +1,8 @@
 //! Words about a comparison that the terminal and Markdown share.
 
 use model::{
-    Arm, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict, Mark,
-    Measured, Metric, Withheld, alike,
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
+    Mark, Measured, Metric, Withheld, alike,
 };
 
 use crate::blanks::memory_words;
@@ -10,6 +10,7 @@ use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
+use crate::withheld::{because, cure};
 use crate::words::{self, machine, mark_meaning, words};
 
 /// One metric of both servers.
@@ -46,7 +47,7 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
 }
 
 /// `6 launches of each`, or of saved loads `3 and 1 loads`.
-fn launches(analysis: &CompareAnalysis) -> String {
+pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
     let (one, many) = if analysis.saved_loads { ("load", "loads") } else { ("launch", "launches") };
     match loads(analysis) {
         [old, new] if analysis.saved_loads && old != new => format!("{old} and {new} loads"),
@@ -71,10 +72,6 @@ fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect();
     let mut said = words::bad_cells(&named);
-    if analysis.blocks < 6 {
-        let blocks = launches(analysis);
-        said.push(format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict."));
-    }
     said.extend(analysis.same.as_deref().map(same_server));
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
@@ -108,17 +105,9 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 /// What was found, the worst first: for each verdict the metrics that came to it.
 pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, String)> {
     use ComparisonVerdict::{Faster, Inconclusive, Same, Slower};
-    let several = has_several_conditions(analysis);
     let blocks = Blocks::of_comparison(analysis);
     let named = |row: &CompareRow, with_change: bool| {
-        let mut text = name(row.metric).to_owned();
-        if with_change && let Some((change, interval)) = change(&row.ratio, row.difference.as_ref()) {
-            text.push_str(&format!(" {}", with_interval(&change, &interval)));
-        }
-        if several {
-            text.push_str(&format!(" with {}", conditions(&row.conditions)));
-        }
-        text
+        if with_change { row_with_change(row, analysis) } else { row_named(row, "", analysis) }
     };
     let came_to = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict && row.withheld.is_none());
     let of = |verdict, with_change| came_to(verdict).map(|row| named(row, with_change)).collect::<Vec<String>>();
@@ -132,9 +121,17 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         let is_long = rows.iter().any(|row| row.needs_blocks.is_some());
         if is_long { vec![texts.join("; ")] } else { texts }
     };
-    let withheld = |why| {
-        let rows = analysis.rows.iter().filter(|row| row.withheld == Some(why));
-        (Inconclusive, rows.map(|row| named(row, true)).collect(), format!("No evidence, because {}", because(why)))
+    let held_back: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.withheld.is_some()).collect();
+    // What the answer has said of the largest is not said again.
+    let is_worse = analysis.rows.iter().any(|row| row.verdict == Slower);
+    let said = against(analysis).first().filter(|_| !is_worse).map(|row| reason(row));
+    let withheld = |places: Vec<usize>| {
+        let rows: Vec<&CompareRow> = places.iter().map(|place| held_back[*place]).collect();
+        let (why, of) = reason(rows[0]);
+        let cure = cure(why, of, analysis).filter(|_| said != Some((why, of)));
+        let cure = cure.map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
+        let rows: Vec<String> = rows.iter().map(|row| named(row, true)).collect();
+        (Inconclusive, vec![rows.join(", ") + &cure], format!("No evidence, because {}", because(why, of)))
     };
     let margin = (analysis.margin * 1e3).round() / 10.0;
     [
@@ -145,7 +142,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         (Inconclusive, open(false), "Not settled".to_owned()),
     ]
     .into_iter()
-    .chain(WITHHELD.map(withheld))
+    .chain(alike(held_back.iter().map(|row| reason(row))).into_iter().map(withheld))
     .filter(|(_, rows, _)| !rows.is_empty())
     .map(|(verdict, rows, words)| (verdict, format!("{words}: {}.", rows.join(", "))))
     .collect()
@@ -164,35 +161,49 @@ fn is_narrow(row: &CompareRow, margin: f64) -> bool {
 /// Two shares are the same within one point.
 const SAME_POINTS: f64 = 0.01;
 
-const WITHHELD: [Withheld; 11] = [
-    Withheld::Zero,
-    Withheld::Definition,
-    Withheld::Cold,
-    Withheld::Lateness,
-    Withheld::Disturbed,
-    Withheld::Failing,
-    Withheld::AtLeast,
-    Withheld::AtCeiling,
-    Withheld::Edges,
-    Withheld::Warming,
-    Withheld::Censored,
-];
+/// The figures that are worse by what was measured while nothing of that is evidence, the one that moved most first.
+pub(crate) fn against(analysis: &CompareAnalysis) -> Vec<&CompareRow> {
+    let mut against: Vec<&CompareRow> =
+        analysis.rows.iter().filter(|row| row.seen == Some(ComparisonVerdict::Slower)).collect();
+    against.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    against
+}
 
-/// Why a verdict is held back.
-fn because(withheld: Withheld) -> &'static str {
-    match withheld {
-        Withheld::AtLeast => "the generator may have been the limit",
-        Withheld::AtCeiling => "the handler delay allows no more",
-        Withheld::Edges => "so few requests were completed that the edges of the window weigh as much",
-        Withheld::Warming => "a server was still getting faster, so a longer warm-up gives other figures",
-        Withheld::Censored => "requests were unfinished, so that a quantile is only a lower bound",
-        Withheld::Failing => "more requests failed than may, and a failure may be quick and cheap",
-        Withheld::Lateness => "much of the latency may be the generator's own",
-        Withheld::Cold => "a server had less load before the window than it says it needs to be warm",
-        Withheld::Definition => "the two runs count different things under the same name",
-        Withheld::Zero => "a launch has a zero, to which nothing has a ratio",
-        Withheld::Disturbed => "the machine was busy, which alone could have made it",
-    }
+/// How far a figure moved: by its ratio, or by the points of a share.
+fn size(row: &CompareRow) -> f64 {
+    let points = row.difference.as_ref().and_then(|difference| difference.estimate);
+    points.map(f64::abs).or(row.ratio.estimate.map(|ratio| ratio.ln().abs())).unwrap_or(0.0)
+}
+
+/// Why a row that is held back is, and of which server.
+pub(crate) fn reason(row: &CompareRow) -> (Withheld, &[Arm]) {
+    (row.withheld.unwrap_or(Withheld::Definition), &row.withheld_of)
+}
+
+/// `throughput -16.0 % (-18.3 to -13.6)`, with its conditions where there are several.
+pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
+    let change = change(&row.ratio, row.difference.as_ref());
+    let change = change.map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
+    row_named(row, &change, analysis)
+}
+
+fn row_named(row: &CompareRow, change: &str, analysis: &CompareAnalysis) -> String {
+    let place = if has_several_conditions(analysis) { with(&row.conditions) } else { String::new() };
+    format!("{}{change}{place}", name(row.metric))
+}
+
+/// ` of go-gin with 100 connections`: which target, where rows are of several, under which conditions.
+fn with(place: &Cell) -> String {
+    let (target, at) = (place.target(), conditions(place));
+    let of = if target.is_empty() { String::new() } else { format!(" of {target}") };
+    if at.is_empty() { of } else { format!("{of} with {at}") }
+}
+
+/// `go-gin, 100 connections`.
+fn place_title(place: &Cell) -> String {
+    let (target, at) = (place.target(), conditions(place));
+    let parts = [target, &at];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `old`, or `old (100 connections)`.
@@ -201,7 +212,9 @@ fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
         Arm::Old => "old",
         Arm::New => "new",
     };
-    let at = if has_several_conditions(analysis) { conditions(&of.cell.levels.conditions()) } else { String::new() };
+    let names_targets = analysis.rows.iter().any(|row| !row.conditions.target().is_empty());
+    let levels = if names_targets { of.cell.levels.clone() } else { of.cell.levels.conditions() };
+    let at = if has_several_conditions(analysis) { place_title(&levels) } else { String::new() };
     format!("{arm}{}", words::bracketed(&at))
 }
 
@@ -228,7 +241,7 @@ fn capitalised(text: &str) -> String {
 pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line>)> {
     let rows = &analysis.rows;
     let group = |places: Vec<usize>| {
-        (conditions(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at])).collect())
+        (place_title(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at])).collect())
     };
     alike(rows.iter().map(|row| &row.conditions)).into_iter().map(group).collect()
 }
@@ -341,11 +354,12 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
 
 /// `cpu_per_request<+3%: +5.1 % (+4.4 to +5.8)`, and what would settle it.
 pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> String {
-    let at = conditions(&result.conditions);
-    let place = if at.is_empty() { String::new() } else { format!(" with {at}") };
+    let place = with(&result.conditions);
     let seen = change(&result.ratio, result.difference.as_ref());
     let seen = seen.map_or("not measured".to_owned(), |(change, interval)| with_interval(&change, &interval));
-    let why = result.withheld.map_or(String::new(), |why| format!("; no evidence, because {}", because(why)));
+    let why = result
+        .withheld
+        .map_or(String::new(), |why| format!("; no evidence, because {}", because(why, &result.withheld_of)));
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
     format!("{}{place}: {seen}{why}{}", result.gate, needed.unwrap_or_default())
 }

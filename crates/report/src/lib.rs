@@ -9,6 +9,7 @@ mod audit_text;
 mod blanks;
 mod calibration_text;
 mod claim_words;
+mod compare_answer;
 mod compare_markdown;
 mod compare_text;
 mod compare_words;
@@ -29,6 +30,7 @@ mod run_text;
 mod spark;
 mod table;
 mod verdicts;
+mod withheld;
 mod words;
 mod wrong_reply;
 

@@ -30,6 +30,8 @@ fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict
         p_adjusted: Some(0.004),
         verdict,
         withheld: None,
+        withheld_of: Vec::new(),
+        seen: None,
         needs_blocks: None,
     }
 }
@@ -51,6 +53,7 @@ fn revisions() -> CompareAnalysis {
         difference: row.difference.clone(),
         verdict,
         withheld: row.withheld,
+        withheld_of: row.withheld_of.clone(),
         needs_blocks: row.needs_blocks,
     };
     CompareAnalysis {
@@ -121,6 +124,7 @@ fn runs() -> CompareAnalysis {
             difference: None,
             verdict: GateVerdict::Undecided,
             withheld: None,
+            withheld_of: Vec::new(),
             needs_blocks: None,
         }],
         session: SessionAnalysis::default(),
@@ -136,7 +140,8 @@ fn failing() -> CompareAnalysis {
     (errors.old, errors.ratio) = (measured(0.0, 0.0, "share"), none);
     errors.difference = Some(measured(0.36, 0.01, "share"));
     let mut busy = row(Metric::P99, 11_200.0, 15_000.0, 0.05, ComparisonVerdict::Inconclusive);
-    busy.withheld = Some(Withheld::Disturbed);
+    (busy.withheld, busy.withheld_of) = (Some(Withheld::Disturbed), vec![Arm::New]);
+    busy.seen = Some(ComparisonVerdict::Slower);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),
         conditions: Cell::default(),
@@ -144,6 +149,7 @@ fn failing() -> CompareAnalysis {
         difference: row.difference.clone(),
         verdict,
         withheld: row.withheld,
+        withheld_of: row.withheld_of.clone(),
         needs_blocks: row.needs_blocks,
     };
     analysis.gates =
@@ -160,6 +166,111 @@ fn failing() -> CompareAnalysis {
     ];
     analysis.cells = vec![old, new];
     analysis
+}
+
+/// A comparison none of whose figures is shown to be worse: two moved against the new server for such a reason.
+fn held_back(why: Withheld) -> CompareAnalysis {
+    let mut analysis = revisions();
+    analysis.cells = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) }).into();
+    let open = ComparisonVerdict::Inconclusive;
+    analysis.rows = [(Metric::Throughput, 2_761.0), (Metric::P50, 9_000.0), (Metric::P99, 12_000.0)]
+        .map(|(metric, new)| CompareRow {
+            withheld: Some(why),
+            withheld_of: vec![Arm::New],
+            seen: Some(ComparisonVerdict::Slower),
+            ..row(metric, 8_120.0, new, 0.006, open)
+        })
+        .into();
+    analysis.rows[1].seen = None;
+    analysis.rows.push(row(Metric::PeakMemory, 18_400_000.0, 18_390_000.0, 0.002, ComparisonVerdict::Same));
+    analysis.gates.clear();
+    analysis
+}
+
+/// The text in one line.
+fn said(analysis: &CompareAnalysis) -> String {
+    compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
+    let mut analysis = held_back(Withheld::AtLeast);
+    for (starved, cure) in [
+        (0.0, "more threads or CPUs for the generator (-t)"),
+        (0.9, "fewer other programs on this machine, which kept the generator from its CPUs"),
+    ] {
+        analysis.cells[1].cell.generator_starved = Some(starved);
+        let said = said(&analysis);
+        assert!(
+            said.contains(&format!(
+                "Not settled: 2 of 4 figures moved against it, most of all throughput -66.0 % (-66.2 to -65.8), but the \
+                 generator may have been the limit of the new one; 1 the same, 1 not settled. What would settle it: {cure}."
+            )),
+            "{said}"
+        );
+        assert!(!said.contains("is worse") && said.matches("What would settle it").count() == 1, "{said}");
+    }
+    let warming = said(&held_back(Withheld::Warming));
+    assert!(
+        warming.contains(
+            "but the new one was still getting faster; 1 the same, 1 not settled. What would settle it: a longer warm-up (--warm-up 5s)."
+        ),
+        "{warming}"
+    );
+    // One that is shown comes first, and what is open keeps its cure.
+    analysis.rows[1] = row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower);
+    let worse = said(&analysis);
+    let first = "Yes: 1 of 4 figures is worse, 2 moved against it and not settled, 1 the same.";
+    assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
+}
+
+#[test]
+fn what_became_of_the_gates_is_in_the_first_sentence() {
+    let first = |verdicts: &[GateVerdict]| {
+        let mut analysis = revisions();
+        let gate = analysis.gates[0].clone();
+        analysis.gates = verdicts.iter().map(|verdict| GateResult { verdict: *verdict, ..gate.clone() }).collect();
+        let text = said(&analysis);
+        text.split("1 not settled").nth(1).unwrap().split(" Worse").next().unwrap().to_owned()
+    };
+    use GateVerdict::{Broken, Held, Undecided};
+    for (gates, said) in [
+        (&[][..], "."),
+        (&[Held], "; the gate holds."),
+        (&[Undecided], "; the gate is undecided."),
+        (&[Broken], "; the gate is broken."),
+        (&[Held, Held], "; all 2 gates hold."),
+        (&[Held, Undecided, Undecided], "; 2 of 3 gates are undecided."),
+        (&[Broken, Undecided], "; 1 of 2 gates is broken, 1 undecided."),
+    ] {
+        assert_eq!(first(gates), said);
+    }
+    let mut few = revisions();
+    (few.blocks, few.gates[1].verdict) = (2, Undecided);
+    few.gates.truncate(2);
+    few.gates.remove(0);
+    assert!(said(&few).contains("a verdict needs six; the gate is undecided. These figures carry no verdict."));
+    few.rows.clear();
+    let nothing = said(&few);
+    assert!(
+        nothing.contains("Nothing could be compared: no figure is known of both; the gate is undecided."),
+        "{nothing}"
+    );
+    assert!(!nothing.contains("Preliminary"), "{nothing}");
+}
+
+#[test]
+fn rows_of_several_targets_name_them() {
+    let mut analysis = revisions();
+    let at = |target: &str| Cell([("target".to_owned(), Level::Text(target.to_owned()))].into());
+    analysis.rows.truncate(2);
+    (analysis.rows[0].conditions, analysis.rows[1].conditions) = (at("go-gin"), at("go-iris"));
+    analysis.gates.truncate(1);
+    analysis.gates[0].conditions = at("go-iris");
+    let text = said(&analysis);
+    for words in ["throughput -5.1 % (-5.7 to -4.6) of go-gin", "cpu_per_request<+3% of go-iris: ", "go-iris old new"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }
 
 #[test]
@@ -248,7 +359,7 @@ fn without_an_interval_a_comma_follows_the_number_and_no_line_begins_with_its_un
     analysis.blocks = 1;
     for row in &mut analysis.rows {
         row.verdict = ComparisonVerdict::Inconclusive;
-        (row.ratio.low, row.ratio.high) = (None, None);
+        (row.ratio.low, row.ratio.high, row.needs_blocks) = (None, None, None);
     }
     let text = compare_text(&analysis, PLAIN);
     assert!(text.contains("throughput -5.1 %, latency p50 +5.6 %, "), "{text}");

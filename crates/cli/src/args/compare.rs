@@ -24,7 +24,7 @@ Loads that `bourdon load -o FILE` saved are compared without an interval, or
 with one where each side is a folder of several.
 
 A gate is broken, and the exit status 1, when the whole interval lies on its
-wrong side. What the figures leave open is reported and breaks nothing.
+wrong side. One that the figures leave open is undecided: the exit status is 3.
 
 An option that does not go with what is compared is refused. An experiment file
 says its load itself; what was recorded is compared as it was measured.

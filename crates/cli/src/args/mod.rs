@@ -34,7 +34,7 @@ Exit status, the first that applies:
   2    usage or file error
   4    a target could not be built, launched or reached
   1    replies failed, or a claim or gate failed
-  3    void: the instrument cannot vouch for it
+  3    void: the instrument cannot vouch for it, or a gate is undecided
   0    all is well";
 
 #[derive(Debug, Subcommand)]

@@ -125,7 +125,7 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
     }
     let judged = Judged::Comparison(Box::new(analysis));
     report::print(&judged, args.shown)?;
-    Ok(Exit::of_answer(judge::answer_is_bad(&judged), false))
+    Ok(Exit::of_answer(judge::answer_is_bad(&judged), judge::answer_is_void(&judged)))
 }
 
 /// Two targets of an experiment file, launched now.

@@ -11,8 +11,8 @@ use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 /// A gate under every set of conditions; `rows` are those of the pairs.
 pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<GateResult> {
     let of_metric = |pair: &Pair| {
-        let conditions = pair.new.0.plan.cells[pair.new.1].levels.conditions();
-        rows.iter().find(|row| row.metric == gate.metric && row.conditions == conditions).cloned()
+        let place = pair.place();
+        rows.iter().find(|row| row.metric == gate.metric && row.conditions == place).cloned()
     };
     let found: Vec<GateResult> = pairs.iter().filter_map(|pair| Some(result(gate, pair, &of_metric(pair)?))).collect();
     // A gate must not be passed by what was not measured.
@@ -27,16 +27,21 @@ fn unmeasured(gate: &Gate) -> GateResult {
         difference: None,
         verdict: GateVerdict::Undecided,
         withheld: None,
+        withheld_of: Vec::new(),
         needs_blocks: None,
     }
 }
 
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
-    let seen = side(gate, pair.change(gate.metric, confidence(pair)));
-    let withheld = pair.incomparable(gate.metric).or_else(|| withheld(gate, pair, seen));
-    let is_open = seen == GateVerdict::Undecided && withheld.is_none();
-    let needs_blocks =
-        || pair.needs_for_a_side(gate.metric, limit(gate), |at_last| side_of(gate, at_last) == GateVerdict::Undecided);
+    let change = pair.change(gate.metric, confidence(pair));
+    let seen = side(gate, change);
+    let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;
+    let undecided = change.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT && seen == GateVerdict::Undecided);
+    let withheld = pair
+        .incomparable(gate.metric)
+        .or_else(|| withheld(gate, pair, seen))
+        .or_else(|| undecided.and_then(|_| pair.open_for_good(gate.metric, is_open)));
+    let needs_blocks = || pair.needs_for_a_side(gate.metric, limit(gate), is_open);
     GateResult {
         gate: gate.to_string(),
         conditions: row.conditions.clone(),
@@ -44,7 +49,8 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
         difference: row.difference.clone(),
         verdict: if withheld.is_some() { GateVerdict::Undecided } else { seen },
         withheld,
-        needs_blocks: is_open.then(needs_blocks).flatten(),
+        withheld_of: withheld.map_or(Vec::new(), |why| pair.sides(gate.metric, why)),
+        needs_blocks: (seen == GateVerdict::Undecided && withheld.is_none()).then(needs_blocks).flatten(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! About how many blocks would settle a row or a gate that is open.
 
-use model::{CompareRow, ComparisonVerdict, Metric};
+use model::{CompareRow, ComparisonVerdict, Metric, Withheld};
 
-use crate::comparisons::{is_cold, seen};
-use crate::guard::MARKS;
+use crate::comparisons::is_cold;
+use crate::guard::{self, Doubt, MARKS};
 use crate::needed::needs_blocks;
 use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
@@ -13,19 +13,15 @@ impl Pair<'_> {
     /// For a row without a verdict: until it is seen that the two differ, or that they are the same, whichever comes first.
     /// `tests` is by how many Holm multiplies the row's p value.
     pub(super) fn needs_for_a_verdict(&self, row: &CompareRow, found: &LogRatio, tests: usize) -> Option<u32> {
-        let (metric, margin) = (row.metric, self.margin(row.metric));
-        let is_open = |at_last: &Interval| {
-            seen(at_last, true, margin, metric.more_is_better()) == ComparisonVerdict::Inconclusive
-        };
-        if row.verdict != ComparisonVerdict::Inconclusive
-            || row.withheld.is_some()
-            || self.stays_open(metric, found, is_open)
-        {
+        let is_open = |at_last: &Interval| self.is_open(row.metric, at_last);
+        let settled = row.verdict != ComparisonVerdict::Inconclusive || row.withheld.is_some();
+        if settled || self.open_for_good(row.metric, is_open).is_some() {
             return None;
         }
-        let change = found.interval.estimate.abs();
-        let differs = self.needs(found, change, 1.0 - self.significance_after_a_raise() / tests.max(1) as f64);
-        let same = self.needs(found, margin.ln_1p() - change, CONFIDENCE);
+        let (low, high) = self.ends(row.metric, &MARKS)?;
+        let differs = self.needs(found, low.max(-high), 1.0 - self.significance_after_a_raise() / tests.max(1) as f64);
+        let margin = self.margin(row.metric).ln_1p();
+        let same = self.needs(found, margin - high.max(-low), CONFIDENCE);
         differs.into_iter().chain(same).min()
     }
 
@@ -36,9 +32,9 @@ impl Pair<'_> {
         limit: f64,
         is_open: impl Fn(&Interval) -> bool,
     ) -> Option<u32> {
-        let found = self.change(metric, CONFIDENCE).filter(|found| !self.stays_open(metric, found, is_open))?;
-        let distance = (found.interval.estimate - limit).abs();
-        self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
+        let found = self.change(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
+        let (low, high) = self.ends(metric, &MARKS)?;
+        self.needs(&found, (low - limit).max(limit - high), 1.0 - self.significance_after_a_raise())
     }
 
     fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {
@@ -50,19 +46,27 @@ impl Pair<'_> {
         self.new.0.significance_after_a_raise().min(self.old.0.significance_after_a_raise())
     }
 
-    /// Whether no number of blocks would settle it: a server was cold, or what marks leave open is open at both ends.
-    fn stays_open(&self, metric: Metric, found: &LogRatio, is_open: impl Fn(&Interval) -> bool) -> bool {
-        if [self.old, self.new].into_iter().any(|(records, cell)| is_cold(records, cell, metric)) {
-            return true;
+    /// Why no number of blocks would settle it, where that is so: a server was cold, or what marks leave open, however sure
+    /// the figures are, is open.
+    pub(super) fn open_for_good(&self, metric: Metric, is_open: impl Fn(&Interval) -> bool) -> Option<Withheld> {
+        let cells = [self.new, self.old];
+        if cells.into_iter().any(|(records, cell)| is_cold(records, cell, metric)) {
+            return Some(Withheld::Cold);
         }
-        let Some((low, high)) = self.ends(metric, &MARKS) else { return true };
-        low < high && is_open(&Interval { estimate: found.interval.estimate, low, high })
+        let opens = |doubts: &[Doubt]| {
+            let leave_open = |(low, high): (f64, f64)| low < high && is_open(&Interval { estimate: low, low, high });
+            self.ends(metric, doubts).is_none_or(leave_open)
+        };
+        let in_doubt =
+            |doubt: &Doubt| cells.into_iter().any(|(records, cell)| guard::is_open(records, cell, metric, *doubt));
+        let alone = || MARKS.into_iter().find(|doubt| opens(&[*doubt]));
+        opens(&MARKS).then(|| alone().or_else(|| MARKS.into_iter().find(in_doubt)))?.map(Doubt::withheld)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Blocks, CompareAnalysis, Environment, GateVerdict, MOST_NEEDED_BLOCKS, parse_gates};
+    use model::{Blocks, CompareAnalysis, Environment, GateVerdict, parse_gates};
 
     use super::super::{Run, compare_targets};
     use super::*;
@@ -111,9 +115,8 @@ mod tests {
     #[test]
     fn about_so_many_blocks_settle_what_was_open() {
         let (as_said, twice, half) = (settled(1.0), settled(2.0), settled(0.5));
-        println!("{as_said:?} {twice:?} {half:?}");
         for at in [0, 1] {
-            assert!((0.35..=0.75).contains(&as_said[at]), "{as_said:?}");
+            assert!((0.65..=0.8).contains(&as_said[at]), "{as_said:?}");
             assert!(twice[at] > as_said[at] + 0.1 && half[at] < as_said[at] - 0.1, "{half:?} {as_said:?} {twice:?}");
         }
     }
@@ -122,9 +125,12 @@ mod tests {
     #[test]
     fn the_number_is_about_that_of_the_truth() {
         let needed = |seed| session(seed, 12, None).gates[0].needs_blocks;
-        let all: Vec<u32> = (0..200).map(|seed| needed(seed).unwrap_or(MOST_NEEDED_BLOCKS)).collect();
-        println!("{} {all:?}", median(all.clone()));
+        let open: Vec<u32> = (0..200).filter_map(needed).collect();
+        // What is settled needed no more than it has.
+        let all = open.iter().copied().chain(vec![12; 200 - open.len()]).collect();
         assert!((18..=40).contains(&median(all)));
+        // Those that are open lie nearer to the limit by chance.
+        assert!((27..=80).contains(&median(open)));
     }
 
     #[test]

@@ -9,11 +9,19 @@ use crate::pair::{Launches, Pair};
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
+/// What a metric says.
+struct Found {
+    verdict: ComparisonVerdict,
+    withheld: Option<Withheld>,
+    /// What its figures alone say, where that is withheld.
+    seen: Option<ComparisonVerdict>,
+}
+
 impl Pair<'_> {
     /// The row of a metric.
     pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
         let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
-        let (verdict, withheld) = self.judged(metric, found, p_adjusted);
+        let Found { verdict, withheld, seen } = self.judged(metric, found, p_adjusted);
         let interval = found.map(|found| found.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
@@ -32,36 +40,43 @@ impl Pair<'_> {
                 (of_interval(None, "ratio"), Some(difference))
             }
         };
-        let conditions = self.new.0.plan.cells[self.new.1].levels.conditions();
         CompareRow {
             metric,
-            conditions,
+            conditions: self.place(),
             old,
             new,
             ratio,
             difference,
             p_adjusted,
             verdict,
+            withheld_of: withheld.map_or(Vec::new(), |why| self.sides(metric, why)),
             withheld,
+            seen,
             needs_blocks: None,
         }
     }
 
     /// The verdict; where the figures alone would give another one, why it is held back.
-    fn judged(
-        &self,
-        metric: Metric,
-        found: Option<LogRatio>,
-        p_adjusted: Option<f64>,
-    ) -> (ComparisonVerdict, Option<Withheld>) {
-        if let some @ Some(_) = self.incomparable(metric) {
-            return (ComparisonVerdict::Inconclusive, some);
-        }
+    fn judged(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> Found {
         let verdict = self.verdict(metric, found, p_adjusted);
-        match self.withheld(metric, (found, p_adjusted), verdict) {
-            None => (verdict, None),
-            some => (ComparisonVerdict::Inconclusive, some),
+        let open = ComparisonVerdict::Inconclusive;
+        if let withheld @ Some(_) = self.incomparable(metric) {
+            return Found { verdict: open, withheld, seen: None };
         }
+        if verdict == open {
+            let enough = found.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT);
+            let withheld = enough.and_then(|_| self.open_for_good(metric, |at_last| self.is_open(metric, at_last)));
+            return Found { verdict, withheld, seen: None };
+        }
+        match self.withheld(metric, (found, p_adjusted), verdict) {
+            None => Found { verdict, withheld: None, seen: None },
+            withheld => Found { verdict: open, withheld, seen: Some(verdict) },
+        }
+    }
+
+    /// Whether a change that is known to lie in an interval, however many launches there are, gives no verdict.
+    pub(super) fn is_open(&self, metric: Metric, at_last: &Interval) -> bool {
+        seen(at_last, true, self.margin(metric), metric.more_is_better()) == ComparisonVerdict::Inconclusive
     }
 
     /// What the figures alone say.

@@ -59,7 +59,7 @@ impl Family<'_> {
         let found = records.comparison(pair, metric, p_adjusted);
         let verdict = found.verdict;
         let (a, b) = ((records, pair.a), (records, pair.b));
-        let held = pair::Pair { new: a, old: b, paired: true, margin: records.plan.margin };
+        let held = pair::Pair { new: a, old: b, paired: true, margin: records.plan.margin, among_targets: false };
         let plain = paired(&pair.log_ratios, CONFIDENCE);
         let adjusted = |within: Option<LogRatio>| {
             let p = within.zip(plain).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));

@@ -87,7 +87,7 @@ fn a_lower_bound_is_not_ranked_on_throughput() {
     let expected = [(Some(1), false, "a".to_owned()), (None, false, "b".to_owned())];
     assert_eq!(ranks(&analysis, Metric::Throughput), expected);
     assert!(analysis.cells[1].at_least && !analysis.cells[0].at_least);
-    let worse = pair(200.0, 100.0);
+    let worse = pair(110.0, 100.0);
     let mut records = worse.records();
     for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
         trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
@@ -191,6 +191,7 @@ fn doubted(
                 old: (&records, pair.b),
                 paired: true,
                 margin: records.plan.margin,
+                among_targets: false,
             };
             let within = held.within(metric, (crate::pair::Launches::All, doubts), CONFIDENCE);
             records.verdict(metric, within, within.map(|within| within.p))

@@ -2,16 +2,18 @@
 //! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
 
 mod range;
+mod warming;
 
-use model::{Mark, Measurement, Metric, Observation, Scale, Withheld};
+use model::{Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
 
 pub(crate) use range::{Range, range};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
+use crate::limit::most_without_the_generator;
 use crate::records::{Launch, Records};
-use crate::statistics::share_interval;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED};
+use crate::statistics::{Interval, share_interval};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
 
 /// Why a figure may be another one than was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,7 +157,7 @@ pub(crate) fn edges(records: &Records, cell: usize, block: u32) -> Option<f64> {
 fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, doubt: Doubt) -> bool {
     match doubt {
         Doubt::Sample | Doubt::Unfinished => true,
-        Doubt::Generator => launch.judgement.at_least,
+        Doubt::Generator => launch.judgement.at_least && !records.did_more(cell, launch),
         Doubt::Ceiling => launch.is(Mark::AtCeiling),
         Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),
         Doubt::Edges => launch.is(Mark::Thin),
@@ -221,13 +223,15 @@ impl<'a> Guarded<'a> {
         let replies: Vec<u64> =
             self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).map(|second| second.completed).collect();
         let when_warm = || match metric {
+            Metric::CpuPerRequest if self.launch.judgement.went.is_none() => self.least_cpu_when_warm(),
             Metric::CpuPerRequest => {
                 self.least_when_warm(|at| Some(1e6 * seen.get(at)?.cpu_s / replies.get(at).copied()?.max(1) as f64))
+                    / value
             }
             _ => 0.0,
         };
         Range {
-            low: if self.has(Doubt::Warming) { cost.low.min(when_warm() / value) } else { cost.low },
+            low: if self.has(Doubt::Warming) { cost.low.min(when_warm()) } else { cost.low },
             high: if self.has(Doubt::Failing) { f64::INFINITY } else { cost.high },
         }
     }
@@ -241,7 +245,10 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Warming) {
             rate.high = rate.high.max(self.when_warm());
         }
-        if [Doubt::Generator, Doubt::Ceiling].into_iter().any(|doubt| self.has(doubt)) {
+        if self.has(Doubt::Generator) {
+            rate.high = rate.high.max(self.without_the_limit());
+        }
+        if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }
         if self.has(Doubt::Ceiling) {
@@ -253,10 +260,34 @@ impl<'a> Guarded<'a> {
         Range { low: rate.low, high: rate.high.min(allowed.max(1.0)) }
     }
 
-    /// The rate of the warm server as a share of that of the whole window: any, where the window is too short to show it.
+    /// The rate of the warm server as a share of that of the whole window: that of its steady part; where the window is too
+    /// short to show one, what is left to gain at most.
     fn when_warm(&self) -> f64 {
-        let steady = self.launch.judgement.went.as_ref().and_then(|went| steady_throughput(went, self.measured));
+        let Some(went) = &self.launch.judgement.went else {
+            return self.most_left(self.records.together(self.cell).gain);
+        };
+        let steady = steady_throughput(went, self.measured);
         steady.map_or(f64::INFINITY, |steady| steady / self.measured.requests_per_s())
+    }
+
+    /// What such a gain of the launches leaves to be gained, as a factor.
+    fn most_left(&self, gain: Option<Interval>) -> f64 {
+        let before_s = self.records.loaded_before_ns(self.cell) as f64 / NS_PER_S as f64;
+        warming::most_left(gain, before_s, self.measured.window_s)
+    }
+
+    /// The least CPU of a warm server's request, as a share of what was seen: where CPU is all that it waits for it gains as
+    /// its rate does.
+    fn least_cpu_when_warm(&self) -> f64 {
+        let together = self.records.together(self.cell);
+        let busy = self.launch.record.observation.as_ref().map_or(0.0, Observation::busy);
+        let of_rate = together.gain.filter(|_| busy >= TARGET_BUSY);
+        1.0 / self.most_left(together.gain_of_cpu.or(of_rate))
+    }
+
+    /// The most that the server would have done without the generator's limit, as a share of what it did.
+    fn without_the_limit(&self) -> f64 {
+        most_without_the_generator(&self.launch.judgement.limit, self.measured)
     }
 
     /// How much the edges of the window may add or take, as a share of what was counted: one completion of each slot that
@@ -279,10 +310,10 @@ impl<'a> Guarded<'a> {
         let mut range = Range::exactly(us);
         // In a closed load a request that the busy generator had not yet looked at counts as being served.
         if self.has(Doubt::Generator) {
-            range.low = 0.0;
+            range.low = if metric == Metric::Mean { us / self.without_the_limit() } else { 0.0 };
         }
         if self.has(Doubt::Warming) {
-            range.low = range.low.min(self.least_latency_when_warm(metric));
+            range.low = range.low.min(self.least_latency_when_warm(metric, us));
         }
         if self.has(Doubt::Lateness) {
             range.low = range.low.min(self.without_the_generator(metric).unwrap_or(0.0));
@@ -293,7 +324,13 @@ impl<'a> Guarded<'a> {
         range
     }
 
-    fn least_latency_when_warm(&self, metric: Metric) -> f64 {
+    /// Where the window is too short to show a steady part, the middle of the distribution gains as the rate does, and its
+    /// tail any.
+    fn least_latency_when_warm(&self, metric: Metric, us: f64) -> f64 {
+        if self.launch.judgement.went.is_none() {
+            let is_middle = matches!(metric, Metric::Mean | Metric::P50);
+            return if is_middle { us / self.when_warm() } else { 0.0 };
+        }
         let seconds: Vec<_> = self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).collect();
         match metric {
             Metric::P50 | Metric::P90 => self.least_when_warm(|at| seconds.get(at)?.p50_us),

@@ -1,0 +1,126 @@
+//! The answer to "is the new one slower?", in the first sentence that a reader sees.
+
+use model::{CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
+
+use crate::answer::LAUNCHES_FOR_A_VERDICT;
+use crate::compare_words::{against, launches, reason, row_with_change};
+use crate::format::counted;
+use crate::page::Tint;
+use crate::withheld::{because, cure};
+
+/// The answer, with what became of the gates.
+pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
+    let Answer { tint, text, then } = figures(analysis);
+    let gates = gates(&analysis.gates).map_or(String::new(), |said| format!("; {said}"));
+    let came_to = |verdict| analysis.gates.iter().any(|gate| gate.verdict == verdict);
+    let tint = match tint {
+        _ if came_to(GateVerdict::Broken) => Tint::Bad,
+        Tint::Good if came_to(GateVerdict::Undecided) => Tint::Unsure,
+        tint => tint,
+    };
+    (tint, format!("{text}{gates}.{}", then.map_or(String::new(), |then| format!(" {then}."))))
+}
+
+/// A sentence without its full stop, and what there is to say after it.
+struct Answer {
+    tint: Tint,
+    text: String,
+    then: Option<String>,
+}
+
+impl Answer {
+    fn new(tint: Tint, text: String) -> Self {
+        Answer { tint, text, then: None }
+    }
+}
+
+fn figures(analysis: &CompareAnalysis) -> Answer {
+    let is_measured = |row: &CompareRow| row.ratio.estimate.is_some() || row.difference.is_some();
+    if !analysis.rows.iter().any(is_measured) {
+        return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
+    }
+    if analysis.blocks < LAUNCHES_FOR_A_VERDICT {
+        let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
+        return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
+    }
+    verdicts(analysis)
+}
+
+/// Which of the two has no launch that counts.
+fn without_launches(analysis: &CompareAnalysis) -> String {
+    let none = |cell: &CellAnalysis| cell.trials == 0;
+    let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
+    arms.dedup();
+    match arms[..] {
+        [model::Arm::Old] => "no launch of the old one counts",
+        [model::Arm::New] => "no launch of the new one counts",
+        [] => "no figure is known of both",
+        _ => "no launch of either counts",
+    }
+    .to_owned()
+}
+
+fn verdicts(analysis: &CompareAnalysis) -> Answer {
+    use ComparisonVerdict::{Faster, Same, Slower};
+    let of = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict);
+    let [worse, better, same] = [Slower, Faster, Same].map(|verdict| of(verdict).count());
+    let against = against(analysis);
+    let total = analysis.rows.len();
+    let open = total - worse - better - same - against.len();
+    let moved = if worse > 0 { against.len() } else { 0 };
+    let others = |open: usize| {
+        let counts = [
+            (moved, "moved against it and not settled"),
+            (better, "better"),
+            (same, "the same"),
+            (open, "not settled"),
+        ];
+        let said = counts.iter().filter(|(count, _)| *count > 0);
+        said.map(|(count, words)| format!(", {count} {words}")).collect::<String>()
+    };
+    let figures = counted(total as u64, "figure", "figures");
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    match worse {
+        0 if !against.is_empty() => moved_against(analysis, &against, &others(open)),
+        0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", others(0))),
+        0 => {
+            Answer::new(Tint::Unsure, format!("Not shown: {open} of {figures} {} not settled{}", are(open), others(0)))
+        }
+        _ => {
+            let fast = of(Slower).any(|row| row.metric.is_speed());
+            let yes = if fast { "Yes: " } else { "Not shown to be slower, but " };
+            Answer::new(Tint::Bad, format!("{yes}{worse} of {figures} {} worse{}", are(worse), others(open)))
+        }
+    }
+}
+
+/// Figures that are worse by what was measured, when nothing of it is evidence: the largest, why, and what would settle it.
+/// `others` counts the rest.
+fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &str) -> Answer {
+    let most = if against.len() > 1 { "most of all " } else { "" };
+    let largest = row_with_change(against[0], analysis);
+    let (why, of) = reason(against[0]);
+    let figures = counted(analysis.rows.len() as u64, "figure", "figures");
+    let others = others.strip_prefix(", ").map_or(String::new(), |others| format!("; {others}"));
+    let (count, reason) = (against.len(), because(why, of));
+    let text = format!("Not settled: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
+    let then = cure(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
+    Answer { then, ..Answer::new(Tint::Unsure, text) }
+}
+
+/// `the gate is undecided`, `1 of 3 gates is broken, 1 undecided`; nothing where none was asked for.
+fn gates(gates: &[GateResult]) -> Option<String> {
+    let of = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).count();
+    let (broken, undecided) = (of(GateVerdict::Broken), of(GateVerdict::Undecided));
+    let are = |count: usize| if count == 1 { "is" } else { "are" };
+    Some(match (gates.len(), broken, undecided) {
+        (0, ..) => return None,
+        (1, 0, 0) => "the gate holds".to_owned(),
+        (1, 0, _) => "the gate is undecided".to_owned(),
+        (1, ..) => "the gate is broken".to_owned(),
+        (all, 0, 0) => format!("all {all} gates hold"),
+        (all, 0, open) => format!("{open} of {all} gates {} undecided", are(open)),
+        (all, broken, 0) => format!("{broken} of {all} gates {} broken", are(broken)),
+        (all, broken, open) => format!("{broken} of {all} gates {} broken, {open} undecided", are(broken)),
+    })
+}

@@ -1,0 +1,71 @@
+//! Why a verdict is held back, of which server, and what would settle it.
+
+use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, Withheld};
+
+use crate::format::seconds;
+
+/// Why, as what follows "because".
+pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
+    let (who, are) = match of {
+        [Arm::Old] => ("the old one", false),
+        [Arm::New] => ("the new one", false),
+        _ => ("both", true),
+    };
+    let was = if are { "were" } else { "was" };
+    match why {
+        Withheld::AtLeast => format!("the generator may have been the limit of {who}"),
+        Withheld::AtCeiling => format!("{who} did all that the handler delay allows"),
+        Withheld::Edges => {
+            format!("{who} completed so few requests that the edges of the window weigh as much")
+        }
+        Withheld::Warming => format!("{who} {was} still getting faster"),
+        Withheld::Censored => format!("requests of {who} were unfinished, so that the figure is only a lower bound"),
+        Withheld::Failing => format!("more requests of {who} failed than may, and a failure may be quick and cheap"),
+        Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
+        Withheld::Cold => {
+            let needs = if are { "they say they need" } else { "it says it needs" };
+            format!("{who} had less load before the window than {needs} to be warm")
+        }
+        Withheld::Definition => "the two runs count different things under the same name".to_owned(),
+        Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
+        Withheld::Disturbed => "the machine was busy, which alone could have made it".to_owned(),
+    }
+}
+
+/// What would settle it; nothing where only another server would.
+pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
+    let cells = || analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
+    let warm_up_s = cells().map(|cell| cell.warm_up_s).fold(0.0, f64::max);
+    let longest = |least_s: f64| seconds((2.0 * warm_up_s).max(least_s)).replace(' ', "");
+    let is_starved = |cell: &CellAnalysis| {
+        let [busy, starved] = [cell.generator_busy, cell.generator_starved].map(|share| share.unwrap_or(0.0));
+        starved > busy
+    };
+    Some(match why {
+        Withheld::AtLeast if cells().any(is_starved) => {
+            "fewer other programs on this machine, which kept the generator from its CPUs".to_owned()
+        }
+        Withheld::AtLeast => "more threads or CPUs for the generator (-t)".to_owned(),
+        Withheld::AtCeiling => "more connections (-c)".to_owned(),
+        Withheld::Edges | Withheld::Censored => "a longer window (-d)".to_owned(),
+        Withheld::Warming => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
+        Withheld::Cold => {
+            let needed = cells().filter_map(needed_s).fold(0.0, f64::max);
+            format!("a warm-up of {}", seconds(needed))
+        }
+        Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
+        Withheld::Disturbed => "fewer other programs on this machine".to_owned(),
+        Withheld::Failing | Withheld::Definition | Withheld::Zero => return None,
+    })
+}
+
+/// The shortest warm-up that is worth trying next, in seconds.
+const WARM_UP_S: f64 = 5.0;
+
+/// How much load a cell needs to be warm, in seconds, where it had less.
+fn needed_s(cell: &CellAnalysis) -> Option<f64> {
+    cell.marks.iter().find_map(|note| match note.cold? {
+        Coldness::WarmUp { needed_s, .. } => Some(needed_s),
+        Coldness::FasterBy(_) => None,
+    })
+}
