@@ -1,5 +1,7 @@
 //! How many files may be open at once: each connection is one.
 
+use model::{counted, thousands};
+
 use crate::exit::Failure;
 
 /// Files that a generator needs besides its connections.
@@ -17,10 +19,12 @@ pub(crate) fn reserve_files(connections: u32, files_each: u64, asked_by: &str) -
             0 => String::new(),
             most => format!("use at most {asked_by}{most}, or "),
         };
-        let plural = if connections == 1 { " needs" } else { "s need" };
+        let connections = counted(connections.into(), "connection needs", "connections need");
         return Err(Failure::usage(format!(
-            "{connections} connection{plural} {needed} open files, and {allowed} are allowed here; \
-             {fewer}raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)"
+            "{connections} {} open files, and {} are allowed here; \
+             {fewer}raise the limit (ulimit -Hn, or LimitNOFILE= in systemd)",
+            thousands(needed),
+            thousands(allowed)
         )));
     }
     if limit.current.is_some_and(|current| current < needed) {

@@ -201,7 +201,7 @@ fn arguments() {
 fn more_connections_than_files_are_allowed() {
     let lab = Lab::new().experiment(with("", "", "").replace("[2, 4]", "4_000_000_000"));
     let words = [
-        "4000000000 connections need 4000000064 open files",
+        "4,000,000,000 connections need 4,000,000,064 open files",
         "use at most connections = ",
         "raise the limit (ulimit -Hn",
     ];

@@ -39,14 +39,16 @@ fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
     save(&slow(2), &old, &["-c", "2"]);
     save(&slow(10), &new, &["-c", "2"]);
     let ended = compare(&old, &new, &["--format", "json", "--gate", "p50<+10%"]);
-    assert_eq!(ended.status, Some(0), "{ended:?}");
+    assert_eq!(ended.status, Some(3), "a gate that is undecided is not passed: {ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&document["saved_loads"], &document["blocks"]), (&true.into(), &1.into()));
+    assert!(document["cells"][0]["invariants"].to_string().contains("held in the only launch"));
     let throughput = &document["rows"][0];
     assert!(throughput["ratio"]["estimate"].as_f64().unwrap() < 0.5, "{throughput}");
     assert_eq!((&throughput["ratio"]["low"], &throughput["verdict"]), (&Value::Null, &"inconclusive".into()));
     assert_eq!(document["gates"][0]["verdict"], "undecided");
     let text = compare(&old, &new, &[]).stdout;
+    assert_eq!(compare(&old, &new, &[]).status, Some(0), "without a gate nothing is asked");
     assert!(text.contains("the ratios have no interval") && text.contains("Preliminary: 1 load of each"), "{text}");
 }
 

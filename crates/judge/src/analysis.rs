@@ -91,6 +91,7 @@ pub(crate) fn void_trials(records: &Records) -> Vec<VoidTrial> {
         Some(VoidTrial {
             id: launch.record.id.clone(),
             block: launch.record.block,
+            arm: None,
             levels: launch.record.levels.clone(),
             reason: launch.judgement.void.clone()?,
         })

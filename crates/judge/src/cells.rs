@@ -321,7 +321,10 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
         }
     }
     if breaches.is_empty() && applied > 0 {
-        let text = format!("held in all {applied} launches");
+        let text = match applied {
+            1 => "held in the only launch".to_owned(),
+            all => format!("held in all {all} launches"),
+        };
         breaches.push(InvariantCheck { invariant, holds: true, text });
     }
     breaches

@@ -7,8 +7,8 @@ mod row;
 use std::collections::BTreeMap;
 
 use model::{
-    COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Extent, Gate, LaunchRecipe, Load,
-    LoadModel, MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount,
+    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Extent, Gate, LaunchRecipe,
+    Load, LoadModel, MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount,
     TrialRecord, VoidTrial, format_duration,
 };
 
@@ -131,7 +131,9 @@ pub fn compare_runs(
         let cells = |plan: &Plan| plan.cells.first().map_or("no cell".to_owned(), |cell| cell.levels.to_string());
         return Err(CompareError::NothingInCommon { old: cells(old.plan), new: cells(new.plan) });
     }
-    let void_trials: Vec<VoidTrial> = [&before, &after].into_iter().flat_map(analysis::void_trials).collect();
+    let void =
+        |(arm, records)| analysis::void_trials(records).into_iter().map(move |of| VoidTrial { arm: Some(arm), ..of });
+    let void_trials: Vec<VoidTrial> = [(Arm::Old, &before), (Arm::New, &after)].into_iter().flat_map(void).collect();
     let cells = |of: fn(&Pair) -> usize| pairs.iter().map(of).collect::<Vec<usize>>();
     let (old_cells, new_cells) = (cells(|pair| pair.old.1), cells(|pair| pair.new.1));
     Ok(CompareAnalysis {

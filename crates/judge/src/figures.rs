@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+pub(crate) use model::{counted, thousands as count, times};
+
 /// `0.43` as `43 %`; below 10 % with one digit after the point, and what is smaller than that digit as such.
 pub(crate) fn percent(share: f64) -> String {
     match share.abs() * 100.0 {
@@ -10,24 +12,6 @@ pub(crate) fn percent(share: f64) -> String {
         v if v < 9.95 => format!("{:.1} %", share * 100.0),
         _ => format!("{:.0} %", share * 100.0),
     }
-}
-
-/// A whole number with its thousands apart: `9,214`.
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A count with its noun: `1 reply`, `2 replies`.
-pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
 /// A positive figure with about three significant digits: `9,214`, `97.2`, `0.97`.
@@ -77,7 +61,6 @@ mod tests {
             [percent(0.43), percent(-0.031), percent(0.0), percent(1e-5)],
             ["43 %", "-3.1 %", "0 %", "less than 0.1 %"]
         );
-        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);
         assert_eq!([figure(9214.4), figure(97.21), figure(0.971), figure(0.0)], ["9,214", "97.2", "0.97", "0.00"]);
         assert_eq!([micros(12_100.0), micros(31.0), micros(1_020_000.0)], ["12.1 ms", "31.0 µs", "1.02 s"]);
         assert_eq!([0.5, 0.99, 0.999, 1.0].map(quantile_name), ["p50", "p99", "p99.9", "p100"]);

@@ -3,7 +3,7 @@
 use model::{Failure, HostUse, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, figure, kinds, micros, percent};
+use crate::figures::{count, figure, kinds, micros, percent, times};
 use crate::limit::Limit;
 use crate::thresholds::{
     AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
@@ -104,7 +104,7 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
         format!("{} {} ({} without them)", name(*figure), figure.of(felt).map_or("–".to_owned(), micros), bare(figure))
     };
     (!metrics.is_empty()).then(|| {
-        let times = if stood.count == 1 { "once".to_owned() } else { format!("{} times", count(stood.count)) };
+        let times = times(stood.count);
         let (sum, held, of) = (micros(sum_us), count(held), count(felt.count));
         let figures: Vec<String> = metrics.iter().map(figures).collect();
         let text = format!(

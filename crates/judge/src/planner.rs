@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Draft, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
 
 use crate::failing::wrong_replies;
-use crate::figures::percent;
+use crate::figures::{counted, percent};
 use crate::records::{Records, pairs};
 use crate::statistics::{logarithms, t_interval};
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
@@ -130,7 +130,7 @@ impl BlockPlanner {
     fn capped(&self, records: &Records) -> String {
         let (least, most) = (self.least(), self.most());
         if least == most {
-            return format!("{most} {}, as planned", if most == 1 { "block" } else { "blocks" });
+            return format!("{}, as planned", counted(most.into(), "block", "blocks"));
         }
         match self.widest(records) {
             Some(widest) => format!("the cap of {most} blocks; {} known to ± {}", self.known(), percent(widest)),
@@ -178,7 +178,7 @@ impl Planner for BlockPlanner {
 pub fn too_few_blocks(plan: &Plan) -> Option<String> {
     let most = plan.blocks.max.max(plan.blocks.min);
     ((most as usize) < BLOCKS_FOR_A_VERDICT).then(|| {
-        let blocks = if most == 1 { "1 block gives".to_owned() } else { format!("{most} blocks give") };
+        let blocks = counted(most.into(), "block gives", "blocks give");
         format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT}: --blocks {BLOCKS_FOR_A_VERDICT}")
     })
 }

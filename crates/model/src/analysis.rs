@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Cell, Course, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
+    AbsentTarget, Arm, Cell, Course, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
     ProfiledBy, ProfiledFunction, Reason, RelativeRate, WrongReply,
 };
 
@@ -152,6 +152,9 @@ fn is_zero(number: &u32) -> bool {
 pub struct VoidTrial {
     /// Its name in the run folder.
     pub id: String,
+    /// Of which of two runs that are compared it is; none of one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<Arm>,
     /// Its block.
     pub block: u32,
     /// Its levels.

@@ -7,11 +7,11 @@ use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict};
 use crate::format::{number, plus_minus};
 use crate::page::Tint;
 use crate::rows::{Group, Row};
-use crate::words::latency;
+use crate::words::{self, latency};
 
 /// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
 pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint, String)> {
-    if analysis.cells.iter().all(|cell| cell.throughput.estimate.is_none()) {
+    if words::nothing_measured(analysis) {
         return Some((Tint::Bad, "Nothing was measured: no launch counts.".to_owned()));
     }
     if analysis.preliminary {

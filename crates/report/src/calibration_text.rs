@@ -1,6 +1,6 @@
 use model::{Calibration, RateStep};
 
-use crate::format::{counted, duration_us, number, percent, thousands};
+use crate::format::{counted, duration_us, number, percent, thousands, times};
 use crate::page::{Page, Style, Tint, join};
 use crate::table;
 
@@ -76,7 +76,7 @@ fn clock(calibration: &Calibration) -> String {
     let clock = &calibration.clock;
     let backward = match clock.backward {
         0 => "never went back".to_owned(),
-        times => format!("WENT BACK {} times", thousands(times)),
+        number => format!("WENT BACK {}", times(number)),
     };
     let (cost, readings) = (number(clock.reading_ns), thousands(clock.readings));
     format!("a reading costs {cost} ns, the smallest step is {} ns; {backward} in {readings} readings", clock.step_ns)

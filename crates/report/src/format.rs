@@ -1,17 +1,5 @@
 use model::Measured;
-
-/// A whole number with commas between thousands.
-pub fn thousands(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use model::{counted, thousands, times};
 
 /// Three significant digits, but never fewer than all digits before the point: `0.0106`, `9.30`, `12.1`, `9,294`.
 pub fn number(value: f64) -> String {
@@ -157,21 +145,9 @@ pub fn plus_minus(value: &Measured) -> Option<String> {
     })
 }
 
-/// `1 launch`, `2 launches`: a count with its noun.
-pub fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(count), if count == 1 { one } else { many })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn thousands_are_separated() {
-        for (value, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (9_214, "9,214"), (1_234_567, "1,234,567")] {
-            assert_eq!(thousands(value), text);
-        }
-    }
 
     #[test]
     fn numbers_have_three_significant_digits_or_all_before_the_point() {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, Pathology, ProfiledBy,
-    RelativeRate, TrialCount, TrialStage, VoidTrial, short_name,
+    Analysis, Arm, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, Pathology,
+    ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -141,11 +141,15 @@ pub(crate) fn bad_cells_of(analysis: &Analysis, conditions: &Conditions) -> Vec<
     bad_cells(&analysis.cells.iter().map(|cell| (name(cell), cell)).collect::<Vec<_>>())
 }
 
+/// Whether no launch counts. Then there is nothing of which few would be known.
+pub(crate) fn nothing_measured(analysis: &Analysis) -> bool {
+    analysis.cells.iter().all(|cell| cell.throughput.estimate.is_none())
+}
+
 /// Said at the top when there are too few blocks.
 pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
     let blocks = counted(analysis.blocks.into(), "complete block", "complete blocks");
-    analysis
-        .preliminary
+    (analysis.preliminary && !nothing_measured(analysis))
         .then(|| format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."))
 }
 
@@ -237,10 +241,9 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
     let (not_tried, told): (Vec<_>, Vec<_>) =
         trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
     let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
-    match not_tried.len() {
-        0 => {}
-        1 => said.push("1 more was not launched: its target had not started".to_owned()),
-        more => said.push(format!("{more} more were not launched: their target had not started")),
+    if !not_tried.is_empty() {
+        let more = counted(not_tried.len() as u64, "more was not launched: its", "more were not launched: their");
+        said.push(format!("{more} target had not started"));
     }
     said
 }
@@ -248,8 +251,12 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
 /// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.
 fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
     let place = bracketed(conditions);
+    let arm = trial.arm.map_or("", |arm| match arm {
+        Arm::Old => "old, ",
+        Arm::New => "new, ",
+    });
     format!(
-        "block {}, {}{place}: {}: {}",
+        "{arm}block {}, {}{place}: {}: {}",
         trial.block,
         trial.levels.target(),
         words(trial.reason.code.id()),

@@ -30,6 +30,17 @@ fn preliminary() {
 }
 
 #[test]
+fn of_what_was_not_measured_it_is_not_said_that_it_is_preliminary() {
+    let mut analysis = runs::preliminary();
+    for cell in &mut analysis.cells {
+        cell.throughput.estimate = None;
+    }
+    for shown in [text(&analysis), run_markdown(&analysis)] {
+        assert!(shown.contains("Nothing was measured: no launch counts.") && !shown.contains("Preliminary"), "{shown}");
+    }
+}
+
+#[test]
 fn open_rate_with_one_table() {
     insta::assert_snapshot!(text(&runs::open_rate()));
 }

@@ -9,7 +9,7 @@ mod revisions;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ::report::format::counted;
+use ::report::format::{counted, times};
 use lab::RunFolder;
 use model::{CompareAnalysis, ComparePlan, Draft, Gate, Judged, Load, Metric, Target};
 
@@ -86,11 +86,6 @@ fn are_one(old: &Path, new: &Path) -> bool {
     matches!((old.canonicalize(), new.canonicalize()), (Ok(old), Ok(new)) if old == new)
 }
 
-/// `once`, `3 times`.
-fn times(number: usize) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
-}
-
 /// Two recorded runs.
 fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
     refuse_strangers(args, Form::Runs)?;
@@ -158,7 +153,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     if !matches!(args.rev.len(), 0 | 2) {
         return Err(Failure::usage(format!(
             "--rev is given {}; two revisions are compared, the old one first",
-            times(args.rev.len())
+            times(args.rev.len() as u64)
         )));
     }
     let here = std::env::current_dir().map_err(Failure::usage)?;

@@ -6,9 +6,10 @@ use model::{
     Arrivals, Draft, Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent,
     Target, TargetTls, Trust,
 };
+use report::format::times;
 
+use super::NAME;
 use super::revisions::Revision;
-use super::{NAME, times};
 use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::experiment::{Server, authorities_in};
@@ -144,7 +145,9 @@ fn each<'a>(given: &'a [String], option: &str, what: &str) -> Result<[&'a String
         [both] => Ok([both, both]),
         [old, new] => Ok([old, new]),
         [] => Err(Failure::usage(format!("--{option} is missing: {what}"))),
-        _ => Err(Failure::usage(format!("--{option} is given {}; two servers are compared", times(given.len())))),
+        _ => {
+            Err(Failure::usage(format!("--{option} is given {}; two servers are compared", times(given.len() as u64))))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use lab::Held;
-use model::{ComparedRevision, Draft, Plan, RevisionContent};
+use model::{ComparedRevision, Draft, Plan, RevisionContent, counted};
 use sha2::{Digest, Sha256};
 
 use super::git::{Git, NoAnswer};
@@ -190,7 +190,7 @@ fn warn_of_uncommitted(named: &[String], here: &Git<'_>) {
     let mut count = |bytes: &[u8]| files += bytes.iter().filter(|byte| **byte == b'\n').count();
     let told = here.hear(["status", "--porcelain", "--untracked-files=no"], &mut count);
     if told.is_ok() && files > 0 && !named.iter().any(|name| name == WORKING_TREE) {
-        let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+        let files = counted(files as u64, "file", "files");
         say(format!(
             "note: uncommitted changes in {files} take no part; --rev {WORKING_TREE} compares the working tree as it is"
         ));

@@ -6,7 +6,7 @@ use model::{Call, Cell, ClaimVerdict, Metric};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
-use crate::figures::{count, percent};
+use crate::figures::{count, counted, percent};
 use crate::guard::{self, Doubt};
 use crate::records::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
@@ -17,7 +17,7 @@ impl ClaimTest<'_> {
         let mut notes = Vec::new();
         let (used, all) = (values.len(), self.records.blocks().len());
         if used < BLOCKS_FOR_A_VERDICT {
-            notes.push(format!("preliminary: {used} {}, six are needed", if used == 1 { "block" } else { "blocks" }));
+            notes.push(format!("preliminary: {}, six are needed", counted(used as u64, "block", "blocks")));
         }
         if used < all {
             let why = "a launch is void or missing, or a figure could not be estimated";

@@ -138,6 +138,38 @@ fn two_runs_are_compared_without_pairing() {
 }
 
 #[test]
+fn a_void_launch_of_two_runs_says_of_which_it_is() {
+    let server = |seed| Session::new().cell("mine", 100.0).noise(0.01).seed(seed).blocks(7).planned(7, 7);
+    let (plan, before, mut after) = (server(1).plan(), server(1).records(), server(2).records());
+    crate::testing::fail_at_launch(&mut after[2]);
+    let environment = Environment::default();
+    let run = |trials| Run { plan: &plan, environment: &environment, trials };
+    let analysis = compare_runs(run(&before), run(&after), ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+    let void: Vec<_> = analysis.void_trials.iter().map(|trial| (trial.arm, trial.block)).collect();
+    assert_eq!(void, [(Some(Arm::New), 3)]);
+}
+
+#[test]
+fn two_runs_of_several_targets_name_them_and_a_gate_is_held_against_its_own() {
+    let server = |b, seed| Session::new().cell("a", 100.0).cell("b", b).noise(0.005).seed(seed);
+    let (old, new) = (server(100.0, 1), server(50.0, 2));
+    let (a, b) = ((old.plan(), old.records()), (new.plan(), new.records()));
+    let environment = Environment::default();
+    let before = Run { plan: &a.0, environment: &environment, trials: &a.1 };
+    let after = Run { plan: &b.0, environment: &environment, trials: &b.1 };
+    let gates = parse_gates("throughput>-5%").unwrap();
+    let analysis = compare_runs(before, after, ("before".to_owned(), "after".to_owned()), &gates).unwrap();
+    let targets: Vec<&str> = analysis.gates.iter().map(|gate| gate.conditions.target()).collect();
+    assert_eq!(targets, ["a", "b"]);
+    let of_b = |row: &&CompareRow| row.metric == Metric::Throughput && row.conditions.target() == "b";
+    assert_eq!(analysis.rows.iter().find(of_b).unwrap().verdict, ComparisonVerdict::Slower);
+    let verdicts: Vec<GateVerdict> = analysis.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(verdicts, [GateVerdict::Held, GateVerdict::Broken]);
+    let ratio = |of: usize| analysis.gates[of].ratio.estimate.unwrap();
+    assert!((ratio(0) - 1.0).abs() < 0.02 && (ratio(1) - 0.5).abs() < 0.02, "{:?}", analysis.gates);
+}
+
+#[test]
 fn runs_of_one_target_each_are_matched_whatever_it_is_called() {
     let named = |name| Session::new().cell(name, 100.0).noise(0.005);
     assert!(runs(&named("v1"), &named("v2")).is_ok());

@@ -51,8 +51,8 @@ fn explain(
     answers: impl Fn(&str) -> bool,
 ) -> Option<String> {
     if let Some(done) = (1..passes).find(|done| answers(&digest(data, *done, nonce))) {
-        let noun = if done == 1 { "pass" } else { "passes" };
-        return Some(format!("passes were skipped: it is the digest of {done} {noun}"));
+        let passes = model::counted(done.into(), "pass", "passes");
+        return Some(format!("passes were skipped: it is the digest of {passes}"));
     }
     let of = |(passes, nonce): &&(u32, &str)| answers(&digest(data, *passes, nonce));
     before.iter().find(of).map(|(passes, nonce)| {

@@ -190,7 +190,7 @@ fn findings() -> Vec<Finding> {
 }
 
 fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
-    VoidTrial { id: id.to_owned(), block, levels, reason: Reason::new(code, text) }
+    VoidTrial { id: id.to_owned(), arm: None, block, levels, reason: Reason::new(code, text) }
 }
 
 fn environment() -> Environment {
