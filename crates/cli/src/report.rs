@@ -66,3 +66,68 @@ pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
         ReportFormat::Markdown => ::report::markdown(judged),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Draft, Environment, Plan};
+    use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
+    use proptest::sample::Index;
+    use serde_json::{Number, Value};
+
+    use super::*;
+
+    macro_rules! recorded {
+        ($file:literal) => {
+            include_str!(concat!("../tests/recorded/first-version/", $file))
+        };
+    }
+
+    /// Figures that sums, differences and quotients break on.
+    fn damaged() -> impl Strategy<Value = Number> {
+        let floats = [1e308, -1e308, 1e-308, -1.0, 1.5].map(|float| Number::from_f64(float).unwrap());
+        let whole = [0, 1, u64::MAX, u64::MAX - 1, u64::MAX / 2, u64::from(u32::MAX)].map(Number::from);
+        prop::sample::select([&floats[..], &whole[..]].concat())
+    }
+
+    fn numbers(value: &mut Value) -> Vec<&mut Value> {
+        match value {
+            Value::Number(_) => vec![value],
+            Value::Array(values) => values.iter_mut().flat_map(numbers).collect(),
+            Value::Object(fields) => fields.values_mut().flat_map(numbers).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The trial with some of its figures replaced, as far as it can still be read.
+    fn with(trial: &Value, changes: &[(Index, Number)]) -> TrialRecord {
+        let mut damaged = trial.clone();
+        for (at, by) in changes {
+            let mut all = numbers(&mut damaged);
+            let at = at.index(all.len());
+            let whole = std::mem::replace(all[at], Value::Number(by.clone()));
+            if serde_json::from_value::<TrialRecord>(damaged.clone()).is_err() {
+                *numbers(&mut damaged)[at] = whole;
+            }
+        }
+        serde_json::from_value(damaged).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn figures_of_any_size_are_judged_and_shown_without_a_panic(
+            changes in prop::collection::vec(prop::collection::vec((proptest::prelude::any::<Index>(), damaged()), 0..12), 16)
+        ) {
+            let plan: Plan = toml::from_str::<Draft>(recorded!("plan.toml")).unwrap().resolve().unwrap();
+            let environment: Environment = serde_json::from_str(recorded!("environment.json")).unwrap();
+            let lines = recorded!("trials.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let trials: Vec<TrialRecord> = lines.zip(&changes).map(|(line, changes)| with(&line, changes)).collect();
+            assert_eq!(trials.len(), 16);
+            let trials: Vec<TrialRecord> = trials.into_iter().filter(|trial| trial.cell < plan.cells.len()).collect();
+            let judged = judge(&RunRecord { plan, environment, trials });
+            let shown = ::report::text(&judged, Style { colour: false, width: 80, verbose: true });
+            assert!(shown.contains("Notes") && ::report::markdown(&judged).contains('|'));
+            assert!(::report::json(&judged).starts_with('{'));
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck,
     LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
-    Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
+    Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration, sum,
 };
 
 use crate::asked::Asked;
@@ -202,7 +202,7 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
         return None;
     }
     let loads = || records.valid(index).filter_map(measurement);
-    let of = |count: fn(&TlsUse) -> u64| loads().filter_map(|load| load.tls.as_ref()).map(count).sum();
+    let of = |count: fn(&TlsUse) -> u64| sum(loads().filter_map(|load| load.tls.as_ref()).map(count));
     let medians: Vec<f64> = loads().filter_map(|load| load.latency_us.handshake.as_ref()?.p50).collect();
     Some(CellHandshakes {
         count: of(|tls| tls.handshakes),
@@ -298,7 +298,7 @@ pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
     let allowed = records.plan.allow_failures;
     let everywhere = records.everywhere(index).filter_map(measurement);
-    let content: u64 = everywhere.map(wrong_replies).sum();
+    let content = sum(everywhere.map(wrong_replies));
     let pooled = failing::failing(used.filter_map(measurement), allowed);
     Failing { wrong_content: content, bad: pooled.bad || content > 0, ..pooled }
 }

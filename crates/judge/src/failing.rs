@@ -1,6 +1,6 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
-use model::{Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement};
+use model::{Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum};
 
 use crate::limit::{nothing_completed, stood_still};
 use crate::thresholds::{SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
@@ -18,7 +18,7 @@ pub(crate) fn wrong_content(measured: &Measurement) -> [(&'static str, u64); 3] 
 
 /// How many replies of a load had wrong content.
 pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
-    wrong_content(measured).iter().map(|(_, number)| number).sum()
+    sum(wrong_content(measured).map(|(_, number)| number))
 }
 
 /// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
@@ -26,16 +26,16 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
 /// see it).
 pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
     let mut books = Accounting::default();
-    let (mut content, mut unserved, mut served, mut stopped_at_s, mut unanswered) = (0, false, false, None, 0);
+    let (mut content, mut unserved, mut served, mut stopped_at_s, mut unanswered) = (0_u64, false, false, None, 0_u64);
     for load in loads {
         books.merge(&load.accounting);
-        content += wrong_replies(load);
+        content = content.saturating_add(wrong_replies(load));
         let nothing = nothing_completed(load);
         unserved |= nothing && stood_still(load).is_none();
         served |= !nothing;
         if let Some(after_s) = stopped(load) {
             stopped_at_s.get_or_insert(after_s);
-            unanswered += load.accounting.scheduled.saturating_sub(load.accounting.completed);
+            unanswered = unanswered.saturating_add(load.accounting.scheduled.saturating_sub(load.accounting.completed));
         }
     }
     let failed_share = books.error_share();
@@ -57,7 +57,7 @@ fn stopped(load: &Measurement) -> Option<f64> {
     let last = window.iter().rposition(|second| second.completed > 0)?;
     let (served, silent) = window.split_at(last + 1);
     let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
-    let replies: u64 = served.iter().map(|second| second.completed).sum();
+    let replies = sum(served.iter().map(|second| second.completed));
     let silent_s = silent_s - load.stood_still_s();
     let missing = replies as f64 / served_s * silent_s;
     let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;

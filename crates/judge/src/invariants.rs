@@ -1,6 +1,6 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement};
+use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement, sum};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros};
@@ -101,10 +101,10 @@ fn ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> 
 /// throughput, and is the mark `errors`.
 fn correctness(measured: &Measurement) -> InvariantCheck {
     let wrong = failing::wrong_content(measured);
-    let total: u64 = wrong.iter().map(|(_, number)| number).sum();
+    let total = sum(wrong.map(|(_, number)| number));
     // The replies of the books, as the wrong ones are: what is not HTTP is a failure there, and in no other count of them.
     let books = &measured.accounting;
-    let replies = books.completed + books.failed.get(&Failure::Malformed).copied().unwrap_or(0);
+    let replies = sum([books.completed, books.failed.get(&Failure::Malformed).copied().unwrap_or(0)]);
     let of = counted(replies, "reply", "replies");
     let text = match total {
         0 => format!("no wrong content among {of}"),

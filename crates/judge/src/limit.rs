@@ -1,6 +1,8 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
-use model::{Code, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict};
+use model::{
+    Code, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict, sum,
+};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
@@ -198,7 +200,7 @@ impl Needy {
 fn shortage(measured: &Measurement, share: f64) -> Option<String> {
     let books = &measured.accounting;
     let ours = || books.not_sent.iter().filter(|(kind, _)| kind.side() == Side::Us).map(|(kind, n)| (*kind, *n));
-    let lacking: u64 = ours().map(|(_, number)| number).sum();
+    let lacking = sum(ours().map(|(_, number)| number));
     let cure = "raise the limit of open files, widen the port range, or keep connections alive";
     (lacking as f64 > share * books.scheduled as f64)
         .then(|| format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(ours())))
@@ -265,7 +267,7 @@ fn held_up(measured: &Measurement, rate_per_s: f64) -> u64 {
 fn refused(measured: &Measurement) -> bool {
     let books = &measured.accounting;
     let refusals = books.not_sent.get(&NotSent::Refused).copied().unwrap_or(0);
-    let missing_for_other_reasons = books.scheduled.saturating_sub(books.sent + refusals);
+    let missing_for_other_reasons = books.scheduled.saturating_sub(books.sent.saturating_add(refusals));
     let explained = missing_for_other_reasons as f64 <= (1.0 - RATE_SENT) * books.scheduled as f64;
     refusals > 0 && (books.sent == 0 || (explained && late_share(measured, LateCause::Generator) <= RATE_LATE))
 }

@@ -82,13 +82,13 @@ impl Accounting {
 
     /// Adds the books of another thread.
     pub fn merge(&mut self, other: &Accounting) {
-        self.scheduled += other.scheduled;
-        self.sent += other.sent;
-        self.completed += other.completed;
-        self.ok += other.ok;
-        self.bad_status += other.bad_status;
-        self.bad_body += other.bad_body;
-        self.in_flight_at_end += other.in_flight_at_end;
+        add(&mut self.scheduled, other.scheduled);
+        add(&mut self.sent, other.sent);
+        add(&mut self.completed, other.completed);
+        add(&mut self.ok, other.ok);
+        add(&mut self.bad_status, other.bad_status);
+        add(&mut self.bad_body, other.bad_body);
+        add(&mut self.in_flight_at_end, other.in_flight_at_end);
         add_all(&mut self.not_sent, &other.not_sent);
         add_all(&mut self.failed, &other.failed);
         add_all(&mut self.sent_late, &other.sent_late);
@@ -97,13 +97,18 @@ impl Accounting {
 
 fn add_all<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (kind, count) in from {
-        *into.entry(*kind).or_default() += count;
+        add(into.entry(*kind).or_default(), *count);
     }
 }
 
-/// Of figures that are damaged, the most that can be said.
-fn sum(counts: impl Iterator<Item = u64>) -> u64 {
-    counts.fold(0, u64::saturating_add)
+/// The sum of counts that may come from a damaged record: where it does not fit, the most that can be said.
+pub fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// The same into a count.
+pub(crate) fn add(to: &mut u64, count: u64) {
+    *to = to.saturating_add(count);
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ mod units;
 mod validity;
 mod wrong_reply;
 
-pub use accounting::Accounting;
+pub use accounting::{Accounting, sum};
 pub use analysis::*;
 pub use audit::*;
 pub use calibration::*;

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::accounting::add;
+
 /// How connections are secured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
@@ -59,8 +61,8 @@ impl TlsUse {
         fill(&mut self.group, &other.group);
         fill(&mut self.alpn, &other.alpn);
         fill(&mut self.first_failure, &other.first_failure);
-        self.handshakes += other.handshakes;
-        self.resumed += other.resumed;
-        self.failed += other.failed;
+        add(&mut self.handshakes, other.handshakes);
+        add(&mut self.resumed, other.resumed);
+        add(&mut self.failed, other.failed);
     }
 }

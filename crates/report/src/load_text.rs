@@ -82,7 +82,7 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     if books.completed == 0 {
         return;
     }
-    let turned_away: u64 = books.turned_away().map(|(_, count)| count).sum();
+    let turned_away = model::sum(books.turned_away().map(|(_, count)| count));
     let failures = [
         ("with a wrong status", books.bad_status),
         ("with a wrong body", books.bad_body),
@@ -321,7 +321,7 @@ fn books(page: &mut Page, measured: &Measurement) {
         .to_vec();
     sent.extend(kinds(books.failed_total(), "failed", failed));
     sent.push(("in flight".to_owned(), books.in_flight_at_end));
-    let late: u64 = books.sent_late.values().sum();
+    let late = model::sum(books.sent_late.values().copied());
     // All lines in one column of totals, so that they are seen to add up.
     let totals = table::right_aligned(&[books.scheduled, books.sent, late].map(thousands));
     page.entry(0, (Tint::Plain, "scheduled"), LABELS, &format!("{} = {}", unbroken(&totals[0]), sum(&scheduled)));

@@ -32,7 +32,7 @@ pub(crate) fn sparks(intervals: &[Interval], width: usize) -> Vec<(&'static str,
     let each = seconds.len().div_ceil(width.clamp(1, MOST_CELLS));
     let parts: Vec<Part> = seconds.chunks(each).map(Part::of).collect();
     let mut rows = vec![("rate", rate(&parts)), ("p99", p99(&parts))];
-    let failed: u64 = parts.iter().map(|part| part.failed).sum();
+    let failed = model::sum(parts.iter().map(|part| part.failed));
     if failed > 0 {
         let within = seconds.iter().filter(|it| it.failed > 0).count() as u64;
         let of = counted(seconds.len() as u64, "second", "seconds");
@@ -47,8 +47,8 @@ impl Part {
     fn of(seconds: &[&Interval]) -> Self {
         seconds.iter().fold(Part::default(), |part, second| Part {
             length_s: part.length_s + second.length_s,
-            ok: part.ok + second.ok,
-            failed: part.failed + second.failed,
+            ok: part.ok.saturating_add(second.ok),
+            failed: part.failed.saturating_add(second.failed),
             p99_us: [part.p99_us, second.p99_us].into_iter().flatten().reduce(f64::max),
         })
     }

@@ -1,6 +1,7 @@
 //! Intervals and tests over the few values that blocks give. Single requests never come here: within a launch they
 //! depend on each other.
 
+mod beta;
 mod blocks;
 mod change_points;
 mod multiple;
@@ -105,11 +106,12 @@ fn two_sided_p(estimate: f64, error: f64, freedom: f64) -> Option<f64> {
     Some(2.0 * students_t(freedom)?.cdf(-(estimate / error).abs()))
 }
 
+/// None under two values, and where a damaged one leaves the mean or its error without an end.
 fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     let middle = mean(values).filter(|_| values.len() >= 2)?;
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
     let n = values.len() as f64;
-    Some((middle, (squares / (n - 1.0) / n).sqrt()))
+    Some((middle, (squares / (n - 1.0) / n).sqrt())).filter(|(mean, error)| mean.is_finite() && error.is_finite())
 }
 
 fn students_t(freedom: f64) -> Option<StudentsT> {

@@ -1,26 +1,31 @@
-use statrs::distribution::{Beta, ContinuousCDF};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Interval;
+use super::beta::quantile;
+
+/// A sample counts as one of this size at most: in more, ln Γ has no digits left, and nobody asks for a narrower interval.
+const MOST: f64 = (1_u64 << 33) as f64;
+
+/// From so many hits, and so many others, a binomial distribution is a normal one to a thousandth of its width.
+const MANY: f64 = 100_000.0;
 
 /// Exact interval of a share of which `hits` of `n` were seen (Clopper and Pearson, *Biometrika* 26, 1934). At 95 % no
 /// hit in n means at most 3.7 ÷ n. None of nothing.
 pub fn share_interval(hits: u64, n: u64, confidence: f64) -> Option<Interval> {
-    let (k, tail) = (hits.min(n) as f64, (1.0 - confidence) / 2.0);
-    let of = n as f64;
-    // Where nothing or everything was a hit, the quantile has a closed form.
-    let all = tail.powf(1.0 / of);
-    let low = match hits {
-        0 => 0.0,
-        _ if hits >= n => all,
-        _ => Beta::new(k, of - k + 1.0).ok()?.inverse_cdf(tail),
+    let (estimate, tail) = (hits.min(n) as f64 / n.max(1) as f64, (1.0 - confidence) / 2.0);
+    let of = (n as f64).min(MOST);
+    let (k, rest) = (estimate * of, (1.0 - estimate) * of);
+    // Where nothing or everything was a hit, the quantile has a closed form; 1 − tail^(1/n) without the loss of digits.
+    let (low, high) = match (hits, k.min(rest) > MANY) {
+        (0, _) => (0.0, -(tail.ln() / of).exp_m1()),
+        _ if estimate >= 1.0 => (tail.powf(1.0 / of), 1.0),
+        (_, true) => {
+            let half = Normal::standard().inverse_cdf(1.0 - tail) * (estimate * (1.0 - estimate) / of).sqrt();
+            (estimate - half, estimate + half)
+        }
+        (_, false) => (quantile(k, rest + 1.0, tail), quantile(k + 1.0, rest, 1.0 - tail)),
     };
-    let high = match hits {
-        // 1 − tail^(1/n) without the loss of digits.
-        0 => -(tail.ln() / of).exp_m1(),
-        _ if hits >= n => 1.0,
-        _ => Beta::new(k + 1.0, of - k).ok()?.inverse_cdf(1.0 - tail),
-    };
-    (n > 0).then(|| Interval { estimate: k / of, low, high })
+    (n > 0).then_some(Interval { estimate, low, high })
 }
 
 /// Interval of the difference of two shares, each hits of so many: Clopper and Pearson's bounds of both, put together as
@@ -90,6 +95,31 @@ mod tests {
             assert!(near(found.low, low) && near(found.high, high), "{hits} of {n}: {found:?}");
         }
         assert_eq!(share_interval(0, 0, 0.95), None);
+    }
+
+    /// One in eight million kept the Newton steps of a library going for ever, and records may hold any count.
+    #[test]
+    fn a_share_of_any_sample_has_an_interval() {
+        for n in (1..64).map(|bits| u64::MAX >> bits).chain([u64::MAX]) {
+            for hits in [0, 1, 2, n / 1_000, n / 2, n - 1, n, u64::MAX].into_iter().filter(|hits| *hits <= n) {
+                for confidence in [0.5, 0.95, 0.999_999] {
+                    let found = share_interval(hits, n, confidence).unwrap();
+                    let Interval { estimate, low, high } = found;
+                    assert!(
+                        0.0 <= low && low <= estimate && estimate <= high && high <= 1.0,
+                        "{hits} of {n}: {found:?}"
+                    );
+                }
+            }
+        }
+        let one = share_interval(1, 8_388_608, 0.95).unwrap();
+        let near = |left: f64, right: f64| (left / right - 1.0).abs() < 1e-4;
+        // Of a Poisson count of one: 0.0253 to 5.572.
+        assert!(near(one.low * 8_388_608.0, 0.025_318) && near(one.high * 8_388_608.0, 5.571_643), "{one:?}");
+        // Where the normal distribution takes over, little changes.
+        let [below, above] = [99_000, 101_000].map(|hits| share_interval(hits, 10_000_000, 0.95).unwrap());
+        let width = |it: Interval| (it.high - it.low) / it.estimate.sqrt();
+        assert!((width(below) / width(above) - 1.0).abs() < 0.003, "{below:?} {above:?}");
     }
 
     #[test]
