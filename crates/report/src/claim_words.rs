@@ -36,7 +36,7 @@ pub(crate) fn not_refuted(cores: FewCores) -> String {
     format!("not refuted: {} of {}", cores.here, counted(cores.about.into(), "core", "cores"))
 }
 
-/// The conditions that hold for the whole claim: `10 ms of work, 100 connections`; empty where it names none.
+/// The conditions that hold for the whole claim: `10 ms handler delay, 100 connections`; empty where it names none.
 pub(crate) fn claim_conditions(claim: &ClaimAnalysis) -> String {
     conditions(&claim.conditions)
 }

@@ -130,7 +130,7 @@ fn only(cell: &Cell, factors: &[&str]) -> Cell {
     Cell(factors.iter().filter_map(level).collect())
 }
 
-/// Conditions as a title: `10.0 ms of work, 100 connections`. What has no words of its own is `factor = level`.
+/// Conditions as a title: `10 ms handler delay, 100 connections`. What has no words of its own is `factor = level`.
 pub(crate) fn conditions(cell: &Cell) -> String {
     let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
     let said = |factor: &str| !FIRST.contains(&factor) && !UNSAID.contains(&factor);
@@ -143,8 +143,8 @@ pub(crate) fn conditions(cell: &Cell) -> String {
 fn condition(factor: &str, level: &Level) -> String {
     match (factor, level) {
         ("handler_delay", Level::Text(text)) => match parse_duration(text) {
-            Ok(0) => "no added work".to_owned(),
-            Ok(ns) => format!("{} of work", short_duration(ns)),
+            Ok(0) => "no handler delay".to_owned(),
+            Ok(ns) => format!("{} handler delay", short_duration(ns)),
             Err(_) => format!("{factor} = {text}"),
         },
         ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
@@ -188,15 +188,15 @@ mod tests {
         };
         let text = |text: &str| Level::Text(text.to_owned());
         let delayed = [("connections", Level::Integer(100)), ("handler_delay", text("10ms")), ("target", text("a"))];
-        assert_eq!(conditions(&cell(&delayed)), "10 ms of work, 100 connections");
+        assert_eq!(conditions(&cell(&delayed)), "10 ms handler delay, 100 connections");
         let far = [("handler_delay", text("0ms")), ("network_delay", text("20ms")), ("profile", text("true"))];
-        assert_eq!(conditions(&cell(&far)), "no added work, 20 ms of network, under a CPU profile");
+        assert_eq!(conditions(&cell(&far)), "no handler delay, 20 ms of network, under a CPU profile");
         let near = [("network_delay", text("0ms")), ("profile", text("false"))];
         assert_eq!(conditions(&cell(&near)), "no network delay, no CPU profile");
         let secured = [("tls", text("true")), ("tls_resume", text("false"))];
         assert_eq!(conditions(&cell(&secured)), "over TLS, full handshakes");
         let others = [("gc", text("off")), ("handler_delay", text("0ms")), ("target_cpus", text("all"))];
-        assert_eq!(conditions(&cell(&others)), "no added work, gc = off, target on all CPUs");
+        assert_eq!(conditions(&cell(&others)), "no handler delay, gc = off, target on all CPUs");
         let open =
             [("rate", Level::Integer(5000)), ("connections", Level::Integer(1)), ("pipeline", Level::Integer(16))];
         assert_eq!(conditions(&cell(&open)), "5,000 requests/s asked, 1 connection, 16 pipelined");

@@ -248,7 +248,7 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
     said
 }
 
-/// `block 3, go-gin (10 ms of work, 100 connections): 12 of 9,180 replies are wrong`.
+/// `block 3, go-gin (10 ms handler delay, 100 connections): 12 of 9,180 replies are wrong`.
 fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
     let place = bracketed(conditions);
     let arm = trial.arm.map_or("", |arm| match arm {
@@ -291,7 +291,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     }
 }
 
-/// `Noise, go-gin against itself (no added work): throughput 1.004 (0.981 to 1.028), p99 …`.
+/// `Noise, go-gin against itself (no handler delay): throughput 1.004 (0.981 to 1.028), p99 …`.
 fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     let first = analysis.session.itself.first()?;
     let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));

@@ -29,7 +29,7 @@ const MARKER: &str = "BOURDON_TEST_LAB";
 /// One run at a time has the machine, as on a user's desk: tests that load side by side measure each other.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// Two specimens of which one serves a request at a time; 5 ms of work, 20 connections, six blocks.
+/// Two specimens of which one serves a request at a time; 5 ms handler delay, 20 connections, six blocks.
 pub(crate) const CLEAN_AND_SERIALISED: &str = r#"
 question = "Which one serves requests side by side?"
 load = { path = "/rest/hello", expect_body = "Hello world", connections = 20 }

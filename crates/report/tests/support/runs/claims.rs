@@ -23,7 +23,7 @@ pub(super) fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict,
 fn bare_claims() -> [ClaimAnalysis; 4] {
     let supported = claim(
         "iris-2016-serialises",
-        "With 10 ms of work, Iris serves 97 requests a second where net/http serves 9294.",
+        "With a handler delay of 10 ms, Iris serves 97 requests a second where net/http serves 9294.",
         "throughput(go-iris-2016) / throughput(go-net-http) < 0.05",
         ClaimVerdict::Supported,
         measured(0.010_66, 0.006, "ratio"),
