@@ -1,15 +1,15 @@
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind};
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use engine::{LoadError, RunOptions};
+use engine::{IntervalLog, LoadError, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use model::{
-    Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
-    Request, Tls, Trust, Validity, Verdict,
+    Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
+    ReplyExpectation, Request, Tls, Trust, Validity, Verdict,
 };
 use report::format::counted;
 use report::{Origin, Style};
@@ -44,23 +44,30 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         // A file that cannot be written costs no measurement.
         lab::check_writable(file).map_err(|error| unwritable(file, &error))?;
     }
-    let mut log_file = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
+    let log = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
     let stop = flag_on_interrupt()?;
+    let mut log = log.map(IntervalLog::begin);
     let origin = Origin { url: &url.shown, started_at: now(), instrument: calibrate::instrument() };
-    let progress = Progress::new(&spec);
-    let options = RunOptions { interval_log: log_file.as_mut().map(|file| file as &mut dyn Write) };
-    let output =
-        engine::run(&spec, options, &stop, &mut |interval| progress.show(interval)).map_err(|error| match error {
-            // What was asked for cannot be spoken: no server was asked.
-            LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
-            error => Failure::unreachable(error.to_string()),
-        })?;
+    let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
+    let options = RunOptions { histograms: log.is_some() };
+    let output = engine::run(&spec, options, &stop, &mut |passed| {
+        log.iter_mut().for_each(|log| log.add(&passed.second));
+        if seconds.add(&passed.second) {
+            progress.show(&passed.second.interval);
+        }
+    });
+    let output = output.map_err(|error| match error {
+        // What was asked for cannot be spoken: no server was asked.
+        LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
+        error => Failure::unreachable(error.to_string()),
+    })?;
     progress.finish();
-    let measured = output.measurement;
+    let (measured, seconds) = (output.measurement, seconds.end());
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
-    let document = || report::load_json(&spec, &validity, &measured, &origin);
+    let document = || report::load_json(&spec, &validity, &measured, &seconds, &origin);
     let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
-    print(args, &spec, &validity, &measured, &origin)?;
+    let loaded = Loaded { spec: &spec, validity: &validity, measured: &measured, seconds: &seconds };
+    print(args, &loaded, &origin)?;
     saved?;
     let connections = &measured.connections;
     if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
@@ -68,7 +75,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         let (error, why) = (connect_error(&spec, &measured), no_connection(&measured));
         say(format!("no connection to {address} in {attempts}{error}; {why}"));
     }
-    if let Some(error) = output.log_failure {
+    if let Some(error) = log.and_then(|log| log.end().err()) {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
     Ok(exit(&validity, &measured))
@@ -249,18 +256,21 @@ fn too_few_ports(connections: u32, sources: usize, first: u16, last: u16) -> Opt
     })
 }
 
-fn print(
-    args: &LoadArgs,
-    spec: &LoadSpec,
-    validity: &Validity,
-    measured: &Measurement,
-    origin: &Origin<'_>,
-) -> Result<(), Failure> {
+/// A load that was made, for the documents about it.
+struct Loaded<'a> {
+    spec: &'a LoadSpec,
+    validity: &'a Validity,
+    measured: &'a Measurement,
+    seconds: &'a [Interval],
+}
+
+fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<(), Failure> {
+    let Loaded { spec, validity, measured, seconds } = *loaded;
     let style = Style { verbose: args.verbose, ..style() };
     let text = match args.format {
-        LoadFormat::Json => report::load_json(spec, validity, measured, origin),
-        LoadFormat::Csv => report::load_csv(measured),
-        LoadFormat::Text => report::load_text(spec, validity, measured, origin.url, style),
+        LoadFormat::Json => report::load_json(spec, validity, measured, seconds, origin),
+        LoadFormat::Csv => report::load_csv(seconds),
+        LoadFormat::Text => report::load_text(spec, validity, measured, seconds, origin.url, style),
         LoadFormat::None => return Ok(()),
     };
     write_out(&text)
@@ -273,6 +283,32 @@ fn exit(validity: &Validity, measured: &Measurement) -> Exit {
         Exit::Unreachable
     } else {
         Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)
+    }
+}
+
+/// The seconds of a load, for the documents about it: 80 bytes each.
+struct Seconds(Vec<Interval>);
+
+/// Seconds for which memory is asked for ahead: a day.
+const MOST_SECONDS_AHEAD: u64 = 24 * 3600;
+
+impl Seconds {
+    /// Telling of them asks for no memory while the load runs, as far as its length is known.
+    fn of(spec: &LoadSpec) -> Self {
+        let seconds = spec.warm_up_ns.saturating_add(spec.window_ns()).div_ceil(NS_PER_S);
+        Self(Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD) as usize))
+    }
+
+    /// Adds one; false where it is none, but the time after the window.
+    fn add(&mut self, second: &LoadSecond) -> bool {
+        self.0.extend((!second.drain).then_some(second.interval));
+        !second.drain
+    }
+
+    /// All of them in order: a thread that was held up tells late.
+    fn end(mut self) -> Vec<Interval> {
+        self.0.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        self.0
     }
 }
 

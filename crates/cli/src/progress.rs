@@ -73,13 +73,14 @@ impl RunProgress {
     }
 
     /// Takes one event.
-    pub(crate) fn show(&mut self, event: &Event<'_>) {
+    pub(crate) fn show(&mut self, event: &Event) {
         match event {
+            Event::Begun { .. } | Event::Look { .. } => {}
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
             Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
-            Event::TrialStarted { spec, label, done, expected } => {
+            Event::TrialStarted { spec, label, done, expected, .. } => {
                 self.begin_block(spec.block);
                 self.label = stderr_text(label).replace('\n', " ");
                 self.drawing = self.drawing.take().or_else(|| keep_drawing(&self.bar));
@@ -87,7 +88,9 @@ impl RunProgress {
                 self.bar.set_position(*done as u64);
                 self.bar.set_message(format!("block {}: {}", spec.block, self.label));
             }
-            Event::Second { interval } => {
+            Event::Second { second, .. } if second.drain => {}
+            Event::Second { second, .. } => {
+                let interval = &second.interval;
                 let rate = interval.completed as f64 / interval.length_s.max(0.001);
                 let rate = ::report::format::number(rate);
                 self.bar.set_message(format!("block {}: {} · {rate} requests/s", self.block, self.label));

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 
 /// Builds what a plan launches, and says which target is being built.
 pub(crate) fn build(plan: &Draft, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
-    let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(&event));
+    let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(event));
     if let Some(why) = &prepared.prevented {
         return Err(Failure::usage(why));
     }
@@ -211,7 +211,7 @@ fn settle_rates(
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
     let settled =
-        lab::settle_rates(draft, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(&event));
+        lab::settle_rates(draft, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(event));
     settled.map_err(|error| match error {
         RateError::Interrupted => Failure::interrupted(error),
         RateError::Prevented(_) => Failure::usage(error),
@@ -265,7 +265,7 @@ pub(crate) fn conduct(
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let planner = BlockPlanner::new(&trial.plan);
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
-    let ended = session.run(&planner, stop, &mut |event| progress.show(&event));
+    let ended = session.run(&planner, stop, &mut |event| progress.show(event));
     progress.stop();
     let path = trial.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;

@@ -35,7 +35,7 @@ fn a_run_whose_file_may_not_grow_says_so_and_is_resumed() {
     // Room for the file that every target is given, and not for the record of so many launches.
     let lab = Lab::new().experiment(CLEAN_AND_SERIALISED.replace("200ms", "50ms").replace("blocks = 6", "blocks = 14"));
     let stopped = lab.bourdon_under(&["prlimit", "--fsize=66000"], &["run", FILE]).exits(2);
-    stopped.says(&["trials.jsonl: File too large", "raise the limit of a file's size (ulimit -f)", "then resume: "]);
+    stopped.says(&["events.jsonl: File too large", "raise the limit of a file's size (ulimit -f)", "then resume: "]);
     lab.nothing_is_left();
     let record = lab.record();
     assert!(record.lines() > 0, "what was measured is kept");

@@ -129,8 +129,10 @@ fn survived(live: &Record, cut: &Path) -> usize {
     assert!(cut.lines() >= promised, "{} of {promised} records are left", cut.lines());
     let text = cut.text("trials.jsonl");
     assert!(live.text("trials.jsonl").starts_with(whole(&text)), "a record was changed");
+    let told = cut.text("events.jsonl");
     for trial in cut.launches() {
         let id = trial["id"].as_str().unwrap();
+        assert!(told.contains(&format!("\"id\":\"{id}\"")), "{id} is recorded, and what was told of it is gone");
         for file in [format!("histograms/{id}.hlog"), format!("samples/{id}.csv"), format!("stderr/{id}.log")] {
             assert_eq!(cut.text(&file), live.text(&file), "{file} of a recorded trial");
         }

@@ -1,130 +1,151 @@
-//! Puts the seconds of all threads together, on the thread that waits for them.
+//! Puts the seconds of all threads together, on the thread that waits for them, and tells of each as it is complete.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{Interval, NS_PER_S};
+use model::{EncodedHistogram, Interval, LoadSecond, NS_PER_S};
 
-use crate::interval_log::IntervalLog;
-use crate::second::{Distributions, Felt, Second, add_to, histogram};
-use crate::summary::micros;
-
-/// Seconds for which memory is asked for ahead: a day.
-const MOST_SECONDS_AHEAD: usize = 24 * 3600;
+use crate::interval_log::Encoder;
+use crate::second::{Distributions, Felt, Second};
+use crate::steps::{Steps, quantiles};
 
 /// How many seconds the threads may be apart before one that has told nothing is no longer waited for.
 const SECONDS_APART: i64 = 2;
 
-/// A thread's full second, with the way back for the emptied one.
-pub(crate) struct Collector<'a> {
+/// A second that has passed, as it is told while the load runs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Passed {
+    /// When the window begins, on the engine's clock.
+    pub window_start_ns: u64,
+    /// What it was like. A thread that was held up may tell of it later, in another of the same second.
+    pub second: LoadSecond,
+}
+
+/// Collects full seconds and sends back emptied ones. It keeps none: what a load takes does not depend on how long it is.
+pub(crate) struct Collector {
     threads: usize,
     pub(crate) felt: Felt,
     pub(crate) whole: Distributions,
-    pending: BTreeMap<i64, Pending>,
-    pub(crate) intervals: Vec<Interval>,
-    log: Option<IntervalLog<'a>>,
+    pending: BTreeMap<(i64, bool), Pending>,
+    steps: Steps,
+    encoder: Option<Encoder>,
 }
 
-/// One second of which not all threads have told yet.
+/// One second of which not all threads have told yet: what they told so far, in the set of the first that did.
 struct Pending {
     told: usize,
-    interval: Interval,
-    felt: Histogram<u64>,
+    length_ns: u64,
+    second: Box<Second>,
 }
 
-impl<'a> Collector<'a> {
-    /// `seconds` is how many are expected, so that telling of them asks for no memory while the load runs.
-    pub(crate) fn new(threads: usize, felt: Felt, seconds: usize, log: Option<IntervalLog<'a>>) -> Self {
+impl Collector {
+    /// `step_s` is how many seconds a step of the course has, `encoded` whether seconds are told with their histograms.
+    pub(crate) fn new(felt: Felt, step_s: u64, threads: usize, encoded: bool) -> Self {
         Self {
             threads,
             felt,
             whole: Distributions::new(felt),
             pending: BTreeMap::new(),
-            intervals: Vec::with_capacity(seconds.min(MOST_SECONDS_AHEAD)),
-            log,
+            steps: Steps::new(step_s),
+            encoder: encoded.then(Encoder::new),
         }
     }
 
-    /// Takes seconds until every thread has gone, calling `progress` with each second that is complete.
+    /// Takes seconds until every thread has gone, calling `progress` with each that is complete.
     pub(crate) fn collect(
         &mut self,
         seconds: &Receiver<Box<Second>>,
         empty: &[Sender<Box<Second>>],
-        progress: &mut dyn FnMut(&Interval),
+        progress: &mut dyn FnMut(&Passed),
     ) {
-        for mut second in seconds {
-            self.take(&second, progress);
+        let mut give_back = |mut second: Box<Second>| {
             second.distributions.clear();
             // A thread that has gone needs no empty second.
             let _ = empty[second.thread].send(second);
+        };
+        for second in seconds {
+            self.take(second, &mut give_back, progress);
         }
         while let Some((_, pending)) = self.pending.pop_first() {
-            self.publish(pending, progress);
+            give_back(self.publish(pending, progress));
         }
-        // A thread that was held up over a whole second never told of it, which delayed that second to here.
-        self.intervals.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     }
 
-    fn take(&mut self, second: &Second, progress: &mut dyn FnMut(&Interval)) {
+    fn take(&mut self, second: Box<Second>, give_back: &mut dyn FnMut(Box<Second>), progress: &mut dyn FnMut(&Passed)) {
         if second.index >= 0 || second.drain {
             self.whole.add(&second.distributions);
-            self.write_log(second);
         }
-        if second.drain || second.end_ns <= second.start_ns {
-            return;
-        }
-        let felt = second.distributions.felt();
-        let pending = self.pending.entry(second.index).or_insert_with(|| Pending {
-            told: 0,
-            interval: Interval { at_s: second.index as f64, ..Interval::default() },
-            felt: histogram(),
-        });
-        pending.told += 1;
-        let interval = &mut pending.interval;
-        interval.length_s = interval.length_s.max((second.end_ns - second.start_ns) as f64 / NS_PER_S as f64);
-        interval.completed += second.completed;
-        interval.ok += second.ok;
-        interval.sent += second.sent;
-        interval.failed += second.failed;
-        add_to(&mut pending.felt, felt);
-        let complete = pending.told == self.threads;
+        let (key, length_ns) = ((second.index, second.drain), second.length_ns());
+        let told = match self.pending.get_mut(&key) {
+            Some(pending) => {
+                pending.told += 1;
+                pending.length_ns = pending.length_ns.max(length_ns);
+                pending.second.add(&second);
+                give_back(second);
+                pending.told
+            }
+            None => {
+                self.pending.insert(key, Pending { told: 1, length_ns, second });
+                1
+            }
+        };
+        let complete = told == self.threads;
         // A thread that has done its share, or was held up over a whole second, tells nothing of it.
         while let Some(oldest) = self.pending.first_entry()
-            && (complete && *oldest.key() == second.index || *oldest.key() < second.index - SECONDS_APART)
+            && (complete && *oldest.key() == key || oldest.key().0 < key.0 - SECONDS_APART)
         {
             let pending = oldest.remove();
-            self.publish(pending, progress);
+            give_back(self.publish(pending, progress));
         }
     }
 
-    fn publish(&mut self, pending: Pending, progress: &mut dyn FnMut(&Interval)) {
-        let Pending { mut interval, felt, .. } = pending;
-        if !felt.is_empty() {
-            interval.p50_us = Some(micros(felt.value_at_quantile(0.5)));
-            interval.p99_us = Some(micros(felt.value_at_quantile(0.99)));
-            interval.max_us = Some(micros(felt.max()));
+    /// Tells of a second; gives back the set in which it was.
+    fn publish(&mut self, pending: Pending, progress: &mut dyn FnMut(&Passed)) -> Box<Second> {
+        let Pending { length_ns, second, .. } = pending;
+        let felt = second.distributions.felt();
+        let (p50_us, p99_us, max_us) = quantiles(felt);
+        let interval = Interval {
+            at_s: second.index as f64,
+            length_s: length_ns.min(NS_PER_S) as f64 / NS_PER_S as f64,
+            completed: second.completed,
+            ok: second.ok,
+            sent: second.sent,
+            failed: second.failed,
+            p50_us,
+            p99_us,
+            max_us,
+        };
+        // A second that was over before it began has nothing in it, unless the window's end was moved into it.
+        if length_ns == 0 && interval.sent + interval.completed + interval.failed == 0 {
+            return second;
         }
-        progress(&interval);
-        self.intervals.push(interval);
+        if !second.drain {
+            self.steps.add(&interval, felt);
+        }
+        let histograms = self.encode(&second.distributions);
+        let told = LoadSecond { interval, drain: second.drain, histograms };
+        let mut passed = Passed { window_start_ns: second.window_start_ns, second: told };
+        progress(&passed);
+        if let Some(encoder) = &mut self.encoder {
+            encoder.take_back(&mut passed.second.histograms);
+        }
+        second
     }
 
-    fn write_log(&mut self, second: &Second) {
-        let Some(log) = &mut self.log else { return };
-        let start_ns = second.index.max(0) as u64 * NS_PER_S;
-        let length_ns = second.end_ns.saturating_sub(second.start_ns).min(NS_PER_S);
-        let distributions = &second.distributions;
-        log.add("service", start_ns, length_ns, &distributions.service);
-        log.add("first-byte", start_ns, length_ns, &distributions.first_byte);
-        let lateness = distributions.lateness.as_ref().map(|lateness| ("lateness", lateness));
-        let felt = distributions.felt.as_ref().map(|felt| (self.felt.tag(), felt));
-        for (tag, histogram) in felt.into_iter().chain(lateness) {
-            log.add(tag, start_ns, length_ns, histogram);
-        }
+    fn encode(&mut self, distributions: &Distributions) -> Vec<EncodedHistogram> {
+        let Some(encoder) = &mut self.encoder else { return Vec::new() };
+        let all: [(&str, Option<&Histogram<u64>>); 4] = [
+            ("service", Some(&distributions.service)),
+            ("first-byte", Some(&distributions.first_byte)),
+            (self.felt.tag(), distributions.felt.as_ref()),
+            ("lateness", distributions.lateness.as_ref()),
+        ];
+        all.into_iter().filter_map(|(tag, histogram)| encoder.encode(tag, histogram?)).collect()
     }
 
-    /// Ends the interval log; gives why it is not whole, if it is not.
-    pub(crate) fn end_log(self) -> Option<std::io::Error> {
-        self.log.and_then(IntervalLog::end)
+    /// The course of the load, and the distributions of all its replies.
+    pub(crate) fn end(self) -> (Vec<Interval>, Distributions) {
+        (self.steps.end(), self.whole)
     }
 }

@@ -1,93 +1,137 @@
+use std::fmt::Write as _;
 use std::io::Write;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
+use hdrhistogram::serialization::interval_log::IntervalLogWriterBuilder;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use model::{EncodedHistogram, LoadSecond};
 
 use crate::second::TICK_NS;
 
 const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
 
+/// Encodes histograms. What it needs is kept from one to the next: what is asked for anew each second leaves holes, and
+/// memory grows.
+pub(crate) struct Encoder {
+    serializer: V2DeflateSerializer,
+    bytes: Vec<u8>,
+    spare: Vec<EncodedHistogram>,
+}
+
+impl Encoder {
+    pub(crate) fn new() -> Self {
+        Self { serializer: V2DeflateSerializer::new(), bytes: Vec::new(), spare: Vec::new() }
+    }
+
+    /// A histogram under its tag; none of an empty one.
+    pub(crate) fn encode(&mut self, tag: &str, histogram: &Histogram<u64>) -> Option<EncodedHistogram> {
+        if histogram.is_empty() {
+            return None;
+        }
+        self.bytes.clear();
+        // Writing to memory cannot fail, and the histogram's bounds are the format's.
+        let _ = self.serializer.serialize(histogram, &mut self.bytes);
+        let mut encoded = self.spare.pop().unwrap_or_default();
+        encoded.tag.clear();
+        encoded.tag.push_str(tag);
+        encoded.max = histogram.max();
+        encoded.data.clear();
+        STANDARD.encode_string(&self.bytes, &mut encoded.data);
+        Some(encoded)
+    }
+
+    /// Takes back what is not needed any more.
+    pub(crate) fn take_back(&mut self, used: &mut Vec<EncodedHistogram>) {
+        self.spare.append(used);
+    }
+}
+
 /// Writes per-second histograms in the HdrHistogram V2 interval-log format (deflate, base64), each as it comes, so that
 /// a long load needs no more memory than a short one. Values are in units of 100 ns; the maximum column is in
 /// milliseconds.
-pub(crate) struct IntervalLog<'a> {
-    to: &'a mut dyn Write,
+#[derive(Debug)]
+pub struct IntervalLog<W> {
+    to: W,
     /// The first failure; nothing is written after it.
     failure: Option<std::io::Error>,
-    /// Kept from line to line: what is asked for anew each second leaves holes, and memory grows.
-    serializer: V2DeflateSerializer,
-    text: Vec<u8>,
+    line: String,
 }
 
-impl<'a> IntervalLog<'a> {
-    pub(crate) fn new(to: &'a mut dyn Write, started_at: SystemTime) -> Self {
+impl<W: Write> IntervalLog<W> {
+    /// Begins a log of a load that starts now.
+    pub fn begin(to: W) -> Self {
+        Self::new(to, SystemTime::now())
+    }
+
+    /// Begins a log of a load that started then.
+    pub fn new(to: W, started_at: SystemTime) -> Self {
+        let mut header = Vec::new();
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("values in units of 100 ns").with_start_time(started_at);
-        let mut log = Self { to, failure: None, serializer: V2DeflateSerializer::new(), text: Vec::new() };
-        log.encode(builder, |_| {});
-        log.put(|_| true);
+        builder.with_max_value_divisor(TICKS_PER_MS);
+        // Writing to memory cannot fail.
+        let _ = builder.begin_log_with(&mut header, &mut V2DeflateSerializer::new());
+        let mut log = Self { to, failure: None, line: String::new() };
+        log.failure = log.to.write_all(&header).err();
         log
     }
 
-    /// Adds one histogram under a tag; `start_ns` is since the log's start.
-    pub(crate) fn add(&mut self, tag: &str, start_ns: u64, length_ns: u64, histogram: &Histogram<u64>) {
-        if histogram.is_empty() {
+    /// Adds what a second of the window saw, a line for each histogram. The warm-up is not logged.
+    pub fn add(&mut self, second: &LoadSecond) {
+        if !second.is_measured() {
             return;
         }
-        let (start, length) = (Duration::from_nanos(start_ns), Duration::from_nanos(length_ns));
-        self.encode(IntervalLogWriterBuilder::new(), |writer| {
-            // Writing to memory cannot fail, and the histogram's bounds are the format's.
-            let _ = writer.write_histogram(histogram, start, length, Tag::new(tag));
-        });
-        // The writer begins every log with its header, which this one already has.
-        self.put(|line| line.starts_with(b"Tag="));
-    }
-
-    /// Leaves what `body` writes, after a header, in `text`.
-    fn encode(&mut self, mut builder: IntervalLogWriterBuilder, body: impl FnOnce(&mut Writer<'_, '_>)) {
-        self.text.clear();
-        builder.with_max_value_divisor(TICKS_PER_MS);
-        if let Ok(mut writer) = builder.begin_log_with(&mut self.text, &mut self.serializer) {
-            body(&mut writer);
-        }
-    }
-
-    /// Writes the lines of `text` that are wanted.
-    fn put(&mut self, wanted: impl Fn(&[u8]) -> bool) {
-        for line in self.text.split_inclusive(|byte| *byte == b'\n').filter(|line| wanted(line)) {
-            if self.failure.is_none() {
-                self.failure = self.to.write_all(line).err();
+        let (start_s, length_s) = (second.interval.at_s.max(0.0), second.interval.length_s.min(1.0));
+        for EncodedHistogram { tag, max, data } in &second.histograms {
+            if self.failure.is_some() {
+                return;
             }
+            self.line.clear();
+            let max_ms = *max as f64 / TICKS_PER_MS;
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.line, "Tag={tag},{start_s:.3},{length_s:.3},{max_ms:.3},{data}");
+            self.failure = self.to.write_all(self.line.as_bytes()).err();
         }
     }
 
-    /// Ends the log; gives why it is not whole, if it is not.
-    pub(crate) fn end(self) -> Option<std::io::Error> {
-        self.failure.or(self.to.flush().err())
+    /// Ends the log.
+    ///
+    /// # Errors
+    /// Why it is not whole.
+    pub fn end(mut self) -> std::io::Result<W> {
+        self.failure.map_or_else(|| self.to.flush(), Err)?;
+        Ok(self.to)
     }
 }
-
-type Writer<'a, 'b> = IntervalLogWriter<'a, 'b, Vec<u8>, V2DeflateSerializer>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::second::{histogram, record};
     use hdrhistogram::serialization::Deserializer;
-    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
+    use model::Interval;
+    use std::time::Duration;
+
+    fn second(at_s: f64, length_s: f64, histograms: impl IntoIterator<Item = EncodedHistogram>) -> LoadSecond {
+        let interval = Interval { at_s, length_s, ..Interval::default() };
+        LoadSecond { interval, drain: false, histograms: histograms.into_iter().collect() }
+    }
 
     #[test]
     fn what_is_written_is_read_back() {
         let mut one = histogram();
         (1..=1000).for_each(|us| record(&mut one, us * 1000));
-        let mut bytes = Vec::new();
-        let mut log = IntervalLog::new(&mut bytes, SystemTime::UNIX_EPOCH);
-        log.add("service", 0, 1_000_000_000, &one);
-        log.add("service", 1_000_000_000, 500_000_000, &histogram());
-        log.add("lateness", 1_000_000_000, 500_000_000, &one);
-        assert!(log.end().is_none());
+        let mut encoder = Encoder::new();
+        let mut log = IntervalLog::new(Vec::new(), SystemTime::UNIX_EPOCH);
+        log.add(&second(-1.0, 1.0, encoder.encode("service", &one)));
+        log.add(&second(0.0, 1.0, encoder.encode("service", &one)));
+        log.add(&second(1.0, 0.5, encoder.encode("service", &histogram())));
+        log.add(&second(1.0, 0.5, encoder.encode("lateness", &one)));
+        let bytes = log.end().unwrap();
         let entries: Vec<_> = IntervalLogIterator::new(&bytes).map(Result::unwrap).collect();
         let intervals: Vec<_> = entries
             .iter()
@@ -96,11 +140,11 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(intervals.len(), 2, "an empty histogram has no line");
+        assert_eq!(intervals.len(), 2, "an empty histogram has no line, and the warm-up none");
         assert_eq!(intervals[1].tag(), Tag::new("lateness"));
         assert_eq!(intervals[1].duration(), Duration::from_millis(500));
-        use base64::Engine;
-        let encoded = base64::engine::general_purpose::STANDARD.decode(intervals[0].encoded_histogram()).unwrap();
+        assert!((intervals[1].max() - 1.0).abs() < 0.01, "{}", intervals[1].max());
+        let encoded = STANDARD.decode(intervals[0].encoded_histogram()).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
         assert_eq!(read, one);
     }
@@ -108,8 +152,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_and_ends_the_writing() {
         let mut small = [0u8; 10];
-        let mut room = &mut small[..];
-        let log = IntervalLog::new(&mut room, SystemTime::UNIX_EPOCH);
-        assert_eq!(log.end().unwrap().kind(), std::io::ErrorKind::WriteZero);
+        let log = IntervalLog::new(&mut small[..], SystemTime::UNIX_EPOCH);
+        assert_eq!(log.end().unwrap_err().kind(), std::io::ErrorKind::WriteZero);
     }
 }

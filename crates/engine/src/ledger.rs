@@ -137,7 +137,7 @@ impl Ledger {
     fn begin_second(&mut self, now_ns: u64) {
         let since_start = now_ns as i64 - self.window.start_ns as i64;
         let index = since_start.div_euclid(NS_PER_S as i64);
-        self.second.begin(index, now_ns, now_ns >= self.window.end_ns);
+        self.second.begin(index, now_ns, self.window.start_ns, now_ns >= self.window.end_ns);
         let natural = (self.window.start_ns as i64 + (index + 1) * NS_PER_S as i64) as u64;
         self.second_end_ns = if now_ns < self.window.end_ns { natural.min(self.window.end_ns) } else { u64::MAX };
     }

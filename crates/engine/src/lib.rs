@@ -22,6 +22,7 @@ mod schedule;
 mod second;
 pub mod simulation;
 mod standstill;
+mod steps;
 mod summary;
 mod tcp;
 mod tls;
@@ -30,7 +31,9 @@ mod worker;
 
 pub use calibration::{clock_precision, sleep_error};
 pub use clock::MonotonicClock;
+pub use collector::Passed;
 pub use http1::{Advance, HeadCache, MAX_HEAD_BYTES, ReplyReader};
+pub use interval_log::IntervalLog;
 pub use ports::local_port_range;
 pub use protocol::Reply;
 pub use run::{LoadError, LoadOutput, RunOptions, prepare_thread, run};

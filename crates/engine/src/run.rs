@@ -1,20 +1,17 @@
 //! Starts the threads of a load, lets them begin together, and puts together what they bring home.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::SystemTime;
 
-use model::{Clock, Extent, Interval, LoadSpec, Measurement, NS_PER_S};
+use model::{Clock, LoadSpec, Measurement};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
-use crate::collector::Collector;
+use crate::collector::{Collector, Passed};
 use crate::demand::Demand;
 use crate::http1::Http1;
-use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::part::Part;
 use crate::protocol::Protocol;
@@ -50,10 +47,10 @@ pub enum LoadError {
 }
 
 /// What a load may be asked for beyond its figures.
-#[derive(Default)]
-pub struct RunOptions<'a> {
-    /// Where per-second histograms go in the HdrHistogram interval-log format, each as its second ends.
-    pub interval_log: Option<&'a mut dyn Write>,
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunOptions {
+    /// Whether each second is told with its histograms.
+    pub histograms: bool,
 }
 
 /// What a load brings home.
@@ -61,8 +58,6 @@ pub struct RunOptions<'a> {
 pub struct LoadOutput {
     /// The figures.
     pub measurement: Measurement,
-    /// Why the interval log is not whole, if it is not.
-    pub log_failure: Option<std::io::Error>,
     /// When the window began, on the engine's clock.
     pub window_start_ns: u64,
     /// When it ended.
@@ -70,15 +65,15 @@ pub struct LoadOutput {
 }
 
 /// Makes the load that `spec` describes and measures it. Setting `stop` ends it early; what was measured is kept.
-/// `progress` is called once for each second that has passed.
+/// `progress` is called once for each second that has passed, and for the time after the window.
 ///
 /// # Errors
 /// When the generator itself cannot run; whatever the server does is a result.
 pub fn run(
     spec: &LoadSpec,
-    options: RunOptions<'_>,
+    options: RunOptions,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     run_speaking(Http1::new, spec, options, stop, progress)
 }
@@ -87,14 +82,14 @@ pub fn run(
 pub(crate) fn run_speaking<'a, P: Protocol>(
     speak: fn(&'a LoadSpec, u32) -> P,
     spec: &'a LoadSpec,
-    options: RunOptions<'_>,
+    options: RunOptions,
     stop: &'a AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     let secure = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     let start = Start::new(spec.threads);
     let (full, seconds) = mpsc::channel();
-    let mut collector = collector(spec, options);
+    let mut collector = Collector::new(Felt::of(spec), spec.step_s(), spec.threads as usize, options.histograms);
     let results: Result<Vec<Part>, LoadError> = std::thread::scope(|scope| {
         let (mut handles, mut empties, mut refused) = (Vec::new(), Vec::new(), None);
         for thread in 0..spec.threads {
@@ -125,16 +120,6 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
         refused.map_or(all, Err)
     });
     Ok(conclude(results?, collector, stop.load(Ordering::Relaxed)))
-}
-
-fn collector<'a>(spec: &LoadSpec, options: RunOptions<'a>) -> Collector<'a> {
-    let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::now()));
-    let length_ns = match spec.extent {
-        Extent::Window(ns) => ns,
-        Extent::Requests { within_ns, .. } => within_ns.unwrap_or(0),
-    };
-    let seconds = spec.warm_up_ns.saturating_add(length_ns).div_ceil(NS_PER_S) as usize;
-    Collector::new(spec.threads as usize, Felt::of(spec), seconds, log)
 }
 
 /// The common start of all threads.
@@ -246,15 +231,16 @@ fn own_cpu(cpus: &[u32], thread: u32) -> &[u32] {
 }
 
 /// Puts together what the threads bring home.
-pub(crate) fn conclude(parts: Vec<Part>, mut collector: Collector<'_>, interrupted: bool) -> LoadOutput {
+pub(crate) fn conclude(parts: Vec<Part>, collector: Collector, interrupted: bool) -> LoadOutput {
     let together = |mut whole: Part, part: Part| {
         whole.merge(part);
         whole
     };
     let mut whole = parts.into_iter().reduce(together).expect("a load has a thread");
+    let (steps, distributions) = collector.end();
     // The threads have handed theirs over, second by second.
-    std::mem::swap(&mut whole.distributions, &mut collector.whole);
+    whole.distributions = distributions;
     let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
-    let measurement = Measurement { interrupted, intervals: collector.intervals.clone(), ..whole.summarise() };
-    LoadOutput { measurement, log_failure: collector.end_log(), window_start_ns, window_end_ns }
+    let measurement = Measurement { interrupted, steps, ..whole.summarise() };
+    LoadOutput { measurement, window_start_ns, window_end_ns }
 }

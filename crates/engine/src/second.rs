@@ -116,6 +116,8 @@ pub(crate) struct Second {
     pub(crate) thread: usize,
     /// Seconds since the window's start, negative during warm-up.
     pub(crate) index: i64,
+    /// When the window begins.
+    pub(crate) window_start_ns: u64,
     /// When it began, which for the first one is in its middle.
     pub(crate) start_ns: u64,
     /// When it ended, before its time if the load did.
@@ -135,6 +137,7 @@ impl Second {
         Self {
             thread,
             index: 0,
+            window_start_ns: 0,
             start_ns: 0,
             end_ns: 0,
             drain: false,
@@ -147,9 +150,23 @@ impl Second {
     }
 
     /// Takes an emptied one for second `index`; the collector has cleared its distributions.
-    pub(crate) fn begin(&mut self, index: i64, start_ns: u64, drain: bool) {
-        (self.index, self.start_ns, self.drain) = (index, start_ns, drain);
+    pub(crate) fn begin(&mut self, index: i64, start_ns: u64, window_start_ns: u64, drain: bool) {
+        (self.index, self.start_ns, self.window_start_ns, self.drain) = (index, start_ns, window_start_ns, drain);
         (self.completed, self.ok, self.sent, self.failed) = (0, 0, 0, 0);
+    }
+
+    /// How long it lasted.
+    pub(crate) fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Adds what another thread saw in it.
+    pub(crate) fn add(&mut self, other: &Second) {
+        self.completed += other.completed;
+        self.ok += other.ok;
+        self.sent += other.sent;
+        self.failed += other.failed;
+        self.distributions.add(&other.distributions);
     }
 }
 

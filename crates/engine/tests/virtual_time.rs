@@ -3,10 +3,12 @@
 
 mod support;
 
+use std::time::SystemTime;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use engine::simulation::{SimulatedServer, simulate};
-use engine::{LoadOutput, RunOptions};
+use engine::{IntervalLog, LoadOutput, RunOptions};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry, Tag};
@@ -23,9 +25,9 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 fn stalled(connections: u32) -> (LoadOutput, Vec<u8>, Vec<f64>) {
     let (from, length) = (3 * NS_PER_S, NS_PER_S);
     let server = SimulatedServer { stall: Some((from, length)), ..hello(MS / 10) };
-    let mut log = Vec::new();
-    let options = RunOptions { interval_log: Some(&mut log) };
-    let output = simulate(&spec(open(1000.0), connections, 10 * NS_PER_S), server, options, &mut |_| {}).unwrap();
+    let mut log = IntervalLog::new(Vec::new(), SystemTime::UNIX_EPOCH);
+    let (spec, options) = (spec(open(1000.0), connections, 10 * NS_PER_S), RunOptions { histograms: true });
+    let output = simulate(&spec, server, options, &mut |passed| log.add(&passed.second)).unwrap();
     checked(output.measurement.clone());
     let mut expected: Vec<f64> = (0..10_000u64)
         .map(|n| n * MS)
@@ -33,7 +35,7 @@ fn stalled(connections: u32) -> (LoadOutput, Vec<u8>, Vec<f64>) {
         .map(|ns| ns as f64 / 1e3)
         .collect();
     expected.sort_by(f64::total_cmp);
-    (output, log, expected)
+    (output, log.end().unwrap(), expected)
 }
 
 #[test]
@@ -203,8 +205,8 @@ fn warm_up_is_in_no_book_and_no_histogram() {
     let response = measured.latency_us.response.unwrap();
     assert_eq!(response.count, 3000);
     assert!(response.max.unwrap() < 2000.0, "the stall lay in the warm-up: {response:?}");
-    let at: Vec<f64> = measured.intervals.iter().map(|interval| interval.at_s).collect();
-    assert_eq!(at, [-2.0, -1.0, 0.0, 1.0, 2.0]);
+    let at: Vec<(f64, f64)> = measured.steps.iter().map(|step| (step.at_s, step.length_s)).collect();
+    assert_eq!(at, [(-2.0, 2.0), (0.0, 1.0), (1.0, 1.0), (2.0, 1.0)], "the warm-up is one step");
 }
 
 #[test]

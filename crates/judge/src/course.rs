@@ -23,41 +23,59 @@ pub struct Went {
 /// Classifies a launch by its throughput, its p99, and the target's CPU per request and memory, second by second; the
 /// worst of them counts. None where the window has too few whole seconds.
 pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -> Option<Went> {
-    let seconds = whole_seconds(measured);
+    let seconds = whole_steps(measured);
     if seconds.len() < COURSE_SECONDS {
         return None;
     }
+    let step_s = step_s(measured);
     let rates: Vec<f64> = seconds.iter().map(|second| second.ok as f64 / second.length_s).collect();
-    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, better: Better::More }.classify(&rates);
+    let by_rate =
+        Series { name: "requests/s", change: THROUGHPUT_CHANGE, better: Better::More, step_s }.classify(&rates);
     let tails: Option<Vec<f64>> = seconds.iter().map(|second| second.p99_us.map(|us| us / 1e3)).collect();
-    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, better: Better::Less };
+    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, better: Better::Less, step_s };
     let by_tail = tails.and_then(|tails| by_tail.classify(&tails));
     let seen = observed.map_or(&[][..], |seen| &seen.seconds);
-    by_rate.into_iter().chain(by_tail).chain(by_cpu(&seconds, seen)).chain(by_memory(seen)).reduce(worse)
+    by_rate
+        .into_iter()
+        .chain(by_tail)
+        .chain(by_cpu(&seconds, seen, step_s))
+        .chain(by_memory(seen, step_s))
+        .reduce(worse)
 }
 
 /// By CPU per request: CPU alone would follow throughput.
-fn by_cpu(seconds: &[&Interval], seen: &[ObservedSecond]) -> Option<Went> {
+fn by_cpu(seconds: &[&Interval], seen: &[ObservedSecond], step_s: f64) -> Option<Went> {
     if seen.len() < COURSE_SECONDS || seen.iter().any(|second| second.cpu_s < CPU_TO_CLASSIFY_S) {
         return None;
     }
     let costs: Vec<f64> =
         seconds.iter().zip(seen).map(|(second, seen)| 1e6 * seen.cpu_s / second.ok.max(1) as f64).collect();
-    Series { name: "µs of CPU a request", change: CPU_CHANGE, better: Better::Less }.classify(&costs)
+    Series { name: "µs of CPU a request", change: CPU_CHANGE, better: Better::Less, step_s }.classify(&costs)
 }
 
-fn by_memory(seen: &[ObservedSecond]) -> Option<Went> {
+fn by_memory(seen: &[ObservedSecond], step_s: f64) -> Option<Went> {
     if seen.len() < COURSE_SECONDS {
         return None;
     }
     let mebibytes: Vec<f64> = seen.iter().map(|second| second.memory_bytes as f64 / f64::from(1 << 20)).collect();
-    Series { name: "MiB of memory", change: MEMORY_CHANGE, better: Better::Neither }.classify(&mebibytes)
+    Series { name: "MiB of memory", change: MEMORY_CHANGE, better: Better::Neither, step_s }.classify(&mebibytes)
 }
 
-/// The whole seconds inside the window; the warm-up before it is not measured, the last one may be cut short.
-fn whole_seconds(measured: &Measurement) -> Vec<&Interval> {
-    let inside = |second: &&Interval| second.at_s >= 0.0 && second.at_s + second.length_s <= measured.window_s + 0.01;
-    measured.intervals.iter().filter(inside).filter(|second| second.length_s > 0.99).collect()
+/// The whole steps inside the window; the warm-up before it is not measured, the last one may be cut short.
+fn whole_steps(measured: &Measurement) -> Vec<&Interval> {
+    let inside = |step: &&Interval| step.at_s >= 0.0 && step.at_s + step.length_s <= measured.window_s + 0.01;
+    measured.steps.iter().filter(inside).filter(|step| is_whole(step, measured)).collect()
+}
+
+/// Whether a step is as long as the others of its window.
+pub(crate) fn is_whole(step: &Interval, measured: &Measurement) -> bool {
+    step.length_s > step_s(measured) - 0.01
+}
+
+/// How many seconds a step of the window has: one, unless the window has many.
+fn step_s(measured: &Measurement) -> f64 {
+    let window = measured.steps.iter().filter(|step| step.at_s >= 0.0);
+    window.map(|step| step.length_s).fold(1.0, f64::max).round()
 }
 
 /// The worse course; of two alike the one that settles later.
@@ -66,12 +84,14 @@ fn worse(one: Went, other: Went) -> Went {
     if key(&other) > key(&one) { other } else { one }
 }
 
-/// One figure, second by second.
+/// One figure, step by step.
 struct Series {
     name: &'static str,
     /// Relative change below which two levels are the same.
     change: f64,
     better: Better,
+    /// Seconds of a step.
+    step_s: f64,
 }
 
 /// Which of two levels is the better one.
@@ -101,7 +121,11 @@ impl Series {
             None => Course::WarmUp,
         };
         let steady = matches!(course, Course::Flat | Course::WarmUp);
-        Some(Went { course, steady_from_s: steady.then_some(last.from as f64), text: self.words(&levels) })
+        Some(Went {
+            course,
+            steady_from_s: steady.then_some(last.from as f64 * self.step_s),
+            text: self.words(&levels),
+        })
     }
 
     /// The levels between change points, those merged that differ by less than matters.
@@ -135,13 +159,14 @@ impl Series {
     }
 
     fn words(&self, levels: &[Level]) -> String {
-        let level = |level: &Level| format!("{} from second {}", figure(level.mean), level.from);
+        let second = |level: &Level| level.from as f64 * self.step_s;
+        let level = |level: &Level| format!("{} from second {}", figure(level.mean), second(level));
         let words: Vec<String> = levels.iter().map(level).collect();
         format!("{}: {}", self.name, words.join(", "))
     }
 }
 
-/// A stretch of seconds at one level.
+/// A stretch of steps at one level.
 struct Level {
     from: usize,
     mean: f64,
@@ -168,7 +193,7 @@ pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
 /// Ok replies a second over the steady part; none where there is none.
 pub(crate) fn steady_throughput(went: &Went, measured: &Measurement) -> Option<f64> {
     let from = went.steady_from_s?;
-    let seconds = whole_seconds(measured);
+    let seconds = whole_steps(measured);
     let rates: Vec<f64> =
         seconds.iter().filter(|second| second.at_s >= from - 0.01).map(|s| s.ok as f64 / s.length_s).collect();
     mean(&rates)
@@ -190,8 +215,8 @@ mod tests {
             p99_us: Some(p99_ms * 1e3 * noise()),
             ..Interval::default()
         };
-        let intervals = levels.iter().enumerate().map(second).collect();
-        Measurement { window_s: levels.len() as f64, intervals, ..Measurement::default() }
+        let steps = levels.iter().enumerate().map(second).collect();
+        Measurement { window_s: levels.len() as f64, steps, ..Measurement::default() }
     }
 
     fn course(levels: &[(f64, f64)]) -> (Course, Option<f64>) {

@@ -53,7 +53,7 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
 /// connection that is refused is tried again ever more seldom. The generator's own standstills are no silence of the
 /// server's, and what merely waits for a slow handler fails in no way.
 fn stopped(load: &Measurement) -> Option<f64> {
-    let window: Vec<_> = load.intervals.iter().filter(|second| second.at_s >= 0.0).collect();
+    let window: Vec<_> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
     let last = window.iter().rposition(|second| second.completed > 0)?;
     let (served, silent) = window.split_at(last + 1);
     let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
@@ -148,7 +148,7 @@ mod tests {
             let (completed, failed) = if at < 3 { (1_000, 0) } else { (0, failed_each) };
             Interval { at_s: at as f64, length_s: 1.0, completed, failed, ..Interval::default() }
         };
-        Measurement { intervals: (0..10).map(second).collect(), ..failed(0.002) }
+        Measurement { steps: (0..10).map(second).collect(), ..failed(0.002) }
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
         frozen.standstills = Some(Standstills { sum_s: 6.5, ..Standstills::default() });
         assert_eq!(of(&frozen).stopped_at_s, None, "the generator's own");
         let mut seldom = died(5);
-        seldom.intervals.iter_mut().for_each(|second| second.completed = second.completed.min(1));
+        seldom.steps.iter_mut().for_each(|second| second.completed = second.completed.min(1));
         assert_eq!(of(&seldom).stopped_at_s, None, "seven replies may be missing by chance");
         let mut back = died(5);
-        back.intervals[9].completed = 1;
+        back.steps[9].completed = 1;
         assert_eq!(of(&back).stopped_at_s, None, "it came back");
     }
 
@@ -194,7 +194,7 @@ mod tests {
         let session = Session::new().cell("a", 100.0).cell("b", 120.0);
         let mut records = session.records();
         let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
-        of_b.measurement.as_mut().expect("it was measured").intervals = died(1).intervals;
+        of_b.measurement.as_mut().expect("it was measured").steps = died(1).steps;
         let analysis = session.analyse_these(&records);
         let stopped: Vec<Option<f64>> = analysis.cells.iter().map(|cell| cell.failing.stopped_at_s).collect();
         assert_eq!((stopped, is_bad_run(analysis)), (vec![None, Some(3.0)], true));

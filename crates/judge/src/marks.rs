@@ -124,7 +124,7 @@ pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
     let silently = [failed(Failure::ClosedBeforeReply), failed(Failure::ResetBeforeReply)]
         .into_iter()
         .fold(counts.closed_idle, u64::saturating_add);
-    let seconds: u64 = measured.intervals.iter().fold(0, |sum, second| sum.saturating_add(second.completed));
+    let seconds: u64 = measured.steps.iter().fold(0, |sum, second| sum.saturating_add(second.completed));
     let replies = seconds.max(measured.in_window.completed);
     let again = counts.opened.saturating_sub(asked.load.connections.into());
     let is_servers =

@@ -85,18 +85,20 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Resu
 /// # Errors
 /// When it cannot be read, has another schema or is not what it should be.
 pub fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, LabError> {
-    from_json(&read(path)?, schema, path, 1)
+    from_json(&read(path)?, &[schema], path, 1)
 }
 
-/// A document in JSON, which was read from a line of a file.
+/// A document in JSON of one of these schemas, the newest first, which was read from a line of a file.
 pub(crate) fn from_json<T: DeserializeOwned>(
     bytes: &[u8],
-    schema: &'static str,
+    schemas: &[&'static str],
     path: &Path,
     line: usize,
 ) -> Result<T, LabError> {
     let head: Head<String> = serde_json::from_slice(bytes).map_err(|error| content(path, line, error))?;
-    check_schema(&head.schema, schema).map_err(|error| content(path, line, error))?;
+    if !schemas.contains(&head.schema.as_str()) {
+        check_schema(&head.schema, schemas[0]).map_err(|error| content(path, line, error))?;
+    }
     serde_json::from_slice(bytes).map_err(|error| content(path, line, error))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -16,11 +16,40 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 /// When it cannot be written; nothing is left behind then. Something other than a file (a folder, `/dev/null`) is left
 /// as it is.
 pub fn write_durably(path: &Path, content: &[u8]) -> Result<()> {
-    let mut unfinished = unfinished(path)?;
-    unfinished.as_file_mut().write_all(content)?;
-    unfinished.as_file().sync_all()?;
-    unfinished.persist(path).map_err(|failed| failed.error)?;
-    sync_folder(folder_of(path))
+    let mut growing = Growing::begin(path)?;
+    growing.write_all(content)?;
+    growing.finish()
+}
+
+/// A file that is written bit by bit, and has its name only once it is whole. It goes unless it is finished.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    file: NamedTempFile<File>,
+    path: PathBuf,
+}
+
+impl Growing {
+    /// Begins one beside where it is to be.
+    pub(crate) fn begin(path: &Path) -> Result<Self> {
+        Ok(Self { file: unfinished(path)?, path: path.to_owned() })
+    }
+
+    /// Gives it its name, for good.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist(&self.path).map_err(|failed| failed.error)?;
+        sync_folder(folder_of(&self.path))
+    }
+}
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.file.as_file_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Whether [`write_durably`] could write this file now; leaves nothing behind.

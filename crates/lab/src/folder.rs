@@ -2,13 +2,14 @@
 //! `--resume` continues.
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{BufRead, BufReader, Error, Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Draft, ENVIRONMENT_SCHEMA, Environment, PLAN_SCHEMA, Plan, TRIAL_SCHEMA, TrialRecord};
+use model::{
+    Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMA, Plan, Sample, TRIAL_SCHEMAS, TrialRecord,
+};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -16,12 +17,16 @@ use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml
 use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
 use crate::held::{Held, sweep};
+use crate::journal::Journal;
+use crate::lines::Lines;
+use crate::trace::Trace;
 
 const PLAN: &str = "plan.toml";
 const ENVIRONMENT: &str = "environment.json";
 const TRIALS: &str = "trials.jsonl";
 
-/// Bytes of a trial's line at most: a day's trial has some 20 MB. A damaged file must not fill the memory.
+/// Bytes of a trial's line at most: a day's trial of the first version has some 20 MB. A damaged file must not fill the
+/// memory.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How often a record that somebody holds is asked for, and how long it takes until the next time: a second in all.
@@ -56,24 +61,23 @@ impl RunRecord {
     }
 }
 
-/// What is kept of a trial beside its record; empty where there is none.
+/// What is kept of a trial beside its record once it has ended; empty where there is none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Kept {
-    /// Its histograms, second by second.
-    pub interval_log: Vec<u8>,
     /// Its CPU profile as the target gave it.
     pub profile: Vec<u8>,
     /// What `perf` told of it instead, gzipped.
     pub perf: Vec<u8>,
-    /// Its samples, as CSV.
-    pub samples: String,
 }
 
 /// A run folder that is being written. Only one bourdon can hold it.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    trials: Trials,
+    trials: Lines,
+    events: Journal,
+    /// What is written of the trials of a launch while it runs.
+    traces: Vec<Trace>,
 }
 
 impl RunFolder {
@@ -86,8 +90,9 @@ impl RunFolder {
         create_folder_durably(runs).map_err(LabError::file(runs))?;
         sweep(runs, |name| name.starts_with(UNFINISHED), |abandoned| drop(std::fs::remove_dir_all(abandoned)));
         let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
-        let trials = furnish(unfinished.path(), plan, environment)?;
-        Ok(Self { path: claim_name(unfinished.path(), runs, name)?, trials })
+        let (trials, events) = furnish(unfinished.path(), plan, environment)?;
+        let path = claim_name(unfinished.path(), runs, name)?;
+        Ok(Self { events: events.at(&path), path, trials, traces: Vec::new() })
     }
 
     /// Opens a recorded run to resume it.
@@ -105,7 +110,8 @@ impl RunFolder {
             trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
         }
         remove_unfinished(path);
-        let folder = Self { path: path.to_owned(), trials: Trials { file: trials, bytes: recorded.whole_bytes } };
+        let trials = Lines::new(trials, recorded.whole_bytes);
+        let folder = Self { path: path.to_owned(), trials, events: Journal::open(path)?, traces: Vec::new() };
         Ok((folder, RunRecord { plan, environment, trials: recorded.trials }))
     }
 
@@ -133,11 +139,46 @@ impl RunFolder {
         write_toml(&self.path.join(PLAN), plan)
     }
 
-    /// Adds a trial that has ended, as one line in one write. Once this returns, a power cut does not undo it.
+    /// Tells what happens, in a line of `events.jsonl`. Where that fails it is said with the next trial that is recorded.
+    pub fn tell(&mut self, event: &Event) {
+        self.events.tell(event);
+    }
+
+    /// Writes down a second of a trial's load.
+    pub(crate) fn second(&mut self, trial: &str, second: &LoadSecond) {
+        self.trace(trial).second(second);
+    }
+
+    /// Writes down samples of a trial's target; times count from `start_ns`.
+    pub(crate) fn samples(&mut self, trial: &str, samples: &[Sample], start_ns: u64) {
+        self.trace(trial).samples(samples, start_ns);
+    }
+
+    fn trace(&mut self, trial: &str) -> &mut Trace {
+        let place = self.traces.iter().position(|trace| trace.trial == trial).unwrap_or_else(|| {
+            self.traces.push(Trace::new(&self.path, trial));
+            self.traces.len() - 1
+        });
+        &mut self.traces[place]
+    }
+
+    /// Forgets what was written of a trial whose load says nothing.
+    pub(crate) fn forget(&mut self, trial: &str) {
+        self.traces.retain(|trace| trace.trial != trial);
+    }
+
+    /// Forgets what was written of trials that are not to be recorded.
+    pub(crate) fn forget_all(&mut self) {
+        self.traces.clear();
+    }
+
+    /// Adds a trial that has ended, as one line in one write. Once this returns, a power cut does not undo it, nor what
+    /// was told before.
     ///
     /// # Errors
     /// When it cannot be written, or the file is no longer what was written.
     pub fn append(&mut self, trial: &TrialRecord) -> Result<(), LabError> {
+        self.events.sync()?;
         let mut line = to_json(trial);
         line.push(b'\n');
         let path = self.path.join(TRIALS);
@@ -150,20 +191,18 @@ impl RunFolder {
     }
 
     /// Keeps what belongs to a trial beside its record; what is empty gets no file. It is on disk before the record is,
-    /// with what the target wrote.
+    /// with what the target wrote and what was written of the trial while it ran.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep(&self, trial: &str, kept: &Kept) -> Result<(), LabError> {
-        let files = [
-            ("histograms", "hlog", kept.interval_log.as_slice()),
-            ("profiles", "pb.gz", &kept.profile),
-            ("profiles", "perf.txt.gz", &kept.perf),
-            ("samples", "csv", kept.samples.as_bytes()),
-        ];
+    pub fn keep(&mut self, trial: &str, kept: &Kept) -> Result<(), LabError> {
+        let files = [("profiles", "pb.gz", &kept.profile), ("profiles", "perf.txt.gz", &kept.perf)];
         // A folder that was moved is not begun anew: what lies in it could not be resumed.
         let recorded = self.path.join(TRIALS);
         self.trials.check(&recorded).map_err(LabError::file(&recorded))?;
+        if let Some(place) = self.traces.iter().position(|trace| trace.trial == trial) {
+            self.traces.swap_remove(place).finish()?;
+        }
         for (folder, ending, content) in files.into_iter().filter(|(_, _, content)| !content.is_empty()) {
             let folder = self.path.join(folder);
             // A run that an earlier bourdon began lacks some of the folders.
@@ -196,41 +235,8 @@ impl RunFolder {
     }
 }
 
-/// The file of the trials, as long as what was written to it.
-#[derive(Debug)]
-struct Trials {
-    file: File,
-    bytes: u64,
-}
-
-impl Trials {
-    /// A target may do anything to a file: what it cut would be written on behind a hole, and could not be read again.
-    fn append(&mut self, path: &Path, line: &[u8]) -> std::io::Result<()> {
-        self.check(path)?;
-        self.file.write_all(line)?;
-        self.bytes += line.len() as u64;
-        self.file.sync_data()
-    }
-
-    /// Whether what is found under the name is what was written.
-    fn check(&self, path: &Path) -> std::io::Result<()> {
-        let found = self.file.metadata()?;
-        let is_this = |other: &Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
-        match std::fs::metadata(path) {
-            Ok(other) if is_this(&other) => {}
-            Ok(_) => return Err(Error::other("somebody replaced it during the run")),
-            Err(_) => return Err(Error::other("somebody removed or moved it during the run")),
-        }
-        if found.len() != self.bytes {
-            let (found, ours) = (found.len(), self.bytes);
-            return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
-        }
-        Ok(())
-    }
-}
-
 /// Makes a run folder under a name that it does not keep, and holds it.
-fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<Trials, LabError> {
+fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<(Lines, Journal), LabError> {
     for folder in PER_TRIAL.map(|folder| unfinished.join(folder)) {
         create_folder_durably(&folder).map_err(LabError::file(&folder))?;
     }
@@ -240,7 +246,7 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
     let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
     lock(&trials, unfinished)?;
-    Ok(Trials { file: trials, bytes: 0 })
+    Ok((Lines::new(trials, 0), Journal::open(unfinished)?))
 }
 
 /// Gives the folder its name, or the next one that is free.
@@ -340,7 +346,7 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabErr
             recorded.torn_bytes = line.len() as u64;
             break;
         }
-        let trial: TrialRecord = from_json(&line, TRIAL_SCHEMA, path, number)?;
+        let trial: TrialRecord = from_json(&line, &TRIAL_SCHEMAS, path, number)?;
         if trial.cell >= plan.cells.len() {
             return Err(document::content(path, number, stranger(&trial, plan)));
         }

@@ -28,7 +28,7 @@ impl Prepared {
 }
 
 /// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing.
-pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(Event<'_>)) -> Prepared {
+pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Prepared {
     let mut prepared = Prepared::default();
     let needed: BTreeSet<(String, String)> =
         plan.cells.iter().map(|cell| (cell.levels.target().to_owned(), cell.runtime.clone())).collect();
@@ -37,7 +37,7 @@ pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mu
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
-        let mut on_start = || on_event(Event::Building { target: &with_runtime(&name, &runtime) });
+        let mut on_start = || on_event(&Event::Building { target: with_runtime(&name, &runtime) });
         match builder.build(&target, &target.runtime(&runtime), stop, &mut on_start) {
             Ok(built) => {
                 if let Some(binary) = built.binary {
@@ -56,7 +56,7 @@ pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mu
                 let only = target.runtimes.len() > 1;
                 let absent =
                     AbsentTarget { name: name.clone(), runtime: only.then_some(runtime), reason: error.to_string() };
-                on_event(Event::Absent { target: &absent.label(), reason: &absent.reason });
+                on_event(&Event::Absent { target: absent.label(), reason: absent.reason.clone() });
                 if !error.is_absence() {
                     prepared.failed.push(absent.clone());
                 }

@@ -39,7 +39,7 @@ pub fn settle_rates(
     output: &Path,
     rule: RateRule<'_>,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<Draft, RateError> {
     let mut groups: BTreeMap<Cell, Vec<usize>> = BTreeMap::new();
     for (index, cell) in draft.cells.iter().enumerate().filter(|(_, cell)| cell.awaits_rate()) {
@@ -52,10 +52,10 @@ pub fn settle_rates(
         let mut failures = Vec::new();
         for cell in &cells {
             let target = closed_loads.cells[*cell].levels.target().to_owned();
-            on_event(Event::SettlingRate { target: &target });
+            on_event(&Event::SettlingRate { target: target.clone() });
             let mut tell = |told: Told<'_>| {
                 if let Told::Waiting(target, seen) = told {
-                    on_event(Event::Waiting { target, seen });
+                    on_event(&Event::Waiting { target: target.to_owned(), seen: seen.to_owned() });
                 }
             };
             match served(&closed_loads, *cell, tools, output, stop, &mut tell) {

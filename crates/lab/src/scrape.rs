@@ -1,5 +1,5 @@
 use std::net::SocketAddr;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ const MOST_BYTES: u64 = 4 * 1024 * 1024;
 pub(crate) struct Scraper {
     /// Closing it ends the thread.
     running: Sender<()>,
-    thread: JoinHandle<Vec<RuntimeSample>>,
+    told: Receiver<RuntimeSample>,
+    thread: JoinHandle<()>,
 }
 
 impl Scraper {
@@ -30,26 +31,34 @@ impl Scraper {
     /// # Errors
     /// When the system cannot start a thread.
     pub(crate) fn start(admin: SocketAddr, path: &str) -> std::io::Result<Self> {
-        let (running, stopped) = mpsc::channel();
+        let ((running, stopped), (tell, told)) = (mpsc::channel(), mpsc::channel());
         let url = format!("http://{admin}{path}");
         let thread = std::thread::Builder::new().name("scraper".to_owned()).spawn(move || {
             let agent = asking(TIMEOUT).build().into();
-            let mut told = Vec::new();
             loop {
-                told.extend(ask(&agent, &url));
+                if let Some(answer) = ask(&agent, &url) {
+                    // Nobody listens only where the load is over.
+                    let _ = tell.send(answer);
+                }
                 if stopped.recv_timeout(ASK_EVERY) != Err(RecvTimeoutError::Timeout) {
-                    return told;
+                    return;
                 }
             }
         })?;
-        Ok(Self { running, thread })
+        Ok(Self { running, told, thread })
     }
 
-    /// Ends the asking; gives every answer in the order of time.
+    /// The answers since they were last taken, in the order of time.
+    pub(crate) fn take(&self) -> Vec<RuntimeSample> {
+        self.told.try_iter().collect()
+    }
+
+    /// Ends the asking; gives the answers that are left in the order of time.
     pub(crate) fn stop(self) -> Vec<RuntimeSample> {
         drop(self.running);
         // A panic of the thread has been reported by its hook; the load's figures do not depend on it.
-        self.thread.join().unwrap_or_default()
+        let _ = self.thread.join();
+        self.told.try_iter().collect()
     }
 }
 

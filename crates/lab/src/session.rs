@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Event, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
+use model::{Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
 
 use crate::error::LabError;
 use crate::folder::RunFolder;
@@ -56,8 +56,9 @@ impl Session<'_> {
         mut self,
         planner: &dyn Planner,
         stop: &AtomicBool,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<SessionEnd, LabError> {
+        self.tell(Event::Begun { recorded: self.done.len() }, on_event);
         let (mut trials, done) = not_started_since(std::mem::take(&mut self.done));
         self.done = done;
         let ended = self.launches(planner, stop, on_event)?;
@@ -74,7 +75,7 @@ impl Session<'_> {
         &mut self,
         planner: &dyn Planner,
         stop: &AtomicBool,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Ending, LabError> {
         let plan = self.plan;
         let targets: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
@@ -83,7 +84,7 @@ impl Session<'_> {
             let specs = match planner.next(&self.done) {
                 Next::Run(specs) => specs,
                 Next::Done(reason) => {
-                    on_event(Event::Finished { reason: &reason });
+                    self.tell(Event::Finished { reason }, on_event);
                     return Ok(Ending::Done);
                 }
             };
@@ -98,7 +99,7 @@ impl Session<'_> {
             }
             if let Some(unstarted) = self.unstarted(&broken, broken.len() == targets.len()) {
                 let block = specs.first().map_or(0, |spec| spec.block);
-                on_event(Event::GivenUp { block, target: &unstarted.target });
+                self.tell(Event::GivenUp { block, target: unstarted.target.clone() }, on_event);
                 return Ok(Ending::Without(unstarted));
             }
         }
@@ -121,7 +122,7 @@ impl Session<'_> {
         specs: &[TrialSpec],
         broken: &mut Broken,
         stop: &AtomicBool,
-        on_event: &mut dyn FnMut(Event<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<bool, LabError> {
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
@@ -129,27 +130,31 @@ impl Session<'_> {
         let (plan, done) = (self.plan, self.done.len());
         let expected = planner.expected_trials().max(done + specs.len());
         let mut begun = 0;
-        let mut started = |spec: TrialSpec, on_event: &mut dyn FnMut(Event<'_>)| {
+        let mut started = |spec: TrialSpec| {
             let label = format!("{}{}", plan.cells[spec.cell].levels, if spec.twin { ", once more" } else { "" });
-            on_event(Event::TrialStarted { spec, label: &label, done: done + begun, expected });
             begun += 1;
+            Event::TrialStarted { trial: spec.id(), spec, label, done: done + begun - 1, expected }
         };
         let target = specs.first().map_or("", |spec| plan.cells[spec.cell].levels.target());
         if let Some(why) = broken.get(target) {
             for spec in specs {
-                started(*spec, on_event);
+                self.tell(started(*spec), on_event);
                 self.record(given_up(empty_record(&plan.cells[spec.cell], *spec), why), on_event)?;
             }
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
-        let mut tell = |told: Told<'_>| match told {
-            Told::Waiting(target, seen) => on_event(Event::Waiting { target, seen }),
-            Told::Trial(spec) => started(spec, on_event),
-            Told::Second(interval) => on_event(Event::Second { interval }),
+        let mut telling = Telling { folder: self.folder, on_event, trial: String::new() };
+        let mut tell = |told: Told<'_>| telling.tell(told, &mut started);
+        let made = run_launch(plan, specs, self.tools, &output, stop, &mut tell);
+        let Some(made) = made.inspect_err(|_| self.folder.forget_all())? else {
+            self.folder.forget_all();
+            return Ok(false);
         };
-        let Some(made) = run_launch(plan, specs, self.tools, &output, stop, &mut tell)? else { return Ok(false) };
         for trial in made {
+            if trial.record.measurement.is_none() {
+                self.folder.forget(&trial.record.id);
+            }
             self.folder.keep(&trial.record.id, &trial.kept)?;
             note_broken(broken, &trial.record);
             self.record(trial.record, on_event)?;
@@ -157,11 +162,52 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn record(&mut self, record: TrialRecord, on_event: &mut dyn FnMut(Event<'_>)) -> Result<(), LabError> {
+    fn tell(&mut self, event: Event, on_event: &mut dyn FnMut(&Event)) {
+        self.folder.tell(&event);
+        on_event(&event);
+    }
+
+    /// The record is told before it is on disk: what was told is brought there with it.
+    fn record(&mut self, record: TrialRecord, on_event: &mut dyn FnMut(&Event)) -> Result<(), LabError> {
+        let event = Event::TrialEnded { record: Box::new(record.clone()) };
+        self.folder.tell(&event);
         self.folder.append(&record)?;
-        on_event(Event::TrialEnded { record: &record });
+        on_event(&event);
         self.done.push(record);
         Ok(())
+    }
+}
+
+/// Makes events of what a launch tells, and keeps what belongs into files of their own.
+struct Telling<'a> {
+    folder: &'a mut RunFolder,
+    on_event: &'a mut dyn FnMut(&Event),
+    /// The trial under way.
+    trial: String,
+}
+
+impl Telling<'_> {
+    fn tell(&mut self, told: Told<'_>, started: &mut dyn FnMut(TrialSpec) -> Event) {
+        let trial = self.trial.clone();
+        let event = match told {
+            Told::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
+            Told::Trial(spec) => {
+                self.trial = spec.id();
+                started(spec)
+            }
+            Told::Second(second) => {
+                self.folder.second(&trial, second);
+                Event::Second { trial, second: second.clone() }
+            }
+            Told::Looks(samples, start_ns) => {
+                self.folder.samples(&trial, samples, start_ns);
+                let Some(sample) = samples.last() else { return };
+                let at_s = (i128::from(sample.at_ns) - i128::from(start_ns)) as f64 / NS_PER_S as f64;
+                Event::Look { trial, at_s, sample: *sample }
+            }
+        };
+        self.folder.tell(&event);
+        (self.on_event)(&event);
     }
 }
 

@@ -1,15 +1,14 @@
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{LoadError, LoadOutput, MonotonicClock, RunOptions};
+use engine::{LoadError, LoadOutput, Passed, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Interval, Load, LoadSpec, Observation, Plan, RuntimeSample, Sample, TRIAL_SCHEMA, Tls, TrialFailure,
-    TrialRecord, TrialSpec, TrialStage,
+    CellPlan, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure, TrialRecord,
+    TrialSpec, TrialStage,
 };
-use observe::{Observer, ProcSource};
+use observe::Summary;
 
 use crate::census;
 use crate::delay::DelayProxy;
@@ -20,14 +19,11 @@ use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::{Profiled, Profiler, Taken};
-use crate::scrape::Scraper;
-
-/// How often a target is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+use crate::watch::Watch;
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
 pub type Loader<'a> =
-    &'a dyn Fn(&LoadSpec, RunOptions<'_>, &AtomicBool, &mut dyn FnMut(&Interval)) -> Result<LoadOutput, LoadError>;
+    &'a dyn Fn(&LoadSpec, RunOptions, &AtomicBool, &mut dyn FnMut(&Passed)) -> Result<LoadOutput, LoadError>;
 
 /// What trials are made with.
 #[derive(Clone, Copy)]
@@ -59,7 +55,9 @@ pub(crate) enum Told<'a> {
     /// The load of a trial begins.
     Trial(TrialSpec),
     /// A second of it has passed.
-    Second(&'a Interval),
+    Second(&'a LoadSecond),
+    /// Its target was looked at; the window begins at this moment of the engine's clock.
+    Looks(&'a [Sample], u64),
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
@@ -191,36 +189,37 @@ impl Rungs<'_> {
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
         let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
-        let (observer, scraper) = self.watch(cell).map_err(|error| {
+        let mut watch = self.watch(cell).map_err(|error| {
             format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)")
         })?;
         let profiler = cell.profile.then(|| self.profile(cell));
         let mut load = load_spec(self.plan, cell, self.running.address(), self.running.tls());
         // The target is still asked under its own name.
         load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
-        let mut log = Vec::new();
-        let options = RunOptions { interval_log: Some(&mut log) };
-        let loaded = (self.tools.load)(&load, options, stop, &mut |interval| tell(Told::Second(interval)));
+        let options = RunOptions { histograms: true };
+        let loaded = (self.tools.load)(&load, options, stop, &mut |passed| {
+            let start_ns = passed.window_start_ns;
+            watch.take(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns)));
+            tell(Told::Second(&passed.second));
+        });
         let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
-        if self.plan.ladder.is_some() && observer.is_some() && ended.is_none() && !stop.load(Ordering::Relaxed) {
+        if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(SETTLE);
         }
         let census = (cell.takes_census() && ended.is_none() && !stop.load(Ordering::Relaxed))
             .then(|| census::take(self.running.address(), cell.tls, cell.load.connections, cell.load.keep_alive));
-        let told = scraper.map(Scraper::stop).unwrap_or_default();
-        let samples = observer.map(Observer::stop).unwrap_or_default();
         let is_unguarded = ended.as_ref().is_some_and(|gone| gone.stage == TrialStage::Unguarded);
+        let start_ns = loaded.as_ref().ok().map(|output| output.window_start_ns);
+        let seen = watch.stop(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns.unwrap_or(0))));
         match loaded {
             // What was seen of requests whose server somebody took away says nothing of that server.
             Ok(_) if is_unguarded => {}
             Ok(mut output) => {
                 output.measurement.generator.network_delay = delaying;
-                made.record.observation = self.observation(cell, &samples, &told, &output);
+                made.record.observation = seen.map(|(first, summary)| self.observation(cell, first, summary));
                 made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
-                made.kept.samples = observe::write_csv(&samples, output.window_start_ns);
                 made.record.measurement = Some(output.measurement);
-                made.kept.interval_log = log;
                 if let Some(profiler) = profiler {
                     self.keep_profile(profiler.wait(stop), made);
                 }
@@ -266,31 +265,20 @@ impl Rungs<'_> {
         }
     }
 
-    fn watch(&self, cell: &CellPlan) -> std::io::Result<(Option<Observer>, Option<Scraper>)> {
-        let port = self.running.address().port();
-        let observe =
-            |pid| Observer::start(pid, Some(port), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY);
-        let metrics = self.plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_ref());
-        let scraper = metrics.zip(self.running.admin_address()).map(|(path, admin)| Scraper::start(admin, path));
-        Ok((self.running.pid().map(observe).transpose()?, scraper.transpose()?))
+    fn watch(&self, cell: &CellPlan) -> std::io::Result<Watch> {
+        let target = self.plan.target(cell.levels.target());
+        let metrics = target.and_then(|target| target.launch.metrics.as_deref());
+        Watch::start(&*self.running, metrics, cell)
     }
 
-    fn observation(
-        &mut self,
-        cell: &CellPlan,
-        samples: &[Sample],
-        told: &[RuntimeSample],
-        output: &LoadOutput,
-    ) -> Option<Observation> {
-        let first = *samples.first()?;
+    fn observation(&mut self, cell: &CellPlan, first: Sample, summary: Summary) -> Observation {
         let at_rest = *self.at_rest.get_or_insert(first);
         let host_cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         let all: &[u32] = if cell.target_cpus.is_empty() { &self.plan.target_cpus } else { &cell.target_cpus };
         let allowed = if all.is_empty() { host_cpus } else { all.len() as u32 };
-        let (start_ns, end_ns) = (output.window_start_ns, output.window_end_ns);
-        let mut seen = observe::summarise(samples, start_ns, end_ns, allowed, host_cpus, told);
+        let mut seen = summary.end(allowed, host_cpus);
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
-        Some(seen)
+        seen
     }
 }
 

@@ -1,39 +1,55 @@
-use crate::{TrialRecord, TrialSpec};
+use serde::{Deserialize, Serialize};
 
-/// Progress of a run, as it leaves the lab.
-#[derive(Debug, Clone)]
+use crate::{Interval, Sample, TrialRecord, TrialSpec};
+
+/// Schema number of a line of `events.jsonl`.
+pub const EVENT_SCHEMA: &str = "bourdon.event/1";
+
+/// What happens in a run, as it leaves the lab. The terminal shows it, `events.jsonl` keeps it, and whoever reads it from
+/// the beginning knows as much as who was there.
+///
+/// Events of one second of one trial add up. A trial that starts again takes the place of what was told of it before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a few events a second")]
-pub enum Event<'a> {
+pub enum Event {
+    /// A bourdon begins to run the plan, or resumes it.
+    Begun {
+        /// Trials that were recorded before.
+        recorded: usize,
+    },
     /// A target is being built, since no earlier build serves.
     Building {
         /// Its name, with its runtime.
-        target: &'a str,
+        target: String,
     },
     /// A target is left out.
     Absent {
         /// Its name.
-        target: &'a str,
+        target: String,
         /// What is missing and how to get it.
-        reason: &'a str,
+        reason: String,
     },
     /// A target is loaded before the run, for its rate is a share of what it serves.
     SettlingRate {
         /// Its name.
-        target: &'a str,
+        target: String,
     },
     /// A target is not ready, and it is known why.
     Waiting {
         /// Its name.
-        target: &'a str,
+        target: String,
         /// What it does instead.
-        seen: &'a str,
+        seen: String,
     },
     /// A trial begins.
     TrialStarted {
+        /// Its name in the run folder.
+        trial: String,
         /// What is launched.
         spec: TrialSpec,
         /// Its cell in words.
-        label: &'a str,
+        label: String,
         /// Trials done so far.
         done: usize,
         /// Trials expected at least.
@@ -41,24 +57,78 @@ pub enum Event<'a> {
     },
     /// A second of a trial's load has passed.
     Second {
+        /// The trial.
+        trial: String,
         /// What it saw.
-        interval: &'a crate::Interval,
+        second: LoadSecond,
+    },
+    /// The target was looked at: the last look of each second.
+    Look {
+        /// The trial.
+        trial: String,
+        /// When, in seconds since the window's start.
+        at_s: f64,
+        /// What was seen.
+        sample: Sample,
     },
     /// A trial ended.
     TrialEnded {
         /// Its record.
-        record: &'a TrialRecord,
+        record: Box<TrialRecord>,
     },
     /// The run ends before its time, because it lacks a target that could not be started.
     GivenUp {
         /// The block with which it ends.
         block: u32,
         /// The target.
-        target: &'a str,
+        target: String,
     },
     /// The run ended.
     Finished {
         /// Why no more trials are needed.
-        reason: &'a str,
+        reason: String,
     },
+}
+
+/// One line of `events.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventLine {
+    /// Version of this document's shape.
+    pub schema: String,
+    /// When it was told, RFC 3339.
+    pub at: String,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What one second of a load was like, over all threads that told of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadSecond {
+    /// Its counts, and quantiles of what is felt.
+    #[serde(flatten)]
+    pub interval: Interval,
+    /// Whether it is the time after the window, when only replies still in flight come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drain: bool,
+    /// Its whole distributions, where they were asked for; empty ones are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub histograms: Vec<EncodedHistogram>,
+}
+
+impl LoadSecond {
+    /// Whether it is about the window: the window's seconds and the replies that come after it.
+    pub fn is_measured(&self) -> bool {
+        self.drain || self.interval.at_s >= 0.0
+    }
+}
+
+/// A histogram in the HdrHistogram V2 format, deflated and in base64, as a line of an interval log has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EncodedHistogram {
+    /// What it is of: `service`, `first-byte`, `response`, `total` or `lateness`.
+    pub tag: String,
+    /// Its largest value, in units of 100 ns, as are all of it.
+    pub max: u64,
+    /// The histogram.
+    pub data: String,
 }

@@ -45,7 +45,7 @@ pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell
 pub use compare_plan::{ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use environment::{ENVIRONMENT_SCHEMA, Environment};
-pub use event::Event;
+pub use event::{EVENT_SCHEMA, EncodedHistogram, Event, EventLine, LoadSecond};
 pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use finding::{Certainty, Finding, Pathology};
 pub use gate::{Gate, GateResult, GateSide, GateVerdict, parse_gates};

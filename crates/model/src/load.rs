@@ -3,7 +3,11 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Mix, Tls};
+use crate::{Mix, NS_PER_S, Tls};
+
+/// Steps of a window in its record at most: of up to two minutes the seconds themselves, of any longer one no more than a
+/// reader can see and no more than a test for a change of level needs.
+pub const MOST_STEPS: usize = 120;
 
 /// Who decides when the next request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -159,6 +163,16 @@ impl Load {
             Extent::Window(window_ns) => window_ns,
             Extent::Requests { .. } => 0,
         }
+    }
+
+    /// How many whole seconds a step of the window has in its record, so that there are [`MOST_STEPS`] at most; one where
+    /// the end is not known beforehand.
+    pub fn step_s(&self) -> u64 {
+        let window_ns = match self.extent {
+            Extent::Window(window_ns) => window_ns,
+            Extent::Requests { within_ns, .. } => within_ns.unwrap_or(0),
+        };
+        window_ns.div_ceil(NS_PER_S).div_ceil(MOST_STEPS as u64).max(1)
     }
 }
 

@@ -40,8 +40,10 @@ pub struct Measurement {
     /// What came of TLS; none where it was not spoken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsUse>,
-    /// One entry a second.
-    pub intervals: Vec<Interval>,
+    /// How the load went, the warm-up as one step: at most [`crate::MOST_STEPS`] of the window. In records of before they
+    /// are its seconds, however many.
+    #[serde(alias = "intervals")]
+    pub steps: Vec<Interval>,
 }
 
 impl Measurement {
@@ -277,7 +279,7 @@ pub struct ConnectionCounts {
     pub jain: Option<f64>,
 }
 
-/// One second of the load.
+/// One second of the load, or some seconds together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Start, in seconds since the window's start; negative during warm-up.

@@ -182,7 +182,8 @@ pub struct Observation {
     pub no_profile: Option<String>,
     /// The rest of the machine.
     pub host: HostUse,
-    /// The window's whole seconds, in order; empty in records that did not look at them one by one.
+    /// The window's whole steps, in order, each as long as those of [`crate::Measurement`]; empty in records that did not
+    /// look at them one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<ObservedSecond>,
 }
@@ -233,11 +234,14 @@ pub fn short_name(function: &str) -> &str {
     path.rfind('/').map_or(function, |slash| &function[slash + 1..])
 }
 
-/// One whole second of the window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// One step of the window: a whole second, or some of them where the window has many.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ObservedSecond {
     /// Seconds from the window's start to its beginning.
     pub at_s: f64,
+    /// How many whole seconds it has.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub length_s: f64,
     /// The target's CPU seconds in it.
     pub cpu_s: f64,
     /// Resident bytes of the target at its end.
@@ -248,6 +252,20 @@ pub struct ObservedSecond {
     /// Milliseconds in their pauses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc_pause_ms: Option<f64>,
+}
+
+impl Default for ObservedSecond {
+    fn default() -> Self {
+        Self { at_s: 0.0, length_s: 1.0, cpu_s: 0.0, memory_bytes: 0, gc_count: None, gc_pause_ms: None }
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn is_one(length_s: &f64) -> bool {
+    *length_s == 1.0
 }
 
 /// What a figure of a target's memory counts.

@@ -4,7 +4,10 @@ use crate::outcome::kinds;
 use crate::{Cell, Measurement, Observation};
 
 /// Schema number of a line of `trials.jsonl`.
-pub const TRIAL_SCHEMA: &str = "bourdon.trial/1";
+pub const TRIAL_SCHEMA: &str = "bourdon.trial/2";
+
+/// Those that are read, the newest first. The first has the load's seconds in `intervals`, where there are `steps` now.
+pub const TRIAL_SCHEMAS: [&str; 2] = [TRIAL_SCHEMA, "bourdon.trial/1"];
 
 /// One launch that a planner asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

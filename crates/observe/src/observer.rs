@@ -45,7 +45,12 @@ impl Observer {
         Ok(Observer { shared, thread: Some(thread) })
     }
 
-    /// Takes a last full sample and returns all of them in the order of time. Does not wait for the period to pass.
+    /// The samples since they were last taken, in the order of time.
+    pub fn take(&self) -> Vec<Sample> {
+        std::mem::take(&mut self.shared.lock().samples)
+    }
+
+    /// Takes a last full sample and returns all that are left in the order of time. Does not wait for the period to pass.
     pub fn stop(mut self) -> Vec<Sample> {
         self.end_thread();
         let mut state = self.shared.lock();

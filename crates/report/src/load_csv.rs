@@ -1,12 +1,12 @@
 use std::fmt::Write;
 
-use model::Measurement;
+use model::Interval;
 
 /// The seconds of a load as CSV: a header with units, a line a second, warm-up at negative times. What could not be
 /// estimated is empty.
-pub fn load_csv(measured: &Measurement) -> String {
+pub fn load_csv(seconds: &[Interval]) -> String {
     let mut text = "at_s,length_s,sent,completed,ok,failed,p50_us,p99_us,max_us\n".to_owned();
-    for interval in &measured.intervals {
+    for interval in seconds {
         let [p50, p99, max] = [interval.p50_us, interval.p99_us, interval.max_us]
             .map(|us| us.map_or(String::new(), |us| format!("{us:.1}")));
         // Writing to a string cannot fail.
@@ -22,7 +22,6 @@ pub fn load_csv(measured: &Measurement) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Interval;
 
     #[test]
     fn a_second_is_a_line_and_what_is_not_known_is_empty() {
@@ -38,9 +37,8 @@ mod tests {
             p99_us: Some(102.0),
             max_us: Some(1e6),
         };
-        let measured = Measurement { intervals: vec![warming, first], ..Measurement::default() };
         assert_eq!(
-            load_csv(&measured),
+            load_csv(&[warming, first]),
             "at_s,length_s,sent,completed,ok,failed,p50_us,p99_us,max_us\n\
              -1,1.000,5,0,0,0,,,\n\
              0,1.000,6,4,3,1,51.2,102.0,1000000.0\n"

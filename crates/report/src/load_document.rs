@@ -154,9 +154,15 @@ struct Generator<'a> {
     thread_use: &'a [ThreadUse],
 }
 
-/// One load as one JSON document (`bourdon.load/1`), pretty printed.
-pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, origin: &Origin<'_>) -> String {
-    let Measurement { accounting, failures, in_window, latency_us, residence, connections, intervals, .. } = measured;
+/// One load as one JSON document (`bourdon.load/1`), pretty printed, with its seconds.
+pub fn load_json(
+    spec: &LoadSpec,
+    validity: &Validity,
+    measured: &Measurement,
+    seconds: &[Interval],
+    origin: &Origin<'_>,
+) -> String {
+    let Measurement { accounting, failures, in_window, latency_us, residence, connections, .. } = measured;
     crate::to_json(&LoadDocument {
         schema: LOAD_SCHEMA,
         origin,
@@ -176,7 +182,7 @@ pub fn load_json(spec: &LoadSpec, validity: &Validity, measured: &Measurement, o
         connections,
         tls: measured.tls.as_ref(),
         residence,
-        intervals,
+        intervals: seconds,
     })
 }
 

@@ -1,6 +1,6 @@
 use model::{
-    Arrivals, Code, Extent, Failing, FailureCount, Latencies, LatencySummary, LimitCode, LoadModel, LoadSpec, Mark,
-    Measurement, Metric, NS_PER_S, Standstills, TlsUse, Trust, Validity, Verdict,
+    Arrivals, Code, Extent, Failing, FailureCount, Interval, Latencies, LatencySummary, LimitCode, LoadModel, LoadSpec,
+    Mark, Measurement, Metric, NS_PER_S, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
@@ -16,8 +16,15 @@ const SHORT_S: f64 = 0.1;
 
 const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
-/// What a person sees after one load.
-pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, url: &str, style: Style) -> String {
+/// What a person sees after one load of these seconds.
+pub fn load_text(
+    spec: &LoadSpec,
+    validity: &Validity,
+    measured: &Measurement,
+    seconds: &[Interval],
+    url: &str,
+    style: Style,
+) -> String {
     let mut page = Page::new(style);
     if spec.tls.as_ref().is_some_and(|tls| tls.trust == Trust::Anyone) {
         page.line(Tint::Bad, "Insecure: the certificate was not checked, so nothing says who answered.");
@@ -33,7 +40,7 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
     for line in join(&asked, " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
-    over_time(&mut page, measured);
+    over_time(&mut page, seconds);
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
     let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.into());
@@ -53,8 +60,8 @@ pub fn load_text(spec: &LoadSpec, validity: &Validity, measured: &Measurement, u
 }
 
 /// Rate, p99 and failures over the seconds.
-fn over_time(page: &mut Page, measured: &Measurement) {
-    let rows = spark::sparks(&measured.intervals, page.width().saturating_sub(LABELS + 2));
+fn over_time(page: &mut Page, seconds: &[Interval]) {
+    let rows = spark::sparks(seconds, page.width().saturating_sub(LABELS + 2));
     if !rows.is_empty() {
         page.gap();
     }

@@ -15,7 +15,7 @@ fn origin() -> Origin<'static> {
 }
 
 fn text(load: &Load) -> String {
-    let text = load_text(&load.spec, &load.validity, &load.measured, URL, PLAIN);
+    let text = load_text(&load.spec, &load.validity, &load.measured, &load.measured.steps, URL, PLAIN);
     assert_tidy(&text, PLAIN.width);
     text
 }
@@ -38,7 +38,14 @@ fn open_with_a_stall_and_unfinished_requests() {
 #[test]
 fn footnotes_say_what_each_row_is_about() {
     let load = loads::open_with_stall();
-    let shown = load_text(&load.spec, &load.validity, &load.measured, URL, report::Style { verbose: true, ..PLAIN });
+    let shown = load_text(
+        &load.spec,
+        &load.validity,
+        &load.measured,
+        &load.measured.steps,
+        URL,
+        report::Style { verbose: true, ..PLAIN },
+    );
     assert_tidy(&shown, PLAIN.width);
     for part in ["\n  lateness, 9,998 values: requests due in the window", "\n  – not estimable: too few samples\n"] {
         assert!(shown.contains(part) && !text(&load).contains(part), "{part} in {shown}");
@@ -56,9 +63,9 @@ fn the_seconds_of_a_load_are_seen_at_a_glance() {
         failed,
         ..model::Interval::default()
     };
-    load.measured.intervals = (0..10).map(|at| second(at, 1_000, Some(1_400.0), 0)).collect();
-    load.measured.intervals[4] = second(4, 0, None, 98);
-    load.measured.intervals[5] = second(5, 1_890, Some(1_810_000.0), 0);
+    load.measured.steps = (0..10).map(|at| second(at, 1_000, Some(1_400.0), 0)).collect();
+    load.measured.steps[4] = second(4, 0, None, 98);
+    load.measured.steps[5] = second(5, 1_890, Some(1_810_000.0), 0);
     insta::assert_snapshot!(text(&load));
 }
 
@@ -122,14 +129,14 @@ fn no_reply() {
 #[test]
 fn coloured() {
     let load = loads::void();
-    insta::assert_snapshot!(load_text(&load.spec, &load.validity, &load.measured, URL, COLOURED));
+    insta::assert_snapshot!(load_text(&load.spec, &load.validity, &load.measured, &load.measured.steps, URL, COLOURED));
 }
 
 #[test]
 fn a_narrow_terminal_changes_lines_not_words() {
     let load = loads::with_failures();
     let style = report::Style { colour: false, width: 60, verbose: false };
-    let narrow = load_text(&load.spec, &load.validity, &load.measured, URL, style);
+    let narrow = load_text(&load.spec, &load.validity, &load.measured, &load.measured.steps, URL, style);
     let words = |text: &str| text.split_whitespace().filter(|w| *w != "·").map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&narrow), words(&text(&load)));
 }
@@ -137,19 +144,19 @@ fn a_narrow_terminal_changes_lines_not_words() {
 #[test]
 fn json_of_a_closed_load() {
     let load = loads::closed();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &origin()));
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()));
 }
 
 #[test]
 fn json_of_an_open_load() {
     let load = loads::open_with_stall();
-    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &origin()));
+    insta::assert_snapshot!(load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()));
 }
 
 #[test]
 fn json_is_one_document_whose_books_balance() {
     let load = loads::with_failures();
-    let text = load_json(&load.spec, &load.validity, &load.measured, &origin());
+    let text = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["schema"], "bourdon.load/1");
     assert_eq!(document["generator"]["threads"], 2);
@@ -160,7 +167,7 @@ fn json_is_one_document_whose_books_balance() {
     assert_eq!(number("scheduled"), number("sent") + total(&books["not_sent"]));
     assert_eq!(number("sent"), number("completed") + total(&books["failed"]) + number("in_flight_at_end"));
     let idle = loads::no_reply();
-    let text = load_json(&idle.spec, &idle.validity, &idle.measured, &origin());
+    let text = load_json(&idle.spec, &idle.validity, &idle.measured, &idle.measured.steps, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(document["generator"]["cpu_us_per_request"].is_null() && document["latency_us"]["service"].is_null());
 }

@@ -121,7 +121,7 @@ fn whole(outcomes: &[Outcome], felt: Felt, parts: usize) -> Part {
         Part { completed, counts, ..ledger.into_part() }
     };
     let all: Vec<Part> = ledgers.into_iter().enumerate().map(ended).collect();
-    let mut collector = Collector::new(parts, felt, 4, None);
+    let mut collector = Collector::new(felt, 1, parts, false);
     collector.collect(&seconds, &empties, &mut |_| {});
     let mut whole = all.into_iter().reduce(|mut whole, part| {
         whole.merge(part);

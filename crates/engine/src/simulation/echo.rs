@@ -6,8 +6,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::{Interval, LoadSpec, ReplyExpectation};
+use model::{LoadSpec, ReplyExpectation};
 
+use crate::collector::Passed;
 use crate::draw::Draw;
 use crate::in_flight::InFlight;
 use crate::protocol::{Begun, Event, Protocol, Reply};
@@ -71,9 +72,9 @@ pub fn head(bytes: &[u8; HEAD_BYTES]) -> Option<(Kind, u32, usize)> {
 /// As [`crate::run`].
 pub fn run(
     spec: &LoadSpec,
-    options: RunOptions<'_>,
+    options: RunOptions,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     run_speaking(Echo::new, spec, options, stop, progress)
 }

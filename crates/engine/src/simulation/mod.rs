@@ -11,16 +11,14 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
-use std::time::SystemTime;
 
-use model::{Clock, Interval, LoadSpec};
+use model::{Clock, LoadSpec};
 use rustix::io::Errno;
 
 use crate::clock::ThreadTimes;
-use crate::collector::Collector;
+use crate::collector::{Collector, Passed};
 use crate::demand::Demand;
 use crate::http1::Http1;
-use crate::interval_log::IntervalLog;
 use crate::ledger::Ledger;
 use crate::protocol::Protocol;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
@@ -313,8 +311,8 @@ impl Wire for SimulatedWire {
 pub fn simulate(
     spec: &LoadSpec,
     server: SimulatedServer,
-    options: RunOptions<'_>,
-    progress: &mut dyn FnMut(&Interval),
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     let (clock, language) = (VirtualClock::default(), server.language);
     let requests = match language {
@@ -344,8 +342,8 @@ fn drive(
     language: Language,
     peer: (impl Wire, bool),
     clock: &VirtualClock,
-    options: RunOptions<'_>,
-    progress: &mut dyn FnMut(&Interval),
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     match language {
         Language::Http1 => drive_speaking(spec, Http1::new(spec, 0), peer, clock, options, progress),
@@ -358,8 +356,8 @@ fn drive_speaking<P: Protocol>(
     protocol: P,
     (peer, speaks_tls): (impl Wire, bool),
     clock: &VirtualClock,
-    options: RunOptions<'_>,
-    progress: &mut dyn FnMut(&Interval),
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     let secured = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     match secured {
@@ -380,8 +378,8 @@ fn work(
     protocol: impl Protocol,
     wire: impl Wire,
     clock: &VirtualClock,
-    options: RunOptions<'_>,
-    progress: &mut dyn FnMut(&Interval),
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     let felt = Felt::of(spec);
     let stop = AtomicBool::new(false);
@@ -392,8 +390,7 @@ fn work(
     let demand = Demand::new(spec, 0, clock.now_ns());
     let ledger = Ledger::new(felt, spec.tls.is_some(), demand.window, clock.now_ns(), port);
     let result = opening.begin(demand, ledger).run(ThreadTimes::default)?;
-    let log = options.interval_log.map(|to| IntervalLog::new(to, SystemTime::UNIX_EPOCH));
-    let mut collector = Collector::new(1, felt, 0, log);
+    let mut collector = Collector::new(felt, spec.step_s(), 1, options.histograms);
     collector.collect(&seconds, &[empty], progress);
     Ok(conclude(vec![result], collector, false))
 }

@@ -1,7 +1,8 @@
-use model::{Clock, Interval, LoadSpec};
+use model::{Clock, LoadSpec};
 use rustix::io::Errno;
 
 use super::{Language, VirtualClock, drive};
+use crate::collector::Passed;
 use crate::demand::DRAIN_NS;
 use crate::run::{LoadError, LoadOutput, RunOptions};
 use crate::wire::{Progress, Ready, Received, Wire};
@@ -204,7 +205,7 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
         ready: Vec::new(),
         given: 0,
     };
-    let (options, mut nobody) = (RunOptions::default(), |_: &Interval| {});
+    let (options, mut nobody) = (RunOptions::default(), |_: &Passed| {});
     let (speaks_tls, language) = (!wire.script.behind_tls, wire.script.language);
     let output = drive(spec, language, (wire, speaks_tls), &clock, options, &mut nobody)?;
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);

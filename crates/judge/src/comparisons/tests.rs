@@ -323,7 +323,7 @@ fn who_was_still_getting_faster_is_not_the_slower_one_for_it() {
                 p99_us: Some(120_000.0),
                 ..model::Interval::default()
             };
-            measured.intervals = (0..10).map(second).collect();
+            measured.steps = (0..10).map(second).collect();
             if trial.cell == 0 && slow_s > 0 {
                 measured.in_window.halves[0].service_ns = measured.in_window.halves[0].service_ns * 12 / 10;
             }

@@ -9,7 +9,7 @@ use model::{Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
 pub(crate) use range::{Range, range};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::course::steady_throughput;
+use crate::course::{is_whole, steady_throughput};
 use crate::limit::most_without_the_generator;
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, share_interval};
@@ -204,8 +204,8 @@ impl<'a> Guarded<'a> {
     /// window does not show it. A quantile of all these seconds is no lower than the lowest of theirs.
     fn least_when_warm(&self, of_second: impl Fn(usize) -> Option<f64>) -> f64 {
         let Some(from_s) = self.steady_from_s() else { return 0.0 };
-        let seconds = self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).enumerate();
-        let warm = seconds.filter(|(_, second)| second.at_s >= from_s - 0.01 && second.length_s > 0.99);
+        let seconds = self.measured.steps.iter().filter(|second| second.at_s >= 0.0).enumerate();
+        let warm = seconds.filter(|(_, second)| second.at_s >= from_s - 0.01 && is_whole(second, self.measured));
         let all: Option<Vec<f64>> = warm.map(|(at, _)| of_second(at)).collect();
         all.and_then(|all| all.into_iter().reduce(f64::min)).unwrap_or(0.0)
     }
@@ -221,7 +221,7 @@ impl<'a> Guarded<'a> {
         let cost = self.counted().reciprocal();
         let seen = self.launch.record.observation.as_ref().map_or(&[][..], |seen| &seen.seconds);
         let replies: Vec<u64> =
-            self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).map(|second| second.completed).collect();
+            self.measured.steps.iter().filter(|second| second.at_s >= 0.0).map(|second| second.completed).collect();
         let when_warm = || match metric {
             Metric::CpuPerRequest if self.launch.judgement.went.is_none() => self.least_cpu_when_warm(),
             Metric::CpuPerRequest => {
@@ -331,7 +331,7 @@ impl<'a> Guarded<'a> {
             let is_middle = matches!(metric, Metric::Mean | Metric::P50);
             return if is_middle { us / self.when_warm() } else { 0.0 };
         }
-        let seconds: Vec<_> = self.measured.intervals.iter().filter(|second| second.at_s >= 0.0).collect();
+        let seconds: Vec<_> = self.measured.steps.iter().filter(|second| second.at_s >= 0.0).collect();
         match metric {
             Metric::P50 | Metric::P90 => self.least_when_warm(|at| seconds.get(at)?.p50_us),
             Metric::P99 | Metric::P999 => self.least_when_warm(|at| seconds.get(at)?.p99_us),

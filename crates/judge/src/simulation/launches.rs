@@ -59,7 +59,7 @@ pub(super) fn course(launch: Launch, noise: f64, rng: &mut fastrand::Rng) -> Opt
         p99_us: Some(5_000.0 / launch.level(second) * (3.0 * noise * normal(rng)).exp()),
         ..Interval::default()
     };
-    let intervals = (0..SECONDS).map(|number| second(number, rng)).collect();
-    let measured = Measurement { window_s: SECONDS as f64, intervals, ..Measurement::default() };
+    let steps = (0..SECONDS).map(|number| second(number, rng)).collect();
+    let measured = Measurement { window_s: SECONDS as f64, steps, ..Measurement::default() };
     classify(&measured, None).map(|went| went.course)
 }

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::simulation::{SimulatedServer, simulate};
-use engine::{LoadError, LoadOutput, RunOptions};
+use engine::{LoadError, LoadOutput, Passed, RunOptions};
 use judge::BlockPlanner;
 use lab::{
     Gone, LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched,
 };
 use model::{
     Blocks, Cell, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion,
-    Interval, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target,
-    TrialFailure, TrialStage,
+    LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure,
+    TrialStage,
 };
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -77,9 +77,9 @@ impl Running for FakeRunning {
 
 pub(crate) fn load(
     spec: &LoadSpec,
-    options: RunOptions<'_>,
+    options: RunOptions,
     _stop: &AtomicBool,
-    progress: &mut dyn FnMut(&Interval),
+    progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     simulate(spec, SimulatedServer::new(10 * MS, "hi"), options, progress)
 }

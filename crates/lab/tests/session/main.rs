@@ -1,6 +1,7 @@
 //! The experiment loop, whole, with a fake launcher and a simulated load: a run in milliseconds.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod events;
 mod fakes;
 mod profiles;
 mod rates;
@@ -10,10 +11,10 @@ mod unstarted;
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use engine::RunOptions;
+use engine::{Passed, RunOptions};
 use judge::BlockPlanner;
 use lab::{Prepared, RunFolder, Session, TrialTools};
-use model::{Draft, Interval, LoadSpec};
+use model::{Draft, LoadSpec};
 
 use fakes::{FakeLauncher, MS, cell, conduct, create, draft, load, order, plan};
 
@@ -92,7 +93,7 @@ fn a_network_delay_stands_between_load_and_target() {
     draft.cells[1].load.network_delay_ns = 10 * MS;
     let plan = draft.resolve().unwrap();
     let went_to = RefCell::new(Vec::new());
-    let load = |spec: &LoadSpec, options: RunOptions<'_>, stop: &AtomicBool, progress: &mut dyn FnMut(&Interval)| {
+    let load = |spec: &LoadSpec, options: RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(&Passed)| {
         went_to.borrow_mut().push((spec.mix.first().request.host.clone(), spec.address.to_string()));
         load(spec, options, stop, progress)
     };

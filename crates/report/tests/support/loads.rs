@@ -109,7 +109,7 @@ fn threads(busy: f64) -> GeneratorUse {
     GeneratorUse { threads: vec![thread(busy * 0.95), thread(busy)], network_delay: None }
 }
 
-fn intervals() -> Vec<Interval> {
+fn steps() -> Vec<Interval> {
     let interval = |at_s: f64| Interval {
         at_s,
         length_s: 1.0,
@@ -168,7 +168,7 @@ pub(crate) fn closed() -> Load {
             jain: Some(0.9998),
             ..Default::default()
         },
-        intervals: intervals(),
+        steps: steps(),
     };
     Load {
         spec: spec(LoadModel::Closed),

@@ -182,7 +182,7 @@ fn warming(rate: f64, cost: f64, gain: f64) -> CompareAnalysis {
             ok: 1_000,
             ..model::Interval::default()
         };
-        measured.intervals = (0..3).map(at).collect();
+        measured.steps = (0..3).map(at).collect();
         seen.cpu_user_s *= cost;
         let cheaper = [gain, gain.sqrt(), 1.0];
         let second = |(at, dearer): (usize, &f64)| model::ObservedSecond {

@@ -1,0 +1,193 @@
+//! The course of a load, in so few steps that a long one takes no more room than a short one.
+
+use hdrhistogram::Histogram;
+use model::{Interval, MOST_STEPS};
+
+use crate::second::{add_to, histogram};
+use crate::summary::micros;
+
+/// Puts seconds together to steps. The warm-up is one, without quantiles; in the window each step has as many seconds as
+/// the others. Where the load's end is not known beforehand, steps are doubled when there are too many; of what was two
+/// steps the quantiles are not known.
+pub(crate) struct Steps {
+    step_s: u64,
+    done: Vec<Interval>,
+    /// What is felt in the last one, where a step is more than a second.
+    felt: Option<Histogram<u64>>,
+}
+
+impl Steps {
+    pub(crate) fn new(step_s: u64) -> Self {
+        Self { step_s, done: Vec::with_capacity(MOST_STEPS + 1), felt: (step_s > 1).then(histogram) }
+    }
+
+    /// Adds a second; those of the window come in order, but for one of which a thread told late.
+    pub(crate) fn add(&mut self, second: &Interval, felt: &Histogram<u64>) {
+        let at_s = self.begin_of(second.at_s);
+        match self.done.iter().rposition(|step| self.begin_of(step.at_s) == at_s) {
+            // What comes late is counted; the quantiles are of what came in time.
+            Some(place) if place + 1 < self.done.len() => add_counts(&mut self.done[place], second),
+            Some(place) => {
+                add_counts(&mut self.done[place], second);
+                self.add_felt(place, felt);
+            }
+            None => self.begin(second, at_s, felt),
+        }
+    }
+
+    /// When the step begins in which a second lies; all before the window is one.
+    fn begin_of(&self, at_s: f64) -> f64 {
+        let step_s = self.step_s as f64;
+        if at_s < 0.0 { -1.0 } else { (at_s / step_s).floor() * step_s }
+    }
+
+    fn begin(&mut self, second: &Interval, at_s: f64, felt: &Histogram<u64>) {
+        if self.done.len() > MOST_STEPS {
+            self.double();
+            return self.add(second, felt);
+        }
+        self.done.push(if second.at_s < 0.0 {
+            Interval { p50_us: None, p99_us: None, max_us: None, ..*second }
+        } else {
+            Interval { at_s, length_s: second.at_s - at_s + second.length_s, ..*second }
+        });
+        if let Some(all) = &mut self.felt {
+            all.reset();
+            add_to(all, felt);
+        }
+    }
+
+    fn add_felt(&mut self, place: usize, felt: &Histogram<u64>) {
+        let step = &mut self.done[place];
+        if step.at_s < 0.0 {
+            return;
+        }
+        match &mut self.felt {
+            Some(all) => {
+                add_to(all, felt);
+                (step.p50_us, step.p99_us, step.max_us) = quantiles(all);
+            }
+            None => {
+                step.max_us = larger(step.max_us, quantiles(felt).2);
+                if self.step_s > 1 {
+                    (step.p50_us, step.p99_us) = (None, None);
+                }
+            }
+        }
+    }
+
+    /// Makes one of every two steps.
+    fn double(&mut self) {
+        self.step_s *= 2;
+        let mut doubled: Vec<Interval> = Vec::with_capacity(MOST_STEPS + 1);
+        for step in std::mem::take(&mut self.done) {
+            let at_s = self.begin_of(step.at_s);
+            match doubled.last_mut() {
+                Some(last) if self.begin_of(last.at_s) == at_s => {
+                    add_counts(last, &step);
+                    (last.p50_us, last.p99_us, last.max_us) = (None, None, larger(last.max_us, step.max_us));
+                }
+                _ => doubled.push(step),
+            }
+        }
+        // Nobody has kept what the last one felt.
+        self.felt = None;
+        self.done = doubled;
+    }
+
+    /// All of them, in order.
+    pub(crate) fn end(mut self) -> Vec<Interval> {
+        // A thread that was held up over a whole second never told of it, which delayed that second to here.
+        self.done.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        self.done
+    }
+}
+
+/// Median, 99th percentile and largest, in microseconds; none of what is empty.
+pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Option<f64>) {
+    let some = |ticks: u64| (!felt.is_empty()).then(|| micros(ticks));
+    (some(felt.value_at_quantile(0.5)), some(felt.value_at_quantile(0.99)), some(felt.max()))
+}
+
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
+}
+
+/// Adds the counts; the length grows where the second is not one that is there already.
+fn add_counts(step: &mut Interval, second: &Interval) {
+    let end_s = (second.at_s + second.length_s).max(step.at_s + step.length_s);
+    step.length_s = end_s - step.at_s;
+    step.completed += second.completed;
+    step.ok += second.ok;
+    step.sent += second.sent;
+    step.failed += second.failed;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::second::record;
+
+    /// A second in which so many requests took each of these times.
+    fn second(at_s: f64, ms: &[u64]) -> (Interval, Histogram<u64>) {
+        let mut felt = histogram();
+        ms.iter().for_each(|ms| record(&mut felt, ms * 1_000_000));
+        let (p50_us, p99_us, max_us) = quantiles(&felt);
+        let completed = ms.len() as u64;
+        (
+            Interval { at_s, length_s: 1.0, completed, ok: completed, p50_us, p99_us, max_us, ..Interval::default() },
+            felt,
+        )
+    }
+
+    fn steps(step_s: u64, seconds: impl IntoIterator<Item = (f64, Vec<u64>)>) -> Vec<Interval> {
+        let mut steps = Steps::new(step_s);
+        for (at_s, ms) in seconds {
+            let (interval, felt) = second(at_s, &ms);
+            steps.add(&interval, &felt);
+        }
+        steps.end()
+    }
+
+    #[test]
+    fn a_short_window_keeps_its_seconds_and_the_warm_up_is_one_step() {
+        let given = (-3i32..5).map(|at| (f64::from(at), vec![1; 1 + at.unsigned_abs() as usize]));
+        let seen = steps(1, given);
+        assert_eq!((seen[0].at_s, seen[0].length_s, seen[0].completed, seen[0].p99_us), (-3.0, 3.0, 4 + 3 + 2, None));
+        assert_eq!(seen.len(), 6);
+        for (at, step) in seen[1..].iter().enumerate() {
+            assert_eq!(*step, second(at as f64, &vec![1; 1 + at]).0);
+        }
+    }
+
+    #[test]
+    fn a_step_of_several_seconds_has_the_quantiles_of_all_its_replies() {
+        let seen = steps(3, (0..7).map(|at| (f64::from(at), if at == 4 { vec![9; 50] } else { vec![1; 100] })));
+        assert_eq!(
+            seen.iter().map(|step| (step.at_s, step.length_s)).collect::<Vec<_>>(),
+            [(0.0, 3.0), (3.0, 3.0), (6.0, 1.0)]
+        );
+        let (_, merged) = second(0.0, &[vec![1; 200], vec![9; 50]].concat());
+        assert_eq!((seen[1].p50_us, seen[1].p99_us, seen[1].max_us), quantiles(&merged));
+        assert_eq!(seen.iter().map(|step| step.completed).collect::<Vec<_>>(), [300, 250, 100]);
+    }
+
+    #[test]
+    fn a_load_without_a_known_end_has_no_more_steps_than_others_and_loses_no_reply() {
+        let seen = steps(1, (0..1_000).map(|at| (f64::from(at), vec![1 + at as u64 % 7])));
+        assert!(seen.len() <= MOST_STEPS + 1, "{}", seen.len());
+        assert_eq!(seen.iter().map(|step| step.completed).sum::<u64>(), 1_000);
+        assert!(seen.iter().all(|step| step.p99_us.is_none() && step.max_us.is_some()), "what was two has no quantile");
+        assert!(seen.windows(2).all(|pair| pair[0].at_s + pair[0].length_s == pair[1].at_s), "{seen:?}");
+    }
+
+    #[test]
+    fn what_a_thread_tells_late_is_counted_in_its_second() {
+        let seen = steps(1, [(0.0, vec![1; 10]), (1.0, vec![1; 10]), (2.0, vec![1; 10]), (0.0, vec![5; 3])]);
+        assert_eq!(
+            seen.iter().map(|step| (step.at_s, step.completed)).collect::<Vec<_>>(),
+            [(0.0, 13), (1.0, 10), (2.0, 10)]
+        );
+        assert_eq!(seen[0].p99_us, second(0.0, &[1]).0.p99_us, "of what came in time");
+    }
+}
