@@ -191,7 +191,7 @@ fn record(
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
     say(format!("recording in {}", folder.path().display()));
     if let Some(few) = judge::too_few_blocks(&plan) {
-        say(format!("note: {few}"));
+        say(format!("note: {}", ::report::too_few_blocks(few)));
     }
     Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })
 }

@@ -73,8 +73,7 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     };
     let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
     (!metrics.is_empty()).then(|| {
-        let cure = "CPUs of its own, or --spin, lower it";
-        let text = format!("the generator's lateness is over a tenth of the response: {}; {cure}", figures.join(", "));
+        let text = format!("the generator's lateness is over a tenth of the response: {}", figures.join(", "));
         MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
     })
 }

@@ -174,13 +174,10 @@ impl Planner for BlockPlanner {
     }
 }
 
-/// Why a plan cannot come to a verdict however its trials end, and how it could.
-pub fn too_few_blocks(plan: &Plan) -> Option<String> {
+/// How many blocks a plan has at most, where these are too few for a verdict however its trials end.
+pub fn too_few_blocks(plan: &Plan) -> Option<u32> {
     let most = plan.blocks.max.max(plan.blocks.min);
-    ((most as usize) < BLOCKS_FOR_A_VERDICT).then(|| {
-        let blocks = counted(most.into(), "block gives", "blocks give");
-        format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT}: --blocks {BLOCKS_FOR_A_VERDICT}")
-    })
+    ((most as usize) < BLOCKS_FOR_A_VERDICT).then_some(most)
 }
 
 /// How many blocks a run has begun, those left out that were launched again.

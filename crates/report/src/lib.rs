@@ -44,6 +44,7 @@ pub use judged::{json, markdown, next_step, text};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, Origin, load_json};
 pub use load_text::load_text;
+pub use more_blocks::too_few_blocks;
 pub use page::Style;
 pub use plain::{plain, shortened};
 pub use run_markdown::run_markdown;

@@ -5,7 +5,7 @@ use model::{
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
 use crate::page::{Page, Style, Tint, join, unbroken};
-use crate::words::{errno, words};
+use crate::words::{cure_of, errno, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
@@ -166,7 +166,8 @@ fn reasons(page: &mut Page, validity: &Validity) {
             Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code.id())),
             _ => String::new(),
         };
-        page.paragraph(2, tint, &format!("{name}{}", reason.text));
+        let cure = cure_of(reason.code).map_or(String::new(), |cure| format!("; {cure}"));
+        page.paragraph(2, tint, &format!("{name}{}{cure}", reason.text));
     }
 }
 

@@ -47,6 +47,12 @@ impl Blocks {
     }
 }
 
+/// Said before the first launch of a plan that has too few blocks for a verdict, and how many it takes.
+pub fn too_few_blocks(blocks: u32) -> String {
+    let blocks = counted(blocks.into(), "block gives", "blocks give");
+    format!("{blocks} figures and no verdict, which needs {LAUNCHES_FOR_A_VERDICT}: --blocks {LAUNCHES_FOR_A_VERDICT}")
+}
+
 /// What a block took, in seconds. Those that were launched again took as long.
 fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
     let launched = blocks as usize + repeated;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Arm, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, Pathology,
+    Analysis, Arm, Cell, CellAnalysis, Certainty, Code, Comparison, Environment, Finding, Mark, MarkNote, Pathology,
     ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, short_name,
 };
 
@@ -264,11 +264,18 @@ fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
     )
 }
 
+/// What would mend what a mark of a single load says, where something would.
+pub(crate) fn cure_of(code: Code) -> Option<&'static str> {
+    (code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it")
+}
+
 /// What a mark means, said once.
 pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     match mark {
         Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
-        Mark::Lateness => "the generator's own lateness is over a tenth of the latency",
+        Mark::Lateness => {
+            "the generator's own lateness is over a tenth of the latency; CPUs of its own, or --spin, lower it"
+        }
         Mark::Standstill => "the latency is the generator's, which stood still itself",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"

@@ -36,6 +36,14 @@ fn open_with_a_stall_and_unfinished_requests() {
 }
 
 #[test]
+fn what_lowers_lateness_is_said_behind_its_figures() {
+    let mut load = loads::open_with_stall();
+    load.validity.reasons.push(model::Reason::new(model::Mark::Lateness, "p50 1.00 ms (lateness p95 400 µs)"));
+    let text = text(&load).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("(lateness p95 400 µs); CPUs of its own, or --spin, lower it"), "{text}");
+}
+
+#[test]
 fn footnotes_say_what_each_row_is_about() {
     let load = loads::open_with_stall();
     let shown = load_text(
