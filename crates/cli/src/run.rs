@@ -263,9 +263,9 @@ pub(crate) fn conduct(
     let launcher = ProcessLauncher { executable: home::executable() };
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
-    let planner = BlockPlanner::new(&trial.plan);
+    let mut planner = BlockPlanner::new(&trial.plan);
     let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
-    let ended = session.run(&planner, stop, &mut |event| progress.show(event));
+    let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
     progress.stop();
     let path = trial.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;

@@ -69,7 +69,7 @@ fn work(record: &RunRecord) {
             > 100 * analysis.cells.len() / 2
     );
     assert!(report::run_markdown(&analysis).len() > 100 * analysis.cells.len() / 2);
-    let Next::Run(trials) = BlockPlanner::new(&record.plan).next(&[]) else { panic!("nothing is recorded") };
+    let Next::Run(trials) = BlockPlanner::new(&record.plan).next() else { panic!("nothing is recorded") };
     assert_eq!(trials.len(), record.plan.cells.len() + 1, "a block, and the twin");
 }
 

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use crate::{cells, limit};
 /// One launch with its judgement.
 pub(crate) struct Launch<'a> {
     pub(crate) record: &'a TrialRecord,
-    pub(crate) judgement: TrialJudgement,
+    pub(crate) judgement: Cow<'a, TrialJudgement>,
 }
 
 impl Launch<'_> {
@@ -64,7 +65,18 @@ impl<'a> Records<'a> {
     /// the one that began later counts. The first blocks in which a trial was disturbed, as many as the plan repeats, are
     /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
-        let launches = judged(plan, trials);
+        let places = places(plan);
+        let judge = |record: &'a TrialRecord| {
+            let cell = *places.get(&record.levels)?;
+            let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
+            Some((cell, Launch { record, judgement: Cow::Owned(judgement) }))
+        };
+        Self::of(plan, trials.iter().filter_map(judge).collect())
+    }
+
+    /// The same of launches that are judged already, each with its place among the plan's cells.
+    pub(crate) fn of(plan: &'a Plan, judged: Vec<(usize, Launch<'a>)>) -> Self {
+        let launches = once_each(judged);
         let is_disturbed = |launch: &Launch| disturbance(plan, launch).is_some();
         let disturbed: BTreeSet<u32> =
             launches.iter().filter(|(_, launch)| is_disturbed(launch)).map(|((block, ..), _)| *block).collect();
@@ -248,21 +260,19 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Each launch of a cell of the plan once, judged, by block, cell, and whether it is the twin.
-fn judged<'a>(plan: &'a Plan, trials: &'a [TrialRecord]) -> BTreeMap<(u32, usize, bool), Launch<'a>> {
-    // Of several that are alike the first.
-    let cells: BTreeMap<&Cell, usize> =
-        plan.cells.iter().enumerate().rev().map(|(index, cell)| (&cell.levels, index)).collect();
-    let mut sorted: Vec<&TrialRecord> = trials.iter().collect();
-    sorted.sort_by_key(|trial| (trial.block, trial.cell, &trial.started_at, trial.position));
-    let mut launches = BTreeMap::new();
-    for record in sorted {
-        if let Some(&cell) = cells.get(&record.levels) {
-            let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
-            launches.insert((record.block, cell, record.twin), Launch { record, judgement });
-        }
-    }
-    launches
+/// The cells of a plan by their levels; of several that are alike the first.
+pub(crate) fn places(plan: &Plan) -> BTreeMap<Cell, usize> {
+    plan.cells.iter().enumerate().rev().map(|(index, cell)| (cell.levels.clone(), index)).collect()
+}
+
+/// Each launch once, by block, cell, and whether it is the twin: of several the one that began last.
+fn once_each(mut judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), Launch<'_>> {
+    let began = |(_, launch): &(usize, Launch<'_>)| {
+        let trial = launch.record;
+        (trial.block, trial.cell, trial.started_at.clone(), trial.position)
+    };
+    judged.sort_by_cached_key(began);
+    judged.into_iter().map(|(cell, launch)| ((launch.record.block, cell, launch.record.twin), launch)).collect()
 }
 
 /// What disturbed a launch, in words, that is the machine's doing alone: it was noisy, or the generator stood still on

@@ -54,7 +54,7 @@ impl Session<'_> {
     /// recorded, so that resuming makes it.
     pub fn run(
         mut self,
-        planner: &dyn Planner,
+        planner: &mut dyn Planner,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<SessionEnd, LabError> {
@@ -73,15 +73,16 @@ impl Session<'_> {
 
     fn launches(
         &mut self,
-        planner: &dyn Planner,
+        planner: &mut dyn Planner,
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Ending, LabError> {
         let plan = self.plan;
         let targets: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
         let mut broken = Broken::new();
+        self.done.iter().for_each(|trial| planner.take(trial));
         loop {
-            let specs = match planner.next(&self.done) {
+            let specs = match planner.next() {
                 Next::Run(specs) => specs,
                 Next::Done(reason) => {
                     self.tell(Event::Finished { reason }, on_event);
@@ -118,7 +119,7 @@ impl Session<'_> {
     /// Makes and records the trials of one launch; false when it was interrupted, and then nothing is recorded.
     fn launch(
         &mut self,
-        planner: &dyn Planner,
+        planner: &mut dyn Planner,
         specs: &[TrialSpec],
         broken: &mut Broken,
         stop: &AtomicBool,
@@ -139,7 +140,8 @@ impl Session<'_> {
         if let Some(why) = broken.get(target) {
             for spec in specs {
                 self.tell(started(*spec), on_event);
-                self.record(given_up(empty_record(&plan.cells[spec.cell], *spec), why), on_event)?;
+                let record = given_up(empty_record(&plan.cells[spec.cell], *spec), why);
+                self.record(planner, record, on_event)?;
             }
             return Ok(true);
         }
@@ -157,7 +159,7 @@ impl Session<'_> {
             }
             self.folder.keep(&trial.record.id, &trial.kept)?;
             note_broken(broken, &trial.record);
-            self.record(trial.record, on_event)?;
+            self.record(planner, trial.record, on_event)?;
         }
         Ok(true)
     }
@@ -168,11 +170,17 @@ impl Session<'_> {
     }
 
     /// The record is told before it is on disk: what was told is brought there with it.
-    fn record(&mut self, record: TrialRecord, on_event: &mut dyn FnMut(&Event)) -> Result<(), LabError> {
+    fn record(
+        &mut self,
+        planner: &mut dyn Planner,
+        record: TrialRecord,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<(), LabError> {
         let event = Event::TrialEnded { record: Box::new(record.clone()) };
         self.folder.tell(&event);
         self.folder.append(&record)?;
         on_event(&event);
+        planner.take(&record);
         self.done.push(record);
         Ok(())
     }

@@ -52,7 +52,7 @@ fn an_hours_trial_takes_no_more_memory_than_a_minutes() {
     let (launcher, prepared, mut folder) = (FakeLauncher::default(), Prepared::default(), create(runs.path(), &plan));
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools, keep_going: false };
-    session.run(&BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    session.run(&mut BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
     let resident = resident.into_inner();
     let (minute, hour) = (resident[..60].iter().max().unwrap(), resident.iter().max().unwrap());
     let told = (3_600 * 4 * ENCODED) as u64;

@@ -9,10 +9,14 @@ pub enum Next {
     Done(String),
 }
 
-/// Decides which trials come next from what is known so far; the same records always give the same answer.
+/// Decides what comes next from the records so far: the same records always give the same answer, in whatever order they
+/// came. What it makes of a record it keeps, so that each is judged once.
 pub trait Planner {
-    /// The next trials, none of which is among `done`.
-    fn next(&self, done: &[TrialRecord]) -> Next;
+    /// Takes a record.
+    fn take(&mut self, trial: &TrialRecord);
+
+    /// What comes next: trials of which no record was taken yet.
+    fn next(&mut self) -> Next;
 
     /// How many trials there will be at least, for progress.
     fn expected_trials(&self) -> usize;

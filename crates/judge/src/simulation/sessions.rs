@@ -84,10 +84,13 @@ impl Experiment {
 
     /// The records of the blocks that the planner asks for.
     fn until_content<'a>(&self, session: &Session, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
-        let planner = BlockPlanner::new(&session.plan());
+        let mut planner = BlockPlanner::new(&session.plan());
         let mut done = self.blocks.0 as usize * self.launches();
-        while done < records.len() && matches!(planner.next(&records[..done]), Next::Run(_)) {
-            done += self.launches();
+        records[..done].iter().for_each(|record| planner.take(record));
+        while done < records.len() && matches!(planner.next(), Next::Run(_)) {
+            let block = done..done + self.launches();
+            records[block.clone()].iter().for_each(|record| planner.take(record));
+            done = block.end;
         }
         &records[..done]
     }

@@ -14,7 +14,7 @@ fn told(plan: &Plan, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event)) -
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan, folder, done: vec![], tools, keep_going: false };
-    session.run(&BlockPlanner::new(plan), &AtomicBool::new(false), on_event).unwrap()
+    session.run(&mut BlockPlanner::new(plan), &AtomicBool::new(false), on_event).unwrap()
 }
 
 /// Everything that can be read of a run now.

@@ -180,7 +180,7 @@ pub(crate) fn conduct(
     let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
     let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     Session { plan, folder, done, tools, keep_going: launcher.keep_going }
-        .run(&BlockPlanner::new(plan), &stop, &mut |event| {
+        .run(&mut BlockPlanner::new(plan), &stop, &mut |event| {
             ended += usize::from(matches!(event, Event::TrialEnded { .. }));
             stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
         })

@@ -1,0 +1,222 @@
+use model::{ComparePlan, Extent};
+
+use super::*;
+use crate::testing::Session;
+
+fn five_cells() -> Session {
+    ["a", "b", "c", "d", "e"].into_iter().fold(Session::new(), |session, name| session.cell(name, 100.0))
+}
+
+/// What comes next once these are recorded.
+fn after(plan: &Plan, done: &[TrialRecord]) -> Next {
+    let mut planner = BlockPlanner::new(plan);
+    done.iter().for_each(|trial| planner.take(trial));
+    planner.next()
+}
+
+fn cells(next: Next) -> Vec<usize> {
+    match next {
+        Next::Run(specs) => specs.iter().map(|spec| spec.cell).collect(),
+        Next::Done(reason) => panic!("done: {reason}"),
+    }
+}
+
+fn reason(next: Next) -> String {
+    match next {
+        Next::Done(reason) => reason,
+        Next::Run(specs) => panic!("{specs:?}"),
+    }
+}
+
+/// A recorded order: resuming an old run must give the same one, so a change in fastrand must be noticed.
+#[test]
+fn the_order_is_golden() {
+    let planner = BlockPlanner::new(&five_cells().plan());
+    let orders: Vec<Vec<usize>> =
+        (1..=3).map(|k| planner.block(k).iter().flatten().map(|spec| spec.cell).collect()).collect();
+    assert_eq!(orders, [[0, 2, 3, 4, 1], [1, 3, 0, 4, 2], [1, 4, 2, 3, 0]]);
+}
+
+#[test]
+fn a_block_is_every_cell_once_and_resuming_gives_the_rest_in_order() {
+    let session = five_cells().blocks(1);
+    let planner = BlockPlanner::new(&session.plan());
+    let all = cells(after(&planner.plan, &[]));
+    let mut sorted = all.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [0, 1, 2, 3, 4]);
+    let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| all[..2].contains(&trial.cell)).collect();
+    let Next::Run(rest) = after(&planner.plan, &done) else { panic!("three are left") };
+    assert_eq!(rest.iter().map(|spec| spec.cell).collect::<Vec<_>>(), all[2..]);
+    assert_eq!(rest.iter().map(|spec| spec.position).collect::<Vec<_>>(), [3, 4, 5]);
+    assert_eq!(planner.expected_trials(), 30);
+}
+
+#[test]
+fn it_stops_on_precision_on_the_cap_or_as_planned() {
+    let precise = Session::new().cell("a", 100.0).cell("b", 120.0).noise(0.002).blocks(6).planned(6, 12);
+    let next = |session: &Session| after(&session.plan(), &session.records());
+    let said = reason(next(&precise));
+    assert!(said.starts_with("6 blocks: throughput is known to ± 0."), "{said}");
+    let rough = Session::new().cell("a", 100.0).cell("b", 120.0).noise(0.2).planned(6, 12);
+    assert_eq!(cells(next(&rough.clone().blocks(6))).len(), 2, "a seventh block");
+    let said = reason(next(&rough.blocks(12)));
+    assert!(said.starts_with("the cap of 12 blocks; throughput is known to ± "), "{said}");
+    let mut begun = precise.clone().blocks(7).records();
+    begun.pop();
+    assert_eq!(cells(after(&precise.plan(), &begun)), [1], "a block that was begun is ended");
+    let planned = Session::new().cell("a", 100.0).noise(0.2).blocks(6).planned(6, 6);
+    assert_eq!(reason(next(&planned)), "6 blocks, as planned");
+}
+
+#[test]
+fn void_trials_are_not_launched_again_and_dead_targets_do_not_hold_up_the_end() {
+    let session = Session::new().cell("a", 100.0).cell("dead", 100.0).noise(0.002).blocks(6).planned(6, 12);
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
+        crate::testing::fail_at_launch(trial);
+    }
+    let said = reason(after(&session.plan(), &records));
+    assert!(said.starts_with("6 blocks: "), "{said}");
+}
+
+/// A session after so many blocks, in which all replies of these targets are wrong.
+fn all_wrong(session: &Session, blocks: u32, targets: &[&str]) -> Vec<TrialRecord> {
+    let mut records = session.clone().blocks(blocks).records();
+    for trial in records.iter_mut().filter(|trial| targets.contains(&trial.levels.target())) {
+        let all = trial.measurement.as_ref().unwrap().accounting.ok;
+        crate::testing::wrong_replies(trial, all);
+    }
+    records
+}
+
+#[test]
+fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_some() {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
+    let plan = session.plan();
+    let next = |plan: &Plan, records: &[TrialRecord]| after(plan, records);
+    let said = reason(next(&plan, &all_wrong(&session, 1, &["a", "b"])));
+    assert!(said.starts_with("not one reply of a, b was right, and further blocks would show the same; "), "{said}");
+    let half = &all_wrong(&session, 1, &["a", "b"])[..1];
+    assert_eq!(cells(next(&plan, half)), [1], "the block is made to its end");
+    let one = all_wrong(&session, 1, &["b"]);
+    assert_eq!(cells(next(&plan, &one)).len(), 2, "the other one serves");
+    let mut dead = one.clone();
+    dead.iter_mut().filter(|trial| trial.cell == 0).for_each(crate::testing::fail_at_launch);
+    assert!(reason(next(&plan, &dead)).starts_with("not one reply of b was right"));
+    let mut some = all_wrong(&session, 1, &["a", "b"]);
+    some[0].measurement.as_mut().unwrap().accounting.ok = 1;
+    assert_eq!(cells(next(&plan, &some)).len(), 2, "one right reply");
+    let (old, new) = ("a".to_owned(), "b".to_owned());
+    let both = ComparePlan { old, new, gates: Vec::new(), revisions: Vec::new() };
+    let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
+    assert!(reason(next(&compared, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
+}
+
+#[test]
+fn a_ladder_is_climbed_in_its_order_and_again_from_its_foot() {
+    let session = Session::new()
+        .delayed("a", 10, 0, 100.0)
+        .delayed("b", 10, 0, 100.0)
+        .delayed("a", 20, 0, 100.0)
+        .delayed("b", 20, 0, 100.0)
+        .blocks(1);
+    let mut draft = session.draft();
+    draft.ladder = Some("connections".to_owned());
+    let plan = draft.clone().resolve().unwrap();
+    let planner = BlockPlanner::new(&plan);
+    for block in 1..=6 {
+        let order: Vec<usize> = planner.block(block).iter().flatten().map(|spec| spec.cell).collect();
+        assert!(order == [0, 2, 1, 3] || order == [1, 3, 0, 2], "{order:?}");
+    }
+    let first = planner.block(1)[0][0].cell;
+    let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
+    assert_eq!(cells(after(&planner.plan, &done)), [first, first + 2]);
+    assert_eq!(cell_for_twin(&plan), Some(0));
+    draft.cells[0].load.extent = Extent::Window(draft.cells[0].load.window_ns() + 1);
+    draft.cells[2].load.extent = Extent::Window(0);
+    assert_eq!(cell_for_twin(&draft), Some(1), "a later rung cannot stand alone");
+}
+
+fn disturb(trial: &mut TrialRecord) {
+    trial.observation.as_mut().unwrap().host.steal_share = 0.05;
+}
+
+#[test]
+fn a_disturbed_block_is_launched_again_as_often_as_the_plan_allows() {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 6).repeats(1);
+    let planner = BlockPlanner::new(&session.plan());
+    let disturbed = |blocks: u32, which: &[u32]| {
+        let mut records = session.clone().blocks(blocks).records();
+        records.iter_mut().filter(|trial| trial.cell == 1 && which.contains(&trial.block)).for_each(disturb);
+        records
+    };
+    assert_eq!(reason(after(&planner.plan, &disturbed(6, &[]))), "6 blocks, as planned");
+    let Next::Run(again) = after(&planner.plan, &disturbed(6, &[2])) else { panic!("block 7 stands for block 2") };
+    assert_eq!(again.iter().map(|spec| spec.block).collect::<Vec<_>>(), [7, 7]);
+    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2]))), "6 blocks, as planned");
+    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2, 5]))), "6 blocks, as planned", "once, as planned");
+    let mut begun = disturbed(7, &[2]);
+    begun.pop();
+    assert_eq!(cells(after(&planner.plan, &begun)).len(), 1, "resuming needs the records alone");
+}
+
+#[test]
+fn a_twin_is_launched_in_each_block_beside_its_cell() {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(6).planned(6, 6).twin();
+    let planner = BlockPlanner::new(&session.plan());
+    let Next::Run(specs) = after(&planner.plan, &[]) else { panic!("nothing is recorded") };
+    let mut ids: Vec<String> = specs.iter().map(TrialSpec::id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["b01-c01", "b01-c01-twin", "b01-c02"]);
+    assert_eq!(planner.expected_trials(), 18);
+    let mut records = session.records();
+    assert_eq!(reason(after(&planner.plan, &records)), "6 blocks, as planned");
+    records.retain(|trial| !(trial.twin && trial.block == 3));
+    let Next::Run(rest) = after(&planner.plan, &records) else { panic!("the twin of block 3 is missing") };
+    assert_eq!(rest.iter().map(TrialSpec::id).collect::<Vec<_>>(), ["b03-c01-twin"]);
+}
+
+#[test]
+fn the_twin_is_the_first_of_the_cells_that_wait_and_cost_least() {
+    let session = Session::new().delayed("a", 10, 10, 97.0).delayed("a", 10, 0, 97.0).delayed("b", 10, 0, 97.0);
+    let mut draft = session.draft();
+    assert_eq!(cell_for_twin(&draft), Some(1));
+    draft.cells[1].load.extent = Extent::Window(draft.cells[1].load.window_ns() + 1);
+    assert_eq!(cell_for_twin(&draft), Some(2));
+    draft.cells.clear();
+    assert_eq!(cell_for_twin(&draft), None);
+}
+
+/// A session in which machines were busy, servers came up late or not, and replies were wrong.
+fn eventful() -> (Plan, Vec<TrialRecord>) {
+    let session =
+        Session::new().cell("a", 100.0).cell("b", 120.0).noise(0.05).planned(6, 12).repeats(2).twin().blocks(9);
+    let mut records = session.records();
+    records.iter_mut().filter(|trial| trial.cell == 1 && trial.block % 4 == 2).for_each(disturb);
+    crate::testing::wrong_replies(&mut records[4], 3);
+    crate::testing::fail_at_launch(&mut records[7]);
+    (session.plan(), records)
+}
+
+#[test]
+fn what_is_judged_as_it_comes_is_what_judging_all_anew_says() {
+    let (plan, mut records) = eventful();
+    for seed in 0..3 {
+        fastrand::Rng::with_seed(seed).shuffle(&mut records);
+        let mut planner = BlockPlanner::new(&plan);
+        for (known, trial) in records.iter().enumerate() {
+            planner.take(trial);
+            let (kept, anew) = (planner.records(), Records::new(&plan, &records[..=known]));
+            let judged = |records: &Records| -> Vec<(String, TrialJudgement)> {
+                let of = |launch: &&Launch| (launch.record.id.clone(), launch.judgement.clone().into_owned());
+                records.all().iter().map(of).collect()
+            };
+            assert_eq!(judged(&kept), judged(&anew));
+            assert!(kept.repeated().keys().eq(anew.repeated().keys()));
+            assert_eq!(planner.half_widths(&kept), planner.half_widths(&anew));
+            assert_eq!(planner.clone().next(), after(&plan, &records[..=known]), "asking it changes nothing");
+        }
+        assert_eq!(planner.judged.len(), records.len(), "each was judged once");
+    }
+}
