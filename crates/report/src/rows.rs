@@ -127,10 +127,10 @@ fn in_launches(Launches { with, of }: Launches) -> String {
     format!("{with} of {}", counted(of.into(), "launch", "launches"))
 }
 
-/// `45 % faster`, or how much load it had of what it needs.
+/// `45 % faster in the second half of its windows`, or how much load it had of what it needs.
 fn coldness(cold: Coldness) -> String {
     match cold {
-        Coldness::FasterBy(share) => format!("{} faster", percent(share)),
+        Coldness::FasterBy(share) => format!("{} faster in the second half of its windows", percent(share)),
         Coldness::WarmUp { given_s, needed_s } => {
             format!("{} of load before the window, of the {} that it needs", seconds(given_s), seconds(needed_s))
         }

@@ -298,13 +298,17 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     }
 }
 
-/// `Noise, go-gin against itself (no handler delay): throughput 1.004 (0.981 to 1.028), p99 …`.
+/// `Noise, go-gin launched twice in each block and held against itself (no handler delay): throughput 1.004 (0.981 to 1.028), p99 …`.
 fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     let first = analysis.session.itself.first()?;
     let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));
     let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
     let place = bracketed(&conditions.title(&first.conditions));
-    Some(format!("Noise, {} against itself{place}: {}", first.a, ratios.join(", ")))
+    Some(format!(
+        "Noise, {} launched twice in each block and held against itself{place}: {}",
+        first.a,
+        ratios.join(", ")
+    ))
 }
 
 /// `Profile of nginx by perf (1,840 samples in 6 launches): [k] tcp_sendmsg 46 %, …; the functions asked for 21 % (…)`,
