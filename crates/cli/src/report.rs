@@ -50,6 +50,14 @@ pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
     say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis anew: {command}"));
 }
 
+/// Says that the record is not what the answer was made from.
+pub(crate) fn say_changed(error: &LabError) {
+    say(format!(
+        "the record is not what was measured: {error}\nthe answer here is of what was measured; `report` would give another: \
+         keep this one and run again, where nothing else writes to the run folder"
+    ));
+}
+
 /// Prints how a run that needs more blocks is given them.
 pub(crate) fn print_next_step(judged: &Judged, folder: &Path) -> Result<(), Failure> {
     match ::report::next_step(judged, &resume::command(folder)) {

@@ -271,9 +271,10 @@ pub(crate) fn conduct(
     let ended = ended.map_err(|error| stopped(&error, &path))?;
     let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
     let judged = report::judge(&record);
+    let whole = trial.folder.verify().inspect_err(report::say_changed).is_ok();
     let kept = report::write_documents(&path, &judged).inspect_err(|error| report::say_unkept(error, &path)).is_ok();
     let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
-    Ok(Conducted { path, record, judged, interrupted, unstarted, kept, prepared: trial.prepared })
+    Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole, prepared: trial.prepared })
 }
 
 /// Why a run could not be recorded further, and how it is resumed.

@@ -117,6 +117,26 @@ fn a_build_that_needs_a_shell_is_told_so() {
 }
 
 #[test]
+fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() {
+    let lab = Lab::new();
+    let script = format!(
+        "for record in {}/runs/*/trials.jsonl; do\n  [ -s $record ] && printf 9 | dd of=$record bs=1 seek=25 conv=notrunc \
+         2>/dev/null\ndone\nexec \"$1\" specimen clean\n",
+        lab.path().display()
+    );
+    let lab = lab.file("odd.sh", script).experiment(beside_a_specimen("run = 'sh odd.sh $BOURDON'"));
+    let said = lab.run(&[]).exits(2).says(&[
+        "the record is not what was measured",
+        "trials.jsonl: somebody changed it during the run: its lines are not those that were written",
+        "the answer here is of what was measured",
+    ]);
+    assert!(
+        said.stdout.contains("Does the one disturb the other?") && said.stdout.contains("specimen:clean"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target() {
     let fills = "run = '$BOURDON specimen clean'\nbuild = 'cp /dev/zero $TARGET_BIN'";
     let Some(disk) = Disk::new() else { return };

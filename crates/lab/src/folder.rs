@@ -110,7 +110,7 @@ impl RunFolder {
             trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
         }
         remove_unfinished(path);
-        let trials = Lines::new(trials, recorded.whole_bytes);
+        let trials = Lines::new(trials, recorded.whole_bytes).map_err(LabError::file(&file))?;
         let folder = Self { path: path.to_owned(), trials, events: Journal::open(path)?, traces: Vec::new() };
         Ok((folder, RunRecord { plan, environment, trials: recorded.trials }))
     }
@@ -185,6 +185,15 @@ impl RunFolder {
         self.trials.append(&path, &line).map_err(LabError::file(&path))
     }
 
+    /// Whether the recorded trials are still those that were written.
+    ///
+    /// # Errors
+    /// When they cannot be read, or somebody changed them.
+    pub fn verify(&self) -> Result<(), LabError> {
+        let path = self.path.join(TRIALS);
+        self.trials.verify(&path).map_err(LabError::file(&path))
+    }
+
     /// Where a trial's target writes.
     pub fn output_of(&self, trial: &str) -> PathBuf {
         self.path.join("stderr").join(format!("{trial}.log"))
@@ -246,7 +255,7 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
     let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
     lock(&trials, unfinished)?;
-    Ok((Lines::new(trials, 0), Journal::open(unfinished)?))
+    Ok((Lines::new(trials, 0).map_err(LabError::file(&recorded))?, Journal::open(unfinished)?))
 }
 
 /// Gives the folder its name, or the next one that is free.

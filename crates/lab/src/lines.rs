@@ -5,20 +5,27 @@ use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 /// How much is read at once where the end of the last whole line is looked for.
 const CHUNK: u64 = 64 * 1024;
 
-/// The file of the trials, as long as what was written to it.
+/// The file of the trials, as long as what was written to it, and what that was.
 #[derive(Debug)]
 pub(crate) struct Lines {
     file: File,
     bytes: u64,
+    written: Sha256,
 }
 
 impl Lines {
-    /// A file, open for appending, that has so many bytes.
-    pub(crate) fn new(file: File, bytes: u64) -> Self {
-        Self { file, bytes }
+    /// A file, open for reading and appending, that has so many bytes.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(crate) fn new(file: File, bytes: u64) -> Result<Self> {
+        let written = hash(&file)?;
+        Ok(Self { file, bytes, written })
     }
 
     /// Adds a line that a power cut does not undo. A target may do anything to a file: what it cut would be written on
@@ -27,6 +34,7 @@ impl Lines {
         self.check(path)?;
         self.file.write_all(line)?;
         self.bytes += line.len() as u64;
+        self.written.update(line);
         self.file.sync_data()
     }
 
@@ -44,6 +52,27 @@ impl Lines {
             return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
         }
         Ok(())
+    }
+}
+
+impl Lines {
+    /// Whether every byte is still the one that was written: a change in place leaves the length.
+    pub(crate) fn verify(&self, path: &Path) -> Result<()> {
+        self.check(path)?;
+        let is_same = hash(&self.file)?.finalize() == self.written.clone().finalize();
+        let changed = || Error::other("somebody changed it during the run: its lines are not those that were written");
+        is_same.then_some(()).ok_or_else(changed)
+    }
+}
+
+fn hash(mut file: &File) -> Result<Sha256> {
+    let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK as usize]);
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hash),
+            count => hash.update(&chunk[..count]),
+        }
     }
 }
 

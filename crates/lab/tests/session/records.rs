@@ -68,6 +68,26 @@ fn the_same_record_gives_the_same_analysis_to_the_bit() {
 }
 
 #[test]
+fn a_record_that_somebody_changes_in_place_is_not_what_was_written() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    let mut folder = create(runs.path(), &plan);
+    conduct(&plan, &mut folder, &launcher, Some(3));
+    folder.verify().unwrap();
+    let (path, file) = (folder.path().to_owned(), folder.path().join("trials.jsonl"));
+    drop(folder);
+    let (mut folder, _) = RunFolder::resume(&path).unwrap();
+    conduct(&plan, &mut folder, &launcher, None);
+    folder.verify().unwrap();
+    let written = std::fs::read(&file).unwrap();
+    let changed: Vec<u8> = written.iter().map(|byte| if *byte == b'1' { b'2' } else { *byte }).collect();
+    std::fs::write(&file, &changed).unwrap();
+    assert_ne!(changed, written);
+    let said = folder.verify().unwrap_err().to_string();
+    assert!(said.contains("its lines are not those that were written"), "{said}");
+}
+
+#[test]
 fn a_record_that_somebody_cuts_or_removes_during_a_run_ends_it() {
     let runs = tempfile::tempdir().unwrap();
     let plan = plan(1);
