@@ -19,7 +19,7 @@ pub(crate) enum State {
     Closed,
     /// Will connect again at the time the reconnect queue holds.
     Waiting,
-    /// Connecting since [`Connection::connecting_since_ns`].
+    /// Connecting since [`Connection::since_ns`].
     Connecting,
     /// The kernel is connected since then, and the peers have still to agree on how they talk.
     Handshaking,
@@ -41,7 +41,8 @@ pub(crate) struct Reserved {
 pub(crate) struct Connection<V> {
     pub(crate) conversation: V,
     pub(crate) reserved: Option<Reserved>,
-    pub(crate) connecting_since_ns: u64,
+    /// Since when it is opening, or closed.
+    pub(crate) since_ns: u64,
     /// Completions inside the window.
     pub(crate) completed: u64,
     pub(crate) generation: u32,
@@ -67,7 +68,7 @@ impl<V: Default> Connection<V> {
         Self {
             conversation: V::default(),
             reserved: None,
-            connecting_since_ns: 0,
+            since_ns: 0,
             completed: 0,
             generation: 0,
             unsent: 0,
@@ -89,7 +90,7 @@ impl<V: Default> Connection<V> {
     /// Begins a new opening of the slot; gives its generation.
     pub(crate) fn begin_connecting(&mut self, now_ns: u64) -> u32 {
         self.state = State::Connecting;
-        self.connecting_since_ns = now_ns;
+        self.since_ns = now_ns;
         self.generation = self.generation.wrapping_add(1);
         self.conversation = V::default();
         self.unsent = 0;
@@ -100,12 +101,22 @@ impl<V: Default> Connection<V> {
     /// For how long it has been opening; 0 when it is not.
     pub(crate) fn opens_since(&self, now_ns: u64) -> u64 {
         let opens = matches!(self.state, State::Connecting | State::Handshaking);
-        if opens { now_ns.saturating_sub(self.connecting_since_ns) } else { 0 }
+        if opens { now_ns.saturating_sub(self.since_ns) } else { 0 }
     }
 
-    /// Notes a complete reply: nobody waits after the next loss of the connection.
+    /// Notes that the peer takes requests: nobody waits after the next loss of the connection.
     pub(crate) fn prove(&mut self) {
         self.fruitless = 0;
+    }
+
+    /// Notes that the peer took a request and hung up: the pause is as short as it can be.
+    pub(crate) fn taken(&mut self) {
+        self.fruitless = self.fruitless.min(1);
+    }
+
+    /// From when on a request that is due may end its pause.
+    pub(crate) fn rested_ns(&self) -> u64 {
+        self.since_ns + BACKOFF_MIN_NS
     }
 
     /// How long to wait before the next opening.
@@ -284,6 +295,10 @@ mod tests {
         assert_eq!(connection.pause_ns(), 0);
         connection.begin_connecting(0);
         assert_eq!(connection.pause_ns() / 1_000_000, 10);
+        for _ in 0..3 {
+            connection.taken();
+            assert_eq!(connection.pause_ns() / 1_000_000, 10);
+        }
     }
 
     #[test]

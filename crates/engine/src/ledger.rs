@@ -301,13 +301,15 @@ impl Ledger {
         if !self.counts(intended_ns) {
             return;
         }
-        self.second.failed += if kind == NotSent::WaitingAtEnd { 0 } else { count };
-        self.not_sent[kind as usize] += count;
-        *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += count;
         let age_ns = now_ns.saturating_sub(intended_ns);
         // An attempt of the closed model was never late: it had begun to wait for its connection.
         let left_ns = if self.felt == Felt::Response { now_ns } else { intended_ns };
-        if self.standstills.held_back(intended_ns, left_ns) {
+        let held_back = self.standstills.held_back(intended_ns, left_ns);
+        let kind = if held_back && kind == NotSent::WaitingAtEnd { NotSent::LateAtEnd } else { kind };
+        self.second.failed += if kind.is_at_end() { 0 } else { count };
+        self.not_sent[kind as usize] += count;
+        *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += count;
+        if held_back {
             self.standstills.unsent(count, kind, self.felt.is_separate().then_some(age_ns));
         }
         if self.felt.is_separate() {

@@ -175,7 +175,7 @@ impl Standstills {
 
     /// Some that never left; only where none turned them away was that the standstill's doing.
     pub(crate) fn unsent(&mut self, count: u64, kind: NotSent, felt_ns: Option<u64>) {
-        self.never_sent += if kind == NotSent::WaitingAtEnd { count } else { 0 };
+        self.never_sent += if kind.is_at_end() { count } else { 0 };
         let held = self.hold(count);
         felt_ns.iter().for_each(|felt_ns| held.censored_felt.saturating_record_n(ticks(*felt_ns), count));
     }

@@ -167,6 +167,45 @@ fn a_connect_that_never_ends_leaves_its_requests_waiting() {
 }
 
 #[test]
+fn after_a_time_out_the_next_request_goes_at_once() {
+    let slow = |model| spec(model, 1).with(|it| it.timeout_ns = Some(10 * MS));
+    let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    // A time-out is noticed a thirty-second late.
+    assert_eq!(measure(&slow(LoadModel::Closed), Script::default()).accounting.sent, 10);
+    let books = measure(&slow(open), Script::default()).accounting;
+    assert!(books.sent >= 9 && !books.not_sent.contains_key(&NotSent::PausedAtEnd), "{books:?}");
+}
+
+/// A server that dies after a millisecond: its connections end, and no further one opens.
+fn dies(connections: u32) -> Script {
+    let opened = std::iter::repeat_n(Connecting::Opens, connections as usize);
+    let connects = opened.chain(std::iter::repeat_n(Connecting::Refused, 1000)).collect();
+    let acts = std::iter::once(Act::Pass(MS)).chain((0..connections).map(Act::Reset)).collect();
+    Script { connects, acts, ..Script::default() }
+}
+
+#[test]
+fn what_is_due_while_a_server_refuses_is_refused_and_not_left_over() {
+    let open = LoadModel::Open { rate_per_s: 1000.0, arrivals: Arrivals::Constant };
+    let many = measure(&spec(open, 50), dies(50));
+    assert!(many.accounting.not_sent[&NotSent::Refused] >= 90, "{:?}", many.accounting);
+    assert_eq!(many.accounting.not_sent.len(), 1, "nothing is left over: {:?}", many.accounting);
+    assert!(many.connections.connect_failed <= 300, "10, 20, 40 … ms, and one for each request: {many:?}");
+    // Two connections make an attempt every 10 ms each; what that leaves over is nobody's but ours.
+    let few = measure(&spec(open, 2), dies(2));
+    let books = &few.accounting;
+    assert!((15..=25).contains(&books.not_sent[&NotSent::Refused]), "{books:?}");
+    assert!(books.not_sent[&NotSent::PausedAtEnd] >= 70 && books.not_sent.len() == 2, "{books:?}");
+}
+
+#[test]
+fn attempts_that_no_request_asks_for_are_ever_rarer() {
+    let seldom = LoadModel::Open { rate_per_s: 10.0, arrivals: Arrivals::Constant };
+    let counts = measure(&spec(seldom, 4), dies(4)).connections;
+    assert!(counts.connect_failed <= 4 * 4, "pauses of 10, 20, 40 … ms: {counts:?}");
+}
+
+#[test]
 fn a_request_torn_by_the_kernel_is_one_request() {
     let pass = Act::Pass(MS);
     let acts = vec![pass.clone(), Act::Drain(0), pass.clone(), Act::Drain(0), pass, Act::Bytes(0, HELLO.to_vec())];

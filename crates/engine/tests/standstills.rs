@@ -67,10 +67,19 @@ fn a_closed_load_knows_its_own_standstill_too() {
 fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
     let measured = overslept(open(1000.0), 9500, 800);
     let stood = measured.standstills.unwrap();
-    let waiting = measured.accounting.not_sent[&NotSent::WaitingAtEnd];
-    assert!((490..=500).contains(&waiting) && stood.never_sent == waiting, "{waiting}: {stood:?}");
+    let late = measured.accounting.not_sent[&NotSent::LateAtEnd];
+    assert!((490..=500).contains(&late) && stood.never_sent == late, "{late}: {stood:?}");
+    assert_eq!(measured.accounting.not_sent.len(), 1, "nothing is charged to the server");
     assert!((0.48..=0.5).contains(&stood.sum_s), "only what lay in the window: {stood:?}");
     assert_eq!(stood.without_us.response.unwrap().censored, 0);
+}
+
+#[test]
+fn what_the_generator_was_too_late_for_at_the_end_is_its_own_too() {
+    let measured = overslept(open(1000.0), 9996, 9);
+    let not_sent = &measured.accounting.not_sent;
+    assert!(measured.standstills.is_none() && not_sent.len() == 1, "too short for a standstill: {not_sent:?}");
+    assert!((3..=5).contains(&not_sent[&NotSent::LateAtEnd]), "{not_sent:?}");
 }
 
 /// The books of 10 s at 1,000 a second over 50 connections to a server that does 500, in which the generator sleeps on for

@@ -46,7 +46,19 @@ fn failures(measured: &Measurement) -> String {
     let failed = kinds(books.failed.iter().map(|(kind, number)| (*kind, *number)));
     let awaited = kinds([("still awaited at the end", books.in_flight_at_end)]);
     let parts: Vec<String> = [not_sent, failed, awaited].into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { "none was sent".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { none_due(measured) } else { parts.join(", ") }
+}
+
+/// What can be said where the books are empty: they are about what was due in the window alone.
+fn none_due(measured: &Measurement) -> String {
+    let before = measured.intervals.iter().filter(|second| second.at_s < 0.0);
+    match sum(before.map(|second| second.sent)) {
+        0 => "none was sent".to_owned(),
+        sent => {
+            let requests = counted(sent, "request", "requests");
+            format!("none was due in the window, and of the {requests} sent in the warm-up none was answered in it")
+        }
+    }
 }
 
 fn no_reply(measured: &Measurement) -> Limit {
@@ -199,7 +211,8 @@ impl Needy {
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
 fn shortage(measured: &Measurement, share: f64) -> Option<String> {
     let books = &measured.accounting;
-    let ours = || books.not_sent.iter().filter(|(kind, _)| kind.side() == Side::Us).map(|(kind, n)| (*kind, *n));
+    let is_ours = |kind: NotSent| kind.side() == Side::Us && !kind.is_at_end();
+    let ours = || books.not_sent.iter().filter(|(kind, _)| is_ours(**kind)).map(|(kind, n)| (*kind, *n));
     let lacking = sum(ours().map(|(_, number)| number));
     let cure = "raise the limit of open files, widen the port range, or keep connections alive";
     (lacking as f64 > share * books.scheduled as f64)
@@ -211,8 +224,11 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
         return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words);
     }
     let books = &measured.accounting;
-    // What was sent late was measured from its time: lateness is a mark, and only what never left voids.
-    let missed = (books.sent as f64) < RATE_SENT * books.scheduled as f64;
+    // What was sent late was measured from its time: lateness is a mark, and only what never left voids. A few for which
+    // the generator was too late at the end are its own, and too few to void.
+    let too_late = not_sent(measured, NotSent::LateAtEnd);
+    let tolerated = if too_late as f64 <= RATE_LATE * books.scheduled as f64 { too_late } else { 0 };
+    let missed = (books.sent.saturating_add(tolerated) as f64) < RATE_SENT * books.scheduled as f64;
     if !missed {
         return if nothing_completed(measured) {
             no_reply(measured)
@@ -238,6 +254,7 @@ fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<S
     let attainable = asked.attainable_per_s(measured);
     let needy = Needy::of(measured);
     let held_up = held_up(measured, rate_per_s);
+    let too_late = not_sent(measured, NotSent::LateAtEnd);
     let missing = measured.accounting.scheduled.saturating_sub(measured.accounting.sent);
     if rate_per_s > attainable {
         Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
@@ -248,6 +265,8 @@ fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<S
             "the generator itself stood still when {} of them came due; give it CPUs of its own",
             count(held_up)
         ))
+    } else if too_late.saturating_mul(2) > missing {
+        Some(format!("the generator itself was too late for {} of them; give it CPUs of its own", count(too_late)))
     } else if late > RATE_LATE && 2.0 * late * measured.accounting.scheduled as f64 > missing as f64 {
         // A few that left late are no reason for many that never left.
         Some(format!("the generator itself sent {} of them late; give it CPUs of its own", percent(late)))
@@ -266,10 +285,16 @@ fn held_up(measured: &Measurement, rate_per_s: f64) -> u64 {
 /// Whether the server refused what was not sent: nothing left, or all that is missing met a refusal.
 fn refused(measured: &Measurement) -> bool {
     let books = &measured.accounting;
-    let refusals = books.not_sent.get(&NotSent::Refused).copied().unwrap_or(0);
-    let missing_for_other_reasons = books.scheduled.saturating_sub(books.sent.saturating_add(refusals));
+    let refusals = not_sent(measured, NotSent::Refused);
+    // Pauses between attempts follow from refusals.
+    let paused = not_sent(measured, NotSent::PausedAtEnd);
+    let missing_for_other_reasons = books.scheduled.saturating_sub(sum([books.sent, refusals, paused]));
     let explained = missing_for_other_reasons as f64 <= (1.0 - RATE_SENT) * books.scheduled as f64;
     refusals > 0 && (books.sent == 0 || (explained && late_share(measured, LateCause::Generator) <= RATE_LATE))
+}
+
+fn not_sent(measured: &Measurement, kind: NotSent) -> u64 {
+    measured.accounting.not_sent.get(&kind).copied().unwrap_or(0)
 }
 
 fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
@@ -293,7 +318,11 @@ fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> L
     };
     let busy = Needy::of(measured).words();
     let rate = figure(rate_per_s);
-    let text = format!("the rate of {rate} a second was sent; the generator {busy}{held_up}{waited}{above}");
+    let unsent = match not_sent(measured, NotSent::LateAtEnd) {
+        0 => String::new(),
+        late => format!("; for {} it was too late at the end", counted(late, "request", "requests")),
+    };
+    let text = format!("the rate of {rate} a second was sent; the generator {busy}{unsent}{held_up}{waited}{above}");
     Limit::new(Verdict::Valid, LimitCode::RateReached, text)
 }
 

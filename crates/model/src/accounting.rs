@@ -65,7 +65,7 @@ impl Accounting {
     /// waiting for a connection at the end is the rate's doing, and what this machine could not send (no port, no file)
     /// is its own.
     pub fn turned_away(&self) -> impl Iterator<Item = (NotSent, u64)> {
-        let is_theirs = |kind: NotSent| kind != NotSent::WaitingAtEnd && kind.side() != Side::Us;
+        let is_theirs = |kind: NotSent| !kind.is_at_end() && kind.side() != Side::Us;
         self.not_sent.iter().map(|(kind, count)| (*kind, *count)).filter(move |(kind, _)| is_theirs(*kind))
     }
 

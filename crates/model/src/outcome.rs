@@ -43,6 +43,10 @@ kinds! {
         OutOfFiles = "out-of-files",
         /// It was due, and no connection was free before the end.
         WaitingAtEnd = "waiting-at-end",
+        /// It was due, a connection was free, and bourdon itself did not send it before the end.
+        LateAtEnd = "late-at-end",
+        /// It was due, and most connections paused before another attempt, after those before had failed.
+        PausedAtEnd = "paused-at-end",
     }
 }
 
@@ -97,8 +101,13 @@ impl NotSent {
         match self {
             NotSent::Refused | NotSent::HandshakeFailed | NotSent::WaitingAtEnd => Side::Server,
             NotSent::ConnectTimedOut | NotSent::ConnectFailed => Side::Network,
-            NotSent::OutOfPorts | NotSent::OutOfFiles => Side::Us,
+            NotSent::OutOfPorts | NotSent::OutOfFiles | NotSent::LateAtEnd | NotSent::PausedAtEnd => Side::Us,
         }
+    }
+
+    /// Whether it was merely still to be sent when the load ended: no attempt at it failed.
+    pub fn is_at_end(self) -> bool {
+        matches!(self, NotSent::WaitingAtEnd | NotSent::LateAtEnd | NotSent::PausedAtEnd)
     }
 }
 

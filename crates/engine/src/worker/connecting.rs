@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use model::Clock;
+use model::{Clock, LoadModel, NS_PER_S};
 use rustix::io::Errno;
 
 use super::Worker;
@@ -121,7 +121,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
             return false;
         }
         connection.state = State::Handshaking;
-        let since_ns = std::mem::replace(&mut connection.connecting_since_ns, now_ns);
+        let since_ns = std::mem::replace(&mut connection.since_ns, now_ns);
         record(&mut self.ledger.connect, now_ns - since_ns);
         true
     }
@@ -131,7 +131,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.to_connect.under_way -= 1;
         let connection = &mut self.connections[slot];
         let before = std::mem::replace(&mut connection.state, State::Open);
-        let took_ns = now_ns - connection.connecting_since_ns;
+        let took_ns = now_ns - connection.since_ns;
         match &mut self.ledger.handshake {
             Some(handshake) if before == State::Handshaking => record(handshake, took_ns),
             _ => record(&mut self.ledger.connect, took_ns),
@@ -139,11 +139,36 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.offer(slot, now_ns);
     }
 
+    /// Opens again the slots whose pause is over. One that is due under the open model waits for no longer pause than the
+    /// shortest: where a server refuses, it is refused too, and not left over.
+    pub(super) fn reopen_paused(&mut self, mut now_ns: u64) {
+        while let Some(Reverse((at_ns, slot))) = self.to_connect.again.peek().copied() {
+            let wanted_ns = || self.paused_wanted_ns(slot, now_ns);
+            if at_ns > now_ns && wanted_ns().is_none_or(|wanted_ns| wanted_ns > now_ns) {
+                return;
+            }
+            self.to_connect.again.pop();
+            now_ns = self.look_now();
+            self.reopen(slot, now_ns);
+        }
+    }
+
+    /// When a request that is due wants a slot out of its pause; none where none does, or enough are being opened.
+    pub(super) fn paused_wanted_ns(&self, slot: u32, now_ns: u64) -> Option<u64> {
+        let LoadModel::Open { rate_per_s, .. } = self.task.spec.model else { return None };
+        let is_wanted = self.free.slots.is_empty() && now_ns < self.demand.window.end_ns;
+        let due_ns = self.demand.next_due_ns().filter(|_| is_wanted)?;
+        let rate_per_ns = rate_per_s / f64::from(self.task.spec.threads) / NS_PER_S as f64;
+        let waiting = 1 + (now_ns.saturating_sub(due_ns) as f64 * rate_per_ns) as usize;
+        (self.to_connect.under_way < waiting).then(|| due_ns.max(self.connections[slot].rested_ns()))
+    }
+
     /// Closes a slot and lets it open again after its pause. While the connections are first being opened there is
     /// no demand, and the slot stays closed until the load starts.
     pub(super) fn close(&mut self, slot: u32, now_ns: u64) {
         self.wire.close(slot);
         let connection = &mut self.connections[slot];
+        connection.since_ns = now_ns;
         let pause_ns = connection.pause_ns();
         if pause_ns == 0 {
             self.reopen(slot, now_ns);
@@ -155,11 +180,20 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     /// The connection is lost, and with it every request in flight on it.
     pub(super) fn lose(&mut self, slot: u32, loss: Loss, now_ns: u64) {
-        self.counts.closed_idle += u64::from(self.connections[slot].in_flight() == 0);
+        let in_flight = self.connections[slot].in_flight();
+        self.counts.closed_idle += u64::from(in_flight == 0);
         self.last_ended_ns = now_ns;
+        // Where a reply had begun, or had no time to, the next request may go at once.
+        let mut is_served = loss == Loss::TimedOut;
         // Whatever ended the connection ended every request on it.
         while let Some(moments) = self.connections.pop_oldest(slot) {
+            is_served |= moments.first_byte_ns > 0;
             self.ledger.failed(moments, loss, now_ns);
+        }
+        if is_served {
+            self.connections[slot].prove();
+        } else if in_flight > 0 && loss != Loss::HandshakeRefused {
+            self.connections[slot].taken();
         }
         self.close(slot, now_ns);
     }

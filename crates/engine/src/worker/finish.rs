@@ -55,17 +55,31 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
                 self.ledger.not_sent(reserved.intended_ns, 1, NotSent::WaitingAtEnd, 0, now_ns);
             }
         }
-        charge_owed(&mut self.demand, &mut self.ledger, now_ns);
+        let free_since_ns = if self.free.slots.is_empty() { u64::MAX } else { self.free.since_ns };
+        let without = if self.mostly_paused() { NotSent::PausedAtEnd } else { NotSent::WaitingAtEnd };
+        charge_owed((&mut self.demand, &mut self.ledger), free_since_ns, without, now_ns);
+    }
+
+    /// Whether most connections paused when the window ended, or would have but for its end.
+    fn mostly_paused(&self) -> bool {
+        let pauses = |slot: &u32| {
+            let connection = &self.connections[*slot];
+            let closed = matches!(connection.state, State::Waiting | State::Closed) && !connection.queued;
+            closed && connection.since_ns < self.demand.window.end_ns
+        };
+        2 * (0..self.to_connect.unopened).filter(pauses).count() > self.connections.len()
     }
 }
 
 /// Books what the schedule still owes, in as many steps as the books tell apart: there may be more of them than there is
-/// time to look at.
-fn charge_owed(demand: &mut Demand, ledger: &mut Ledger, now_ns: u64) {
+/// time to look at. From `free_since_ns` on a connection was free; `without` is why those before that were not sent.
+fn charge_owed((demand, ledger): (&mut Demand, &mut Ledger), free_since_ns: u64, without: NotSent, now_ns: u64) {
     while let Some(intended_ns) = demand.next_due_ns() {
-        let count = demand.take_before(ledger.alike_until(intended_ns, now_ns));
+        let (kind, until_ns) =
+            if intended_ns < free_since_ns { (without, free_since_ns) } else { (NotSent::LateAtEnd, u64::MAX) };
+        let count = demand.take_before(ledger.alike_until(intended_ns, now_ns).min(until_ns));
         ledger.scheduled(intended_ns, count);
-        ledger.not_sent(intended_ns, count, NotSent::WaitingAtEnd, 0, now_ns);
+        ledger.not_sent(intended_ns, count, kind, 0, now_ns);
     }
 }
 

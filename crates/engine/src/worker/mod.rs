@@ -171,13 +171,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.dispatch();
         // Sending takes time, and what follows must not look at the requests just sent from before their send.
         let now_ns = self.after_sending();
-        while let Some(Reverse((at_ns, slot))) = self.to_connect.again.peek().copied()
-            && at_ns <= now_ns
-        {
-            self.to_connect.again.pop();
-            let now_ns = self.look_now();
-            self.reopen(slot, now_ns);
-        }
+        self.reopen_paused(now_ns);
         self.open_some(now_ns);
         if !self.looks.to_catch_up {
             self.look_for_timeouts(now_ns);
@@ -208,8 +202,9 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         {
             until(due_ns);
         }
-        if let Some(Reverse((at_ns, _))) = self.to_connect.again.peek() {
+        if let Some(Reverse((at_ns, slot))) = self.to_connect.again.peek() {
             until(*at_ns);
+            self.paused_wanted_ns(*slot, now_ns).into_iter().for_each(&mut until);
         }
         if (self.to_connect.unstarted as usize) < self.connections.len() {
             until(self.start_of(self.to_connect.unstarted));

@@ -74,6 +74,9 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     /// Open model: takes the next request if it is due.
     pub(super) fn take_due(&mut self, now_ns: u64) -> Option<u64> {
+        if self.demand.next_due_ns().is_some_and(|due_ns| self.demand.is_backlog(due_ns, now_ns)) {
+            self.demand.forget_backlog();
+        }
         let due_ns = self.demand.next_due_ns().filter(|due_ns| *due_ns <= now_ns)?;
         self.demand.take_due(due_ns);
         self.ledger.scheduled(due_ns, 1);

@@ -15,6 +15,9 @@ use crate::second::{Felt, SecondPort};
 
 const MS: u64 = 1_000_000;
 
+/// What is charged to, and what for.
+type Books<'a> = (&'a mut Demand, &'a mut Ledger);
+
 fn spec(rate_per_s: f64, arrivals: Arrivals, extent: Extent, threads: u32) -> LoadSpec {
     LoadSpec {
         load: Load {
@@ -50,12 +53,7 @@ fn spec(rate_per_s: f64, arrivals: Arrivals, extent: Extent, threads: u32) -> Lo
 }
 
 /// The books of a load of which nothing more leaves after some standstills, charged as `charge` does.
-fn books(
-    spec: &LoadSpec,
-    standstills: &[(u64, u64)],
-    now_ns: u64,
-    charge: impl Fn(&mut Demand, &mut Ledger, u64),
-) -> Part {
+fn books(spec: &LoadSpec, standstills: &[(u64, u64)], now_ns: u64, charge: impl Fn(Books<'_>, u64)) -> Part {
     let (full, _seconds) = mpsc::channel();
     let (_empty, empty) = mpsc::channel();
     let mut demand = Demand::new(spec, spec.threads - 1, 17);
@@ -70,16 +68,17 @@ fn books(
         demand.stop(now_ns);
         ledger.move_end(demand.window);
     }
-    charge(&mut demand, &mut ledger, now_ns);
+    charge((&mut demand, &mut ledger), now_ns);
     ledger.close(now_ns);
     ledger.into_part()
 }
 
-fn one_by_one(demand: &mut Demand, ledger: &mut Ledger, now_ns: u64) {
+fn one_by_one((demand, ledger): Books<'_>, free_since_ns: u64, without: NotSent, now_ns: u64) {
     while let Some(due_ns) = demand.next_due_ns() {
         demand.take_due(due_ns);
         ledger.scheduled(due_ns, 1);
-        ledger.not_sent(due_ns, 1, NotSent::WaitingAtEnd, 0, now_ns);
+        let kind = if due_ns < free_since_ns { without } else { NotSent::LateAtEnd };
+        ledger.not_sent(due_ns, 1, kind, 0, now_ns);
     }
 }
 
@@ -96,10 +95,15 @@ proptest! {
         threads in 1u32..4,
         standstills in prop::collection::vec((0..800 * MS, 10 * MS..500 * MS), 0..4),
         now_ns in 0..4_000 * MS,
+        free_since_ns in prop_oneof![Just(u64::MAX), 0..2_500 * MS],
+        paused: bool,
     ) {
         let arrivals = if poisson { Arrivals::Poisson } else { Arrivals::Constant };
         let spec = spec(rate, arrivals, extent, threads);
-        let charged = books(&spec, &standstills, now_ns, charge_owed);
+        let without = if paused { NotSent::PausedAtEnd } else { NotSent::WaitingAtEnd };
+        let at_once = |to: Books<'_>, now_ns| charge_owed(to, free_since_ns, without, now_ns);
+        let one_by_one = |to: Books<'_>, now_ns| one_by_one(to, free_since_ns, without, now_ns);
+        let charged = books(&spec, &standstills, now_ns, at_once);
         prop_assert_eq!(charged, books(&spec, &standstills, now_ns, one_by_one));
     }
 }
@@ -108,6 +112,8 @@ proptest! {
 #[test]
 fn more_requests_than_can_be_looked_at_are_booked_at_once() {
     let day_ns = 86_400 * NS_PER_S;
-    let part = books(&spec(1e7, Arrivals::Constant, Extent::Window(day_ns), 1), &[], day_ns + NS_PER_S, charge_owed);
+    let spec = spec(1e7, Arrivals::Constant, Extent::Window(day_ns), 1);
+    let charge = |to: Books<'_>, now_ns| charge_owed(to, u64::MAX, NotSent::WaitingAtEnd, now_ns);
+    let part = books(&spec, &[], day_ns + NS_PER_S, charge);
     assert_eq!(part.books.not_sent[&NotSent::WaitingAtEnd], 864_000_000_000);
 }

@@ -114,6 +114,9 @@ fn a_missed_rate_is_blamed_on_who_missed_it() {
         (10_000.0, unsent(waiting, 100_000, 0.2), is(Verdict::Valid, "no-reply")),
         (10_000.0, unsent(NotSent::Refused, 100_000, 0.9), is(Verdict::Valid, "no-reply")),
         (10_000.0, unsent(NotSent::Refused, 5_000, 0.9), is(Verdict::Valid, "server-behind")),
+        // For a few of them the generator was too late when the load ended, and that is no doing of the server.
+        (10_000.0, unsent(NotSent::LateAtEnd, 900, 0.2), is(Verdict::Valid, "rate-reached")),
+        (10_000.0, unsent(NotSent::LateAtEnd, 5_000, 0.2), is(Verdict::Void, "rate-not-reached")),
     ] {
         assert_eq!(word(&open(rate), &unsent), expected, "{rate} {:?}", unsent.accounting);
     }
@@ -177,6 +180,28 @@ fn nothing_completed_is_nobodys_limit() {
     let text = "no request got a complete reply: 100,000 refused";
     assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
     assert!(validity.failing.bad);
+}
+
+#[test]
+fn what_pauses_between_refusals_left_over_is_no_shortage_of_this_machine() {
+    let mut measured = unsent(NotSent::Refused, 40_000, 0.2);
+    measured.accounting.not_sent.insert(NotSent::PausedAtEnd, 30_000);
+    measured.accounting.scheduled += 30_000;
+    assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "server-behind"));
+    let failing = judge_load(&open(10_000.0), None, &measured).failing;
+    assert!((failing.failed_share - 4.0 / 13.0).abs() < 1e-9, "{failing:?}");
+}
+
+#[test]
+fn requests_of_the_warm_up_that_had_no_answer_were_sent() {
+    let text = |sent| {
+        let intervals = vec![Interval { at_s: -1.0, length_s: 1.0, sent, ..Interval::default() }];
+        let connections = ConnectionCounts { opened: 50, ..ConnectionCounts::default() };
+        let measured = Measurement { window_s: 1.0, intervals, connections, ..Measurement::default() };
+        judge_load(&closed(), None, &measured).reasons[0].text.clone()
+    };
+    assert!(text(0).ends_with("none was sent"), "{}", text(0));
+    assert!(text(50).ends_with("of the 50 requests sent in the warm-up none was answered in it"), "{}", text(50));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use engine::RunOptions;
 use fastrand::Rng;
 use model::{
-    Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, NotSent, Request, RequestCount, Target,
-    Tls, WeightedRequest,
+    Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, Request, RequestCount, Target, Tls,
+    WeightedRequest,
 };
 
 use super::digests::digest;
@@ -186,8 +186,7 @@ fn answered(parts: &[Part], breach: Option<String>) -> Check {
 
 fn unanswered(measured: &Measurement) -> Option<String> {
     let books = &measured.accounting;
-    let waiting = books.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
-    let not_sent = books.not_sent_total() - waiting;
+    let not_sent: u64 = books.not_sent.iter().filter(|(kind, _)| !kind.is_at_end()).map(|(_, count)| count).sum();
     let failed = books.failed_total();
     match books.in_flight_at_end {
         _ if books.completed == 0 => Some("there was no reply at all".to_owned()),
