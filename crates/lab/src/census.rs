@@ -74,7 +74,8 @@ fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Answers {
     // Nobody asks before all are there.
     drop(gate.read());
     let ask = |_| {
-        let mut answer = agent.get(url).header("Connection", connection).call().ok()?;
+        let answer = agent.get(url).header("Connection", connection).call().ok();
+        let mut answer = answer.filter(|answer| answer.status().is_success())?;
         answer.body_mut().with_config().limit(MOST_BYTES).read_to_string().ok()
     };
     Answers { names: (0..ROUNDS).filter_map(ask).collect(), _agent: agent }

@@ -109,7 +109,11 @@ fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, String> {
     let patience = Duration::from_secs(seconds) + PATIENCE;
     let agent: ureq::Agent = asking(patience).build().into();
     let answer = agent.get(format!("http://{admin}{PATH}?seconds={seconds}")).call();
-    let given = answer.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec());
+    let given = answer.and_then(|answer| match answer.status() {
+        status if status.is_success() => Ok(answer),
+        status => Err(ureq::Error::StatusCode(status.as_u16())),
+    });
+    let given = given.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec());
     let why = match given {
         Ok(profile) if profile.starts_with(&GZIP) => return Ok(profile),
         Ok(_) => " answers with something else".to_owned(),
