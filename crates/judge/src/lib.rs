@@ -30,6 +30,7 @@ mod planner;
 mod rates;
 mod records;
 mod session;
+mod silence;
 #[cfg(test)]
 mod simulation;
 pub mod statistics;

@@ -1,7 +1,7 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
 use model::{
-    Code, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict, sum,
+    Code, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict, sum,
 };
 
 use crate::asked::{Asked, completions_per_s};
@@ -51,7 +51,7 @@ fn failures(measured: &Measurement) -> String {
 
 /// What can be said where the books are empty: they are about what was due in the window alone.
 fn none_due(measured: &Measurement) -> String {
-    let before = measured.intervals.iter().filter(|second| second.at_s < 0.0);
+    let before = measured.steps.iter().filter(|second| second.at_s < 0.0);
     match sum(before.map(|second| second.sent)) {
         0 => "none was sent".to_owned(),
         sent => {
@@ -68,11 +68,21 @@ fn no_reply(measured: &Measurement) -> Limit {
         None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {
             "; it was connected to, and no TLS handshake came to its end".to_owned()
         }
+        None if measured.tls.is_none() && hung_up(measured) => {
+            "; the server ends each connection without a reply: if the port speaks TLS, try https://".to_owned()
+        }
         None if never_connected => "; is the server running, and does it listen there?".to_owned(),
         None => String::new(),
     };
     let text = format!("no request got a complete reply: {}{hint}", failures(measured));
     Limit::new(Verdict::Valid, LimitCode::NoReply, text)
+}
+
+/// Whether the server took every request and hung up, as one does that waits for TLS.
+fn hung_up(measured: &Measurement) -> bool {
+    let books = &measured.accounting;
+    let ends = [Failure::ClosedBeforeReply, Failure::ResetBeforeReply].map(|kind| books.failed.get(&kind).copied());
+    books.sent > 0 && sum(ends.into_iter().flatten()) == books.sent
 }
 
 fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {

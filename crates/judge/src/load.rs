@@ -1,13 +1,13 @@
 use model::{GeneratorLimits, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
-use crate::{failing, invariants, limit, marks};
+use crate::{failing, invariants, limit, marks, silence};
 
 /// Judges a single load, of whose target nothing is known but its replies.
 ///
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
-/// marks `lateness`, `standstill`, `reconnects` and `unserved`, and `interrupted`, may follow.
+/// marks `lateness`, `standstill`, `reconnects` and `unserved`, and `server-silent` and `interrupted`, may follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
 /// `allowed` is the share of requests that may fail before the answer is bad.
 pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
@@ -16,13 +16,21 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
     let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant, check.text)).collect();
     let mut verdict = Verdict::Void;
+    let is_told = reasons.is_empty() && limit.reason.code == LimitCode::GeneratorStalled.into();
     if reasons.is_empty() {
         verdict = limit.verdict;
         reasons.push(limit.reason);
     }
+    let failing = failing::failing([measured], allowed);
+    if measured.interrupted && measured.window_s == 0.0 {
+        let text = "the load was stopped in its warm-up: nothing was measured";
+        return Validity { verdict, reasons: vec![Reason::new(LimitCode::Interrupted, text)], failing };
+    }
+    // One that stopped is told so already.
+    reasons.extend(silence::silent(measured).filter(|_| failing.stopped_at_s.is_none()));
     let marks = [
         marks::lateness(measured),
-        marks::standstill(measured),
+        marks::standstill(measured, is_told),
         marks::reconnects(&asked, measured),
         marks::unserved(&asked, measured),
     ];
@@ -35,7 +43,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
             "the load was stopped before its end; the figures are of what ran",
         ));
     }
-    Validity { verdict, reasons, failing: failing::failing([measured], allowed) }
+    Validity { verdict, reasons, failing }
 }
 
 #[cfg(test)]

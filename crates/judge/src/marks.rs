@@ -3,7 +3,7 @@
 use model::{Failure, HostUse, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, figure, kinds, micros, percent, times};
+use crate::figures::{count, counted, figure, kinds, micros, percent, times};
 use crate::limit::Limit;
 use crate::thresholds::{
     AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
@@ -32,30 +32,29 @@ fn name(figure: Metric) -> &'static str {
     if figure == Metric::P999 { "p99.9" } else { figure.id() }
 }
 
-/// Quantiles of the lateness that are recorded, from the highest: the share of requests above it, its name, its value.
-fn recorded(lateness: &LatencySummary) -> [(f64, &'static str, Option<f64>); 7] {
+/// Quantiles of the lateness that are recorded, from the highest: the share of requests above it, and its value.
+fn recorded(lateness: &LatencySummary) -> [(f64, Option<f64>); 7] {
     [
-        (0.000_1, "p99.99", lateness.p9999),
-        (0.001, "p99.9", lateness.p999),
-        (0.01, "p99", lateness.p99),
-        (0.05, "p95", lateness.p95),
-        (0.1, "p90", lateness.p90),
-        (0.25, "p75", lateness.p75),
-        (0.5, "p50", lateness.p50),
+        (0.000_1, lateness.p9999),
+        (0.001, lateness.p999),
+        (0.01, lateness.p99),
+        (0.05, lateness.p95),
+        (0.1, lateness.p90),
+        (0.25, lateness.p75),
+        (0.5, lateness.p50),
     ]
 }
 
-/// The lateness that a response figure is held against, with its name: the quantile above which lie a tenth of the requests
+/// The lateness that a response figure is held against: the quantile above which lie a tenth of the requests
 /// that lie above the figure, for fewer cannot move it by much, and all that waited for a connection, for it may be their
 /// waiting that lies there. The next lower one where that is not recorded or not estimable. A mean against the mean, which
 /// is its sum, unless waiting is in it.
-fn held_against(figure: Metric, lateness: &LatencySummary, waited_share: f64) -> Option<(&'static str, f64)> {
+fn held_against(figure: Metric, lateness: &LatencySummary, waited_share: f64) -> Option<f64> {
     if figure == Metric::Mean {
-        return lateness.mean.filter(|_| waited_share < share_above(figure)).map(|us| ("mean", us));
+        return lateness.mean.filter(|_| waited_share < share_above(figure));
     }
     let above = (TOUCHED_PART * share_above(figure) + waited_share) * (1.0 - 1e-9);
-    let enough =
-        |(share, name, us): (f64, &'static str, Option<f64>)| us.filter(|_| share >= above).map(|us| (name, us));
+    let enough = |(share, us): (f64, Option<f64>)| us.filter(|_| share >= above);
     recorded(lateness).into_iter().find_map(enough)
 }
 
@@ -67,21 +66,22 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let waited_share = waited as f64 / books.sent.max(1) as f64;
     let near = |figure: &Metric| {
         let us = figure.of(response)?;
-        let (quantile, late_us) = held_against(*figure, lateness, waited_share)?;
-        let text = || format!("{} {} (lateness {quantile} {})", name(*figure), micros(us), micros(late_us));
+        let late_us = held_against(*figure, lateness, waited_share)?;
+        let text = || format!("{} {}", name(*figure), micros(us));
         (us < LATENESS_FACTOR * late_us).then(|| (*figure, text()))
     };
     let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
     (!metrics.is_empty()).then(|| {
-        let text = format!("the generator's lateness is over a tenth of the response: {}", figures.join(", "));
+            let figures = figures.join(", ");
+            let text = format!("over a tenth of these response figures may be the generator's own lateness: {figures}");
         MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
     })
 }
 
 /// Latency figures that the generator's standstills touched: more requests came due or waited in one than a tenth of those
 /// that lie above the figure, and all of them together are over a tenth of it, for no request lost more. The mean is
-/// touched where the requests lost a tenth of it at most.
-pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
+/// touched where the requests lost a tenth of it at most. `told` says that the limit has told how long it stood still.
+pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote> {
     let stood = measured.standstills.as_ref().filter(|stood| stood.count > 0)?;
     let felt = measured.latency_us.felt()?;
     let without = stood.without_us.felt();
@@ -106,9 +106,10 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<MarkNote> {
         let times = times(stood.count);
         let (sum, held, of) = (micros(sum_us), count(held), count(felt.count));
         let figures: Vec<String> = metrics.iter().map(figures).collect();
+        let stood = format!("the generator stood still {times}, for {sum} in all, while ");
+        let stood = if told { "" } else { &stood };
         let text = format!(
-            "the generator stood still {times}, for {sum} in all, while {held} of {of} requests came due or waited, which \
-             made these figures: {}",
+            "{stood}{held} of {of} requests came due or waited, which changed these figures: {}",
             figures.join(", ")
         );
         MarkNote { metrics, ..MarkNote::new(Mark::Standstill, text) }
@@ -135,10 +136,11 @@ pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
             each => format!("about {} replies", count(each as u64)),
         };
         let how = if counts.closed_by_reply < silently { " without saying so" } else { "" };
-        let (opened, replies, kept) = (count(counts.opened), count(replies), count(asked.load.connections.into()));
+        let opened = counted(counts.opened, "connection was", "connections were");
+        let (replies, kept) = (counted(replies, "reply", "replies"), count(asked.load.connections.into()));
         let text = format!(
-            "the server closed the connection after {after}{how}: {opened} connections were opened for {replies} replies, \
-             where {kept} that are kept would do"
+            "the server closed the connection after {after}{how}: {opened} opened for {replies}, where {kept} kept open \
+             would do"
         );
         MarkNote::new(Mark::Reconnects, text)
     })

@@ -66,7 +66,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
     let marks = [
         marks::generator(&limit),
         marks::lateness(measured),
-        marks::standstill(measured),
+        marks::standstill(measured, false),
         marks::reconnects(asked, measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),

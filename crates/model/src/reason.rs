@@ -20,6 +20,8 @@ kinds! {
         RateReached = "rate-reached",
         /// The server did not keep up with the rate.
         ServerBehind = "server-behind",
+        /// The server gave no reply for a second or more.
+        ServerSilent = "server-silent",
         /// The load was stopped before its end.
         Interrupted = "interrupted",
     }

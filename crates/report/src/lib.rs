@@ -16,6 +16,7 @@ mod compare_words;
 mod conditions;
 /// Figures as people read them.
 pub mod format;
+mod gap;
 mod judged;
 mod load_csv;
 mod load_document;

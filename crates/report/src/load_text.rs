@@ -1,18 +1,26 @@
 use model::{
     Arrivals, Code, Extent, Failing, FailureCount, Interval, Latencies, LatencySummary, LimitCode, LoadModel, LoadSpec,
-    Mark, Measurement, Metric, NS_PER_S, Standstills, TlsUse, Trust, Validity, Verdict,
+    Mark, Measurement, NS_PER_S, Side, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
+use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
+use crate::plain::shortened;
 use crate::words::{cure_of, errno, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
 const LABELS: usize = 11;
 
+/// Longest URL of the heading.
+const LONGEST_URL: usize = 200;
+
 /// Windows of an exact number of requests that say little: connections are still being opened in much of them.
 const SHORT_S: f64 = 0.1;
+
+/// Reasons that tell how long the generator stood still.
+const STOOD_STILL: [Code; 2] = [Code::Mark(Mark::Standstill), Code::LimitCode(LimitCode::GeneratorStalled)];
 
 const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
@@ -29,13 +37,20 @@ pub fn load_text(
     if spec.tls.as_ref().is_some_and(|tls| tls.trust == Trust::Anyone) {
         page.line(Tint::Bad, "Insecure: the certificate was not checked, so nothing says who answered.");
     }
+    if let [only] = &validity.reasons[..]
+        && only.code == LimitCode::Interrupted.into()
+        && measured.window_s == 0.0
+    {
+        page.paragraph(0, Tint::Unsure, &sentence_of(&only.text));
+        return page.finish();
+    }
     headline(&mut page, validity, measured);
     if matches!(spec.extent, Extent::Requests { .. }) && measured.window_s < SHORT_S {
         let window = duration_us(measured.window_s * 1e6);
         let text = format!("all requests took {window}: so short a window says little; ask for more of them (-n)");
         page.paragraph(2, Tint::Unsure, &text);
     }
-    let mut asked = vec![format!("{} {url}", spec.mix.first().request.method)];
+    let mut asked = vec![format!("{} {}", spec.mix.first().request.method, shortened(url, LONGEST_URL))];
     asked.extend(shape(spec));
     for line in join(&asked, " · ", page.width()) {
         page.line(Tint::Dim, &line);
@@ -43,8 +58,8 @@ pub fn load_text(
     over_time(&mut page, seconds);
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
-    let made_figures = validity.reasons.iter().any(|reason| reason.code == Mark::Standstill.into());
-    if let Some(stood) = measured.standstills.as_ref().filter(|_| made_figures) {
+    let is_told = |codes: &[Code]| validity.reasons.iter().any(|reason| codes.contains(&reason.code));
+    if let Some(stood) = measured.standstills.as_ref().filter(|_| is_told(&[Mark::Standstill.into()])) {
         undisturbed(&mut page, stood);
     }
     page.gap();
@@ -55,7 +70,7 @@ pub fn load_text(
     if let Some(tls) = &measured.tls {
         page.entry(0, (Tint::Plain, "TLS"), LABELS, &agreed(tls));
     }
-    page.entry(0, (Tint::Plain, "generator"), LABELS, &generator(measured));
+    page.entry(0, (Tint::Plain, "generator"), LABELS, &generator(measured, is_told(&STOOD_STILL)));
     page.finish()
 }
 
@@ -87,7 +102,7 @@ fn agreed(tls: &TlsUse) -> String {
 fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let books = &measured.accounting;
     if books.completed == 0 {
-        return;
+        return first_wrong(page, measured);
     }
     let turned_away = model::sum(books.turned_away().map(|(_, count)| count));
     let failures = [
@@ -111,9 +126,7 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
         let share = percent(books.error_share());
         page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests failed{more}: {}", parts.join(", ")));
     }
-    if let Some(wrong) = &measured.first_wrong {
-        page.paragraph(2, Tint::Bad, &format!("the first wrong reply: {}", sentence(wrong)));
-    }
+    first_wrong(page, measured);
     let unasked = measured.connections.unasked_replies;
     if unasked > 0 {
         let times = counted(unasked, "connection", "connections");
@@ -121,8 +134,18 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     }
 }
 
+fn first_wrong(page: &mut Page, measured: &Measurement) {
+    if let Some(wrong) = &measured.first_wrong {
+        page.paragraph(2, Tint::Bad, &format!("the first wrong reply: {}", sentence(wrong)));
+    }
+}
+
 fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let rate = format!("{} requests/s", number(measured.requests_per_s()));
+    // Before the word on the generator, which must not hide what the server did.
+    if let Some(silent) = validity.reasons.iter().find(|reason| reason.code == LimitCode::ServerSilent.into()) {
+        page.paragraph(0, Tint::Bad, &sentence_of(&silent.text));
+    }
     let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
     if let Some(stopped_s) = validity.failing.stopped_at_s {
         let [within, of] = [stopped_s, measured.window_s].map(seconds);
@@ -150,15 +173,22 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
             return errors(page, validity, measured);
         }
     }
-    if let Some(text) = naive(validity, measured) {
+    if let Some(text) = gap(validity, measured) {
         page.paragraph(0, Tint::Unsure, &text);
     }
     errors(page, validity, measured);
     reasons(page, validity);
 }
 
+/// A reason's text as a sentence of its own.
+fn sentence_of(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}.", first.to_uppercase())
+}
+
 fn reasons(page: &mut Page, validity: &Validity) {
-    for reason in &validity.reasons {
+    // That of the server's silence stands at the top.
+    for reason in validity.reasons.iter().filter(|reason| reason.code != LimitCode::ServerSilent.into()) {
         let tint = if reason.code == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
         let name = match reason.code {
             // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.
@@ -238,7 +268,7 @@ fn undisturbed(page: &mut Page, stood: &Standstills) {
     }
     page.gap();
     let held = counted(stood.requests, "request that", "requests that");
-    page.paragraph(0, Tint::Plain, &format!("Without {held} came due or waited while the generator stood still:"));
+    page.paragraph(0, Tint::Plain, &format!("Without {held} came due or waited in a standstill of the generator:"));
     page.table(&table::lines(Some(&LATENCY_HEADER.map(str::to_owned)), &rows, 1));
 }
 
@@ -292,28 +322,6 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     }
 }
 
-/// Said where service time alone would mislead: its p99 is below half of what users would have seen.
-fn naive(validity: &Validity, measured: &Measurement) -> Option<String> {
-    // What the generator itself held up did not wait at the server.
-    let is_own = |reason: &model::Reason| {
-        matches!(reason.code, Code::Mark(Mark::Lateness | Mark::Standstill)) && reason.metrics.contains(&Metric::P99)
-    };
-    if validity.reasons.iter().any(is_own) {
-        return None;
-    }
-    let latencies = measured.standstills.as_ref().map_or(&measured.latency_us, |stood| &stood.without_us);
-    let (felt, sent) = (latencies.response.as_ref()?, latencies.service.as_ref()?);
-    let (response, service) = (felt.p99?, sent.p99?);
-    (service < response / 2.0).then(|| {
-        let bound = if felt.is_lower_bound(response) { "at least " } else { "" };
-        let [response, service] = [response, service].map(duration_us);
-        format!(
-            "The p99 that users would have seen: {bound}{response}. Timed from the send, as wrk does: {service}, which \
-             hides the waiting."
-        )
-    })
-}
-
 fn books(page: &mut Page, measured: &Measurement) {
     let books = &measured.accounting;
     let kinds = |total: u64, none: &str, kinds: Vec<(&str, u64)>| match total {
@@ -361,7 +369,8 @@ fn failures(page: &mut Page, failures: &[FailureCount]) {
     page.gap();
     let header = ["failures", "side", "error", "count"].map(str::to_owned);
     let row = |failure: &FailureCount| {
-        vec![words(failure.kind.id()), failure.side.id().to_owned(), errno(failure.errno), thousands(failure.count)]
+        let side = if failure.side == Side::Us { "bourdon" } else { failure.side.id() };
+        vec![words(failure.kind.id()), side.to_owned(), errno(failure.errno), thousands(failure.count)]
     };
     page.table(&table::lines(Some(&header), &failures.iter().map(row).collect::<Vec<_>>(), 3));
 }
@@ -387,21 +396,29 @@ fn connections(measured: &Measurement) -> String {
     } else {
         format!("{min} to {most} on each, median {median}")
     };
-    let jain = counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("Jain index {jain:.3}"))));
+    let jain =
+        counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("fairness (Jain) {jain:.3} of 1"))));
     format!("{text}, never served {}; {served}{jain}", thousands(counts.never_served))
 }
 
-fn generator(measured: &Measurement) -> String {
+/// `told` says that its standstills are told already.
+fn generator(measured: &Measurement, told: bool) -> String {
     let generator = &measured.generator;
     let threads = counted(generator.threads.len() as u64, "thread", "threads");
     let busiest = percent(generator.busiest_thread());
     let cost = measured.generator_cpu_us_per_request();
     let cost = cost.map_or(String::new(), |us| format!(", {} of CPU a request", duration_us(us)));
     let stall_us = generator.threads.iter().map(|thread| thread.longest_stall_us).fold(0.0, f64::max);
-    let stood = measured.standstills.as_ref().filter(|stood| stood.count > 0).map_or(String::new(), |stood| {
-        format!(", stood still for {} in {}", seconds(stood.sum_s), counted(stood.count, "standstill", "standstills"))
-    });
+    let stood = match measured.standstills.as_ref().filter(|stood| stood.count > 0) {
+        _ if told => String::new(),
+        None => format!(", longest stall {}", duration_us(stall_us)),
+        Some(stood) if stood.count == 1 => format!(", stood still once, for {}", duration_us(stood.sum_s * 1e6)),
+        Some(stood) => {
+            let [longest, sum] = [stood.longest_s, stood.sum_s].map(|it| duration_us(it * 1e6));
+            format!(", stood still {} times, for {sum} in all, {longest} at most", thousands(stood.count))
+        }
+    };
     let starved = generator.threads.iter().map(|thread| thread.starved()).fold(0.0, f64::max);
     let starved = if starved < 0.01 { String::new() } else { format!(", {} waiting for a CPU", percent(starved)) };
-    format!("{threads}, the busiest {busiest} busy{starved}{cost}, longest stall {}{stood}", duration_us(stall_us))
+    format!("{threads}, the busiest {busiest} busy{starved}{cost}{stood}")
 }

@@ -7,15 +7,30 @@ use crate::format::counted;
 /// `expected "Hello world" (11 bytes), got "Hello w0rld" (11 bytes), first difference at byte 7`.
 pub fn sentence(wrong: &WrongReply) -> String {
     let Some(status) = wrong.status else {
-        return format!("expected an HTTP reply, got {}", body(wrong.body.as_ref()));
+        let what = if is_tls(wrong) { "a TLS record".to_owned() } else { body(wrong.body.as_ref()) };
+        return format!("expected an HTTP reply, got {what}{}", https(wrong));
     };
     let status_is_wrong = wrong.expected_status.map_or(!(200..400).contains(&status), |wanted| wanted != status);
     if status_is_wrong {
         let wanted = wrong.expected_status.map_or("a status of 2xx or 3xx".to_owned(), |wanted| wanted.to_string());
-        return format!("expected {wanted}, got {status} with {}", body(wrong.body.as_ref()));
+        return format!("expected {wanted}, got {status} with {}{}", body(wrong.body.as_ref()), https(wrong));
     }
     let at = wrong.differs_at.map_or(String::new(), |at| format!(", first difference at byte {at}"));
     format!("expected {}, got {}{at}", body(wrong.expected_body.as_ref()), body(wrong.body.as_ref()))
+}
+
+/// Whether what came is how a TLS record begins, an alert or a part of a handshake.
+fn is_tls(wrong: &WrongReply) -> bool {
+    let text = wrong.body.as_ref().map_or("", |body| &body.text);
+    wrong.status.is_none() && ["\\u{15}\\u{3}", "\\u{16}\\u{3}"].iter().any(|begin| text.starts_with(begin))
+}
+
+/// The cure where a port that speaks TLS was asked without: it sends a TLS record, or says so as Go and nginx do.
+fn https(wrong: &WrongReply) -> &'static str {
+    let text = wrong.body.as_ref().map_or("", |body| &body.text);
+    let says_so =
+        wrong.status == Some(400) && ["an HTTPS server", "to HTTPS port"].iter().any(|say| text.contains(say));
+    if is_tls(wrong) || says_so { "; this port speaks TLS: try https://" } else { "" }
 }
 
 fn body(excerpt: Option<&Excerpt>) -> String {
@@ -40,6 +55,11 @@ mod tests {
         assert_eq!(sentence(&wrong), "expected a status of 2xx or 3xx, got 503 with \"gone\\n\" (5 bytes)");
         let wrong = WrongReply::new((Some(204), None), 200, None);
         assert_eq!(sentence(&wrong), "expected 204, got 200 with a body that came in pieces");
+        let cure = "; this port speaks TLS: try https://";
+        let alert = sentence(&WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46"));
+        assert_eq!(alert, format!("expected an HTTP reply, got a TLS record{cure}"));
+        let go = WrongReply::new((None, None), 400, Some((b"Client sent an HTTP request to an HTTPS server.\n", 0)));
+        assert!(sentence(&go).ends_with(cure), "{}", sentence(&go));
         assert_eq!(sentence(&WrongReply::not_http(b"\x1b[2J")), "expected an HTTP reply, got \"\\u{1b}[2J\" (4 bytes)");
     }
 }

@@ -80,14 +80,56 @@ fn the_seconds_of_a_load_are_seen_at_a_glance() {
 #[test]
 fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     let mut load = loads::open_with_stall();
-    assert!(text(&load).contains("that users would have seen"));
-    for mark in [model::Mark::Lateness, model::Mark::Standstill] {
-        let about = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(mark, "it was") };
-        load.validity.reasons.push(about(model::Metric::P50));
-        assert!(text(&load).contains("that users would have seen"), "the p99 is the server's");
-        load.validity.reasons.push(about(model::Metric::P99));
-        assert!(!text(&load).contains("that users would have seen"));
-        load.validity.reasons.truncate(1);
+    assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"));
+    let late = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(model::Mark::Lateness, "it was") };
+    load.validity.reasons.push(late(model::Metric::P50));
+    assert!(text(&load).contains("The p99 that users would have seen"), "the p99 is the server's");
+    load.validity.reasons.push(late(model::Metric::P99));
+    load.validity.reasons.push(late(model::Metric::P999));
+    assert!(!text(&load).contains("that users would have seen"));
+}
+
+#[test]
+fn a_standstill_suppresses_no_figure_that_is_the_same_without_it() {
+    let mut load = loads::open_with_stall();
+    let mark = model::Reason::new(model::Mark::Standstill, "it stood still");
+    load.validity.reasons.push(model::Reason { metrics: vec![model::Metric::P99], ..mark });
+    let without_us = load.measured.latency_us.clone();
+    load.measured.standstills = Some(model::Standstills { count: 1, sum_s: 0.1, without_us, ..Default::default() });
+    assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"), "{}", text(&load));
+    let without = &mut load.measured.standstills.as_mut().unwrap().without_us;
+    without.response.as_mut().unwrap().p99 = Some(900_000.0);
+    let shown = text(&load).replace('\n', " ");
+    assert!(shown.contains("seen, without what the generator itself held up: 900 ms. Timed"), "{shown}");
+    let without = &mut load.measured.standstills.as_mut().unwrap().without_us;
+    without.response.as_mut().unwrap().p99 = Some(2_400.0);
+    assert!(!text(&load).contains("The p99 that users would have seen"), "it was the generator alone");
+}
+
+#[test]
+fn the_gap_is_told_of_the_figure_that_has_it() {
+    let mut load = loads::open_with_stall();
+    let latencies = &mut load.measured.latency_us;
+    latencies.service.as_mut().unwrap().p99 = Some(1_810_000.0);
+    latencies.response.as_mut().unwrap().p90 = Some(800_000.0);
+    let shown = text(&load).replace('\n', " ");
+    assert!(
+        shown.contains("The p90 that users would have seen: 800 ms. Timed from the send, as wrk does: 1.42 ms"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_server_that_was_silent_is_said_before_anything_else() {
+    for mut load in [loads::open_with_stall(), loads::void()] {
+        let silent = "the server gave no reply for 3.00 s, from 4.00 s to 7.00 s of the window";
+        load.validity.reasons.push(model::Reason::new(model::LimitCode::ServerSilent, silent));
+        let shown = text(&load);
+        assert!(
+            shown.starts_with("The server gave no reply for 3.00 s, from 4.00 s to 7.00 s of the window.\n"),
+            "{shown}"
+        );
+        assert_eq!(shown.matches("no reply for").count(), 1);
     }
 }
 
@@ -97,9 +139,11 @@ fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
     let without_us = load.measured.latency_us.clone();
     let stood = model::Standstills { count: 1, sum_s: 0.012, requests: 95, without_us, ..Default::default() };
     load.measured.standstills = Some(stood);
-    assert!(!text(&load).contains("stood still:"), "{}", text(&load));
-    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it did"));
-    assert!(text(&load).contains("Without 95 requests that came due or waited while the generator stood still:"));
+    assert!(!text(&load).contains("Without 95"), "{}", text(&load));
+    assert!(text(&load).contains("stood still once, for 12.0 ms"), "{}", text(&load));
+    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it stood still"));
+    assert!(text(&load).contains("Without 95 requests that came due or waited in a standstill of the generator:"));
+    assert_eq!(text(&load).matches("stood still").count(), 1, "it is told once");
 }
 
 #[test]
@@ -112,6 +156,31 @@ fn nothing_is_no_lower_bound_and_a_short_window_is_said() {
     assert!(text(&load).contains("≥ "));
     load.measured.in_window = model::WindowCount::default();
     assert!(!text(&load).contains("fast or faster") && !text(&load).contains("≥ 0"), "{}", text(&load));
+}
+
+#[test]
+fn a_load_that_was_stopped_in_its_warm_up_has_no_figures_to_show() {
+    let mut load = loads::no_reply();
+    (load.measured.interrupted, load.measured.window_s) = (true, 0.0);
+    let text_of = "the load was stopped in its warm-up: nothing was measured";
+    load.validity.reasons = vec![model::Reason::new(model::LimitCode::Interrupted, text_of)];
+    assert_eq!(text(&load), "The load was stopped in its warm-up: nothing was measured.\n");
+}
+
+#[test]
+fn a_port_that_speaks_tls_is_named_where_nothing_came_back() {
+    let mut load = loads::no_reply();
+    load.measured.first_wrong = Some(model::WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46"));
+    let words: Vec<String> = text(&load).split_whitespace().map(str::to_owned).collect();
+    assert!(words.join(" ").contains("this port speaks TLS: try https://"), "{}", text(&load));
+}
+
+#[test]
+fn a_long_url_loses_its_middle() {
+    let load = loads::closed();
+    let url = format!("http://h/{}?end", "x".repeat(100_000));
+    let shown = load_text(&load.spec, &load.validity, &load.measured, &[], &url, PLAIN);
+    assert!(shown.len() < 3_000 && shown.contains("?end"), "{}", shown.len());
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_missed_rate_is_blamed_on_who_missed_it() {
         (10_000.0, unsent(waiting, 100_000, 0.2), is(Verdict::Valid, "no-reply")),
         (10_000.0, unsent(NotSent::Refused, 100_000, 0.9), is(Verdict::Valid, "no-reply")),
         (10_000.0, unsent(NotSent::Refused, 5_000, 0.9), is(Verdict::Valid, "server-behind")),
-        // For a few of them the generator was too late when the load ended, and that is no doing of the server.
+        // For a few of them the generator was too late when the load ended, which is not the server's doing.
         (10_000.0, unsent(NotSent::LateAtEnd, 900, 0.2), is(Verdict::Valid, "rate-reached")),
         (10_000.0, unsent(NotSent::LateAtEnd, 5_000, 0.2), is(Verdict::Void, "rate-not-reached")),
     ] {
@@ -195,13 +195,25 @@ fn what_pauses_between_refusals_left_over_is_no_shortage_of_this_machine() {
 #[test]
 fn requests_of_the_warm_up_that_had_no_answer_were_sent() {
     let text = |sent| {
-        let intervals = vec![Interval { at_s: -1.0, length_s: 1.0, sent, ..Interval::default() }];
+        let steps = vec![Interval { at_s: -1.0, length_s: 1.0, sent, ..Interval::default() }];
         let connections = ConnectionCounts { opened: 50, ..ConnectionCounts::default() };
-        let measured = Measurement { window_s: 1.0, intervals, connections, ..Measurement::default() };
+        let measured = Measurement { window_s: 1.0, steps, connections, ..Measurement::default() };
         judge_load(&closed(), None, &measured).reasons[0].text.clone()
     };
     assert!(text(0).ends_with("none was sent"), "{}", text(0));
     assert!(text(50).ends_with("of the 50 requests sent in the warm-up none was answered in it"), "{}", text(50));
+}
+
+#[test]
+fn a_server_that_hangs_up_on_everybody_may_wait_for_tls() {
+    let mut measured =
+        Measurement { connections: ConnectionCounts { opened: 9, ..Default::default() }, ..Default::default() };
+    (measured.accounting.scheduled, measured.accounting.sent) = (9, 9);
+    measured.accounting.failed.extend([(Failure::ClosedBeforeReply, 5), (Failure::ResetBeforeReply, 4)]);
+    let said = |measured: &Measurement| judge_load(&closed(), None, measured).reasons[0].text.ends_with("try https://");
+    assert!(said(&measured));
+    measured.tls = Some(TlsUse::default());
+    assert!(!said(&measured));
 }
 
 #[test]
@@ -210,6 +222,47 @@ fn an_interrupted_load_keeps_its_figures() {
     let validity = judge_load(&closed(), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
     assert_eq!(validity.reasons.last().unwrap().code.id(), "interrupted");
+}
+
+#[test]
+fn a_load_that_was_stopped_in_its_warm_up_says_that_and_nothing_else() {
+    let stopped = Measurement { interrupted: true, ..Measurement::default() };
+    let reasons = judge_load(&closed(), None, &stopped).reasons;
+    let text = "the load was stopped in its warm-up: nothing was measured";
+    assert_eq!(reasons, [Reason::new(LimitCode::Interrupted, text)]);
+}
+
+#[test]
+fn a_standstill_is_told_once() {
+    let mut measured = measurement(100.0, 10_000.0, 0.2);
+    measured.latency_us.service = Some(summary(50_000.0, 10_000));
+    let without_us = Latencies { service: Some(summary(1_000.0, 5_000)), ..Latencies::default() };
+    let stood =
+        |sum_s| Standstills { count: 1, sum_s, requests: 5_000, without_us: without_us.clone(), ..Default::default() };
+    let said = |measured: &Measurement| {
+        let reasons = judge_load(&closed(), None, measured).reasons;
+        reasons.iter().map(|reason| reason.text.matches("stood still").count()).sum::<usize>()
+    };
+    measured.standstills = Some(stood(0.1));
+    assert_eq!(said(&measured), 1, "by its mark");
+    measured.standstills = Some(stood(2.0));
+    assert_eq!(said(&measured), 1, "by the limit");
+}
+
+#[test]
+fn a_server_that_was_silent_is_named_unless_it_stopped() {
+    let second = |at: u32, failed| {
+        let completed = if at < 5 { 1_000 } else { 0 };
+        Interval { at_s: f64::from(at), length_s: 1.0, completed, failed, ..Interval::default() }
+    };
+    let codes = |failed: u64| {
+        let mut measured = measurement(100.0, 10_000.0, 0.2);
+        measured.steps = (0..10).map(|at| second(at, failed)).collect();
+        let reasons = judge_load(&open(10_000.0), None, &measured).reasons;
+        reasons.iter().map(|reason| reason.code.id()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(0), ["rate-reached", "server-silent"]);
+    assert_eq!(codes(1), ["rate-reached"], "`stopped_at_s` says it");
 }
 
 #[test]

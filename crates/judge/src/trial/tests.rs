@@ -301,7 +301,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(summary(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark, Mark::Lateness);
-    assert!(note.text.contains("p50 10.9 ms (lateness p95 1.38 ms), p90 12.0 ms (lateness p99 1.44 ms)"), "{note:?}");
+    assert!(note.text.contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
 }
 
 /// The metrics that the lateness mark names, with so much lateness and so many of 92,000 requests that waited.
