@@ -1,4 +1,4 @@
-use std::io::{BufWriter, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::path::Path;
 use std::sync::mpsc::Sender;
@@ -20,6 +20,7 @@ use crate::calibrate;
 use crate::exit::{Exit, Failure};
 use crate::framing;
 use crate::interrupt::flag_on_interrupt;
+use crate::load_files;
 use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::keep_drawing;
@@ -40,11 +41,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let spec = spec(args, &url)?;
     reserve_files(spec.connections, 1, "-c ")?;
     foresee_ports(&spec)?;
-    if let Some(file) = &args.output {
-        // A file that cannot be written costs no measurement.
-        lab::check_writable(file).map_err(|error| unwritable(file, &error))?;
-    }
-    let log = args.histogram_log.as_deref().map(create).transpose()?.map(BufWriter::new);
+    let log = load_files::prepare(args.output.as_deref(), args.histogram_log.as_deref())?;
     let stop = flag_on_interrupt()?;
     let mut log = log.map(IntervalLog::begin);
     let origin = Origin { url: &url.shown, started_at: now(), instrument: calibrate::instrument() };
@@ -64,21 +61,36 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     progress.finish();
     let (measured, seconds) = (output.measurement, seconds.end());
     let validity = judge::judge_load(&spec, calibrate::stored_limits(), args.allow_failures, &measured);
+    let has_nothing = reached_nobody(&measured) || measured.window_s == 0.0;
     let document = || report::load_json(&spec, &validity, &measured, &seconds, &origin);
-    let saved = args.output.as_deref().map_or(Ok(()), |file| save(file, &document()));
+    let output = args.output.as_deref();
+    let saved = output.filter(|_| !has_nothing).map_or(Ok(()), |file| load_files::save(file, &document()));
     let loaded = Loaded { spec: &spec, validity: &validity, measured: &measured, seconds: &seconds };
     print(args, &loaded, &origin)?;
     saved?;
-    let connections = &measured.connections;
-    if connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted {
-        let (address, attempts) = (spec.address, counted(connections.connect_failed, "attempt", "attempts"));
-        let (error, why) = (connect_error(&spec, &measured), no_connection(&measured));
-        say(format!("no connection to {address} in {attempts}{error}; {why}"));
+    if reached_nobody(&measured) {
+        say(unreached(&spec, &measured));
+    }
+    if let Some(file) = output.filter(|_| has_nothing) {
+        say(format!("nothing was saved to {}: there is nothing to save", file.display()));
     }
     if let Some(error) = log.and_then(|log| log.end().err()) {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
     Ok(exit(&validity, &measured))
+}
+
+/// Whether all attempts to connect failed.
+fn reached_nobody(measured: &Measurement) -> bool {
+    let connections = &measured.connections;
+    connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted
+}
+
+/// Cause and cure where nobody was reached: more there is not to say of such a load.
+fn unreached(spec: &LoadSpec, measured: &Measurement) -> String {
+    let (address, attempts) = (spec.address, counted(measured.connections.connect_failed, "attempt", "attempts"));
+    let (error, why) = (connect_error(spec, measured), no_connection(measured));
+    format!("no connection to {address} in {attempts}{error}; {why}")
 }
 
 /// Why no connection was made, as the kernel says it: of the books, and where these have no request (the load ended with
@@ -99,6 +111,11 @@ fn connect_error(spec: &LoadSpec, measured: &Measurement) -> String {
 /// What may be wrong where no connection was made.
 fn no_connection(measured: &Measurement) -> String {
     match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
+        Some(why) if why.contains("not TLS") => {
+            format!("TLS failed: {why}; does the port speak plain http? Then begin the URL with http://")
+        }
+        // It has its cure.
+        Some(why) if why.contains("version 1") => format!("TLS failed: {why}"),
         Some(why) => {
             format!("TLS failed: {why}; is it the right port, and does the certificate fit (--ca, --insecure)?")
         }
@@ -195,23 +212,6 @@ fn now() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-fn save(file: &Path, document: &str) -> Result<(), Failure> {
-    lab::write_durably(file, document.as_bytes()).map_err(|error| unwritable(file, &error))
-}
-
-fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
-    let cure = match lab::cure(error) {
-        "" => "; name a file in a folder that can be written",
-        cure => cure,
-    };
-    Failure::usage(format!("cannot write {}: {error}{cure}", file.display()))
-}
-
-/// Made before the load, so that a path that cannot be written costs no measurement.
-fn create(path: &Path) -> Result<std::fs::File, Failure> {
-    std::fs::File::create(path).map_err(|error| unwritable(path, &error))
-}
-
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
     let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
     bounded::read(Path::new(path), bounded::MOST_BODY).map_err(|error| {
@@ -270,6 +270,7 @@ fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<()
     let text = match args.format {
         LoadFormat::Json => report::load_json(spec, validity, measured, seconds, origin),
         LoadFormat::Csv => report::load_csv(seconds),
+        LoadFormat::Text if reached_nobody(measured) => return Ok(()),
         LoadFormat::Text => report::load_text(spec, validity, measured, seconds, origin.url, style),
         LoadFormat::None => return Ok(()),
     };

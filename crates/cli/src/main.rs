@@ -12,6 +12,7 @@ mod framing;
 mod home;
 mod interrupt;
 mod load;
+mod load_files;
 mod open_files;
 mod output;
 mod progress;
@@ -20,6 +21,7 @@ mod resume;
 mod run;
 mod series;
 mod specimen;
+mod stack;
 mod targets;
 mod unnamed;
 mod url;
@@ -32,6 +34,15 @@ use args::{Cli, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
+    match stack::check() {
+        Err(failure) => output::conclude(Err(failure)),
+        Ok(()) => begin(),
+    }
+}
+
+/// Out of line: what it puts on the stack has been checked for.
+#[inline(never)]
+fn begin() -> ExitCode {
     interrupt::outlive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -7,6 +7,9 @@ use percent_encoding::percent_decode_str;
 
 use crate::exit::Failure;
 
+/// Most characters of a URL that an error shows.
+const LONGEST_SHOWN: usize = 200;
+
 /// A URL taken apart.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Url {
@@ -28,7 +31,14 @@ pub(crate) struct Url {
 impl Url {
     /// Reads `http[s]://[user:password@]host[:port][/path][?query]`; the scheme may be left out.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
-        let malformed = |why: &str| Failure::usage(format!("`{}` is not a URL to load: {why}", without_user(text)));
+        let malformed = |why: &str| {
+            let shown = without_user(text);
+            Failure::usage(format!(
+                "`{}` is not a URL to load: {}",
+                report::shortened(&shown, LONGEST_SHOWN),
+                report::shortened(why, LONGEST_SHOWN)
+            ))
+        };
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         check_scheme(text).map_err(|why| malformed(&why))?;
         check_characters(text).map_err(|why| malformed(&why))?;
@@ -67,12 +77,14 @@ impl Url {
         let found = (self.host.as_str(), self.port).to_socket_addrs().map_err(|error| {
             Failure::unreachable(format!(
                 "host `{}` is unknown: {error}; check its spelling, or give an address",
-                self.host
+                report::shortened(&self.host, LONGEST_SHOWN)
             ))
         })?;
         let mut addresses: Vec<SocketAddr> = found.collect();
         addresses.sort_by_key(SocketAddr::is_ipv6);
-        addresses.first().copied().ok_or_else(|| Failure::unreachable(format!("host `{}` has no address", self.host)))
+        addresses.first().copied().ok_or_else(|| {
+            Failure::unreachable(format!("host `{}` has no address", report::shortened(&self.host, LONGEST_SHOWN)))
+        })
     }
 }
 
@@ -192,6 +204,17 @@ mod tests {
             let failure = failure.to_string();
             assert!(!failure.contains("s3") && !failure.contains("cret"), "{text}: {failure}");
         }
+    }
+
+    #[test]
+    fn a_long_url_is_not_shown_whole() {
+        let long = "x".repeat(100_000);
+        for text in [format!("http://h/{long} y"), format!("http://h:{long}/"), format!("http://h/{long}")] {
+            let failure = Url::parse(&text).err().unwrap().to_string();
+            assert!(failure.len() < 1_000, "{}", failure.len());
+        }
+        let unknown = Url::parse(&format!("http://{}.invalid/", "x".repeat(10_000))).unwrap().resolve();
+        assert!(unknown.unwrap_err().to_string().len() < 1_000);
     }
 
     #[test]

@@ -6,8 +6,8 @@ mod support;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use specimens::Kind;
-use support::{Ended, Specimen, bourdon, load, spawn};
+use specimens::{Kind, Settings};
+use support::{Closed, Ended, Specimen, bourdon, load, spawn};
 
 // Being held up.
 
@@ -79,4 +79,22 @@ fn a_server_that_closes_after_each_reply_is_told() {
     assert!(said.contains("the server closed the connection after each reply: "), "{said}");
     let asked = shown(Kind::Clean, &["--no-keepalive"]);
     assert!(!asked.contains("closed the connection") && asked.contains("total time"), "{asked}");
+}
+
+#[test]
+fn where_nobody_listens_cause_and_cure_are_all_that_is_said() {
+    let ended = bourdon(&["load", &Closed::port().url(), "-d", "1h", "--warm-up", "100ms"]);
+    assert_eq!((ended.status, ended.stdout.as_str(), ended.stderr.lines().count()), (Some(4), "", 1), "{ended:?}");
+}
+
+#[test]
+fn a_request_that_times_out_holds_up_no_other() {
+    let handler_delay = Duration::from_millis(400);
+    let slow = Specimen::start(Settings { handler_delay, ..Settings::new(Kind::Clean) });
+    let arguments = ["-R", "50", "-c", "20", "--timeout", "100ms", "-d", "1s", "--warm-up", "0s"];
+    let document = load(&slow.url(), &arguments).document_with(1);
+    // At most ten are under way at once, so that there always is a connection: the server is owed nothing.
+    assert_eq!(document.count("accounting/not_sent/waiting-at-end"), 0, "{document:?}");
+    assert_eq!(document.count("accounting/not_sent/paused-at-end"), 0, "{document:?}");
+    assert!(document.count("accounting/sent") >= 45, "{document:?}");
 }

@@ -5,6 +5,7 @@
 mod run_support;
 
 use run_support::{CLEAN_AND_SERIALISED, FILE, Lab, beside_a_specimen, is_root};
+use specimens::{Kind, LogSink, Settings};
 
 #[test]
 fn a_load_without_threads_says_so() {
@@ -28,6 +29,15 @@ fn too_few_open_files_for_one_connection_are_not_cured_by_fewer() {
     drop(lab);
     let lab = Lab::new().through("prlimit --nofile=80");
     lab.bourdon(&["load", "http://127.0.0.1:9", "-c", "17"]).exits(2).says(&["use at most -c 16, or raise"]);
+}
+
+#[test]
+fn too_little_stack_is_said_and_not_died_of() {
+    for kib in [64, 256] {
+        let lab = Lab::new().through(&format!("prlimit --stack={}", kib * 1024));
+        let said = lab.bourdon(&["load", "http://127.0.0.1:9"]).exits(2);
+        said.says(&["the stack may have", "KiB here, and bourdon needs 1024; raise the limit (ulimit -s 8192)"]);
+    }
 }
 
 #[test]
@@ -74,9 +84,22 @@ fn a_launch_whose_output_cannot_be_kept_is_made_when_the_run_is_resumed() {
 #[test]
 fn a_load_whose_document_may_not_grow_says_so() {
     let lab = Lab::new();
-    let load = ["load", "http://127.0.0.1:9", "-c", "1", "-d", "100ms", "-o", "it.json"];
+    let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
+    let url = format!("http://{}/rest/hello", server.address());
+    let load = ["load", &url, "-c", "1", "-d", "100ms", "--warm-up", "0", "-o", "it.json"];
     let said = lab.bourdon_under(&["prlimit", "--fsize=100"], &load).exits(2);
     said.says(&["cannot write it.json: File too large", "(ulimit -f)"]);
+}
+
+#[test]
+fn what_a_full_disk_does_not_take_is_said() {
+    let lab = Lab::new();
+    let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
+    let url = format!("http://{}/rest/hello", server.address());
+    let said = lab.bourdon(&["load", &url, "-n", "50", "--histogram-log", "/dev/full"]).exits(2);
+    said.says(&["the histogram log is not whole: No space left"]).shows(&["requests/s"]);
+    let full = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
+    lab.bourdon_under(&full, &["load", &url, "-n", "50"]).exits(2).says(&["cannot write to stdout: No space left"]);
 }
 
 #[test]

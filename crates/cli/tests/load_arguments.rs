@@ -3,9 +3,13 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rustix::process::Signal;
 use specimens::{Kind, Settings};
-use support::{Document, Recorder, Specimen, bourdon, load, on_a_shell, spawn};
+use support::{Closed, Document, Recorder, Specimen, bourdon, load, on_a_shell, spawn};
 
 /// The head of the first request of a load.
 fn head(recorder: &Recorder) -> String {
@@ -53,6 +57,29 @@ fn a_user_is_sent_and_never_printed() {
     let twice = bourdon(&["load", &url, "-n", "1", "-H", "Authorization: Bearer x"]);
     assert_eq!(twice.status, Some(2), "{twice:?}");
     assert!(twice.stderr.contains("`authorization` is given twice"), "{twice:?}");
+}
+
+#[test]
+fn an_address_of_ipv6_is_loaded_like_any_other() {
+    let Ok(listener) = std::net::TcpListener::bind("[::1]:0") else { return };
+    let address = listener.local_addr().unwrap();
+    let served = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&served);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let count = Arc::clone(&count);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+                    count.fetch_add(1, Ordering::SeqCst);
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+                }
+            });
+        }
+    });
+    let document = load(&format!("http://{address}/"), &["-n", "100", "-c", "5"]).document_with(0);
+    assert_eq!(document.count("accounting/ok"), 100);
+    assert_eq!(served.load(Ordering::SeqCst), 100);
 }
 
 #[test]
@@ -124,6 +151,50 @@ fn a_file_that_cannot_be_written_is_refused_before_the_load() {
     }
     load(&specimen.url(), &["-n", "1"]).document_with(0);
     assert_eq!(specimen.actions(1).requests(), 1, "nothing was sent before");
+}
+
+#[test]
+fn two_results_have_two_files() {
+    let recorder = Recorder::start();
+    let folder = tempfile::tempdir().unwrap();
+    let before = format!("cd {}", folder.path().display());
+    let ended = on_a_shell(&before, &["load", &recorder.url(), "-n", "1", "-o", "x", "--histogram-log", "./x"]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.stderr.contains("--output and --histogram-log both name x; name two files"), "{ended:?}");
+}
+
+#[test]
+fn what_an_earlier_load_saved_stays_where_there_is_nothing_to_save() {
+    let closed = Closed::port();
+    let silent = Specimen::always(Kind::NeverAnswers);
+    let folder = tempfile::tempdir().unwrap();
+    let [saved, log] = ["saved", "log"].map(|name| folder.path().join(name));
+    for url in [closed.url(), closed.url().replace("http:", "https:"), silent.url()] {
+        std::fs::write(&saved, "an older one").unwrap();
+        std::fs::write(&log, "an older one").unwrap();
+        let files = ["-o", saved.to_str().unwrap(), "--histogram-log", log.to_str().unwrap()];
+        // Without the authorities that are named there is no TLS, and no load.
+        let secure = ["--ca", saved.to_str().unwrap()];
+        let more = if url.starts_with("https") { &secure[..] } else { &[] };
+        let arguments = [&["load", &url, "-d", "1h", "--warm-up", "100ms"], &files[..], more].concat();
+        let ended = if url == silent.url() {
+            let run = spawn(&[&["load", &url, "-d", "1h", "--warm-up", "1h"], &files[..]].concat());
+            silent.log_of(1);
+            run.signal(Signal::INT);
+            run.end()
+        } else {
+            bourdon(&arguments)
+        };
+        assert!([Some(2), Some(4), Some(130)].contains(&ended.status), "{ended:?}");
+        for file in [&saved, &log] {
+            assert_eq!(std::fs::read_to_string(file).unwrap(), "an older one", "{url}: {ended:?}");
+        }
+        if ended.status != Some(2) {
+            assert!(ended.stderr.contains("saved: there is nothing to save"), "{ended:?}");
+        }
+        let said = ended.stdout.contains("stopped in its warm-up: nothing was measured");
+        assert_eq!(said, ended.status == Some(130), "{ended:?}");
+    }
 }
 
 #[test]

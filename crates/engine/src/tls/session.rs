@@ -72,6 +72,12 @@ fn words(error: &Error) -> String {
         "nobody who is trusted vouches for the certificate, which is its own authority (CaUsedAsEndEntity)".to_owned()
     } else if text.contains("UnknownIssuer") {
         "nobody who is trusted vouches for the certificate (UnknownIssuer)".to_owned()
+    } else if text.contains("UnsupportedCertVersion") {
+        "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3 \
+         (UnsupportedCertVersion)"
+            .to_owned()
+    } else if matches!(error, Error::InvalidMessage(_)) {
+        format!("what came back is not TLS ({text})")
     } else {
         text
     }
