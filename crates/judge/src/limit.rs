@@ -1,7 +1,8 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
 use model::{
-    Code, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict, sum,
+    Code, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict,
+    sum,
 };
 
 use crate::asked::{Asked, completions_per_s};

@@ -18,7 +18,8 @@ pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
     let silences: Vec<Silence> = silences(&window);
     let longest = silences.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
     let served = window.iter().filter(|second| second.completed > 0);
-    let (replies, served_s) = served.fold((0u64, 0.0), |(n, s), second| (n.saturating_add(second.completed), s + second.length_s));
+    let (replies, served_s) =
+        served.fold((0u64, 0.0), |(n, s), second| (n.saturating_add(second.completed), s + second.length_s));
     let own_s = longest.length_s - load.stood_still_s();
     if replies == 0 || own_s < SILENCE_S || (replies as f64 / served_s * own_s) < SILENCE_REPLIES {
         return None;
