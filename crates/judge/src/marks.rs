@@ -72,8 +72,8 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     };
     let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
     (!metrics.is_empty()).then(|| {
-            let figures = figures.join(", ");
-            let text = format!("over a tenth of these response figures may be the generator's own lateness: {figures}");
+        let figures = figures.join(", ");
+        let text = format!("over a tenth of these response figures may be the generator's own lateness: {figures}");
         MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
     })
 }
