@@ -1,6 +1,6 @@
 //! Which request of a mix comes next. The n-th request of a thread is a function of the seed, the thread and n alone.
 
-use model::Mix;
+use model::{GOLDEN, Mix, stirred};
 
 /// Which request comes when.
 pub(crate) struct Draw {
@@ -22,7 +22,7 @@ impl Draw {
         };
         // Whatever lies above the last but one is the last.
         let bounds = weights[..weights.len() - 1].iter().map(bound).collect();
-        Self { bounds, stream: finalise(seed ^ finalise(u64::from(thread) + 1)), next: 0 }
+        Self { bounds, stream: stirred(seed ^ stirred(u64::from(thread) + 1)), next: 0 }
     }
 
     /// The place in the mix of the request that is `ahead` of the next one.
@@ -31,7 +31,7 @@ impl Draw {
             return 0;
         }
         let number = self.next.wrapping_add(ahead);
-        let drawn = finalise(self.stream.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let drawn = stirred(self.stream.wrapping_add(number.wrapping_mul(GOLDEN)));
         self.bounds.partition_point(|bound| *bound <= drawn) as u32
     }
 
@@ -41,11 +41,4 @@ impl Draw {
         self.next += 1;
         place
     }
-}
-
-/// The finaliser of SplitMix64 (Steele et al. 2014): each bit of its input touches all of its output.
-fn finalise(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -1,5 +1,5 @@
 use fastrand::Rng;
-use model::{Arrivals, NS_PER_S};
+use model::{Arrivals, GOLDEN, NS_PER_S};
 
 /// When requests are intended, as nanoseconds since the load's start: a function of the schedule alone, which no
 /// late or stalled server can move.
@@ -36,7 +36,7 @@ impl Schedule {
             Arrivals::Constant => Schedule::Constant { gap_ns, next: u64::from(thread), stride: u64::from(threads) },
             Arrivals::Poisson => {
                 let gap_ns = gap_ns * f64::from(threads);
-                let mut rng = Rng::with_seed(seed ^ u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                let mut rng = Rng::with_seed(seed ^ u64::from(thread).wrapping_mul(GOLDEN));
                 let next_ns = exponential(&mut rng, gap_ns);
                 Schedule::Poisson { gap_ns, next_ns, rng }
             }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Draft, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec};
+use model::{Cell, Draft, GOLDEN, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec, stirred};
 
 use crate::failing::wrong_replies;
 use crate::figures::{counted, percent};
@@ -210,12 +210,9 @@ pub fn blocks_begun(plan: &Plan, done: &[TrialRecord]) -> u32 {
     blocks.into_iter().filter(|block| !records.repeated().contains_key(block)).count() as u32
 }
 
-/// One seed from two, each bit of either touching all of it (the finaliser of SplitMix64, Steele et al. 2014).
+/// One seed from two, each bit of either touching all of it.
 fn mix(seed: u64, block: u32) -> u64 {
-    let mut z = seed.wrapping_add(u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    stirred(seed.wrapping_add(u64::from(block).wrapping_mul(GOLDEN)))
 }
 
 #[cfg(test)]
