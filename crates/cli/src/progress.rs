@@ -2,7 +2,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Event, TrialRecord};
+use model::{Addition, Event, TrialRecord};
 
 use ::report::format::counted;
 
@@ -78,7 +78,7 @@ impl RunProgress {
             Event::Begun { .. } | Event::Look { .. } => {}
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
-            Event::SettlingRate { target } => self.say(&format!("what {target} serves in a closed load, for its rate")),
+            Event::Added { addition } => self.say(&added(addition)),
             Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
             Event::TrialStarted { spec, label, done, expected, .. } => {
                 self.begin_block(spec.block);
@@ -135,7 +135,7 @@ impl RunProgress {
 
     fn end_block(&mut self) {
         let (trials, not_up) = (std::mem::take(&mut self.block_trials), std::mem::take(&mut self.block_not_up));
-        if trials + not_up > 0 && self.bar.is_hidden() {
+        if trials + not_up > 0 && self.block > 0 && self.bar.is_hidden() {
             let not_up = if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not come up") };
             say(format!("block {}: {}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
@@ -143,6 +143,18 @@ impl RunProgress {
 
     fn say(&self, line: &str) {
         if self.bar.is_hidden() { say(line) } else { self.bar.println(stderr_text(line)) }
+    }
+}
+
+/// What was added to the plan, in words.
+fn added(addition: &Addition) -> String {
+    match addition {
+        Addition::Cell { why, .. } => why.clone(),
+        Addition::Rate(rate) => {
+            let conditions =
+                if rate.conditions.0.is_empty() { String::new() } else { format!("{}: ", rate.conditions) };
+            format!("{conditions}the rate is {} requests/s", ::report::format::number(rate.rate_per_s))
+        }
     }
 }
 

@@ -3,10 +3,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
-use judge::BlockPlanner;
-use lab::{
-    Builder, LabError, Perf, Prepared, ProcessLauncher, RateError, RunFolder, RunRecord, Session, TrialTools, Unstarted,
-};
+use judge::RunPlanner;
+use lab::{Builder, LabError, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, Unstarted};
 use model::{
     AbsentTarget, CellPlan, ClaimAnalysis, ClaimVerdict, Draft, ENVIRONMENT_SCHEMA, Environment, Judged, Level, Plan,
     TrialRecord, TrialStage,
@@ -28,7 +26,6 @@ use crate::progress::RunProgress;
 use crate::report;
 use crate::resume::{self, Opened};
 use crate::series;
-use crate::unnamed::Unnamed;
 
 /// A run that is about to begin or to be resumed.
 pub(crate) struct PreparedRun {
@@ -155,7 +152,7 @@ pub(crate) fn begin(
         draft = on_specimens(asked, draft.absent, &base);
         prepared = build(&draft, stop, progress)?;
     }
-    record(draft, prepared, &args.runs, stop, progress)
+    record(draft, prepared, &args.runs, stop)
 }
 
 /// Makes a run of a plan, all of whose targets must build.
@@ -169,19 +166,12 @@ pub(crate) fn begin_whole(
     let prepared = build(&draft, stop, progress)?;
     match prepared.failed.first().or(prepared.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
-        None => record(draft, prepared, runs, stop, progress),
+        None => record(draft, prepared, runs, stop),
     }
 }
 
-/// Settles what is known only by trying, and opens the folder in which a plan's run is recorded.
-fn record(
-    draft: Draft,
-    prepared: Prepared,
-    runs: &Path,
-    stop: &AtomicBool,
-    progress: &mut RunProgress,
-) -> Result<PreparedRun, Failure> {
-    let mut draft = settle_rates(draft, &prepared, stop, progress)?;
+/// Opens the folder in which a plan's run is recorded.
+fn record(mut draft: Draft, prepared: Prepared, runs: &Path, stop: &AtomicBool) -> Result<PreparedRun, Failure> {
     draft.generator.limits = calibrate::stored_limits();
     draft.twin = judge::cell_for_twin(&draft);
     let plan = draft.resolve().map_err(Failure::usage)?;
@@ -194,29 +184,6 @@ fn record(
         say(format!("note: {}", ::report::too_few_blocks(few)));
     }
     Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })
-}
-
-/// Measures what the rates that are shares of capacity come to.
-fn settle_rates(
-    draft: Draft,
-    prepared: &Prepared,
-    stop: &AtomicBool,
-    progress: &mut RunProgress,
-) -> Result<Draft, Failure> {
-    if !draft.cells.iter().any(CellPlan::awaits_rate) {
-        return Ok(draft);
-    }
-    let output = Unnamed::new()?;
-    let launcher = ProcessLauncher { executable: home::executable() };
-    let perf = Perf::on_path(home::executable());
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared, perf: &perf };
-    let settled =
-        lab::settle_rates(draft, tools, &output.path(), &judge::settled_rate, stop, &mut |event| progress.show(event));
-    settled.map_err(|error| match error {
-        RateError::Interrupted => Failure::interrupted(error),
-        RateError::Prevented(_) => Failure::usage(error),
-        RateError::NothingServed(_) => Failure::unreachable(error),
-    })
 }
 
 /// What a cell asks for that no specimen has or does.
@@ -263,13 +230,13 @@ pub(crate) fn conduct(
     let launcher = ProcessLauncher { executable: home::executable() };
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
-    let mut planner = BlockPlanner::new(&trial.plan);
-    let session = Session { plan: &trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
+    let mut planner = RunPlanner::new(&trial.plan);
+    let session = Session { plan: trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
     let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
     progress.stop();
     let path = trial.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;
-    let record = RunRecord { plan: trial.plan, environment: trial.environment, trials: ended.trials };
+    let record = RunRecord { plan: ended.plan, environment: trial.environment, trials: ended.trials };
     let judged = report::judge(&record);
     let whole = trial.folder.verify().inspect_err(report::say_changed).is_ok();
     let kept = report::write_documents(&path, &judged).inspect_err(|error| report::say_unkept(error, &path)).is_ok();

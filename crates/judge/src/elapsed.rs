@@ -35,7 +35,7 @@ fn told_s(plan: &Plan, trial: &TrialRecord) -> f64 {
 }
 
 fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a Load> {
-    plan.cells.get(trial.cell).map(|cell| &cell.load)
+    plan.cell(trial.cell).map(|cell| &cell.load)
 }
 
 /// Warm-up and window, as planned.

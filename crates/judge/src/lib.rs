@@ -29,6 +29,7 @@ mod pair;
 mod planner;
 mod rates;
 mod records;
+mod run_planner;
 mod session;
 mod silence;
 #[cfg(test)]
@@ -51,4 +52,5 @@ pub use failing::{answer_is_bad, answer_is_void};
 pub use load::judge_load;
 pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};
 pub use rates::settled_rate;
+pub use run_planner::RunPlanner;
 pub use trial::{TrialJudgement, check_trial};

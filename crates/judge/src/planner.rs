@@ -51,6 +51,11 @@ impl BlockPlanner {
         Records::of(&self.plan, self.judged.iter().map(launch).collect())
     }
 
+    /// The same with a plan to which something was added.
+    pub(crate) fn go_on_with(&mut self, plan: &Plan) {
+        self.plan = plan.clone();
+    }
+
     fn least(&self) -> u32 {
         self.plan.blocks.min.max(1)
     }
@@ -206,7 +211,7 @@ pub fn too_few_blocks(plan: &Plan) -> Option<u32> {
 /// How many blocks a run has begun, those left out that were launched again.
 pub fn blocks_begun(plan: &Plan, done: &[TrialRecord]) -> u32 {
     let records = Records::new(plan, done);
-    let blocks: BTreeSet<u32> = done.iter().map(|trial| trial.block).collect();
+    let blocks: BTreeSet<u32> = done.iter().map(|trial| trial.block).filter(|block| *block > 0).collect();
     blocks.into_iter().filter(|block| !records.repeated().contains_key(block)).count() as u32
 }
 

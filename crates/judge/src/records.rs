@@ -71,7 +71,8 @@ impl<'a> Records<'a> {
             let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
             Some((cell, Launch { record, judgement: Cow::Owned(judgement) }))
         };
-        Self::of(plan, trials.iter().filter_map(judge).collect())
+        let asked = trials.iter().filter(|trial| trial.cell < plan.cells.len());
+        Self::of(plan, asked.filter_map(judge).collect())
     }
 
     /// The same of launches that are judged already, each with its place among the plan's cells.

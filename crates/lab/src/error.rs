@@ -76,6 +76,9 @@ pub enum LabError {
         /// What is missing.
         text: String,
     },
+    /// What a planner adds cannot be carried out.
+    #[error("the run cannot go on as planned: {0}")]
+    Addition(Fault),
     /// Another bourdon writes to the same folder.
     #[error("{path} is being written by another bourdon; wait for its end, or name another run", path = path.display())]
     Busy {

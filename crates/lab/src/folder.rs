@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{
-    Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMA, Plan, Sample, TRIAL_SCHEMAS, TrialRecord,
+    Addition, Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMA, Plan, Sample, TRIAL_SCHEMAS,
+    TrialRecord,
 };
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use crate::additions;
 use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
 use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
@@ -137,6 +139,14 @@ impl RunFolder {
     /// When it cannot be written; the recorded one holds then.
     pub fn replace_plan(&self, plan: &Plan) -> Result<(), LabError> {
         write_toml(&self.path.join(PLAN), plan)
+    }
+
+    /// Records what a planner adds to the plan.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add(&self, addition: &Addition) -> Result<(), LabError> {
+        additions::append(&self.path, addition)
     }
 
     /// Tells what happens, in a line of `events.jsonl`. Where that fails it is said with the next trial that is recorded.
@@ -311,7 +321,7 @@ fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
         other => other,
     })?;
     let plan = draft.resolve().map_err(|fault| LabError::Plan { path: path.join(PLAN), fault })?;
-    Ok((plan, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
+    Ok((additions::read(path, plan)?, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
 }
 
 /// Opens the trials' file. A run folder has one from the moment it has its name: without one it is damaged, not empty.
@@ -356,7 +366,7 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabErr
             break;
         }
         let trial: TrialRecord = from_json(&line, &TRIAL_SCHEMAS, path, number)?;
-        if trial.cell >= plan.cells.len() {
+        if plan.cell(trial.cell).is_none() {
             return Err(document::content(path, number, stranger(&trial, plan)));
         }
         recorded.trials.push(trial);

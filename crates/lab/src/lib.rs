@@ -1,6 +1,7 @@
 //! Carries out what a planner asks: builds targets, launches them, loads them, watches them, stops them, and writes
 //! down what was seen. It does not judge.
 
+mod additions;
 mod build;
 mod calibrate;
 mod census;
@@ -23,7 +24,6 @@ mod prepare;
 mod printed;
 mod probe;
 mod profiler;
-mod rates;
 mod room;
 mod scrape;
 mod session;
@@ -45,6 +45,5 @@ pub use journal::Follower;
 pub use launch::{Gone, LaunchSpec, Launcher, ProcessLauncher, Running, Unlaunched};
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
-pub use rates::{RateError, RateRule, settle_rates};
 pub use session::{Session, SessionEnd, Unstarted};
 pub use trial::{Loader, TrialTools};

@@ -1,16 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
+use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
 
 use crate::error::LabError;
 use crate::folder::RunFolder;
-use crate::trial::{Told, TrialTools, empty_record, run_launch};
+use crate::trial::{Told, TrialTools, cell_of, empty_record, run_launch};
 
 /// A run under way: a plan, its folder, and what has been recorded so far.
 pub struct Session<'a> {
     /// What is run.
-    pub plan: &'a Plan,
+    pub plan: Plan,
     /// Where it is recorded.
     pub folder: &'a mut RunFolder,
     /// Trials recorded earlier, in a run that is resumed.
@@ -24,6 +24,8 @@ pub struct Session<'a> {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionEnd {
+    /// The plan with all that was added to it.
+    pub plan: Plan,
     /// All trials, the earlier ones first.
     pub trials: Vec<TrialRecord>,
     /// Whether it was stopped before the planner was content.
@@ -68,7 +70,7 @@ impl Session<'_> {
             Ending::Interrupted => (true, None),
             Ending::Without(unstarted) => (false, Some(unstarted)),
         };
-        Ok(SessionEnd { trials, interrupted, unstarted })
+        Ok(SessionEnd { plan: self.plan, trials, interrupted, unstarted })
     }
 
     fn launches(
@@ -77,33 +79,47 @@ impl Session<'_> {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Ending, LabError> {
-        let plan = self.plan;
-        let targets: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();
+        let targets: BTreeSet<String> = self.plan.cells.iter().map(|cell| cell.levels.target().to_owned()).collect();
         let mut broken = Broken::new();
         self.done.iter().for_each(|trial| planner.take(trial));
         loop {
             let specs = match planner.next() {
+                Next::Add(additions) => {
+                    additions.into_iter().try_for_each(|addition| self.add(addition, on_event))?;
+                    continue;
+                }
                 Next::Run(specs) => specs,
                 Next::Done(reason) => {
                     self.tell(Event::Finished { reason }, on_event);
                     return Ok(Ending::Done);
                 }
             };
+            let plan = self.plan.clone();
             let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && plan.same_launch(a.cell, b.cell);
             for launch in specs.chunk_by(together) {
                 if !self.launch(planner, launch, &mut broken, stop, on_event)? {
                     return Ok(Ending::Interrupted);
                 }
-                if targets.iter().all(|target| broken.contains_key(*target)) {
+                if targets.iter().all(|target| broken.contains_key(target)) {
                     break;
                 }
             }
-            if let Some(unstarted) = self.unstarted(&broken, broken.len() == targets.len()) {
-                let block = specs.first().map_or(0, |spec| spec.block);
+            // What comes before the blocks shows nothing that the others lack: only where all are missing it is over.
+            let (block, all) = (specs.first().map_or(0, |spec| spec.block), broken.len() == targets.len());
+            if let Some(unstarted) = self.unstarted(&broken, all).filter(|_| all || block > 0) {
                 self.tell(Event::GivenUp { block, target: unstarted.target.clone() }, on_event);
                 return Ok(Ending::Without(unstarted));
             }
         }
+    }
+
+    /// Adds something to the plan, for good before anything is done with it.
+    fn add(&mut self, addition: Addition, on_event: &mut dyn FnMut(&Event)) -> Result<(), LabError> {
+        let plan = self.plan.adding(&addition).map_err(LabError::Addition)?;
+        self.folder.add(&addition)?;
+        self.plan = plan;
+        self.tell(Event::Added { addition }, on_event);
+        Ok(())
     }
 
     /// The target without which there is no use in going on; `all` are broken or some. A comparison of two needs both to
@@ -128,19 +144,19 @@ impl Session<'_> {
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        let (plan, done) = (self.plan, self.done.len());
+        let (plan, done) = (self.plan.clone(), self.done.len());
         let expected = planner.expected_trials().max(done + specs.len());
         let mut begun = 0;
         let mut started = |spec: TrialSpec| {
-            let label = format!("{}{}", plan.cells[spec.cell].levels, if spec.twin { ", once more" } else { "" });
+            let label = format!("{}{}", cell_of(&plan, &spec).levels, if spec.twin { ", once more" } else { "" });
             begun += 1;
             Event::TrialStarted { trial: spec.id(), spec, label, done: done + begun - 1, expected }
         };
-        let target = specs.first().map_or("", |spec| plan.cells[spec.cell].levels.target());
+        let target = specs.first().map_or("", |spec| cell_of(&plan, spec).levels.target());
         if let Some(why) = broken.get(target) {
             for spec in specs {
                 self.tell(started(*spec), on_event);
-                let record = given_up(empty_record(&plan.cells[spec.cell], *spec), why);
+                let record = given_up(empty_record(cell_of(&plan, spec), *spec), why);
                 self.record(planner, record, on_event)?;
             }
             return Ok(true);
@@ -148,7 +164,7 @@ impl Session<'_> {
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
         let mut telling = Telling { folder: self.folder, on_event, trial: String::new() };
         let mut tell = |told: Told<'_>| telling.tell(told, &mut started);
-        let made = run_launch(plan, specs, self.tools, &output, stop, &mut tell);
+        let made = run_launch(&plan, specs, self.tools, &output, stop, &mut tell);
         let Some(made) = made.inspect_err(|_| self.folder.forget_all())? else {
             self.folder.forget_all();
             return Ok(false);

@@ -74,10 +74,10 @@ pub(crate) fn run_launch(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Option<Vec<TrialOutput>>, LabError> {
     let empty =
-        |spec: &TrialSpec| TrialOutput { record: empty_record(&plan.cells[spec.cell], *spec), kept: Kept::default() };
+        |spec: &TrialSpec| TrialOutput { record: empty_record(cell_of(plan, spec), *spec), kept: Kept::default() };
     let mut made: Vec<TrialOutput> = Vec::new();
     let Some(first_spec) = specs.first() else { return Ok(Some(made)) };
-    let first = &plan.cells[first_spec.cell];
+    let first = cell_of(plan, first_spec);
     let prevented = |text| LabError::Prevented { target: first.levels.target().to_owned(), text };
     tell(Told::Trial(*first_spec));
     let mut waiting = |seen: &str| tell(Told::Waiting(first.levels.target(), seen));
@@ -90,7 +90,7 @@ pub(crate) fn run_launch(
                     tell(Told::Trial(*spec));
                 }
                 let mut trial = empty(spec);
-                loaded = rungs.load(&plan.cells[spec.cell], stop, tell, &mut trial);
+                loaded = rungs.load(cell_of(plan, spec), stop, tell, &mut trial);
                 if loaded.is_err() {
                     break;
                 }
@@ -115,6 +115,12 @@ pub(crate) fn run_launch(
         }
     }
     Ok((!stop.load(Ordering::Relaxed)).then_some(made))
+}
+
+/// The cell of a trial.
+pub(crate) fn cell_of<'a>(plan: &'a Plan, spec: &TrialSpec) -> &'a CellPlan {
+    // A planner asks for cells of its plan.
+    plan.cells.get(spec.cell).unwrap_or_else(|| &plan.added[spec.cell - plan.cells.len()])
 }
 
 /// A record of a trial that has not happened yet.

@@ -8,7 +8,7 @@ mod fakes;
 use std::sync::atomic::AtomicBool;
 
 use engine::{LoadError, LoadOutput, Passed, RunOptions};
-use judge::BlockPlanner;
+use judge::RunPlanner;
 use lab::{Prepared, Session, TrialTools};
 use model::{EncodedHistogram, Extent, Interval, LoadSecond, LoadSpec, NS_PER_S};
 
@@ -51,8 +51,8 @@ fn an_hours_trial_takes_no_more_memory_than_a_minutes() {
     };
     let (launcher, prepared, mut folder) = (FakeLauncher::default(), Prepared::default(), create(runs.path(), &plan));
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools, keep_going: false };
-    session.run(&mut BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let session = Session { plan: plan.clone(), folder: &mut folder, done: vec![], tools, keep_going: false };
+    session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
     let resident = resident.into_inner();
     let (minute, hour) = (resident[..60].iter().max().unwrap(), resident.iter().max().unwrap());
     let told = (3_600 * 4 * ENCODED) as u64;

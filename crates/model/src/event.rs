@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Interval, Sample, TrialRecord, TrialSpec};
+use crate::{Addition, Interval, Sample, TrialRecord, TrialSpec};
 
 /// Schema number of a line of `events.jsonl`.
 pub const EVENT_SCHEMA: &str = "bourdon.event/1";
@@ -30,10 +30,10 @@ pub enum Event {
         /// What is missing and how to get it.
         reason: String,
     },
-    /// A target is loaded before the run, for its rate is a share of what it serves.
-    SettlingRate {
-        /// Its name.
-        target: String,
+    /// Something is added to the plan.
+    Added {
+        /// What.
+        addition: Addition,
     },
     /// A target is not ready, and it is known why.
     Waiting {

@@ -4,6 +4,7 @@
 //! Nothing here reads a file, a socket, a process or a clock.
 
 mod accounting;
+mod addition;
 mod analysis;
 mod audit;
 mod calibration;
@@ -38,6 +39,7 @@ mod validity;
 mod wrong_reply;
 
 pub use accounting::{Accounting, sum};
+pub use addition::{ADDITION_SCHEMA, Addition, AdditionLine};
 pub use analysis::*;
 pub use audit::*;
 pub use calibration::*;

@@ -65,12 +65,12 @@ pub struct Draft {
     /// Targets that were asked for and cannot run here, with the reason.
     #[serde(default)]
     pub absent: Vec<AbsentTarget>,
-    /// One trial of each is a block. Those whose rate is a share of capacity are closed until it is known: so it is
-    /// measured.
+    /// One trial of each is a block. Those whose rate is a share of capacity are closed until it is known.
     pub cells: Vec<CellPlan>,
-    /// How arrivals are spaced once such a rate is known, by its conditions; no plan needs it any more.
+    /// Cells that a planner added while the plan was carried out. They are in no block and in no table, and not in
+    /// `plan.toml`: what is added is recorded beside it.
     #[serde(skip)]
-    pub arrivals: BTreeMap<Cell, Arrivals>,
+    pub added: Vec<CellPlan>,
     /// What the rates that are shares of capacity come to; none where all rates are figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relative_rates: Vec<RelativeRate>,
@@ -125,12 +125,11 @@ impl Draft {
     ///
     /// # Errors
     /// What keeps it from being carried out.
-    pub fn resolve(mut self) -> Result<Plan, Fault> {
-        if let Some(fault) = self.fault() {
-            return Err(Fault(fault));
+    pub fn resolve(self) -> Result<Plan, Fault> {
+        match self.fault() {
+            Some(fault) => Err(Fault(fault)),
+            None => Ok(Plan(self)),
         }
-        self.arrivals.clear();
-        Ok(Plan(self))
     }
 
     /// The same without targets that cannot run here, and without their cells.
@@ -141,27 +140,18 @@ impl Draft {
         self
     }
 
-    /// The same with a rate that was a share of capacity: cells under its conditions are open from here on.
-    pub fn settled(mut self, rate: RelativeRate) -> Draft {
-        let arrivals = self.arrivals.remove(&rate.conditions).unwrap_or(Arrivals::Constant);
-        let shares = self.cells.iter_mut().filter(|cell| cell.rate_share.is_some());
-        for cell in shares.filter(|cell| cell.levels.conditions() == rate.conditions) {
-            cell.load.model = LoadModel::Open { rate_per_s: rate.rate_per_s, arrivals };
-        }
-        self.relative_rates.push(rate);
-        self
-    }
-
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// Whether two cells are rungs of one ladder: they differ in its factor alone and are loaded in one launch.
+    /// Whether two cells are rungs of one ladder: they differ in its factor alone and are loaded in one launch. A cell that
+    /// was added has its own.
     pub fn same_launch(&self, a: usize, b: usize) -> bool {
+        let asked = |cell: usize| cell < self.cells.len();
         match &self.ladder {
-            None => a == b,
-            Some(ladder) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
+            Some(ladder) if asked(a) && asked(b) => self.but_for(ladder, a).eq(self.but_for(ladder, b)),
+            _ => a == b,
         }
     }
 
@@ -343,6 +333,9 @@ pub struct CellPlan {
     /// The share of what the slowest of the compared targets serves in a closed load, where the rate is that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_share: Option<f64>,
+    /// How arrivals are spaced once that rate is known; none where they are at equal distances, or the rate is a figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_arrivals: Option<Arrivals>,
     /// Whether its trials take a CPU profile of the target over the window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,

@@ -1,8 +1,10 @@
-use crate::{TrialRecord, TrialSpec};
+use crate::{Addition, TrialRecord, TrialSpec};
 
 /// What a planner wants next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Next {
+    /// This is to be added to the plan, which the planner has done with its own copy, before it is asked again.
+    Add(Vec<Addition>),
     /// These trials, in this order.
     Run(Vec<TrialSpec>),
     /// Nothing more, and why.

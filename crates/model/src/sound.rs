@@ -22,12 +22,15 @@ impl Draft {
         let idle = self.targets.iter().find(|target| target.launch.run.is_empty());
         let idle = idle.map(|target| format!("target `{}` has no command: `run` is empty", target.name));
         let in_cell = |(index, cell): (usize, &CellPlan)| Some(format!("cell {}: {}", index + 1, cell.fault()?));
-        twin.or(threads).or(unnumbered).or(idle).or_else(|| self.cells.iter().enumerate().find_map(in_cell))
+        twin.or(threads)
+            .or(unnumbered)
+            .or(idle)
+            .or_else(|| self.cells.iter().chain(&self.added).enumerate().find_map(in_cell))
     }
 
     /// Every CPU that it names.
     pub fn cpus(&self) -> impl Iterator<Item = u32> {
-        let cells = self.cells.iter().flat_map(|cell| &cell.target_cpus);
+        let cells = self.cells.iter().chain(&self.added).flat_map(|cell| &cell.target_cpus);
         self.generator.cpus.iter().chain(&self.target_cpus).chain(cells).copied()
     }
 }
@@ -50,9 +53,6 @@ impl CellPlan {
         ];
         let endless = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS);
         let endless = endless.map(|(name, ns)| format!("`{name} = {ns}`: a duration is a year at most"));
-        if self.awaits_rate() {
-            return Some("its rate is a share of capacity, which is not measured yet".to_owned());
-        }
         zero.or(endless).or(match load.model {
             LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
                 Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))

@@ -12,11 +12,11 @@ pub const TRIAL_SCHEMAS: [&str; 2] = [TRIAL_SCHEMA, "bourdon.trial/1"];
 /// One launch that a planner asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// Block, from 1.
+    /// Block, from 1; 0 for what comes before the blocks.
     pub block: u32,
     /// Place within the block, from 1.
     pub position: u32,
-    /// Index into the plan's cells.
+    /// Number of the cell, see [`crate::Draft::cell`].
     pub cell: usize,
     /// Whether it is the second launch of that cell in its block, see [`crate::Plan::twin`].
     pub twin: bool,

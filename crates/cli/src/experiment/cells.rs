@@ -38,28 +38,24 @@ pub(super) struct Ground<'a> {
 
 impl Ground<'_> {
     /// Every cell once: tables and factors in the order of the file, the last factor varying faster than those
-    /// before it, and the target fastest, so that what is compared stands together. With them, by conditions, how arrivals
-    /// are spaced where the rate is a share of capacity.
-    pub(super) fn cells(&self) -> Read<(Vec<CellPlan>, BTreeMap<Cell, Arrivals>)> {
-        let (mut cells, mut arrivals) = (Vec::new(), BTreeMap::new());
+    /// before it, and the target fastest, so that what is compared stands together.
+    pub(super) fn cells(&self) -> Read<Vec<CellPlan>> {
+        let mut cells = Vec::new();
         let mut seen = BTreeSet::new();
         for table in &self.vary.tables {
             for choice in combinations(&table.factors) {
                 for entrant in &table.targets {
-                    let (cell, spaced) = self.cell(table, entrant, &choice)?;
+                    let cell = self.cell(table, entrant, &choice)?;
                     if seen.insert(cell.levels.clone()) {
-                        if cell.rate_share.is_some() {
-                            arrivals.insert(cell.levels.conditions(), spaced);
-                        }
                         cells.push(cell);
                     }
                 }
             }
         }
-        Ok((cells, arrivals))
+        Ok(cells)
     }
 
-    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<(CellPlan, Arrivals)> {
+    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<CellPlan> {
         let mut load = self.load.clone();
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
@@ -86,9 +82,10 @@ impl Ground<'_> {
         let window_ns = self.window(handler_delay_ns + load.network_delay_ns());
         let routes = routes(entrant, choice);
         let (rate_share, arrivals) = (load.rate_share(), load.arrivals());
+        let rate_arrivals = Some(arrivals).filter(|arrivals| rate_share.is_some() && *arrivals != Arrivals::Constant);
         let (tls, tls_resume) = (load.asks_for_tls().is_some(), load.tls_resume()?);
         let load = load.cell((self.warm_up(entrant), window_ns), self.seed, routes.as_ref())?;
-        let cell = CellPlan {
+        Ok(CellPlan {
             levels: Cell(levels),
             census: Some(load.mix.first().request.path == WHOAMI),
             load,
@@ -97,11 +94,11 @@ impl Ground<'_> {
             handler_delay_ns,
             target_cpus,
             rate_share,
+            rate_arrivals,
             profile,
             tls,
             tls_resume,
-        };
-        Ok((cell, arrivals))
+        })
     }
 
     /// Gives a cell the levels of the factors that only other tables vary.

@@ -1,10 +1,10 @@
 //! From an experiment file and a command line to a plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use judge::ResolvedClaim;
-use model::{Arrivals, Blocks, Cell, CellPlan, Claim, Draft, Metric, PLAN_SCHEMA, Target};
+use model::{Blocks, Cell, CellPlan, Claim, Draft, Metric, PLAN_SCHEMA, Target};
 
 use super::cells::Ground;
 use super::claims::{Court, too_quick};
@@ -55,7 +55,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
     let seed = options.seed.or(seed).unwrap_or(DEFAULT_SEED);
     let margin = file.read("margin", |item| item.share())?;
     let experiment = Experiment::read(&file, options)?;
-    let (cells, arrivals) = experiment.cells(options.quick, seed)?;
+    let cells = experiment.cells(options.quick, seed)?;
     let mut plan = Draft {
         schema: PLAN_SCHEMA.to_owned(),
         name: stem(&source.name),
@@ -79,7 +79,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         targets: experiment.targets(),
         absent: Vec::new(),
         cells,
-        arrivals,
+        added: Vec::new(),
         relative_rates: Vec::new(),
         claims: Vec::new(),
         comparison: None,
@@ -87,7 +87,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
     plan.repeats = experiment.form(options.quick).repeats.unwrap_or(plan.blocks.max / BLOCKS_TO_A_REPEAT);
     experiment.quick.check(&plan.cells)?;
     let Experiment { vary, roster, .. } = &experiment;
-    let (full_form, _) = experiment.cells(false, seed)?;
+    let full_form = experiment.cells(false, seed)?;
     let machine = options.machine;
     let court = Court { text: &source.text, full: &plan, full_form: &full_form, vary, roster, machine };
     let claims = court.claims(&tables(&file, "claim")?)?;
@@ -125,7 +125,7 @@ impl<'a> Experiment<'a> {
         if quick { self.quick.trials } else { self.trials }
     }
 
-    fn cells(&self, quick: bool, seed: u64) -> Read<(Vec<CellPlan>, BTreeMap<Cell, Arrivals>)> {
+    fn cells(&self, quick: bool, seed: u64) -> Read<Vec<CellPlan>> {
         let Experiment { vary, load, share, .. } = self;
         Ground { vary, load, share, trials: self.form(quick), quick, seed }.cells()
     }

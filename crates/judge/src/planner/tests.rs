@@ -17,14 +17,14 @@ fn after(plan: &Plan, done: &[TrialRecord]) -> Next {
 fn cells(next: Next) -> Vec<usize> {
     match next {
         Next::Run(specs) => specs.iter().map(|spec| spec.cell).collect(),
-        Next::Done(reason) => panic!("done: {reason}"),
+        other => panic!("{other:?}"),
     }
 }
 
 fn reason(next: Next) -> String {
     match next {
         Next::Done(reason) => reason,
-        Next::Run(specs) => panic!("{specs:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

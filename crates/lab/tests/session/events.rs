@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use judge::BlockPlanner;
+use judge::RunPlanner;
 use lab::{Follower, Prepared, RunFolder, Session, SessionEnd, TrialTools};
 use model::{Event, LoadSecond, Plan, TrialRecord};
 
@@ -13,8 +13,8 @@ use crate::fakes::{FakeLauncher, conduct, create, load, plan};
 fn told(plan: &Plan, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event)) -> SessionEnd {
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    let session = Session { plan, folder, done: vec![], tools, keep_going: false };
-    session.run(&mut BlockPlanner::new(plan), &AtomicBool::new(false), on_event).unwrap()
+    let session = Session { plan: plan.clone(), folder, done: vec![], tools, keep_going: false };
+    session.run(&mut RunPlanner::new(plan), &AtomicBool::new(false), on_event).unwrap()
 }
 
 /// Everything that can be read of a run now.

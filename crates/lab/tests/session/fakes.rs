@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, Passed, RunOptions};
-use judge::BlockPlanner;
+use judge::RunPlanner;
 use lab::{
     Gone, LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched,
 };
@@ -127,6 +127,7 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         handler_delay_ns: 0,
         target_cpus: vec![],
         rate_share: None,
+        rate_arrivals: None,
         profile: false,
         tls: false,
         tls_resume: false,
@@ -163,7 +164,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         absent: vec![],
         relative_rates: Vec::new(),
         cells: vec![cell("a", 10), cell("b", 10), cell("a", 50), cell("b", 50)],
-        arrivals: BTreeMap::new(),
+        added: Vec::new(),
         claims: vec![],
         comparison: None,
     }
@@ -179,8 +180,8 @@ pub(crate) fn conduct(
     let done = RunFolder::read(folder.path()).unwrap().trials;
     let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
     let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    Session { plan, folder, done, tools, keep_going: launcher.keep_going }
-        .run(&mut BlockPlanner::new(plan), &stop, &mut |event| {
+    Session { plan: plan.clone(), folder, done, tools, keep_going: launcher.keep_going }
+        .run(&mut RunPlanner::new(plan), &stop, &mut |event| {
             ended += usize::from(matches!(event, Event::TrialEnded { .. }));
             stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
         })

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Passed, RunOptions};
-use judge::BlockPlanner;
+use judge::RunPlanner;
 use lab::{Prepared, RunFolder, Session, TrialTools};
 use model::{Draft, LoadSpec};
 
@@ -100,8 +100,8 @@ fn a_network_delay_stands_between_load_and_target() {
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
     let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
     let mut folder = create(runs.path(), &plan);
-    let session = Session { plan: &plan, folder: &mut folder, done: vec![], tools, keep_going: false };
-    let end = session.run(&mut BlockPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let session = Session { plan: plan.clone(), folder: &mut folder, done: vec![], tools, keep_going: false };
+    let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
     for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
         let delayed = trial.cell == 1;
         assert_eq!(host, "127.0.0.1:1", "the target is asked under its own name");

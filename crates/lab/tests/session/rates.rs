@@ -1,58 +1,98 @@
 //! Rates that are a share of what a closed load gets.
 
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use lab::RunFolder;
+use model::{Arrivals, Draft, Level, LoadModel, Plan, TrialRecord};
 
-use lab::{Prepared, RateError, RunFolder, TrialTools, settle_rates};
-use model::{Arrivals, Draft, Level, LoadModel};
-
-use crate::fakes::{FakeLauncher, create, draft, load};
+use crate::fakes::{FakeLauncher, conduct, create, draft};
 
 /// Both cells on 10 connections asked at half of what a closed load gets: 1,000 a second, for a reply takes 10 ms.
 fn at_half() -> Draft {
     let mut draft = draft(1);
     for cell in &mut draft.cells[..2] {
         cell.rate_share = Some(0.5);
+        cell.rate_arrivals = Some(Arrivals::Poisson);
         cell.levels.0.insert("rate".to_owned(), Level::Text("50% of closed".to_owned()));
-        draft.arrivals.insert(cell.levels.conditions(), Arrivals::Poisson);
     }
     draft
 }
 
-fn settle(draft: Draft, launcher: &FakeLauncher, stopped: bool) -> Result<Draft, RateError> {
-    let (prepared, stop) = (Prepared::default(), AtomicBool::new(stopped));
-    let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    settle_rates(draft, tools, Path::new("/dev/null"), &judge::settled_rate, &stop, &mut |_| {})
+fn blocks(trials: &[TrialRecord]) -> Vec<u32> {
+    trials.iter().map(|trial| trial.block).collect()
+}
+
+/// What a run without an interruption comes to.
+fn whole(plan: &Plan) -> Plan {
+    let runs = tempfile::tempdir().unwrap();
+    conduct(plan, &mut create(runs.path(), plan), &FakeLauncher::default(), None).plan
 }
 
 #[test]
-fn a_rate_that_is_a_share_is_that_of_the_slowest_and_stays_when_a_run_goes_on() {
-    let launcher = FakeLauncher::default();
-    let refused = at_half().resolve().unwrap_err().to_string();
-    assert_eq!(refused, "cell 1: its rate is a share of capacity, which is not measured yet");
-    let plan = settle(at_half(), &launcher, false).unwrap().resolve().unwrap();
-    let settled = &plan.relative_rates[0];
-    assert_eq!(*launcher.launched.borrow(), ["a", "b"], "no cell with a rate of its own");
+fn a_rate_that_is_a_share_is_that_of_the_slowest_and_is_recorded_when_it_is_measured() {
+    let (runs, launcher, asked) = (tempfile::tempdir().unwrap(), FakeLauncher::default(), at_half().resolve().unwrap());
+    let mut folder = create(runs.path(), &asked);
+    let end = conduct(&asked, &mut folder, &launcher, None);
+    assert_eq!(launcher.launched.borrow()[..2], ["a", "b"], "no cell with a rate of its own");
+    assert_eq!(blocks(&end.trials), [0, 0, 1, 1, 1, 1]);
+    let settled = &end.plan.relative_rates[0];
     assert_eq!(settled.closed_per_s.keys().collect::<Vec<_>>(), ["a", "b"]);
     let least = settled.closed_per_s.values().copied().fold(f64::INFINITY, f64::min);
     assert!((900.0..=1000.0).contains(&least), "{settled:?}");
     assert!(settled.rate_per_s <= least / 2.0 && settled.rate_per_s > least / 2.0 - 10.0, "{settled:?}");
-    let rates: Vec<LoadModel> = plan.cells.iter().map(|cell| cell.load.model).collect();
+    let rates: Vec<LoadModel> = end.plan.cells.iter().map(|cell| cell.load.model).collect();
     let open = LoadModel::Open { rate_per_s: settled.rate_per_s, arrivals: Arrivals::Poisson };
     assert_eq!(rates, [open, open, LoadModel::Closed, LoadModel::Closed]);
-    let runs = tempfile::tempdir().unwrap();
-    let path = create(runs.path(), &plan).path().to_owned();
-    assert_eq!(RunFolder::read(&path).unwrap().plan, plan);
+    let read = RunFolder::read(folder.path()).unwrap();
+    assert_eq!((&read.plan, &read.trials), (&end.plan, &end.trials));
+    let seen = judge::analyse(&read.plan, &read.environment, &read.trials);
+    assert_eq!((seen.blocks, seen.trials.total, seen.cells.len()), (1, 4, 4), "what came before is in no table");
+    assert_eq!(seen.relative_rates, read.plan.relative_rates);
+}
+
+#[test]
+fn a_run_that_was_stopped_while_rates_were_measured_goes_on_in_the_middle_of_it() {
+    let (asked, launcher) = (at_half().resolve().unwrap(), FakeLauncher::default());
+    for stop_after in [1, 2, 3] {
+        let runs = tempfile::tempdir().unwrap();
+        let mut folder = create(runs.path(), &asked);
+        assert!(conduct(&asked, &mut folder, &launcher, Some(stop_after)).interrupted);
+        let path = folder.path().to_owned();
+        drop(folder);
+        // What a kill left half written of an addition is none.
+        let additions = path.join("additions.jsonl");
+        let torn = std::fs::read_to_string(&additions).unwrap() + "{\"schema\":\"bour";
+        std::fs::write(&additions, torn).unwrap();
+        launcher.launched.borrow_mut().clear();
+        let (mut folder, record) = RunFolder::resume(&path).unwrap();
+        let end = conduct(&record.plan, &mut folder, &launcher, None);
+        assert_eq!(blocks(&end.trials), [0, 0, 1, 1, 1, 1]);
+        assert_eq!(launcher.launched.borrow().len(), 6 - stop_after, "nothing is measured twice");
+        assert_eq!(end.plan, whole(&asked));
+        assert_eq!(RunFolder::read(&path).unwrap().plan, end.plan);
+    }
+}
+
+#[test]
+fn a_rate_stays_when_the_plan_is_written_anew() {
+    let (runs, asked) = (tempfile::tempdir().unwrap(), at_half().resolve().unwrap());
+    let mut folder = create(runs.path(), &asked);
+    let end = conduct(&asked, &mut folder, &FakeLauncher::default(), None);
+    folder.replace_plan(&end.plan).unwrap();
+    assert_eq!(RunFolder::read(folder.path()).unwrap().plan, end.plan);
 }
 
 #[test]
 fn a_rate_is_a_share_of_what_those_that_run_serve() {
     let launcher = FakeLauncher { never_ready: Some("a"), ..FakeLauncher::default() };
-    let plan = settle(at_half(), &launcher, false).unwrap();
-    assert_eq!(plan.relative_rates[0].closed_per_s.keys().collect::<Vec<_>>(), ["b"]);
+    let run = |draft: Draft| {
+        let (runs, plan) = (tempfile::tempdir().unwrap(), draft.resolve().unwrap());
+        conduct(&plan, &mut create(runs.path(), &plan), &launcher, None)
+    };
+    let end = run(at_half());
+    assert_eq!(end.plan.relative_rates[0].closed_per_s.keys().collect::<Vec<_>>(), ["b"]);
+    assert_eq!(end.unstarted.map(|unstarted| unstarted.target).as_deref(), Some("a"));
     let mut alone = at_half();
     alone.cells.retain(|cell| cell.levels.target() == "a");
-    let error = settle(alone, &launcher, false).unwrap_err();
-    assert_eq!(error.to_string(), "no rate can be a share of what nobody serves: a: it was not ready");
-    assert_eq!(settle(at_half(), &launcher, true), Err(RateError::Interrupted));
+    let end = run(alone);
+    assert_eq!((blocks(&end.trials), end.plan.relative_rates.len()), (vec![0], 0));
+    assert_eq!(end.unstarted.map(|unstarted| unstarted.why).as_deref(), Some("it was not ready"));
 }

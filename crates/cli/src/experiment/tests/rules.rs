@@ -274,7 +274,7 @@ fn a_rate_may_be_a_share_of_what_a_closed_load_gets() {
     let shares: Vec<Option<f64>> = plan.cells.iter().map(|cell| cell.rate_share).collect();
     assert_eq!(shares, [None, Some(0.5), Some(0.125), None]);
     assert!(plan.cells[1].awaits_rate(), "closed until it is measured");
-    assert_eq!(plan.arrivals[&plan.cells[1].levels.conditions()], Arrivals::Poisson);
+    assert_eq!(plan.cells[1].rate_arrivals, Some(Arrivals::Poisson));
 }
 
 #[test]
