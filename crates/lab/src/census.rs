@@ -1,14 +1,13 @@
 //! How many units of execution serve N connections at once: what `/whoami` answers is counted.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use std::sync::{Arc, RwLock};
+use std::sync::RwLock;
 use std::time::Duration;
 
 use model::{Census, WHOAMI};
-use ureq::tls::{TlsConfig, TlsProvider};
 
-use crate::scrape::asking;
+use crate::client::{Answer, Client, Probe};
+use crate::tls::Place;
 
 /// How often each client asks: on one connection with keep-alive, else on a new one each time.
 const ROUNDS: u32 = 5;
@@ -17,7 +16,7 @@ const ROUNDS: u32 = 5;
 const MOST_CLIENTS: u32 = 1_000;
 
 /// Longest answer that is a name.
-const MOST_BYTES: u64 = 4 * 1024;
+const MOST_BYTES: usize = 4 * 1024;
 
 /// How long an answer may take: a pool that is smaller than the number of clients makes the last ones wait.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,18 +25,17 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const STACK_BYTES: usize = 256 * 1024;
 
 /// Has so many clients, or as many as there can be threads, ask at the same time who serves them.
-pub(crate) fn take(address: SocketAddr, tls: bool, clients: u32, keep_alive: bool) -> Census {
+pub(crate) fn take(place: &Place, clients: u32, keep_alive: bool) -> Census {
     let clients = clients.min(MOST_CLIENTS);
     let gate = RwLock::new(());
-    let url = format!("{}://{address}{WHOAMI}", if tls { "https" } else { "http" });
     let (clients, names) = std::thread::scope(|scope| {
         let closed = gate.write();
-        let ask = || client(&url, keep_alive, &gate);
+        let ask = || ask_in_turn(place, keep_alive, &gate);
         let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
         let threads: Vec<_> = (0..clients).map_while(|_| builder().spawn_scoped(scope, ask).ok()).collect();
         drop(closed);
         let clients = threads.len() as u32;
-        let told: Vec<Answers> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
+        let told: Vec<Answers<'_>> = threads.into_iter().filter_map(|thread| thread.join().ok()).collect();
         (clients, told.into_iter().flat_map(|told| told.names).collect::<Vec<String>>())
     });
     let units: BTreeSet<&String> = names.iter().collect();
@@ -51,46 +49,35 @@ pub(crate) fn take(address: SocketAddr, tls: bool, clients: u32, keep_alive: boo
 }
 
 /// What one client was told.
-struct Answers {
+struct Answers<'a> {
     /// In their order; an answer that failed is missing.
     names: Vec<String>,
     /// Keeps the connection until everybody was answered: who leaves early makes room for who waits.
-    _agent: ureq::Agent,
+    _client: Client<'a>,
 }
 
-/// Who it is has been checked by the load.
-fn any_certificate() -> TlsConfig {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(provider)
-        .disable_verification(true)
-        .build()
-}
-
-fn client(url: &str, keep_alive: bool, gate: &RwLock<()>) -> Answers {
-    let agent: ureq::Agent = asking(TIMEOUT).max_idle_connections(1).tls_config(any_certificate()).build().into();
-    let connection = if keep_alive { "keep-alive" } else { "close" };
+fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>) -> Answers<'a> {
+    let client = Client::new(place, TIMEOUT, MOST_BYTES);
+    let mut client = if keep_alive { client.keeping() } else { client };
     // Nobody asks before all are there.
     drop(gate.read());
-    let ask = |_| {
-        let answer = agent.get(url).header("Connection", connection).call().ok();
-        let mut answer = answer.filter(|answer| answer.status().is_success())?;
-        answer.body_mut().with_config().limit(MOST_BYTES).read_to_string().ok()
+    let mut ask = |_| {
+        let answer = client.ask(&Probe { path: WHOAMI, ..Probe::default() }).ok().filter(Answer::is_success)?;
+        String::from_utf8(answer.body).ok()
     };
-    Answers { names: (0..ROUNDS).filter_map(ask).collect(), _agent: agent }
+    Answers { names: (0..ROUNDS).filter_map(&mut ask).collect(), _client: client }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use std::net::{SocketAddr, TcpListener};
 
     /// A thread for each connection, which answers with a number of its own until the connection ends.
-    fn server() -> SocketAddr {
+    fn server() -> Place {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let place = Place::plain(listener.local_addr().unwrap());
         std::thread::spawn(move || {
             for (number, stream) in listener.incoming().enumerate() {
                 let mut stream = stream.unwrap();
@@ -107,21 +94,21 @@ mod tests {
                 });
             }
         });
-        address
+        place
     }
 
     #[test]
     fn connections_are_told_from_requests() {
-        let kept = take(server(), false, 4, true);
+        let kept = take(&server(), 4, true);
         assert_eq!((kept.clients, kept.asked, kept.answered, kept.units), (4, 20, 20, 4));
         assert!(kept.example.starts_with("thread "), "{kept:?}");
-        let closed = take(server(), false, 4, false);
+        let closed = take(&server(), 4, false);
         assert_eq!((closed.answered, closed.units), (20, 20));
     }
 
     #[test]
     fn nobody_there_is_a_census_of_nobody() {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(take(address, false, 2, true), Census { clients: 2, asked: 10, ..Census::default() });
+        let address: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        assert_eq!(take(&Place::plain(address), 2, true), Census { clients: 2, asked: 10, ..Census::default() });
     }
 }

@@ -12,12 +12,12 @@ use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, 
 use observe::ProcSource;
 use reaper::{Ended, Guarded, Order};
 
+use crate::client::{Answer, Client, Probe};
 use crate::document;
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
 use crate::printed::tail;
-use crate::probe::{self, Answer, Probe};
 use crate::tls::{self, Place};
 
 /// How often readiness is asked for.
@@ -25,6 +25,9 @@ const READY_EVERY: Duration = Duration::from_millis(2);
 
 /// How long one such question may take.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Largest answer to one that is taken.
+const READY_BYTES: usize = 8 * 1024 * 1024;
 
 /// How often it is looked for where a target listens that is not ready.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -251,6 +254,7 @@ impl Process {
         let (mut last, mut heard) = ("it does not listen".to_owned(), false);
         let mut looks = Looks::default();
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
+        let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
         while passed() < Duration::from_nanos(within_ns) {
             if stop.load(Ordering::Relaxed) {
                 return Err(Unready::Not("interrupted".to_owned()));
@@ -263,7 +267,7 @@ impl Process {
                 });
             }
             let question = Probe { path, ..Probe::default() };
-            match probe::send(&place, &question, READY_TIMEOUT) {
+            match client.ask(&question) {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     self.pid = started.pid;

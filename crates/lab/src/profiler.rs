@@ -6,8 +6,9 @@ use std::time::Duration;
 use engine::MonotonicClock;
 use model::Clock;
 
+use crate::client::{Client, Probe};
 use crate::perf::Perf;
-use crate::scrape::asking;
+use crate::tls::Place;
 
 /// Where the admin server of a target gives a CPU profile of so many seconds: what Go's net/http/pprof registers.
 const PATH: &str = "/debug/pprof/profile";
@@ -22,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Largest profile that is taken, packed. Ten seconds of a busy Go server are some 50 KB.
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// How what is packed by gzip begins. A profile is; a page that is given whatever is asked for is not.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -107,17 +108,13 @@ fn take(
 
 fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, String> {
     let patience = Duration::from_secs(seconds) + PATIENCE;
-    let agent: ureq::Agent = asking(patience).build().into();
-    let answer = agent.get(format!("http://{admin}{PATH}?seconds={seconds}")).call();
-    let given = answer.and_then(|answer| match answer.status() {
-        status if status.is_success() => Ok(answer),
-        status => Err(ureq::Error::StatusCode(status.as_u16())),
-    });
-    let given = given.and_then(|mut answer| answer.body_mut().with_config().limit(MOST_BYTES).read_to_vec());
+    let place = Place::plain(admin);
+    let path = format!("{PATH}?seconds={seconds}");
+    let given = Client::new(&place, patience, MOST_BYTES).ask(&Probe { path: &path, ..Probe::default() });
     let why = match given {
-        Ok(profile) if profile.starts_with(&GZIP) => return Ok(profile),
+        Ok(answer) if !answer.is_success() => format!(" answers with status {}", answer.reply.status),
+        Ok(answer) if answer.body.starts_with(&GZIP) => return Ok(answer.body),
         Ok(_) => " answers with something else".to_owned(),
-        Err(ureq::Error::StatusCode(status)) => format!(" answers with status {status}"),
         Err(error) => format!(": {error}"),
     };
     Err(format!("the target gives no CPU profile: {PATH} on its admin port{why}"))

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use model::{Clock, RuntimeSample};
-use ureq::config::ConfigBuilder;
-use ureq::typestate::AgentScope;
+
+use crate::client::{Answer, Client, Probe};
+use crate::tls::Place;
 
 /// How often a runtime is asked: an answer costs the target a millisecond or so.
 const ASK_EVERY: Duration = Duration::from_secs(1);
@@ -15,7 +16,7 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Largest answer that is taken.
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Asks a target once a second what its runtime tells of itself, on a thread of its own.
 pub(crate) struct Scraper {
@@ -32,11 +33,12 @@ impl Scraper {
     /// When the system cannot start a thread.
     pub(crate) fn start(admin: SocketAddr, path: &str) -> std::io::Result<Self> {
         let ((running, stopped), (tell, told)) = (mpsc::channel(), mpsc::channel());
-        let url = format!("http://{admin}{path}");
+        let path = path.to_owned();
         let thread = std::thread::Builder::new().name("scraper".to_owned()).spawn(move || {
-            let agent = asking(TIMEOUT).build().into();
+            let place = Place::plain(admin);
+            let mut client = Client::new(&place, TIMEOUT, MOST_BYTES);
             loop {
-                if let Some(answer) = ask(&agent, &url) {
+                if let Some(answer) = ask(&mut client, &path) {
                     // Nobody listens only where the load is over.
                     let _ = tell.send(answer);
                 }
@@ -62,21 +64,11 @@ impl Scraper {
     }
 }
 
-/// How a target is asked beside the load: it and nobody else, so neither a redirect nor a proxy of the environment is
-/// followed. Each step has a deadline, whatever drips in it. A timeout for all of it would have `ureq` start a thread, to
-/// look up a name that is an address.
-pub(crate) fn asking(timeout: Duration) -> ConfigBuilder<AgentScope> {
-    let timeout = Some(timeout);
-    let steps = ureq::Agent::config_builder().timeout_connect(timeout).timeout_send_request(timeout);
-    steps.timeout_recv_response(timeout).timeout_recv_body(timeout).max_redirects(0).proxy(None)
-}
-
 /// One answer; none when there is none in time, for a runtime that tells nothing is not a failure of the trial.
-fn ask(agent: &ureq::Agent, url: &str) -> Option<RuntimeSample> {
-    let mut answer = agent.get(url).call().ok().filter(|answer| answer.status().is_success())?;
+fn ask(client: &mut Client<'_>, path: &str) -> Option<RuntimeSample> {
+    let answer = client.ask(&Probe { path, ..Probe::default() }).ok().filter(Answer::is_success)?;
     let at_ns = MonotonicClock.now_ns();
-    let text = answer.body_mut().with_config().limit(MOST_BYTES).read_to_string().ok()?;
-    Some(observe::runtime_sample(&text, at_ns))
+    Some(observe::runtime_sample(str::from_utf8(&answer.body).ok()?, at_ns))
 }
 
 #[cfg(test)]
@@ -85,34 +77,26 @@ mod tests {
     use std::io::{ErrorKind, Read, Write};
     use std::net::{TcpListener, TcpStream};
 
-    #[test]
-    fn an_answer_is_read_and_silence_is_none() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let admin = listener.local_addr().unwrap();
-        let server = std::thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let _ = stream.read(&mut [0; 1024]).unwrap();
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\ngo_goroutines 9\n").unwrap();
-        });
-        let agent: ureq::Agent = asking(TIMEOUT).build().into();
-        let told = ask(&agent, &format!("http://{admin}/metrics")).unwrap();
-        assert_eq!(told.units, Some(9));
-        server.join().unwrap();
-        assert!(ask(&agent, &format!("http://{admin}/metrics")).is_none(), "nobody listens any more");
-    }
-
-    /// What is made of a server that answers its first request so.
+    /// What is made of a server that answers its first request so, and then of nobody.
     fn asked(answer: impl FnOnce(TcpStream) + Send + 'static) -> Option<RuntimeSample> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let admin = listener.local_addr().unwrap();
+        let place = Place::plain(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let _ = stream.read(&mut [0; 1024]).unwrap();
             answer(stream);
         });
-        let told = ask(&asking(TIMEOUT).build().into(), &format!("http://{admin}/metrics"));
+        let mut client = Client::new(&place, TIMEOUT, MOST_BYTES);
+        let told = ask(&mut client, "/metrics");
         server.join().unwrap();
+        assert!(ask(&mut client, "/metrics").is_none(), "nobody listens any more");
         told
+    }
+
+    #[test]
+    fn an_answer_is_read_and_silence_is_none() {
+        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\ngo_goroutines 9\n";
+        assert_eq!(asked(|mut stream| stream.write_all(reply).unwrap()).unwrap().units, Some(9));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::{Profiled, Profiler, Taken};
+use crate::tls::Place;
 use crate::watch::Watch;
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
@@ -214,7 +215,9 @@ impl Rungs<'_> {
             std::thread::sleep(SETTLE);
         }
         let census = (cell.takes_census() && ended.is_none() && !stop.load(Ordering::Relaxed))
-            .then(|| census::take(self.running.address(), cell.tls, cell.load.connections, cell.load.keep_alive));
+            .then(|| Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok())
+            .flatten()
+            .map(|place| census::take(&place, cell.load.connections, cell.load.keep_alive));
         let is_unguarded = ended.as_ref().is_some_and(|gone| gone.stage == TrialStage::Unguarded);
         let start_ns = loaded.as_ref().ok().map(|output| output.window_start_ns);
         let seen = watch.stop(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns.unwrap_or(0))));

@@ -4,7 +4,7 @@ use fastrand::Rng;
 use sha2::{Digest, Sha256};
 
 use super::{Breach, Check, TEXT, ask, expecting, word};
-use crate::probe::Probe;
+use crate::client::Probe;
 use crate::tls::Place;
 
 /// How often the file is hashed at most: enough that a pass left out is not an accident.

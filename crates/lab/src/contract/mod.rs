@@ -12,9 +12,9 @@ use engine::MonotonicClock;
 use fastrand::Rng;
 use model::{Clock, ReplyExpectation, Target, WrongReply};
 
+use crate::client::{Answer, Client, Probe};
 use crate::furnish::data;
 use crate::launch::{Running, Unlaunched};
-use crate::probe::{self, Answer, Probe};
 use crate::tls::Place;
 
 /// The delay that is asked of the handlers: long against a request without one, short for a person.
@@ -27,6 +27,9 @@ const EARLY: Duration = Duration::from_millis(1);
 const TRIES: u32 = 5;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Largest reply that is taken.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// The Content-Type of the contract's texts.
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -132,7 +135,7 @@ impl<'a> Wanted<'a> {
 
 /// Sends one request; gives what is wrong with its reply, whose Content-Type may be any where none is named.
 fn ask(place: &Place, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
-    match probe::send(place, probe, TIMEOUT) {
+    match Client::new(place, TIMEOUT, MOST_BYTES).ask(probe) {
         Err(error) => Some(error.to_string().into()),
         // Which status or body came is for the wrong reply to say.
         Ok(Answer { reply, wrong, .. }) if !reply.status_ok => Some(Breach { seen: "wrong status".to_owned(), wrong }),

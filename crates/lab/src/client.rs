@@ -1,0 +1,370 @@
+//! How a target is asked beside the load: by one client that asks it and nobody else (it follows no redirect and no proxy),
+//! waits no longer than it is told to for all of an answer, whatever drips, and takes no more bytes than it is told to.
+
+use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use engine::{Advance, HeadCache, MonotonicClock, Reply, ReplyReader};
+use httparse::Status;
+use model::{Clock, ReplyExpectation, WrongReply};
+
+use crate::tls::Place;
+
+/// Headers a reply may have: as many as the reply reader takes.
+const MOST_HEADERS: usize = 256;
+
+/// Bytes received at once.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// One request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Probe<'a> {
+    /// Method; GET when empty.
+    pub(crate) method: &'a str,
+    /// Path and query.
+    pub(crate) path: &'a str,
+    /// Body.
+    pub(crate) body: &'a [u8],
+    /// What the reply must be.
+    pub(crate) expect: ReplyExpectation,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// The reply, already compared.
+    pub(crate) reply: Reply,
+    /// The value of each of its Content-Type lines.
+    pub(crate) content_types: Vec<String>,
+    /// Its body, without its framing.
+    pub(crate) body: Vec<u8>,
+    /// What came instead of what was expected; none where it came.
+    pub(crate) wrong: Option<WrongReply>,
+}
+
+impl Answer {
+    /// Whether the target did what it was asked to.
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.reply.status)
+    }
+}
+
+/// Asks one target, one request after the other.
+pub(crate) struct Client<'a> {
+    place: &'a Place,
+    timeout: Duration,
+    most_bytes: usize,
+    /// Whether it asks for a connection to be kept, and keeps it.
+    keeps: bool,
+    deadline: Deadline,
+    kept: Option<Box<dyn Stream>>,
+}
+
+/// What bytes go through.
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
+impl<'a> Client<'a> {
+    /// One that waits so long for all of an answer, which is so long at most.
+    pub(crate) fn new(place: &'a Place, timeout: Duration, most_bytes: usize) -> Self {
+        Self { place, timeout, most_bytes, keeps: false, deadline: Deadline::default(), kept: None }
+    }
+
+    /// The same, but with one connection for all requests, if the target keeps it.
+    pub(crate) fn keeping(self) -> Self {
+        Self { keeps: true, ..self }
+    }
+
+    /// Sends one request and reads its reply.
+    ///
+    /// # Errors
+    /// When the target cannot be reached, does not answer in time, answers something else than HTTP, or too much.
+    pub(crate) fn ask(&mut self, probe: &Probe<'_>) -> Result<Answer> {
+        self.deadline.set(self.timeout);
+        let request = self.request(probe);
+        if let Some(kept) = self.kept.take() {
+            match self.exchange(kept, &request, &probe.expect) {
+                // It was closed while nobody asked.
+                Err(error) if is_end(&error) => {}
+                done => return done,
+            }
+        }
+        let stream = self.connect()?;
+        self.exchange(stream, &request, &probe.expect)
+    }
+
+    fn request(&self, probe: &Probe<'_>) -> Vec<u8> {
+        let method = if probe.method.is_empty() { "GET" } else { probe.method };
+        let connection = if self.keeps { "keep-alive" } else { "close" };
+        let (path, address, length) = (probe.path, self.place.address, probe.body.len());
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: {connection}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        );
+        [head.as_bytes(), probe.body].concat()
+    }
+
+    fn connect(&self) -> Result<Box<dyn Stream>> {
+        let stream = TcpStream::connect_timeout(&self.place.address, self.deadline.left()?)?;
+        stream.set_nodelay(true)?;
+        let stream = Until { stream, deadline: self.deadline.clone() };
+        Ok(match &self.place.secure {
+            None => Box::new(stream),
+            Some(secure) => Box::new(secure.over(stream).map_err(Error::other)?),
+        })
+    }
+
+    fn exchange(&mut self, mut stream: Box<dyn Stream>, request: &[u8], expect: &ReplyExpectation) -> Result<Answer> {
+        stream.write_all(request)?;
+        stream.flush()?;
+        let (mut reader, mut cache) = (ReplyReader::default(), HeadCache::default());
+        let (mut taken, mut buffer) = (Vec::new(), [0; BUFFER_BYTES]);
+        loop {
+            let count = stream.read(&mut buffer)?;
+            let mut left = &buffer[..count];
+            let advance = match count {
+                0 => reader.end(expect),
+                _ => reader.advance(&mut left, expect, false, &mut cache),
+            };
+            taken.extend_from_slice(&buffer[..count - left.len()]);
+            match advance {
+                Advance::Complete(reply) => {
+                    if self.keeps && reply.keep_alive && left.is_empty() {
+                        self.kept = Some(stream);
+                    }
+                    return answer(reply, expect, &taken).ok_or_else(|| invalid("the reply is not HTTP"));
+                }
+                Advance::NeedMore if count == 0 => return Err(ErrorKind::UnexpectedEof.into()),
+                Advance::NeedMore if taken.len() <= self.most_bytes => {}
+                Advance::NeedMore => {
+                    return Err(invalid(&format!("the reply is longer than {} bytes", self.most_bytes)));
+                }
+                Advance::Malformed => return Err(invalid("the reply is not HTTP")),
+            }
+        }
+    }
+}
+
+/// Whether a connection had come to its end.
+fn is_end(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+}
+
+/// When all of an answer must be there, on the clock.
+#[derive(Debug, Clone, Default)]
+struct Deadline(Arc<AtomicU64>);
+
+impl Deadline {
+    fn set(&self, after: Duration) {
+        self.0.store(MonotonicClock.now_ns() + after.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// The time until then.
+    fn left(&self) -> Result<Duration> {
+        match self.0.load(Ordering::Relaxed).saturating_sub(MonotonicClock.now_ns()) {
+            0 => Err(ErrorKind::TimedOut.into()),
+            ns => Ok(Duration::from_nanos(ns)),
+        }
+    }
+}
+
+/// A connection on which nothing is waited for beyond a moment: what drips for ever must not keep anybody waiting.
+struct Until {
+    stream: TcpStream,
+    deadline: Deadline,
+}
+
+impl Read for Until {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        self.stream.set_read_timeout(Some(self.deadline.left()?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Until {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.stream.set_write_timeout(Some(self.deadline.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn invalid(text: &str) -> Error {
+    Error::new(ErrorKind::InvalidData, text)
+}
+
+/// What a reply says, all bytes of which these are; none where its head does not end within them.
+fn answer(reply: Reply, expect: &ReplyExpectation, bytes: &[u8]) -> Option<Answer> {
+    let (content_types, rest) = content(bytes)?;
+    let known = reply.body_bytes.and_then(|length| usize::try_from(length).ok());
+    let whole = known.map(|length| &rest[rest.len().saturating_sub(length)..]);
+    let body = whole.map_or_else(|| unchunked(rest), <[u8]>::to_vec);
+    let is_wrong = !reply.status_ok || !reply.body_ok;
+    let expected = (expect.status, expect.body.as_deref());
+    let wrong = is_wrong.then(|| WrongReply::new(expected, reply.status, Some((&body, 0))));
+    Some(Answer { reply, content_types, body, wrong })
+}
+
+/// The Content-Type lines of the reply proper, behind the heads that announce it (RFC 9110 §15.2), and what follows its head.
+fn content(mut bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
+    loop {
+        let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut head = httparse::Response::new(&mut fields);
+        let Ok(Status::Complete(length)) = head.parse(bytes) else { return None };
+        if !matches!(head.code, Some(100 | 102..=199)) {
+            let lines = head.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("content-type"));
+            let values = lines.map(|line| String::from_utf8_lossy(line.value.trim_ascii()).into_owned()).collect();
+            return Some((values, &bytes[length..]));
+        }
+        bytes = &bytes[length..];
+    }
+}
+
+/// What is in the chunks of a body that is known to be whole.
+fn unchunked(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Status::Complete((start, length))) = httparse::parse_chunk_size(chunks)
+        && let Ok(length @ 1..) = usize::try_from(length)
+        && let Some(chunk) = chunks[start..].get(..length)
+    {
+        body.extend_from_slice(chunk);
+        let rest = &chunks[start + length..];
+        chunks = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).unwrap_or_default();
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OK: &str = "HTTP/1.1 200 OK\r\n";
+    const HINTS: &str = "HTTP/1.1 103 Early Hints\r\nContent-Type: a/hint\r\n\r\n";
+
+    /// The longest reply that is taken here.
+    const MOST_BYTES: usize = 256 * 1024;
+
+    /// What a client makes of these bytes, which a server sends one piece after the other.
+    fn answer_of(pieces: Vec<String>) -> Result<Answer> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.set_nodelay(true).unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).unwrap();
+                    request.push(byte[0]);
+                }
+                // A client that has seen enough hangs up.
+                let _ = pieces.iter().try_for_each(|piece| stream.write_all(piece.as_bytes()));
+            });
+            let place = Place::plain(address);
+            Client::new(&place, Duration::from_secs(10), MOST_BYTES).ask(&Probe { path: "/", ..Probe::default() })
+        })
+    }
+
+    #[test]
+    fn the_content_type_is_that_of_the_reply_proper() {
+        for (heads, expected) in [
+            (format!("{OK}content-TYPE:  text/plain \r\nServer: x\r\n\r\nContent-Type: body"), vec!["text/plain"]),
+            (format!("{OK}Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n"), vec!["a/b", "c/d"]),
+            (format!("{OK}X-Content-Type: a/b\r\n\r\n"), vec![]),
+            (format!("{HINTS}{HINTS}{OK}Content-Type: a/b\r\n\r\n"), vec!["a/b"]),
+            (format!("{HINTS}{OK}\r\n"), vec![]),
+            (HINTS.replace("103 Early Hints", "101 Switching Protocols"), vec!["a/hint"]),
+        ] {
+            let expected = expected.into_iter().map(str::to_owned).collect();
+            assert_eq!(content(heads.as_bytes()).map(|(types, _)| types), Some(expected), "{heads}");
+        }
+        for cut in ["", HINTS, &OK[..9]] {
+            assert_eq!(content(cut.as_bytes()), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_head_in_pieces_before_a_long_body_is_read() {
+        let length = MOST_BYTES / 2;
+        let head = format!("{HINTS}{OK}Content-Type: a/b\r\nContent-Length: {length}\r\n\r\n");
+        let bytes = head.chars().map(String::from).chain(["x".repeat(length)]).collect();
+        let answer = answer_of(bytes).unwrap();
+        assert_eq!((answer.reply.status, answer.content_types), (200, vec!["a/b".to_owned()]));
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        for (head, part) in [(String::new(), HINTS), (format!("{OK}\r\n"), "x")] {
+            let endless = head + &part.repeat((MOST_BYTES + 2 * BUFFER_BYTES) / part.len());
+            let error = answer_of(vec![endless]).unwrap_err();
+            assert_eq!(error.to_string(), format!("the reply is longer than {MOST_BYTES} bytes"));
+        }
+        let error = answer_of(vec![format!("{OK}X: {}", "x".repeat(MOST_BYTES))]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn a_body_is_given_without_its_framing() {
+        let chunked = format!(
+            "{HINTS}{OK}Transfer-Encoding: chunked\r\n\r\n6;x=\"1\"\r\nHello \r\n5\r\nworld\r\n0\r\nT: x\r\n\r\n"
+        );
+        for reply in [
+            chunked.as_str(),
+            "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello worldand more",
+            "HTTP/1.0 200 OK\r\n\r\nHello world",
+        ] {
+            let answer = answer_of(vec![reply.to_owned()]).unwrap();
+            assert_eq!(answer.body, b"Hello world", "{reply}");
+            assert!(answer.is_success() && answer.wrong.is_none());
+        }
+    }
+
+    /// Answers on each connection as often as it keeps it; gives on how many connections it was asked.
+    fn connections(keeps: bool, kept_for: usize) -> usize {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = Place::plain(listener.local_addr().unwrap());
+        let (asked, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (mut stream, asked) = (stream, asked.clone());
+                std::thread::spawn(move || {
+                    asked.send(()).unwrap();
+                    for _ in 0..kept_for {
+                        let Ok(1..) = stream.read(&mut [0; 1024]) else { return };
+                        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").unwrap();
+                    }
+                });
+            }
+        });
+        let client = Client::new(&place, Duration::from_secs(10), MOST_BYTES);
+        let mut client = if keeps { client.keeping() } else { client };
+        for _ in 0..6 {
+            assert_eq!(client.ask(&Probe { path: "/", ..Probe::default() }).unwrap().body, b"hi");
+        }
+        told.try_iter().count()
+    }
+
+    #[test]
+    fn a_connection_is_kept_as_long_as_the_target_keeps_it() {
+        assert_eq!((connections(true, 100), connections(true, 2), connections(false, 100)), (1, 3, 6));
+    }
+
+    proptest! {
+        #[test]
+        fn no_chunks_are_too_strange(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert!(unchunked(&bytes).len() <= bytes.len());
+        }
+    }
+}
