@@ -8,7 +8,7 @@
 # survival  200 kills, 20 power cuts and everything that cannot be opened (root, for the power cuts), with what was counted
 # test-zoo  every target with every runtime against the contract (some ten minutes)
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
-# bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, as ratios (needs a quiet machine)
+# bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
 BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon

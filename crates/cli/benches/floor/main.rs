@@ -2,11 +2,14 @@
 //! speed drifts moves both. Quote the ratios, never the microseconds.
 //!
 //! `make bench-floor`, or `cargo bench -p bourdon --bench floor -- [ROUNDS] [SECONDS]`. Under `cargo test` it runs once
-//! and briefly, so that it cannot rot. The server is the clean specimen on the first CPU, the generators are on the last.
+//! and briefly, so that it cannot rot. The server is the clean specimen on the first CPU, over TLS nginx; the generators are
+//! on the last.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
 mod bare;
+mod bare_tls;
+mod nginx;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -17,6 +20,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use nginx::Nginx;
 use reaper::{Guarded, Order};
 
 const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
@@ -27,6 +31,11 @@ const SHAPES: [(u64, u64); 3] = [(100, 1), (100, 16), (5_000, 1)];
 /// Open loads: requests a second, over 100 connections.
 const RATES: [u64; 4] = [1_000, 10_000, 40_000, 100_000];
 const RATE_CONNECTIONS: u64 = 100;
+
+/// Connections over TLS: those that are kept, those of one request each, and how many of these there are at once.
+const KEPT: u64 = 100;
+const ONCE: u64 = 5_000;
+const AT_ONCE: u64 = 100;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
@@ -41,11 +50,20 @@ fn main() {
                 bare::open(number(1) as u16, source(), number(3) as usize, number(4), number(5));
             println!("{sent} {p50_ns} {p99_ns}");
         }
+        Some("kept") => println!("{}", bare_tls::kept(number(1) as u16, source(), number(3) as usize, number(4))),
+        Some("once") => {
+            println!("{}", bare_tls::once(number(1) as u16, source(), number(3) as usize, number(4) as usize));
+        }
         _ if std::env::args().any(|argument| argument == "--bench") => {
             let given = |at: usize, default| if arguments.len() > at { number(at) } else { default };
-            measure(given(0, 10), given(1, 3) * 1000, &SHAPES, &RATES);
+            let (rounds, ms) = (given(0, 10), given(1, 3) * 1000);
+            measure(rounds, ms, &SHAPES, &RATES);
+            measure_tls(rounds, ms, ONCE);
         }
-        _ => measure(1, 100, &SHAPES[..2], &RATES[..1]),
+        _ => {
+            measure(1, 100, &SHAPES[..2], &RATES[..1]);
+            measure_tls(1, 100, 20);
+        }
     }
 }
 
@@ -63,6 +81,19 @@ fn measure(rounds: u64, ms: u64, shapes: &[(u64, u64)], rates: &[u64]) {
         println!("{rate} requests/s: lateness p50 {p50}, p99 {p99}; CPU {cpu}; sent ÷ scheduled {sent}");
     }
     server.end();
+}
+
+/// The same over TLS, against bare rustls.
+fn measure_tls(rounds: u64, ms: u64, once: u64) {
+    let Some(nginx) = Nginx::start() else {
+        return println!("TLS: left out, for nginx is not on PATH");
+    };
+    let cpu = std::thread::available_parallelism().unwrap().get() - 1;
+    let bench = Bench { port: nginx.port, ms, cpu, runs: Cell::new(0) };
+    let kept = (0..rounds).map(|_| [bench.kept_over_tls()]).collect();
+    println!("TLS, {KEPT} connections: CPU {}", spread(kept)[0]);
+    let once_each = (0..rounds).map(|_| [bench.once_over_tls(once)]).collect();
+    println!("TLS, {once} connections of one request each, {AT_ONCE} at once: CPU {}", spread(once_each)[0]);
 }
 
 /// Median and range of each figure over the rounds.
@@ -109,6 +140,25 @@ impl Bench {
         (cpu_s / completed) / (bare_cpu_s / bare[0])
     }
 
+    fn kept_over_tls(&self) -> f64 {
+        let [port, source] = [self.port.to_string(), self.next_source().to_string()];
+        let [connections, ms] = [KEPT, self.ms].map(|number| number.to_string());
+        let (replies, bare_cpu_s) = self.floor(&["kept", &port, &source, &connections, &ms]);
+        let (document, cpu_s) = self.bourdon_over("https", &format!("--insecure -d{ms}ms -c{connections}"));
+        (cpu_s / document["accounting"]["completed"].as_f64().unwrap()) / (bare_cpu_s / replies[0])
+    }
+
+    fn once_over_tls(&self, connections: u64) -> f64 {
+        let [port, source] = [self.port.to_string(), self.next_source().to_string()];
+        let [all, at_once] = [connections, AT_ONCE].map(|number| number.to_string());
+        let (replies, bare_cpu_s) = self.floor(&["once", &port, &source, &all, &at_once]);
+        assert_eq!(replies[0], connections as f64);
+        let shape = format!("--insecure --no-keepalive -n{all} -c{at_once}");
+        let (document, cpu_s) = self.bourdon_over("https", &shape);
+        assert_eq!(document["accounting"]["completed"].as_f64(), Some(connections as f64));
+        cpu_s / bare_cpu_s
+    }
+
     /// Lateness p50, p99 and CPU per request of bourdon ÷ those of the floor; and what bourdon sent ÷ what was due.
     fn open(&self, rate: u64) -> [f64; 4] {
         let (bare, bare_cpu_s) = self.bare("open", RATE_CONNECTIONS, rate);
@@ -125,20 +175,24 @@ impl Bench {
     /// The floor's figures, and the CPU seconds it used.
     fn bare(&self, model: &str, first: u64, second: u64) -> (Vec<f64>, f64) {
         let (port, source) = (self.port.to_string(), self.next_source().to_string());
-        let numbers = [first, second, self.ms].map(|number| number.to_string());
-        let (text, cpu_s) =
-            cost(self.pinned(std::env::current_exe().unwrap()).args([model, &port, &source]).args(numbers));
+        let [first, second, ms] = [first, second, self.ms].map(|number| number.to_string());
+        self.floor(&[model, &port, &source, &first, &second, &ms])
+    }
+
+    fn floor(&self, arguments: &[&str]) -> (Vec<f64>, f64) {
+        let (text, cpu_s) = cost(self.pinned(std::env::current_exe().unwrap()).args(arguments));
         (text.split_whitespace().map(|word| word.parse().unwrap()).collect(), cpu_s)
     }
 
     /// The document of a load that checks every reply, and the CPU seconds it used.
     fn bourdon(&self, shape: &str) -> (serde_json::Value, f64) {
-        let url = format!("http://127.0.0.1:{}/rest/hello", self.port);
+        self.bourdon_over("http", &format!("-d{}ms {shape}", self.ms))
+    }
+
+    fn bourdon_over(&self, scheme: &str, shape: &str) -> (serde_json::Value, f64) {
+        let url = format!("{scheme}://127.0.0.1:{}/rest/hello", self.port);
         let source = self.next_source();
-        let load = format!(
-            "load -d{}ms --warm-up 0s --expect-status 200 --format json --source {source} {shape} {url}",
-            self.ms
-        );
+        let load = format!("load --warm-up 0s --expect-status 200 --format json --source {source} {shape} {url}");
         let arguments = load.split(' ').chain(["--expect-body", "Hello world"]);
         let (text, cpu_s) = cost(self.pinned(BOURDON.into()).args(arguments));
         (serde_json::from_str(&text).unwrap(), cpu_s)
