@@ -21,11 +21,12 @@ run: build
 build: need-cargo
 	cargo build --release --locked
 
-# In this order, also under make -j. Setup reports what cannot be had; only the tests of that are left out.
+# In this order, also under make -j. Setup reports what cannot be had; only the tests of that are left out. One pass tells
+# all that fails.
 test: need-cargo
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory check targets-test
-	cargo test --workspace --locked
+	cargo test --workspace --no-fail-fast --locked
 
 check: need-cargo
 	cargo fmt --all --check
