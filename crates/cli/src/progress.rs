@@ -80,6 +80,9 @@ impl RunProgress {
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::Added { addition } => self.say(&added(addition)),
             Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
+            Event::Left { target, folder } => self.say(&format!(
+                "{target} left {folder}, in which something cannot be removed (lsattr -R shows what is immutable); remove it"
+            )),
             Event::TrialStarted { spec, label, done, expected, .. } => {
                 self.begin_block(spec.block);
                 self.label = stderr_text(label).replace('\n', " ");

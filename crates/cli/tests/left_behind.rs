@@ -140,3 +140,32 @@ fn of_servers_that_die_answer_wrongly_or_leak_no_process_and_no_port_is_left() {
         assert!(!codes.is_empty() && codes.iter().all(|seen| *seen == code), "{name}: {codes:?}");
     }
 }
+
+/// What makes a file immutable, or no longer.
+fn chattr(how: &str, file: &std::path::Path) -> bool {
+    std::process::Command::new("chattr").arg(how).arg(file).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn what_cannot_be_removed_is_named() {
+    let lab = Lab::new();
+    let trial = lab.path().join("trial");
+    std::fs::write(&trial, "").unwrap();
+    // It takes root and a file system that knows of it.
+    if !(chattr("+i", &trial) && chattr("-i", &trial)) {
+        return;
+    }
+    let server = "touch $SCRATCH/stays; chattr +i $SCRATCH/stays; exec $BOURDON specimen clean";
+    let lab = lab.experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
+    let ended = lab.run(&["--blocks", "1", "--target", "odd"]);
+    let left: Vec<_> = std::fs::read_dir(lab.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    for folder in &left {
+        assert!(chattr("-i", &folder.join("stays")), "{folder:?}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+    assert!(!left.is_empty(), "{ended:?}");
+    for folder in left {
+        ended.clone().says(&[&format!("odd left {}, in which something cannot be removed", folder.display())]);
+    }
+    lab.nothing_is_left();
+}

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,8 +105,9 @@ pub trait Running {
     fn time_to_ready_ms(&self) -> f64;
     /// How it ended, if it has: by itself, or with what guards it.
     fn ended(&mut self) -> Option<Gone>;
-    /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
-    fn stop(self: Box<Self>);
+    /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it runs; gives its scratch folder,
+    /// where something in that cannot be removed.
+    fn stop(self: Box<Self>) -> Option<PathBuf>;
 }
 
 /// Starts targets as processes, each under a reaper of its own.
@@ -300,10 +301,22 @@ impl Process {
         if seen.is_empty() || seen.iter().any(here) {
             return None;
         }
-        let addresses: Vec<String> = seen.iter().map(SocketAddr::to_string).collect();
-        let wanted = if seen.iter().any(|at| at.port() == port) { "127.0.0.1" } else { "$PORT" };
-        Some(format!("it listens on {}, not on {wanted} = {port}", addresses.join(" and ")))
+        Some(elsewhere(&seen.into_iter().collect::<Vec<_>>(), port))
     }
+}
+
+/// Said of a target that listens on these addresses, and not on 127.0.0.1 with its port.
+fn elsewhere(seen: &[SocketAddr], port: u16) -> String {
+    let addresses: Vec<String> = seen.iter().map(SocketAddr::to_string).collect();
+    let addresses = addresses.join(" and ");
+    if seen.contains(&SocketAddr::from((Ipv6Addr::LOCALHOST, port))) {
+        return format!(
+            "it listens on {addresses} only, which is IPv6, and bourdon asks at 127.0.0.1:{port}; have it listen on \
+             127.0.0.1, or on all addresses (`localhost` may mean [::1] alone)"
+        );
+    }
+    let wanted = if seen.iter().any(|at| at.port() == port) { "127.0.0.1:" } else { "$PORT = " };
+    format!("it listens on {addresses}, not on {wanted}{port}")
 }
 
 /// Looks at where a target listens, until two in a row see the same. That is told and ends no wait: a server may open
@@ -359,8 +372,9 @@ impl Running for Process {
         Some(Gone { stage, how: ended.to_string() })
     }
 
-    fn stop(mut self: Box<Self>) {
+    fn stop(mut self: Box<Self>) -> Option<PathBuf> {
         self.guarded.end();
+        self.guarded.left().map(Path::to_owned)
     }
 }
 
@@ -404,6 +418,22 @@ pub(crate) fn scratch_folder() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_a_target_listens_instead_is_said_with_what_to_do() {
+        let said = |at: &[&str]| elsewhere(&at.iter().map(|at| at.parse().unwrap()).collect::<Vec<_>>(), 80);
+        assert_eq!(
+            said(&["127.0.0.1:81", "0.0.0.0:82"]),
+            "it listens on 127.0.0.1:81 and 0.0.0.0:82, not on $PORT = 80"
+        );
+        assert_eq!(said(&["10.0.0.1:80"]), "it listens on 10.0.0.1:80, not on 127.0.0.1:80");
+        let six = said(&["[::1]:80"]);
+        assert!(
+            six.starts_with("it listens on [::1]:80 only, which is IPv6, and bourdon asks at 127.0.0.1:80; "),
+            "{six}"
+        );
+        assert!(six.contains("have it listen on 127.0.0.1"), "{six}");
+    }
 
     #[test]
     fn what_is_seen_in_two_looks_a_second_apart_is_told_once() {

@@ -215,6 +215,9 @@ impl Telling<'_> {
         let trial = self.trial.clone();
         let event = match told {
             Told::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
+            Told::Left(target, folder) => {
+                Event::Left { target: target.to_owned(), folder: folder.to_string_lossy().into_owned() }
+            }
             Told::Trial(spec) => {
                 self.trial = spec.id();
                 started(spec)

@@ -53,6 +53,8 @@ pub(crate) struct TrialOutput {
 pub(crate) enum Told<'a> {
     /// What the launch of a target waits for.
     Waiting(&'a str, &'a str),
+    /// What the launch of a target left behind.
+    Left(&'a str, &'a Path),
     /// The load of a trial begins.
     Trial(TrialSpec),
     /// A second of it has passed.
@@ -97,7 +99,9 @@ pub(crate) fn run_launch(
                 }
                 made.push(trial);
             }
-            rungs.running.stop();
+            if let Some(folder) = rungs.running.stop() {
+                tell(Told::Left(first.levels.target(), &folder));
+            }
             if !stop.load(Ordering::Relaxed) {
                 loaded.map_err(prevented)?;
             }

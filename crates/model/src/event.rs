@@ -42,6 +42,13 @@ pub enum Event {
         /// What it does instead.
         seen: String,
     },
+    /// A target that has ended left a folder of which something cannot be removed.
+    Left {
+        /// Its name.
+        target: String,
+        /// The folder.
+        folder: String,
+    },
     /// A trial begins.
     TrialStarted {
         /// Its name in the run folder.

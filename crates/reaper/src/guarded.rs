@@ -173,6 +173,11 @@ impl Guarded {
         self.ended.get_or_insert(Ended::Otherwise(End::Unknown));
     }
 
+    /// The scratch folder, if it is there: after the end, something in it could not be removed.
+    pub fn left(&self) -> Option<&Path> {
+        self.scratch.as_deref().filter(|folder| folder.symlink_metadata().is_ok())
+    }
+
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it is left.
     pub fn end(&mut self) {
         if std::mem::replace(&mut self.ending, true) {

@@ -8,7 +8,7 @@ use rustix::path::Arg;
 const DEEPEST: u32 = 200;
 
 /// Removes a folder and all that is in it, folders too that their owner may not write or read. What cannot be removed
-/// stays: nobody is left to be told.
+/// stays, and bourdon looks for it.
 pub fn remove_folder(folder: &Path) {
     if std::fs::remove_dir_all(folder).is_err() {
         open_up(CWD, folder, None, DEEPEST);

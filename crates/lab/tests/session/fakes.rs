@@ -72,7 +72,9 @@ impl Running for FakeRunning {
     fn ended(&mut self) -> Option<Gone> {
         None
     }
-    fn stop(self: Box<Self>) {}
+    fn stop(self: Box<Self>) -> Option<std::path::PathBuf> {
+        None
+    }
 }
 
 pub(crate) fn load(
