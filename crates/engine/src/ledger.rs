@@ -13,7 +13,7 @@ use crate::in_flight::Moments;
 use crate::outcome::Loss;
 use crate::part::{Counts, Part, ResidenceNs};
 use crate::protocol::Reply;
-use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, add_to, histogram, record, ticks};
+use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, histogram, record, ticks};
 use crate::standstill::Standstills;
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
@@ -108,12 +108,15 @@ impl Ledger {
         Self::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, SecondPort::to_nobody())
     }
 
-    /// Takes over what is kept of the time in which the connections were opened.
-    pub(crate) fn add_opening(&mut self, opening: &Ledger) {
-        add_to(&mut self.connect, &opening.connect);
-        if let (Some(handshake), Some(before)) = (&mut self.handshake, &opening.handshake) {
-            add_to(handshake, before);
-        }
+    /// The books of the load, from those of the time in which its connections were opened: how long that took is kept, and
+    /// all else in them is empty. A new set would be another megabyte.
+    pub(crate) fn begin(self, window: Window, now_ns: u64, port: SecondPort) -> Self {
+        let standstills = Standstills::default();
+        let mut ledger = Self { window, standstills, in_flight_since_ns: now_ns, ..self };
+        ledger.second.thread = port.thread;
+        ledger.port = Some(port);
+        ledger.begin_second(now_ns);
+        ledger
     }
 
     /// Hands over the seconds that have passed.

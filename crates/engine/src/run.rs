@@ -12,7 +12,6 @@ use crate::clock::{MonotonicClock, ThreadTimes};
 use crate::collector::{Collector, Passed};
 use crate::demand::Demand;
 use crate::http1::Http1;
-use crate::ledger::Ledger;
 use crate::part::Part;
 use crate::protocol::Protocol;
 use crate::second::{Felt, SecondPort};
@@ -209,8 +208,7 @@ fn work(
     opening.open_all()?;
     let at_ns = start.wait(&clock)?;
     let demand = Demand::new(spec, task.thread, at_ns);
-    let ledger = Ledger::new(Felt::of(spec), spec.tls.is_some(), demand.window, at_ns, port);
-    Ok(opening.begin(demand, ledger).run(ThreadTimes::now)?)
+    Ok(opening.begin(demand, at_ns, port).run(ThreadTimes::now)?)
 }
 
 /// Gives the calling thread timers that fire at their time, where they might be 50 µs late, and these CPUs, if any are

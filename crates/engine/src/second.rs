@@ -103,10 +103,11 @@ impl Distributions {
     }
 }
 
-/// Merging never fails: all histograms have the same bounds.
+/// Adds what one histogram holds to another. Only the counts that are there are written: a histogram has 200 KiB, of which
+/// the latencies of one server need a part, and memory that nobody has written to is not resident.
 pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
-    if !from.is_empty() {
-        into.add(from).expect("all histograms have the same bounds");
+    for value in from.iter_recorded() {
+        into.saturating_record_n(value.value_iterated_to(), value.count_at_value());
     }
 }
 

@@ -19,7 +19,6 @@ use crate::clock::ThreadTimes;
 use crate::collector::{Collector, Passed};
 use crate::demand::Demand;
 use crate::http1::Http1;
-use crate::ledger::Ledger;
 use crate::protocol::Protocol;
 use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
@@ -388,8 +387,7 @@ fn work(
     let (full, seconds) = mpsc::channel();
     let (port, empty) = SecondPort::new(0, full);
     let demand = Demand::new(spec, 0, clock.now_ns());
-    let ledger = Ledger::new(felt, spec.tls.is_some(), demand.window, clock.now_ns(), port);
-    let result = opening.begin(demand, ledger).run(ThreadTimes::default)?;
+    let result = opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)?;
     let mut collector = Collector::new(felt, spec.step_s(), 1, options.histograms);
     collector.collect(&seconds, &[empty], progress);
     Ok(conclude(vec![result], collector, false))

@@ -15,6 +15,7 @@ use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Counts;
 use crate::protocol::Protocol;
+use crate::second::SecondPort;
 use crate::wire::Wire;
 
 /// Longest time the connections may take to open before the load starts without the rest.
@@ -71,12 +72,10 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Opening<'a, P, W, C> {
         }
     }
 
-    /// The thread under load, with the demand and the books that were made when all threads were ready.
-    pub(crate) fn begin(self, demand: Demand, ledger: Ledger) -> Worker<'a, P, W, C> {
-        let mut worker = self.0;
-        let opening = std::mem::replace(&mut worker.ledger, ledger);
-        // Its histograms are 1.5 MiB that nobody needs while the load runs: it ends here.
-        worker.ledger.add_opening(&opening);
+    /// The thread under load, whose demand was made when all threads were ready.
+    pub(crate) fn begin(self, demand: Demand, now_ns: u64, port: SecondPort) -> Worker<'a, P, W, C> {
+        let ledger = self.0.ledger.begin(demand.window, now_ns, port);
+        let mut worker = Worker { ledger, ..self.0 };
         let requests = worker.protocol.count();
         if requests > 1 {
             worker.ledger.by_request = vec![RequestCount::default(); requests];
