@@ -88,8 +88,11 @@ impl Pair<'_> {
             }
             (old, new) => old != new,
         };
+        let is_short = |(records, cell): (&Records, usize)| records.is_short_of_cpu(cell);
+        let is_short = metric == Metric::CpuPerRequest && (is_short(self.old) || is_short(self.new));
+        let short = is_short.then_some(Withheld::LittleCpu);
         let zero = self.has_zero(metric).then_some(Withheld::Zero);
-        zero.or_else(|| differ.then_some(Withheld::Definition))
+        short.or(zero).or_else(|| differ.then_some(Withheld::Definition))
     }
 
     /// Of which server it is so that a verdict is held back.
@@ -99,6 +102,7 @@ impl Pair<'_> {
             match why {
                 Withheld::Definition => true,
                 Withheld::Zero => records.has_zero(cell, metric),
+                Withheld::LittleCpu => records.is_short_of_cpu(cell),
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
                 Withheld::Disturbed => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
                 _ => {

@@ -46,7 +46,7 @@ impl BlockPlanner {
 
     fn records<'a>(&'a self) -> Records<'a> {
         let launch = |(cell, record, judgement): &'a (usize, TrialRecord, TrialJudgement)| {
-            (*cell, Launch { record, judgement: Cow::Borrowed(judgement) })
+            (*cell, Launch::new(record, Cow::Borrowed(judgement)))
         };
         Records::of(&self.plan, self.judged.iter().map(launch).collect())
     }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, CellPlan, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord};
 
 use crate::statistics::Interval;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
@@ -13,12 +13,24 @@ use crate::{cells, limit};
 pub(crate) struct Launch<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) judgement: Cow<'a, TrialJudgement>,
+    /// Whether it has no CPU per request, because it or another launch of its cell used too little CPU for that.
+    without_cpu: bool,
 }
 
-impl Launch<'_> {
+impl<'a> Launch<'a> {
+    pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
+        Self { record, judgement, without_cpu: false }
+    }
+
     /// The metric's value where the launch is valid and supports it.
     fn value(&self, metric: Metric) -> Option<f64> {
-        metric.value(self.record).filter(|value| self.judgement.is_valid() && value.is_finite())
+        let supported = self.judgement.is_valid() && !(metric == Metric::CpuPerRequest && self.without_cpu);
+        metric.value(self.record).filter(|value| supported && value.is_finite())
+    }
+
+    fn used_too_little_cpu(&self) -> bool {
+        let seen = self.record.observation.as_ref();
+        self.judgement.is_valid() && seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S)
     }
 
     /// Whether it has the mark.
@@ -69,7 +81,7 @@ impl<'a> Records<'a> {
         let judge = |record: &'a TrialRecord| {
             let cell = *places.get(&record.levels)?;
             let judgement = check_trial(&plan.cells[cell], plan.generator.limits, record);
-            Some((cell, Launch { record, judgement: Cow::Owned(judgement) }))
+            Some((cell, Launch::new(record, Cow::Owned(judgement))))
         };
         let asked = trials.iter().filter(|trial| trial.cell < plan.cells.len());
         Self::of(plan, asked.filter_map(judge).collect())
@@ -100,6 +112,7 @@ impl<'a> Records<'a> {
                 records.cells[cell].insert(block, launch);
             }
         }
+        records.cells.iter_mut().chain([&mut records.twin]).for_each(without_cpu_where_one_is);
         let blocks: BTreeSet<u32> = records.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
         records.blocks = blocks.into_iter().collect();
         records
@@ -212,6 +225,11 @@ impl<'a> Records<'a> {
         has_zero(&self.cells[cell], metric)
     }
 
+    /// Whether a launch of a cell used too little CPU for a figure, so that none of them has one.
+    pub(crate) fn is_short_of_cpu(&self, cell: usize) -> bool {
+        self.launches(cell).any(|launch| launch.without_cpu)
+    }
+
     /// What a cell's launches say together; found once, for every launch is asked about it.
     pub(crate) fn together(&self, cell: usize) -> Together {
         let find = || Together {
@@ -320,6 +338,12 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
 /// A level divided among the looks at a run: the one that its plan may end at, and one before each raise.
 fn after_raises(raises: usize) -> f64 {
     SIGNIFICANCE_WHEN_STOPPED / (1.0 + raises as f64)
+}
+
+/// Leaving out only the launches that used too little CPU for a figure would make a frugal server look dear.
+fn without_cpu_where_one_is(launches: &mut ByBlock) {
+    let without_cpu = launches.values().any(Launch::used_too_little_cpu);
+    launches.values_mut().for_each(|launch| launch.without_cpu = without_cpu);
 }
 
 /// Leaving out the blocks with a zero would favour whoever did nothing in them: then there are no ratios.

@@ -119,6 +119,8 @@ pub enum Withheld {
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.
     Zero,
+    /// One of them used too little CPU in a window for a figure.
+    LittleCpu,
 }
 
 /// Which of the two servers.

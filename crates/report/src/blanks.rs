@@ -60,7 +60,10 @@ fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {
     } else if serves_nothing(cell) {
         Some("nothing was served")
     } else {
-        Some("the target used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
+        Some(
+            "the target used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms: a longer window \
+             would show it",
+        )
     }
 }
 

@@ -28,6 +28,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         }
         Withheld::Definition => "the two runs count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
+        Withheld::LittleCpu => {
+            format!("{who} used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
+        }
         Withheld::Disturbed => "the machine was busy, which alone could have made it".to_owned(),
     }
 }
@@ -47,7 +50,7 @@ pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Opt
         }
         Withheld::AtLeast => "more threads or CPUs for the generator (-t)".to_owned(),
         Withheld::AtCeiling => "more connections (-c)".to_owned(),
-        Withheld::Edges | Withheld::Censored => "a longer window (-d)".to_owned(),
+        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu => "a longer window (-d)".to_owned(),
         Withheld::Warming => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
         Withheld::Cold => {
             let needed = cells().filter_map(needed_s).fold(0.0, f64::max);

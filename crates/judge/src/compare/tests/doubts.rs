@@ -35,6 +35,25 @@ fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
 }
 
 #[test]
+fn a_launch_of_too_little_cpu_leaves_its_cell_without_a_figure_instead_of_the_dearest_launches() {
+    let frugal = |blocks: &[u32]| {
+        let little = |trial: &mut TrialRecord| {
+            let seen = trial.observation.as_mut().unwrap();
+            (seen.cpu_user_s, seen.cpu_system_s) = (0.05, 0.04);
+        };
+        altered(&session(100.0, 100.0, 0.005), "cpu_per_request<+3%", blocks, little)
+    };
+    for some in [&[2][..], &[1, 2, 3, 4, 5]] {
+        let found = frugal(some);
+        let cost = row(&found, Metric::CpuPerRequest);
+        assert_eq!((cost.withheld, &cost.withheld_of[..]), (Some(Withheld::LittleCpu), &[Arm::New][..]), "{some:?}");
+        assert_eq!((cost.new.estimate, cost.ratio.estimate, cost.needs_blocks), (None, None, None), "{some:?}");
+        assert_eq!(found.gates[0].withheld, Some(Withheld::LittleCpu), "{some:?}");
+    }
+    assert_eq!(row(&frugal(&[]), Metric::CpuPerRequest).withheld, None);
+}
+
+#[test]
 fn latencies_of_different_populations_are_not_compared() {
     let server = |seed| Session::new().cell("mine", 100.0).noise(0.005).seed(seed);
     let (before, trials) = (server(1).plan(), server(1).records());
