@@ -98,3 +98,17 @@ fn a_request_that_times_out_holds_up_no_other() {
     assert_eq!(document.count("accounting/not_sent/paused-at-end"), 0, "{document:?}");
     assert!(document.count("accounting/sent") >= 45, "{document:?}");
 }
+
+#[test]
+fn a_server_that_hangs_to_the_end_is_a_bad_answer() {
+    let hangs = |stall_for| {
+        let stall_at = Duration::from_millis(500);
+        let server = Specimen::start(Settings { stall_at, stall_for, ..Settings::new(Kind::Stall) });
+        load(&server.url(), &["-R", "200", "-c", "4", "-d", "4s", "--warm-up", "0s"])
+    };
+    let document = hangs(Duration::from_secs(20)).document_with(1);
+    assert!((0.5..2.0).contains(&document.number("validity/failing/stopped_at_s")), "{document:?}");
+    // One that comes back has not stopped.
+    let back = hangs(Duration::from_secs(2));
+    assert!(back.stdout.contains("\"stopped_at_s\": null"), "{back:?}");
+}

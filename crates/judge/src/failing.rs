@@ -3,7 +3,7 @@
 use model::{Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum};
 
 use crate::limit::{nothing_completed, stood_still};
-use crate::thresholds::{SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
+use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
 
 /// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
 /// that no request had asked for.
@@ -49,9 +49,9 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
     }
 }
 
-/// Seconds of the window after which the server answered no more: what failed is then a small share only because a
-/// connection that is refused is tried again ever more seldom. The generator's own standstills are no silence of the
-/// server's, and what merely waits for a slow handler fails in no way.
+/// Seconds of the window after which the server answered no more: it refused, or it hung. What failed is then a small share
+/// only because a connection that is refused is tried again ever more seldom, and one that waits does not fail. The
+/// generator's own standstills are no silence of the server's.
 fn stopped(load: &Measurement) -> Option<f64> {
     let window: Vec<_> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
     let last = window.iter().rposition(|second| second.completed > 0)?;
@@ -62,7 +62,15 @@ fn stopped(load: &Measurement) -> Option<f64> {
     let missing = replies as f64 / served_s * silent_s;
     let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
     let is_refused = silent.iter().any(|second| second.failed > 0);
-    (is_long && is_refused && !load.interrupted).then_some(served_s)
+    (is_long && (is_refused || hung(load, silent_s)) && !load.interrupted).then_some(served_s)
+}
+
+/// Whether a server that gave no reply for so long hung: no slow handler takes so much longer than those that it ended, and
+/// after the window it answered as little.
+fn hung(load: &Measurement, silent_s: f64) -> bool {
+    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
+    let a_reply_s = load.residence.completed_s / load.in_window.completed as f64;
+    load.accounting.in_flight_at_end > 0 && silent_s >= least_s && silent_s > HUNG * a_reply_s
 }
 
 /// Whether an answer fails (exit status 1): that of any cell of a run; of a comparison that of any cell of the new server,
@@ -166,6 +174,19 @@ mod tests {
         let mut back = died(5);
         back.steps[9].completed = 1;
         assert_eq!(of(&back).stopped_at_s, None, "it came back");
+    }
+
+    #[test]
+    fn a_server_that_hangs_stopped_answering_and_one_that_is_slow_did_not() {
+        let of = |a_reply_s: f64, in_flight_at_end: u64| {
+            let mut load = died(0);
+            load.accounting.in_flight_at_end = in_flight_at_end;
+            load.residence.completed_s = a_reply_s * load.in_window.completed as f64;
+            failing([&load], ALLOWED_FAILURES).stopped_at_s
+        };
+        assert_eq!(of(0.01, 10), Some(3.0));
+        assert_eq!(of(0.01, 0), None, "it answered after the window");
+        assert_eq!(of(3.0, 10), None, "its next replies were not due");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::thresholds::{SILENCE_REPLIES, SILENCE_S};
 struct Silence {
     from_s: f64,
     length_s: f64,
+    /// Whether the window ends with it.
+    is_last: bool,
 }
 
 /// Said of a server that gave no reply for a second or more in which its pace would have brought ten: when, and how long.
@@ -26,7 +28,7 @@ pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
     }
     let [until, length] = [longest.from_s + longest.length_s, longest.length_s].map(|seconds| micros(seconds * 1e6));
     let from = if longest.from_s < 1e-3 { "the beginning".to_owned() } else { micros(longest.from_s * 1e6) };
-    let until = if longest.from_s + longest.length_s >= load.window_s - 1e-3 { "the end".to_owned() } else { until };
+    let until = if longest.is_last { "the end".to_owned() } else { until };
     let others = match silences.len() - 1 {
         0 => String::new(),
         1 => ", and once more".to_owned(),
@@ -43,10 +45,15 @@ fn silences(window: &[&Interval]) -> Vec<Silence> {
         let is_silent = second.completed == 0;
         match silences.last_mut().filter(|_| is_silent && goes_on) {
             Some(last) => last.length_s += second.length_s,
-            None if is_silent => silences.push(Silence { from_s: second.at_s, length_s: second.length_s }),
+            None if is_silent => {
+                silences.push(Silence { from_s: second.at_s, length_s: second.length_s, is_last: false });
+            }
             None => {}
         }
         goes_on = is_silent;
+    }
+    if let Some(last) = silences.last_mut() {
+        last.is_last = goes_on;
     }
     silences
 }
@@ -75,7 +82,11 @@ mod tests {
         let text = "the server gave no reply for at least 3.00 s, from 4.00 s to 7.00 s of the window";
         assert_eq!(said(&load(&[4, 5, 6])).as_deref(), Some(text));
         let text = "the server gave no reply for at least 2.00 s, from 8.00 s to the end of the window, and once more";
-        assert_eq!(said(&load(&[1, 8, 9])).as_deref(), Some(text));
+        let mut late = load(&[1, 8, 9]);
+        assert_eq!(said(&late).as_deref(), Some(text));
+        // The seconds of a thread that looked late add up to less than the window.
+        late.window_s = 10.02;
+        assert_eq!(said(&late).as_deref(), Some(text));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use reaper::{Ended, Guarded, Order};
 
 use crate::client::{Answer, Client, Probe};
 use crate::document;
+use crate::elsewhere::{Looks, elsewhere};
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
@@ -28,9 +29,6 @@ const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Largest answer to one that is taken.
 const READY_BYTES: usize = 8 * 1024 * 1024;
-
-/// How often it is looked for where a target listens that is not ready.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
@@ -305,43 +303,6 @@ impl Process {
     }
 }
 
-/// Said of a target that listens on these addresses, and not on 127.0.0.1 with its port.
-fn elsewhere(seen: &[SocketAddr], port: u16) -> String {
-    let addresses: Vec<String> = seen.iter().map(SocketAddr::to_string).collect();
-    let addresses = addresses.join(" and ");
-    if seen.contains(&SocketAddr::from((Ipv6Addr::LOCALHOST, port))) {
-        return format!(
-            "it listens on {addresses} only, which is IPv6, and bourdon asks at 127.0.0.1:{port}; have it listen on \
-             127.0.0.1, or on all addresses (`localhost` may mean [::1] alone)"
-        );
-    }
-    let wanted = if seen.iter().any(|at| at.port() == port) { "127.0.0.1:" } else { "$PORT = " };
-    format!("it listens on {addresses}, not on {wanted}{port}")
-}
-
-/// Looks at where a target listens, until two in a row see the same. That is told and ends no wait: a server may open
-/// the port of its debugger or its metrics long before the one that it serves on, and from outside nothing tells such a
-/// port from one that it serves on by mistake. How long it may take is `ready_within`, which is the user's to say.
-#[derive(Debug, Default)]
-struct Looks {
-    seen: Option<String>,
-    looked: Duration,
-    told: bool,
-}
-
-impl Looks {
-    /// Looks again if it is time to; gives what was seen twice, once.
-    fn again(&mut self, passed: Duration, look: impl FnOnce() -> Option<String>) -> Option<String> {
-        if self.told || passed < self.looked + LOOK_EVERY {
-            return None;
-        }
-        self.looked = passed;
-        let before = std::mem::replace(&mut self.seen, look());
-        self.told = self.seen.is_some() && self.seen == before;
-        self.seen.clone().filter(|_| self.told)
-    }
-}
-
 impl Running for Process {
     fn address(&self) -> SocketAddr {
         self.address
@@ -413,42 +374,4 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
 /// The name of a folder that nothing has yet.
 pub(crate) fn scratch_folder() -> PathBuf {
     std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_a_target_listens_instead_is_said_with_what_to_do() {
-        let said = |at: &[&str]| elsewhere(&at.iter().map(|at| at.parse().unwrap()).collect::<Vec<_>>(), 80);
-        assert_eq!(
-            said(&["127.0.0.1:81", "0.0.0.0:82"]),
-            "it listens on 127.0.0.1:81 and 0.0.0.0:82, not on $PORT = 80"
-        );
-        assert_eq!(said(&["10.0.0.1:80"]), "it listens on 10.0.0.1:80, not on 127.0.0.1:80");
-        let six = said(&["[::1]:80"]);
-        assert!(
-            six.starts_with("it listens on [::1]:80 only, which is IPv6, and bourdon asks at 127.0.0.1:80; "),
-            "{six}"
-        );
-        assert!(six.contains("have it listen on 127.0.0.1"), "{six}");
-    }
-
-    #[test]
-    fn what_is_seen_in_two_looks_a_second_apart_is_told_once() {
-        let mut looks = Looks::default();
-        let mut at = |ms: u64, seen: Option<&str>| {
-            looks.again(Duration::from_millis(ms), || {
-                Some(seen.expect("no look is due").to_owned()).filter(|seen| !seen.is_empty())
-            })
-        };
-        assert_eq!(at(999, None), None);
-        assert_eq!(at(1_000, Some("")), None, "it listens nowhere yet");
-        assert_eq!(at(2_000, Some("on 1")), None, "it may open another one");
-        assert_eq!(at(2_500, None), None);
-        assert_eq!(at(3_000, Some("on 1 and 2")), None);
-        assert_eq!(at(4_000, Some("on 1 and 2")).as_deref(), Some("on 1 and 2"));
-        assert_eq!(at(9_000, None), None, "nothing is looked for any more");
-    }
 }

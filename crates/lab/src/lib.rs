@@ -10,6 +10,7 @@ mod contract;
 mod delay;
 mod document;
 mod durable;
+mod elsewhere;
 mod error;
 mod expand;
 mod fingerprint;
