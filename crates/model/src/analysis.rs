@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Arm, Cell, Course, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
-    ProfiledBy, ProfiledFunction, Reason, RelativeRate, WrongReply,
+    ProfiledBy, ProfiledFunction, Reason, RelativeRate, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -336,6 +336,9 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The verdict.
     pub verdict: ComparisonVerdict,
+    /// Why what the figures alone say is no evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
 }
 
 /// Targets in order, ties together.
@@ -353,7 +356,7 @@ pub struct RankGroup {
 /// One target's rank; targets that the run does not tell apart share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
-    /// From 1; null when the target is not ranked (void, or only a lower bound is known).
+    /// From 1; null when the target is not ranked (void, only a lower bound is known, or noise could have made its place).
     pub rank: Option<u32>,
     /// Whether another target shares it.
     pub tied: bool,

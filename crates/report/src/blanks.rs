@@ -11,7 +11,7 @@ pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let all: Vec<&Row> = group.rows.iter().collect();
     let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
     let has_ranks = group.rows.iter().any(|row| row.rank.trim_end_matches('=').parse::<u32>().is_ok());
-    let unranked: Vec<&Row> = group.rows.iter().filter(|row| has_ranks && row.rank == "–").collect();
+    let unranked: Vec<&Row> = group.rows.iter().filter(|row| has_ranks && row.rank == "–" && !row.disturbed).collect();
     blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
 }
 

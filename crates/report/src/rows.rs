@@ -1,15 +1,15 @@
 //! The cells of a run as rows that the terminal and Markdown lay out each in its way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLatency, Coldness, Launches, Mark, Measured, Metric, Population, Rank, RankGroup,
-    alike,
+    Withheld, alike,
 };
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds, thousands};
-use crate::words::{latency, mark_meaning, profile, words};
+use crate::words::{bracketed, latency, mark_meaning, profile, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.
@@ -31,6 +31,8 @@ pub(crate) struct Row<'a> {
     conditions: Cell,
     /// `1=`, `3`, `–` when not ranked, empty when the group has no ranks.
     pub(crate) rank: String,
+    /// Whether it has no rank because the machine was busy.
+    pub(crate) disturbed: bool,
     /// `9,214`, `≥ 45,678`.
     pub(crate) throughput: String,
     /// `± 0.6 %`, or empty.
@@ -144,6 +146,23 @@ fn generator_figure(cell: &CellAnalysis) -> Option<String> {
     Some(format!("{} busy{waiting}", percent(cell.generator_busy?)))
 }
 
+/// Why there is no rank where the machine was busy, and what would settle it.
+pub(crate) fn disturbed(groups: &[Group<'_>]) -> Option<String> {
+    let of = |group: &Group<'_>| {
+        let rows: Vec<&str> =
+            group.rows.iter().filter(|row| row.disturbed).map(|row| row.cell.levels.target()).collect();
+        (!rows.is_empty()).then(|| format!("{}{}", rows.join(", "), bracketed(&group.title)))
+    };
+    let who: Vec<String> = groups.iter().filter_map(of).collect();
+    (!who.is_empty()).then(|| {
+        format!(
+            "No rank for {}: the machine was busy, which alone could have made the difference. \
+             What would settle it: fewer other programs on this machine.",
+            who.join("; ")
+        )
+    })
+}
+
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
@@ -162,25 +181,55 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
     if let Some(factors) = conditions.row_factors() {
         return by_conditions(analysis, factors, conditions);
     }
-    let rankings = analysis.groups.iter().map(|group| ((group.metric, &group.conditions), group)).collect();
+    let rankings = rankings(analysis);
     let together = alike(analysis.cells.iter().map(|cell| cell.levels.conditions()));
     let cells = |places: Vec<usize>| places.into_iter().map(|place| &analysis.cells[place]).collect();
     together.into_iter().map(|places| by_target(cells(places), &rankings, conditions)).collect()
 }
 
+/// The ranks by a metric under a set of conditions, and who is in a pair that is no evidence because of noise.
+#[derive(Default)]
+struct Ranking<'a> {
+    ranks: Ranks<'a>,
+    disturbed: BTreeSet<&'a str>,
+}
+
+impl Ranking<'_> {
+    /// `1=`, `3`, `–`, and whether noise is why there is none.
+    fn of(&self, target: &str) -> (String, bool) {
+        let known = self.ranks.get(target).and_then(|(_, rank)| Some((rank.rank?, rank.tied)));
+        match known {
+            Some((rank, tied)) => (format!("{rank}{}", if tied { "=" } else { "" }), false),
+            None => ("–".to_owned(), self.disturbed.contains(target)),
+        }
+    }
+}
+
+fn rankings(analysis: &Analysis) -> BTreeMap<(Metric, &Cell), Ranking<'_>> {
+    let mut rankings: BTreeMap<(Metric, &Cell), Ranking> = BTreeMap::new();
+    for group in &analysis.groups {
+        rankings.entry((group.metric, &group.conditions)).or_default().ranks = ranks(group);
+    }
+    for pair in analysis.comparisons.iter().filter(|pair| pair.withheld == Some(Withheld::Disturbed)) {
+        if let Some(ranking) = rankings.get_mut(&(pair.metric, &pair.conditions)).filter(|_| !analysis.preliminary) {
+            ranking.disturbed.extend([pair.a.as_str(), pair.b.as_str()]);
+        }
+    }
+    rankings
+}
+
 fn by_target<'a>(
     mut cells: Vec<&'a CellAnalysis>,
-    rankings: &BTreeMap<(Metric, &Cell), &RankGroup>,
+    rankings: &BTreeMap<(Metric, &Cell), Ranking>,
     conditions: &Conditions,
 ) -> Group<'a> {
     let at = cells.first().map_or_else(Cell::default, |cell| cell.levels.conditions());
     let ranking = ranked_by(&cells).and_then(|metric| rankings.get(&(metric, &at)));
-    let ranks = ranking.map(|ranking| ranks(ranking));
-    sort(&mut cells, ranks.as_ref());
+    sort(&mut cells, ranking.map(|ranking| &ranking.ranks));
     let quantiles = Quantiles::of(&cells);
-    let row = |cell: &&'a CellAnalysis| Row {
-        rank: ranks.as_ref().map_or(String::new(), |ranks| rank(ranks, cell.levels.target())),
-        ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
+    let row = |cell: &&'a CellAnalysis| {
+        let (rank, disturbed) = ranking.map_or_else(Default::default, |ranking| ranking.of(cell.levels.target()));
+        Row { rank, disturbed, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
     };
     Group {
         title: conditions.title(&at),
@@ -277,6 +326,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         name,
         conditions,
         rank: String::new(),
+        disturbed: false,
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
         of_ceiling: cell.of_ceiling.map(percent),
@@ -284,14 +334,6 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
         cpu: estimate(&cell.cpu_us_per_request, duration_us),
         memory: estimate(&cell.peak_memory_bytes, bytes),
-    }
-}
-
-fn rank(ranks: &Ranks, target: &str) -> String {
-    match ranks.get(target).map(|(_, rank)| *rank) {
-        Some(Rank { rank: Some(rank), tied: true, .. }) => format!("{rank}="),
-        Some(Rank { rank: Some(rank), .. }) => rank.to_string(),
-        _ => "–".to_owned(),
     }
 }
 

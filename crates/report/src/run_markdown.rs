@@ -4,7 +4,7 @@ use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
-use crate::rows::{Group, groups, ties};
+use crate::rows::{Group, disturbed, groups, ties};
 use crate::{answer, claim_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
@@ -14,6 +14,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     let mut parts = vec![format!("## {}", escape(&analysis.question))];
     parts.extend(answer::of_run(analysis, &groups).map(|(_, text)| format!("**{}**", escape(&text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
+    parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     claims(&mut parts, analysis);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));

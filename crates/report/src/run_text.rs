@@ -5,7 +5,7 @@ use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
-use crate::rows::{Group, Row, groups, legends, ties};
+use crate::rows::{Group, Row, disturbed, groups, legends, ties};
 use crate::table;
 use crate::{answer, claim_words, words};
 
@@ -39,6 +39,9 @@ fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
     }
     if let Some(warning) = words::preliminary(analysis) {
         page.paragraph(0, Tint::Unsure, &warning);
+    }
+    if let Some(text) = disturbed(groups) {
+        page.paragraph(0, Tint::Unsure, &text);
     }
     for text in words::bad_cells_of(analysis, conditions) {
         page.paragraph(0, Tint::Bad, &text);

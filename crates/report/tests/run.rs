@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote, Withheld};
 use report::{Style, run_json, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
@@ -98,6 +98,24 @@ fn what_was_never_launched_is_not_called_void() {
     (cell.trials, cell.void) = (0, 0);
     let shown = text(&stopped);
     assert!(shown.contains(" not run  ") && !shown.contains(" void  "), "{shown}");
+}
+
+#[test]
+fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cure() {
+    let mut analysis = Analysis { claims: Vec::new(), ..runs::full() };
+    assert!(text(&analysis).contains("= tied") && !text(&analysis).contains("No rank for"));
+    let pair = &mut analysis.comparisons[0];
+    (pair.verdict, pair.withheld) = (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed));
+    analysis.groups[0].ranks[..2].iter_mut().for_each(|rank| (rank.rank, rank.tied) = (None, false));
+    for shown in [run_text(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
+        let said = "No rank for go-net-http, go-iris (10 ms handler delay, 100 connections): the machine was busy";
+        assert_eq!(shown.matches(said).count(), 1, "{shown}");
+        assert_eq!(shown.matches("fewer other programs").count(), 1, "{shown}");
+        assert!(!shown.contains("fewer than six launches count") && shown.matches("1=").count() == 2, "{shown}");
+    }
+    let whole = runs::full();
+    analysis.groups.clone_from(&whole.groups);
+    assert!(!text(&analysis).contains("No rank for"), "what has its rank needs no other pair");
 }
 
 #[test]

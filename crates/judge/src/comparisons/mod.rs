@@ -66,12 +66,13 @@ impl Family<'_> {
             records.verdict(metric, within, p)
         };
         let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), CONFIDENCE));
-        let stands = || {
-            doubt([a, b], metric, verdict, judge).is_none()
-                && held.withstands_noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict)
+        let withstands = || held.withstands_noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict);
+        let withheld = match verdict {
+            ComparisonVerdict::Inconclusive => None,
+            _ => doubt([a, b], metric, verdict, judge).or_else(|| (!withstands()).then_some(Withheld::Disturbed)),
         };
-        let is_open = verdict == ComparisonVerdict::Inconclusive || !stands();
-        Comparison { verdict: if is_open { ComparisonVerdict::Inconclusive } else { verdict }, ..found }
+        let verdict = if withheld.is_some() { ComparisonVerdict::Inconclusive } else { verdict };
+        Comparison { verdict, withheld, ..found }
     }
 }
 
@@ -126,6 +127,7 @@ impl Records<'_> {
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,
             verdict: self.verdict(metric, found, p_adjusted),
+            withheld: None,
         }
     }
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup};
+use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup, Withheld};
 
 use super::{COMPARED, can_tie};
 use crate::cells::{failing, measured};
@@ -17,42 +17,59 @@ struct Entrant {
     rankable: bool,
 }
 
-/// Pairs of targets of which the first is the better one.
-type Better<'a> = BTreeSet<(&'a str, &'a str)>;
+/// What the comparisons of a group say of its pairs.
+#[derive(Default)]
+struct Pairs<'a> {
+    /// Of which the first is the better one.
+    better: BTreeSet<(&'a str, &'a str)>,
+    /// Whose difference is seen, and may be the work of what kept the machine busy: neither of them is better, and they are
+    /// no tie.
+    disturbed: BTreeSet<(&'a str, &'a str)>,
+}
+
+impl Pairs<'_> {
+    fn is_better(&self, one: &Entrant, other: &Entrant) -> bool {
+        self.better.contains(&(one.target.as_str(), other.target.as_str()))
+    }
+
+    /// Whether the order of these is open.
+    fn is_open(&self, group: &[Entrant]) -> bool {
+        let has = |target: &str| group.iter().any(|entrant| entrant.target == target);
+        self.disturbed.iter().any(|(a, b)| has(a) && has(b))
+    }
+}
 
 /// The rank groups of every metric under every set of conditions with two targets or more.
 pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGroup> {
-    let (better, none) = (better(comparisons), Better::new());
+    let (pairs, none) = (pairs(comparisons), Pairs::default());
     let mut groups = Vec::new();
     for cells in records.plan.by_conditions().into_iter().filter(|cells| cells.len() >= 2) {
         let conditions = records.plan.cells[cells[0]].levels.conditions();
         for metric in COMPARED {
             let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, *cell, metric)).collect();
             if entrants.iter().any(|entrant| entrant.estimate.is_some()) {
-                let better = better.get(&(metric, &conditions)).unwrap_or(&none);
-                groups.push(RankGroup {
-                    metric,
-                    conditions: conditions.clone(),
-                    ranks: rank(metric, entrants, better),
-                });
+                let pairs = pairs.get(&(metric, &conditions)).unwrap_or(&none);
+                groups.push(RankGroup { metric, conditions: conditions.clone(), ranks: rank(metric, entrants, pairs) });
             }
         }
     }
     groups
 }
 
-/// Who is significantly better than whom, by metric and conditions.
-fn better(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Better<'_>> {
-    let mut better: BTreeMap<_, Better> = BTreeMap::new();
+/// Who is significantly better than whom, and of whom noise leaves it open, by metric and conditions.
+fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
+    let mut pairs: BTreeMap<_, Pairs> = BTreeMap::new();
     for c in comparisons {
-        let pair = match c.verdict {
-            ComparisonVerdict::Faster => (c.a.as_str(), c.b.as_str()),
-            ComparisonVerdict::Slower => (c.b.as_str(), c.a.as_str()),
+        let of = pairs.entry((c.metric, &c.conditions)).or_default();
+        let (a, b) = (c.a.as_str(), c.b.as_str());
+        match c.verdict {
+            ComparisonVerdict::Faster => of.better.insert((a, b)),
+            ComparisonVerdict::Slower => of.better.insert((b, a)),
+            ComparisonVerdict::Inconclusive if c.withheld == Some(Withheld::Disturbed) => of.disturbed.insert((a, b)),
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
         };
-        better.entry((c.metric, &c.conditions)).or_default().insert(pair);
     }
-    better
+    pairs
 }
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
@@ -71,8 +88,9 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
 /// better; then it begins the next. So two targets that share a rank were never distinguishable, and of two that were, the
 /// better one stands before the other. (The converse cannot hold: being distinguishable is not transitive, so neighbours
 /// across a border may be tied as a pair.) A shared rank counts for all its members: 1, 1, 3.
-fn rank(metric: Metric, entrants: Vec<Entrant>, better: &Better) -> Vec<Rank> {
-    let better = |one: &Entrant, other: &Entrant| better.contains(&(one.target.as_str(), other.target.as_str()));
+/// A group in which noise alone could have made what is seen between two has no rank, and keeps its place.
+fn rank(metric: Metric, entrants: Vec<Entrant>, pairs: &Pairs) -> Vec<Rank> {
+    let better = |one: &Entrant, other: &Entrant| pairs.is_better(one, other);
     let (ranked, unranked): (Vec<Entrant>, Vec<Entrant>) = entrants.into_iter().partition(|entrant| entrant.rankable);
     let mut groups: Vec<Vec<Entrant>> = Vec::new();
     for entrant in ordered(by_estimate(ranked, metric), better) {
@@ -81,7 +99,7 @@ fn rank(metric: Metric, entrants: Vec<Entrant>, better: &Better) -> Vec<Rank> {
             _ => groups.push(vec![entrant]),
         }
     }
-    let mut ranks = competition(groups);
+    let mut ranks = competition(groups, pairs);
     let none = |entrant: Entrant| Rank { rank: None, tied: false, target: entrant.target };
     ranks.extend(by_estimate(unranked, metric).into_iter().map(none));
     ranks
@@ -108,11 +126,12 @@ fn ordered(mut left: Vec<Entrant>, better: impl Fn(&Entrant, &Entrant) -> bool) 
     order
 }
 
-fn competition(groups: Vec<Vec<Entrant>>) -> Vec<Rank> {
+fn competition(groups: Vec<Vec<Entrant>>, pairs: &Pairs) -> Vec<Rank> {
     let mut ranks: Vec<Rank> = Vec::new();
     for group in groups {
-        let (place, tied) = (ranks.len() as u32 + 1, group.len() > 1);
-        ranks.extend(group.into_iter().map(|entrant| Rank { rank: Some(place), tied, target: entrant.target }));
+        let rank = (!pairs.is_open(&group)).then_some(ranks.len() as u32 + 1);
+        let tied = rank.is_some() && group.len() > 1;
+        ranks.extend(group.into_iter().map(|entrant| Rank { rank, tied, target: entrant.target }));
     }
     ranks
 }

@@ -366,8 +366,11 @@ fn what_the_noise_could_have_made_ranks_nobody_above_another() {
     let said = |analysis: &Analysis| [Metric::Throughput, Metric::P99].map(|metric| of(analysis, metric)[0].2);
     let busy = disturbed(100.0, 75.0, &ALL);
     assert_eq!(said(&busy), [ComparisonVerdict::Inconclusive; 2], "40 % of the targets' CPU could be as much");
-    let first = |(rank, tied, _): &(Option<u32>, bool, String)| *rank == Some(1) && *tied;
-    assert!(ranks(&busy, Metric::Throughput).iter().all(first));
+    let withheld = |metric| busy.comparisons.iter().find(|found| found.metric == metric).unwrap().withheld;
+    assert_eq!([Metric::Throughput, Metric::PeakMemory].map(withheld), [Some(Withheld::Disturbed), None]);
+    let none = |(rank, tied, _): &(Option<u32>, bool, String)| rank.is_none() && !tied;
+    assert!(ranks(&busy, Metric::Throughput).iter().all(none), "a difference that is no evidence is no tie either");
+    assert!(ranks(&disturbed(100.0, 100.2, &ALL), Metric::Throughput).iter().all(|(rank, ..)| *rank == Some(1)));
     let far = disturbed(100.0, 20.0, &ALL);
     assert_eq!(said(&far), [ComparisonVerdict::Faster, ComparisonVerdict::Inconclusive], "a tail has no bound");
     for quiet in [disturbed(100.0, 75.0, &[]), disturbed(100.0, 75.0, &[3])] {

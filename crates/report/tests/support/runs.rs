@@ -253,6 +253,7 @@ fn session() -> SessionAnalysis {
         sign_interval: None,
         p_adjusted: Some(0.02),
         verdict,
+        withheld: None,
     };
     let note = |mark, text: &str| MarkNote::new(mark, text);
     SessionAnalysis {
@@ -307,6 +308,7 @@ pub(crate) fn full() -> Analysis {
             sign_interval: Some((0.991, 1.011)),
             p_adjusted: Some(0.74),
             verdict: ComparisonVerdict::Same,
+            withheld: None,
         }],
         groups: vec![ranks(Metric::Throughput, at("10ms"), &delayed), ranks(Metric::Throughput, at("0ms"), &bare)],
         claims: claims(),
