@@ -111,9 +111,11 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     };
     let came_to = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict && row.withheld.is_none());
     let of = |verdict, with_change| came_to(verdict).map(|row| named(row, with_change)).collect::<Vec<String>>();
+    // Of few blocks nothing is close, and nothing far.
+    let too_few = blocks.too_few();
     let open = |settled: bool| {
-        let rows: Vec<&CompareRow> =
-            came_to(Inconclusive).filter(|row| is_narrow(row, analysis.margin) == settled).collect();
+        let is_settled = |row: &CompareRow| too_few.is_none() && is_narrow(row, analysis.margin);
+        let rows: Vec<&CompareRow> = came_to(Inconclusive).filter(|row| is_settled(row) == settled).collect();
         let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
         let texts: Vec<String> =
             rows.iter().map(|row| named(row, !settled) + &needed(row).unwrap_or_default()).collect();
@@ -139,7 +141,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         (Faster, of(Faster, true), "Better".to_owned()),
         (Same, of(Same, false), format!("The same within {margin} %")),
         (Inconclusive, open(true), "Too close to call".to_owned()),
-        (Inconclusive, open(false), "Not settled".to_owned()),
+        (Inconclusive, open(false), too_few.clone().unwrap_or_else(|| "Not settled".to_owned())),
     ]
     .into_iter()
     .chain(alike(held_back.iter().map(|row| reason(row))).into_iter().map(withheld))

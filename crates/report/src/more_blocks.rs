@@ -35,9 +35,20 @@ impl Blocks {
         }
     }
 
+    /// `Too few blocks for a verdict (4 of 6)`, where that is so.
+    pub(crate) fn too_few(&self) -> Option<String> {
+        let [_, many] = self.words;
+        (self.have < LAUNCHES_FOR_A_VERDICT)
+            .then(|| format!("Too few {many} for a verdict ({} of {LAUNCHES_FOR_A_VERDICT})", self.have))
+    }
+
     /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
     pub(crate) fn needed(&self, blocks: u32) -> String {
         let [one, many] = self.words;
+        // Launches that are void make fewer of a figure than of the whole.
+        if blocks <= self.have {
+            return format!("needs more {many}: too few of these {} count for it", thousands(self.have.into()));
+        }
         if blocks >= MOST_NEEDED_BLOCKS {
             return format!("needs {} {many} or more", thousands(blocks.into()));
         }

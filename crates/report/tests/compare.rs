@@ -288,6 +288,31 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
 }
 
 #[test]
+fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
+    let mut analysis = revisions();
+    analysis.blocks = 4;
+    analysis.rows.truncate(1);
+    analysis.gates.clear();
+    let row = &mut analysis.rows[0];
+    (row.verdict, row.needs_blocks) = (ComparisonVerdict::Inconclusive, Some(6));
+    let text = said(&analysis);
+    assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput -5.1 % (-5.7 to -4.6), needs about 6"));
+    assert!(!text.contains("Too close") && !text.contains("Not settled"), "{text}");
+    analysis.saved_loads = true;
+    assert!(said(&analysis).contains("Too few loads of each for a verdict (4 of 6): throughput"));
+}
+
+#[test]
+fn no_number_of_blocks_is_asked_for_that_is_there_already() {
+    let mut analysis = revisions();
+    (analysis.blocks, analysis.rows[2].needs_blocks) = (6, Some(6));
+    analysis.gates.clear();
+    let text = said(&analysis);
+    assert!(text.contains("+23), needs more blocks: too few of these 6 count for it."), "{text}");
+    assert!(!text.contains("about 6") && !text.contains("0 s more"), "{text}");
+}
+
+#[test]
 fn what_is_open_says_what_would_settle_it() {
     let mut analysis = revisions();
     analysis.cells = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) }).into();
