@@ -174,3 +174,17 @@ fn what_is_not_a_saved_load_is_refused() {
     std::fs::write(file("f.json"), saved.to_string()).unwrap();
     refused(&compare(&file("a.json"), &file("f.json"), &[]), &["bourdon load -o FILE"]);
 }
+
+#[test]
+fn a_latency_that_no_clock_can_have_measured_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    save(&Specimen::of(Kind::Clean), &file("a.json"), &["-c", "2"]);
+    let saved: Value = serde_json::from_slice(&std::fs::read(file("a.json")).unwrap()).unwrap();
+    for impossible in [-1.0, -1e308, 1e308, 4e9] {
+        let mut changed = saved.clone();
+        changed["latency_us"]["service"]["p50"] = impossible.into();
+        std::fs::write(file("b.json"), changed.to_string()).unwrap();
+        refused(&compare(&file("a.json"), &file("b.json"), &[]), &["b.json", "cannot be a latency (0 to one hour)"]);
+    }
+}
