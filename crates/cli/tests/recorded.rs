@@ -39,9 +39,11 @@ fn a_record_of_the_first_version_gives_the_figures_that_it_gave() {
     assert_eq!(now["relative_rates"], before["relative_rates"]);
     assert_eq!(now["cells"].as_array().unwrap().len(), 7);
     for (now, before) in now["cells"].as_array().unwrap().iter().zip(before["cells"].as_array().unwrap()) {
-        for figure in ["where", "trials", "warm_up_s", "window_s", "throughput", "latency_us", "cpu_us_per_request"] {
+        for figure in ["where", "trials", "warm_up_s", "window_s", "throughput", "latency_us"] {
             assert_eq!(now[figure], before[figure], "{figure}");
         }
+        // It gave one of the dearer of two launches, where the other had used less than 0.1 s of CPU.
+        assert_eq!(now["cpu_us_per_request"]["estimate"], Json::Null);
     }
     assert_eq!(now["claims"][0]["measured"], before["claims"][0]["measured"]);
 }

@@ -336,7 +336,7 @@ pub struct Comparison {
     pub p_adjusted: Option<f64>,
     /// The verdict.
     pub verdict: ComparisonVerdict,
-    /// Why what the figures alone say is no evidence.
+    /// Why what the figures alone say proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }

@@ -187,7 +187,7 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
     together.into_iter().map(|places| by_target(cells(places), &rankings, conditions)).collect()
 }
 
-/// The ranks by a metric under a set of conditions, and who is in a pair that is no evidence because of noise.
+/// The ranks by a metric under a set of conditions, and who is in a pair that proves nothing because of noise.
 #[derive(Default)]
 struct Ranking<'a> {
     ranks: Ranks<'a>,

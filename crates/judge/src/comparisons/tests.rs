@@ -369,7 +369,7 @@ fn what_the_noise_could_have_made_ranks_nobody_above_another() {
     let withheld = |metric| busy.comparisons.iter().find(|found| found.metric == metric).unwrap().withheld;
     assert_eq!([Metric::Throughput, Metric::PeakMemory].map(withheld), [Some(Withheld::Disturbed), None]);
     let none = |(rank, tied, _): &(Option<u32>, bool, String)| rank.is_none() && !tied;
-    assert!(ranks(&busy, Metric::Throughput).iter().all(none), "a difference that is no evidence is no tie either");
+    assert!(ranks(&busy, Metric::Throughput).iter().all(none), "a difference that proves nothing is not a tie either");
     assert!(ranks(&disturbed(100.0, 100.2, &ALL), Metric::Throughput).iter().all(|(rank, ..)| *rank == Some(1)));
     let far = disturbed(100.0, 20.0, &ALL);
     assert_eq!(said(&far), [ComparisonVerdict::Faster, ComparisonVerdict::Inconclusive], "a tail has no bound");

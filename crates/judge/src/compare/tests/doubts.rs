@@ -110,7 +110,7 @@ fn under(session: &Session, model: LoadModel) -> Plan {
     session.plan().with(|draft| draft.cells.iter_mut().for_each(|cell| cell.load.model = model)).unwrap()
 }
 
-/// Why a median five times as high is no evidence where others used two fifths of the target's CPU.
+/// Why a median five times as high proves nothing where others used two fifths of the target's CPU.
 fn disturbed_median(model: LoadModel) -> Option<Withheld> {
     let session = session(20.0, 100.0, 0.005);
     let (plan, mut trials) = (under(&session, model), session.records());
