@@ -41,6 +41,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
+        set_aside: records.repeated().values().filter(|block| block.contains_key(&(index, false))).count() as u32,
         warm_up_s: seconds(cell.load.warm_up_ns),
         window_s: seconds(cell.load.window_ns()),
         at_least: records.at_least(index),

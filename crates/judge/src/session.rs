@@ -150,6 +150,7 @@ mod tests {
         let text = "b02-c02: other processes used 30 % of the CPU time".to_owned();
         assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, text }]);
         assert_eq!((analysis.blocks, analysis.cells[0].trials, analysis.trials.total), (6, 6, 14));
+        assert_eq!(analysis.cells.iter().map(|cell| cell.set_aside).collect::<Vec<u32>>(), [1, 1]);
         let old = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7);
         let kept = old.analyse_these(&records);
         assert_eq!((kept.blocks, kept.session.repeated.len()), (7, 0), "a plan that repeats none uses all");

@@ -97,7 +97,7 @@ pub struct SessionAnalysis {
     /// One target against itself, by each metric that it has: `a` and `b` are the same. Empty where a run did not
     /// measure it. Whatever its verdicts are but `same` and `inconclusive` is noise.
     pub itself: Vec<Comparison>,
-    /// Blocks that were launched again because the machine was busy; their figures are not used.
+    /// Blocks set aside because the machine was busy, to be launched again; their figures are not used.
     pub repeated: Vec<RepeatedBlock>,
     /// What a reader must know of every interval in it.
     pub marks: Vec<MarkNote>,
@@ -174,6 +174,9 @@ pub struct CellAnalysis {
     pub trials: u32,
     /// Launches that are void or failed.
     pub void: u32,
+    /// Launches in blocks that are set aside.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub set_aside: u32,
     /// Load before each window, not measured, in seconds.
     #[serde(default)]
     pub warm_up_s: f64,

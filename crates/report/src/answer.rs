@@ -12,7 +12,12 @@ use crate::words::{self, latency};
 /// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
 pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint, String)> {
     if words::nothing_measured(analysis) {
-        return Some((Tint::Bad, "Nothing was measured: no launch counts.".to_owned()));
+        let said = match analysis.session.repeated.len() {
+            _ if analysis.cells.iter().all(|cell| cell.set_aside == 0) => "Nothing was measured: no launch counts.",
+            1 => "Measured only in a block that is set aside, because the machine was busy: no launch counts.",
+            _ => "Measured only in blocks that are set aside, because the machine was busy: no launch counts.",
+        };
+        return Some((Tint::Bad, said.to_owned()));
     }
     if analysis.preliminary {
         return None;

@@ -385,7 +385,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     let repeated = analysis.session.repeated.iter().map(|block| block.text.clone()).collect::<Vec<_>>();
     if !repeated.is_empty() {
         let blocks = counted(repeated.len() as u64, "block", "blocks");
-        said.push(format!("{blocks} launched again because the machine was busy: {}.", repeated.join("; ")));
+        said.push(format!("{blocks} set aside because the machine was busy: {}.", repeated.join("; ")));
     }
     said.extend(marks(analysis));
     let memory = |of: &ComparedCell| {

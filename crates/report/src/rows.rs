@@ -317,6 +317,7 @@ fn sort(cells: &mut [&CellAnalysis], ranks: Option<&Ranks>) {
 fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantiles: &Quantiles) -> Row<'a> {
     let throughput = match cell.throughput.estimate {
         Some(rate) => format!("{}{}", if cell.at_least { "≥ " } else { "" }, number(rate)),
+        None if cell.void == 0 && cell.set_aside > 0 => "set aside".to_owned(),
         // Stopped before its first launch, or in a block that was not completed.
         None if cell.void == 0 => "not run".to_owned(),
         None => "void".to_owned(),

@@ -374,12 +374,12 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
     Some(format!("Each launch: {warm_up} of warm-up, then {window} measured{unclassified}"))
 }
 
-/// `2 blocks repeated because the machine was busy: b02-c03: …; …`.
+/// `2 blocks set aside because the machine was busy: b02-c03: …; …`.
 fn repeated(analysis: &Analysis) -> Option<String> {
     let blocks = &analysis.session.repeated;
     let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
     let number = counted(blocks.len() as u64, "block", "blocks");
-    (!blocks.is_empty()).then(|| format!("{number} repeated because the machine was busy: {}", why.join("; ")))
+    (!blocks.is_empty()).then(|| format!("{number} set aside because the machine was busy: {}", why.join("; ")))
 }
 
 /// `More blocks asked for after these had been seen: 6 at first; 14 now`.

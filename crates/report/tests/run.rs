@@ -119,6 +119,22 @@ fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cu
 }
 
 #[test]
+fn what_was_measured_in_a_block_that_is_set_aside_is_not_called_not_run() {
+    let mut analysis = runs::preliminary();
+    for cell in &mut analysis.cells {
+        (cell.trials, cell.void, cell.set_aside, cell.throughput.estimate) = (0, 0, 1, None);
+    }
+    analysis.session.repeated = runs::full().session.repeated;
+    for shown in [text(&analysis), run_markdown(&analysis)] {
+        assert!(shown.contains("Measured only in a block that is set aside, because the machine was busy"), "{shown}");
+        assert!(shown.contains("1 block set aside because the machine was busy: b02"), "nobody ran it again: {shown}");
+        for wrong in ["not run", "Nothing was measured", "repeated"] {
+            assert!(!shown.contains(wrong), "{wrong}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
     for width in [82, 90, 120] {
         assert_tidy(&run_text(&runs::full(), Style { colour: false, width, verbose: false }), width);

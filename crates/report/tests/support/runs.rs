@@ -33,6 +33,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         levels,
         trials: 6,
         void: 0,
+        set_aside: 0,
         warm_up_s: 1.0,
         window_s: 10.0,
         throughput: measured(rate, half, "requests/s"),
