@@ -119,7 +119,11 @@ async function superviseWorkers(settings, told) {
     await listening("ADMIN_PORT", settings.adminPort, admin.serveWorkers(settings.adminPort));
   }
   const workers = Array.from({ length: settings.workers }, () => cluster.fork());
-  const ended = workers.map((worker) => once(worker, "exit").then(([status, signal]) => ({ worker, status, signal })));
+  // What can no longer be sent to a worker is an error here as well; its exit says it.
+  for (const worker of workers) worker.on("error", () => {});
+  const exitOf = (worker) =>
+    new Promise((resolve) => worker.on("exit", (status, signal) => resolve({ worker, status, signal })));
+  const ended = workers.map(exitOf);
   const failed = new Promise((resolve) => {
     cluster.on("message", (_, message) => message?.failed && resolve(message.failed));
   });
