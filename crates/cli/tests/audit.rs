@@ -1,8 +1,12 @@
 //! `bourdon audit` from outside: real outputs of other tools, and contradictions that were published.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod support;
+
 use assert_cmd::Command;
 use serde_json::Value;
+use specimens::Kind;
+use support::Specimen;
 
 /// How a call ended.
 #[derive(Debug)]
@@ -349,8 +353,9 @@ fn what_bourdon_printed_itself_is_refused_as_its_own() {
         std::fs::copy(from, folder.path().join(file)).unwrap();
     }
     let recorded = folder.path().to_str().unwrap();
-    // Nobody listens on port 9 of this address; the books are printed all the same.
-    let load = ["load", "-d", "100ms", "-c", "1", "--warm-up", "0", "http://127.0.0.1:9/"];
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    let load = ["load", "-d", "100ms", "-c", "1", "--warm-up", "0", &url];
     for arguments in [&load[..], &[&load[..], &["--format", "json"]].concat(), &["report", recorded]] {
         let printed = bourdon(arguments);
         assert!(!printed.is_empty(), "{arguments:?}");
