@@ -37,7 +37,7 @@ impl Blocks {
 
     /// `Too few blocks for a verdict (4 of 6)`, where that is so.
     pub(crate) fn too_few(&self) -> Option<String> {
-        let [_, many] = self.words;
+        let many = self.words[1].trim_end_matches(" of each");
         (self.have < LAUNCHES_FOR_A_VERDICT)
             .then(|| format!("Too few {many} for a verdict ({} of {LAUNCHES_FOR_A_VERDICT})", self.have))
     }

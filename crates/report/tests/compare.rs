@@ -299,7 +299,7 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput -5.1 % (-5.7 to -4.6), needs about 6"));
     assert!(!text.contains("Too close") && !text.contains("Not settled"), "{text}");
     analysis.saved_loads = true;
-    assert!(said(&analysis).contains("Too few loads of each for a verdict (4 of 6): throughput"));
+    assert!(said(&analysis).contains("Too few loads for a verdict (4 of 6): throughput"));
 }
 
 #[test]
