@@ -7,7 +7,7 @@ use judge::RunPlanner;
 use lab::{Follower, Prepared, RunFolder, Session, SessionEnd, TrialTools};
 use model::{Event, LoadSecond, Plan, TrialRecord};
 
-use crate::fakes::{FakeLauncher, conduct, create, load, plan};
+use crate::fakes::{FakeLauncher, conduct, create, load, plan, stopped_after_three};
 
 /// Runs a plan and gives every event to `on_event`.
 fn told(plan: &Plan, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event)) -> SessionEnd {
@@ -88,10 +88,7 @@ fn who_begins_to_follow_in_the_middle_knows_as_much_as_who_was_there() {
 fn what_a_killed_run_left_half_written_is_cut_off_and_the_stream_goes_on() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
-    let mut folder = create(runs.path(), &plan);
-    conduct(&plan, &mut folder, &launcher, Some(3));
-    let path = folder.path().to_owned();
-    drop(folder);
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
     let file = path.join("events.jsonl");
     let whole = followed(&path);
     let bytes = std::fs::read(&file).unwrap();
@@ -110,10 +107,7 @@ fn what_a_killed_run_left_half_written_is_cut_off_and_the_stream_goes_on() {
 fn no_analysis_rests_on_the_stream() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
-    let mut folder = create(runs.path(), &plan);
-    conduct(&plan, &mut folder, &launcher, Some(3));
-    let path = folder.path().to_owned();
-    drop(folder);
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
     let (file, before) = (path.join("events.jsonl"), RunFolder::read(&path).unwrap());
     let events = followed(&path).len();
     let mut damaged = std::fs::read(&file).unwrap();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::simulation::{SimulatedServer, simulate};
@@ -188,6 +188,13 @@ pub(crate) fn conduct(
             stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
         })
         .unwrap()
+}
+
+/// The folder of a run that was stopped after three trials, and that nobody holds.
+pub(crate) fn stopped_after_three(runs: &Path, plan: &Plan, launcher: &FakeLauncher) -> PathBuf {
+    let mut folder = create(runs, plan);
+    conduct(plan, &mut folder, launcher, Some(3));
+    folder.path().to_owned()
 }
 
 pub(crate) fn create(runs: &Path, plan: &Plan) -> RunFolder {

@@ -2,16 +2,13 @@
 
 use lab::{Kept, LabError, RunFolder};
 
-use crate::fakes::{FakeLauncher, conduct, create, plan};
+use crate::fakes::{FakeLauncher, conduct, create, plan, stopped_after_three};
 
 #[test]
 fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
-    let mut folder = create(runs.path(), &plan);
-    conduct(&plan, &mut folder, &launcher, Some(3));
-    let path = folder.path().to_owned();
-    drop(folder);
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
     let file = path.join("trials.jsonl");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() - 100]).unwrap();
@@ -26,10 +23,7 @@ fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
 fn a_line_without_end_is_damage_and_not_read_whole() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
-    let mut folder = create(runs.path(), &plan);
-    conduct(&plan, &mut folder, &launcher, Some(3));
-    let path = folder.path().to_owned();
-    drop(folder);
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
     let file = std::fs::OpenOptions::new().write(true).open(path.join("trials.jsonl")).unwrap();
     file.set_len(8 << 30).unwrap();
     for error in [RunFolder::read(&path).unwrap_err(), RunFolder::resume(&path).unwrap_err()] {
