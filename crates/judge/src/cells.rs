@@ -293,15 +293,17 @@ fn memory_count(records: &Records, index: usize) -> MemoryCount {
 }
 
 /// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies
-/// were all wrong does not show 0. Wrong content counts wherever it was seen, for it voids its launch.
+/// were all wrong does not show 0. Wrong content, and a server that died, count wherever they were seen: either voids its
+/// launch, and the launches that a server survived must not speak for it.
 pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let any_valid = records.valid(index).next().is_some();
     let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
     let allowed = records.plan.allow_failures;
     let everywhere = records.everywhere(index).filter_map(measurement);
     let content = sum(everywhere.map(wrong_replies));
+    let died = records.everywhere(index).filter(|launch| launch.died()).count() as u64;
     let pooled = failing::failing(used.filter_map(measurement), allowed);
-    Failing { wrong_content: content, bad: pooled.bad || content > 0, ..pooled }
+    Failing { wrong_content: content, died, bad: pooled.bad || content > 0 || died > 0, ..pooled }
 }
 
 /// Every breach with the launch it happened in, and one line for each invariant that held in all.

@@ -181,9 +181,9 @@ pub const SILENCE_S: f64 = 1.0;
 /// See `SILENCE_S`.
 pub const SILENCE_SHARE: f64 = 0.1;
 
-/// As many times the mean service time of its replies a server must be silent to the end, and answer nothing of what is in
-/// flight after the window either, to be called hung: replies may come in bursts, and the next one is then due within
-/// about one service time.
+/// As many times the time of its slowest reply a server must be silent to the end, and leave requests in flight unanswered
+/// after the window, too, to be called hung: replies may come in bursts, and the next one is then due within about one
+/// service time.
 pub const HUNG: f64 = 3.0;
 
 /// Replies that would have come in that time at the pace before. Of fewer, a server that fails now and then may lack all

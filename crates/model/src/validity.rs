@@ -48,8 +48,14 @@ pub struct Failing {
     /// sent. Only the first are in the share above.
     #[serde(skip_serializing_if = "is_zero")]
     pub unanswered: u64,
-    /// Whether the answer is bad: more failed than may, content was wrong, the server stopped answering, or nothing was
-    /// served at all.
+    /// Windows in which nothing was served at all, though the generator was there to see it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unserved: u64,
+    /// Launches in which the server's process ended under load.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub died: u64,
+    /// Whether the answer is bad: more failed than may, content was wrong, the server stopped answering or died, or nothing
+    /// was served in a window.
     pub bad: bool,
 }
 

@@ -100,7 +100,9 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
     let failing = |cell: &CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
     let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
     let stopped = |cell: &CellAnalysis| cell.failing.stopped_at_s.is_some();
-    let silent = |cell: &CellAnalysis| cell.failing.bad && !failing(cell) && !wrong(cell) && !stopped(cell);
+    let died = |cell: &CellAnalysis| cell.failing.died > 0;
+    let unserved = |cell: &CellAnalysis| cell.failing.unserved > 0;
+    let in_launches = |number: u64| format!(" in {}", counted(number, "launch", "launches"));
     let those = |is_meant: &dyn Fn(&CellAnalysis) -> bool, figure: &dyn Fn(&CellAnalysis) -> String| {
         let meant = named.iter().filter(|(_, cell)| is_meant(cell));
         meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
@@ -118,6 +120,7 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
             "Replies with wrong content".to_owned(),
             those(&wrong, &|cell| format!(" {}", thousands(cell.failing.wrong_content))),
         ),
+        ("The server's process ended under load".to_owned(), those(&died, &|cell| in_launches(cell.failing.died))),
         (
             "The server stopped answering inside a window".to_owned(),
             those(&stopped, &|cell| {
@@ -126,7 +129,7 @@ pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
                 format!(" within its first {within}, {requests} without an answer")
             }),
         ),
-        ("Nothing was served".to_owned(), those(&silent, &|_| String::new())),
+        ("Nothing was served".to_owned(), those(&unserved, &|cell| in_launches(cell.failing.unserved))),
     ]
     .into_iter()
     .filter(|(_, places)| !places.is_empty())
