@@ -25,7 +25,7 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
 
 /// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
 /// content was wrong, when the server stopped answering, or when one of them was never served (and the generator was there
-/// to see it): that others were is no excuse for a server that sometimes hangs from the start.
+/// to see it): the others do not excuse a server that sometimes hangs from the start.
 pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
     let mut books = Accounting::default();
     let (mut content, mut unserved, mut stopped_at_s, mut unanswered) = (0_u64, 0_u64, None, 0_u64);
