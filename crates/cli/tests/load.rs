@@ -76,34 +76,6 @@ fn the_same_seed_schedules_the_same_requests() {
     assert_ne!(twice[0], 500, "exactly the mean is a chance of one in fifty");
 }
 
-// What the instrument vouches for.
-
-#[test]
-fn a_rate_that_no_generator_can_send_is_void() {
-    let specimen = Specimen::of(Kind::Clean);
-    let document = load(&specimen.url(), &["-R", "5000000", "-d", "300ms", "--warm-up", "0s"]).document_with(3);
-    assert_eq!(document.verdict(), "void");
-    assert!(["rate-not-reached", "generator-stalled"].contains(&document.codes()[0]), "{document:?}");
-    assert_eq!(document.count("accounting/scheduled"), 1_500_000);
-    assert!(document.count("accounting/not_sent/waiting-at-end") > 0);
-}
-
-#[test]
-fn a_closed_load_is_bounded_by_the_generator_exactly_when_that_is_busy_or_starved() {
-    for handler_delay in [Duration::ZERO, Duration::from_millis(20)] {
-        let specimen = Specimen::start(Settings { handler_delay, ..Settings::new(Kind::Clean) });
-        let document = load(&specimen.url(), &["-c", "2", "-d", "500ms", "--warm-up", "100ms"]).document_with(0);
-        let [busy, needed] =
-            ["busiest_thread", "neediest_thread"].map(|it| document.number(&format!("generator/{it}")));
-        // On a machine that is busy with other things it may have been stopped altogether.
-        if document.codes()[0] != "generator-stalled" {
-            let expected = if needed >= 0.8 { ("at_least", "generator") } else { ("valid", "server-bound") };
-            assert_eq!((document.verdict(), document.codes()[0]), expected, "{busy} busy, {needed} needed");
-        }
-        assert!(busy <= needed && (handler_delay.is_zero() || busy < 0.8), "{busy} busy where it only waits");
-    }
-}
-
 // Replies that are wrong.
 
 /// `-n 200` against a specimen: its ok and wrong replies.
