@@ -149,3 +149,7 @@ impl Collector {
         (self.steps.end(), self.whole)
     }
 }
+
+#[cfg(test)]
+#[path = "collector/tests.rs"]
+mod tests;

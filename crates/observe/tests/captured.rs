@@ -58,6 +58,44 @@ fn a_new_process_is_known_at_the_next_look_in_passing_however_many_threads_there
     assert_eq!(seen.voluntary_switches, None, "their turn comes once a second");
 }
 
+/// A thread's switches are in its own file alone: they come with it and go with it, and one that ends while it is looked
+/// at is in none of the sums.
+#[test]
+fn threads_that_start_or_end_between_two_looks_come_and_go_with_their_own_switches() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = |thread: u32| folder.path().join(format!("100/task/{thread}"));
+    write_host(folder.path(), 400);
+    Process { threads: 3, ..Process::new(100, 1) }.write(folder.path(), true);
+    let (mut sampler, clock) = sampler(folder.path());
+    let mut look = |at_s: u64| {
+        clock.set(at_s * model::NS_PER_S);
+        let seen = sampler.sample_now();
+        (seen, [seen.voluntary_switches, seen.involuntary_switches], seen.threads)
+    };
+    let (before, switches, threads) = look(0);
+    assert_eq!((switches, threads), ([Some(30), Some(6)], 3));
+
+    // Two have ended, the one with its folder still there; one has begun, and its children are the target's.
+    fs::remove_dir_all(task(101)).unwrap();
+    fs::remove_file(task(102).join("status")).unwrap();
+    Process { threads: 2, ..Process::new(100, 1) }.write(folder.path(), true);
+    fs::remove_dir_all(task(101)).unwrap();
+    fs::create_dir(task(107)).unwrap();
+    fs::write(task(107).join("status"), "voluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t1\n").unwrap();
+    fs::write(task(107).join("children"), "200 ").unwrap();
+    Process { user: 75, ..Process::new(200, 100) }.write(folder.path(), true);
+    write_host(folder.path(), 402);
+    let (after, switches, threads) = look(1);
+    assert_eq!((switches, threads), ([Some(10 + 4 + 10), Some(2 + 1 + 2)], 3));
+    assert_eq!((after.processes, after.cpu_user_s), (2, 0.75));
+
+    let mut summary = observe::Summary::new(0, model::NS_PER_S, 1);
+    [before, after].iter().for_each(|sample| summary.add(sample));
+    let seen = summary.end(1, 1);
+    assert_eq!((seen.voluntary_switches, seen.involuntary_switches), (Some(0), Some(0)), "never below nothing");
+    assert_eq!((seen.threads_max, seen.processes_max), (3, 2));
+}
+
 #[test]
 fn the_cpu_of_a_child_that_was_waited_for_is_its_parents() {
     let folder = tempfile::tempdir().unwrap();
