@@ -87,6 +87,28 @@ fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
 }
 
 #[test]
+fn a_record_that_may_not_be_read_is_refused_by_the_name_of_its_file() {
+    let (lab, record) = recorded();
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    if geteuid().is_root() && !is_here("setpriv") {
+        return;
+    }
+    let program: &[&str] = if geteuid().is_root() { &nobody } else { &[] };
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    for file in ["plan.toml", "environment.json"] {
+        mode(&record.path().join(file), 0o000);
+        refused(&lab, &record, program, &[file, "Permission denied"]);
+        mode(&record.path().join(file), 0o644);
+    }
+    mode(record.path(), 0o000);
+    for args in [["report", record.name()].as_slice(), &["run", "--resume", record.name()]] {
+        lab.bourdon_under(program, args).exits(2).says(&["plan.toml", "Permission denied"]);
+    }
+    mode(record.path(), 0o755);
+    lab.bourdon(&["report", record.name()]).answers();
+}
+
+#[test]
 fn what_another_version_wrote_is_refused_with_its_cure() {
     let (lab, record) = recorded();
     for (file, schema) in [

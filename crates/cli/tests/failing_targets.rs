@@ -5,7 +5,7 @@ mod disk;
 mod run_support;
 
 use disk::Disk;
-use run_support::{Json, Lab, beside_a_specimen, short};
+use run_support::{FILE, Json, Lab, beside_a_specimen, is_here, short};
 
 /// A specimen all of whose replies have one defect beside a clean one.
 fn failing(kind: &str, every: u32, trials: &str) -> String {
@@ -150,4 +150,27 @@ fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target
     let taken = lab.path().join("taken").display().to_string();
     let lab = lab.env("XDG_CACHE_HOME", taken);
     lab.run(&[]).exits(2).says(&["odd cannot be built: cannot write in ", "or set XDG_CACHE_HOME to a folder"]);
+}
+
+#[test]
+fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
+    let has_six = std::fs::read_to_string("/proc/net/if_inet6").is_ok_and(|lines| lines.contains(" lo\n"));
+    if !has_six || !is_here("python3") {
+        return eprintln!("NOT RUN: it takes IPv6 and python3");
+    }
+    let script = "import os, socket\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\n\
+                  HTTPServer.address_family = socket.AF_INET6\n\
+                  HTTPServer(('::1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
+    let lab = Lab::new().file("six.py", script);
+    let six = beside_a_specimen("run = 'python3 six.py'\nready_within = '3s'");
+    let lab = lab.experiment(six);
+    let said =
+        ["it listens on [::1]:", " only, which is IPv6, and bourdon asks at 127.0.0.1:", "have it listen on 127.0.0.1"];
+    lab.run(&["--blocks", "1", "--keep-going"]).exits(4).says(&said);
+    let record = lab.record();
+    record.all_measured("specimen:clean", 1);
+    let failures = record.failures_of("odd");
+    assert!(!failures.is_empty() && failures.iter().all(|failure| failure["stage"] == "ready"), "{failures:?}");
+    lab.bourdon(&["compare", FILE, "--blocks", "1"]).exits(4).says(&said);
+    lab.nothing_is_left();
 }

@@ -9,6 +9,9 @@ use tempfile::TempDir;
 
 const BYTES: u64 = 32 << 20;
 
+/// What the smallest file takes of a disk in memory.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+
 /// An image, mounted; dropped, it is unmounted.
 pub(crate) struct Disk {
     folder: TempDir,
@@ -20,7 +23,7 @@ impl Disk {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("image");
         File::create(&image).unwrap().set_len(BYTES).unwrap();
-        let made = call("mkfs.ext4", &["-q".as_ref(), "-F".as_ref(), image.as_ref()]);
+        let made = call("mkfs.ext4", &["-q", "-F"].map(Path::new), &image);
         match made.and_then(|()| mount(&folder)) {
             Ok(()) => Some(Self { folder }),
             Err(why) => {
@@ -28,6 +31,23 @@ impl Disk {
                 None
             }
         }
+    }
+
+    /// One in memory that takes so many pages of files; folders and names take none. None where this user may not mount
+    /// it, which is said.
+    pub(crate) fn of_pages(pages: u64) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = folder.path().join("disk");
+        std::fs::create_dir(&disk).unwrap();
+        let size = format!("size={}", pages * PAGE_BYTES);
+        let made = call("mount", &["-t", "tmpfs", "-o", &size, "tmpfs"].map(Path::new), &disk);
+        made.inspect_err(|why| eprintln!("NOT RUN: no disk can be made here: {why}")).ok().map(|()| Self { folder })
+    }
+
+    /// Gives one in memory so many pages from now on.
+    pub(crate) fn resize(&self, pages: u64) {
+        let size = format!("remount,size={}", pages * PAGE_BYTES);
+        call("mount", &["-o", &size].map(Path::new), &self.path()).unwrap();
     }
 
     /// What a disk of these bytes holds, its journal replayed as after a power cut.
@@ -67,11 +87,11 @@ impl Drop for Disk {
 fn mount(folder: &TempDir) -> Result<(), String> {
     let (image, disk) = (folder.path().join("image"), folder.path().join("disk"));
     std::fs::create_dir(&disk).map_err(|error| error.to_string())?;
-    call("mount", &["-o".as_ref(), "loop".as_ref(), image.as_ref(), disk.as_ref()])
+    call("mount", &["-o".as_ref(), "loop".as_ref(), image.as_ref()], &disk)
 }
 
-fn call(program: &str, arguments: &[&Path]) -> Result<(), String> {
+fn call(program: &str, arguments: &[&Path], on: &Path) -> Result<(), String> {
     let Output { status, stderr, .. } =
-        Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
+        Command::new(program).args(arguments).arg(on).output().map_err(|error| format!("{program}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{program}: {}", String::from_utf8_lossy(&stderr).trim())) }
 }
