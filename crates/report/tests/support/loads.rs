@@ -78,7 +78,7 @@ fn simulated(spec: LoadSpec, service_ns: u64, busy: f64, change: impl FnOnce(&mu
     let mut server = SimulatedServer::new(service_ns, BODY);
     (server.connect_ns, server.slow) = (61_000, Some((7, service_ns / 3)));
     change(&mut server);
-    let output = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap();
+    let output = simulate(&spec, server, RunOptions::default(), &mut |_| {}).expect("the load is one");
     Load::new(spec, output.measurement, busy)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn closed() -> Load {
 pub(crate) fn insecure() -> Load {
     let tls = Some(Tls { server_name: "localhost".into(), trust: Trust::Anyone, resumption: true });
     let mut load = simulated(spec(LoadModel::Closed, 4).with(|it| it.tls = tls), 20 * MS, 0.03, |_| {});
-    let seen = load.measured.tls.as_mut().unwrap();
+    let seen = load.measured.tls.as_mut().expect("it was over TLS");
     (seen.resumed, seen.failed) = (3, 2);
     seen.first_failure = Some("peer is incompatible: none of its groups is known".into());
     load
@@ -115,7 +115,7 @@ pub(crate) fn open_with_stall() -> Load {
 pub(crate) fn with_failures() -> Load {
     static LOAD: LazyLock<Load> = LazyLock::new(|| {
         let spec = spec(LoadModel::Closed, 10);
-        let (output, _) = follow(&spec, failing()).unwrap();
+        let (output, _) = follow(&spec, failing()).expect("the load is one");
         Load::new(spec, output.measurement, 0.43)
     });
     LOAD.clone()
