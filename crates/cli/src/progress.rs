@@ -75,6 +75,7 @@ impl RunProgress {
     /// Takes one event.
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
+            Event::Begun { untold, recorded } if !untold.is_empty() => self.say(&lagging(untold, *recorded)),
             Event::Begun { .. } | Event::Look { .. } => {}
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
@@ -159,6 +160,21 @@ fn added(addition: &Addition) -> String {
             format!("{conditions}the rate is {} requests/s", ::report::format::number(rate.rate_per_s))
         }
     }
+}
+
+/// Names of trials that are said before the rest is a number.
+const NAMED: usize = 5;
+
+/// What the events lack.
+fn lagging(untold: &[String], recorded: usize) -> String {
+    let named = untold[..untold.len().min(NAMED)].join(", ");
+    let more = if untold.len() > NAMED { ", …" } else { "" };
+    let trials = counted(recorded as u64, "recorded trial", "recorded trials");
+    format!(
+        "note: events.jsonl does not tell how {} of {trials} ended ({named}{more}): its end was cut off, or it was removed. It \
+         is told on from here; the record and the answer lack nothing",
+        untold.len()
+    )
 }
 
 fn indent(text: &str) -> String {

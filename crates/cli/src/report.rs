@@ -53,7 +53,7 @@ pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
 /// Says that the record is not what the answer was made from.
 pub(crate) fn say_changed(error: &LabError) {
     say(format!(
-        "the record is not what was measured: {error}\nthe answer here is of what was measured; `report` would give another: \
+        "the record is not what was measured: {error}\nthe answer here is of what was measured; `report` may give another: \
          keep this one and run again, where nothing else writes to the run folder"
     ));
 }

@@ -1,8 +1,8 @@
 //! `additions.jsonl`: what a planner added to the plan while it was carried out, a line each. Without it the plan is the one
 //! in `plan.toml`.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use model::{ADDITION_SCHEMA, Addition, AdditionLine, Plan};
@@ -10,25 +10,40 @@ use model::{ADDITION_SCHEMA, Addition, AdditionLine, Plan};
 use crate::document::{self, from_json, to_json};
 use crate::durable::sync_folder;
 use crate::error::LabError;
-use crate::lines::cut_torn_line;
+use crate::owned::{Owned, cut_torn_line};
 
 const ADDITIONS: &str = "additions.jsonl";
 
 /// Bytes of the file at most: a cell holds the bodies that it sends and expects.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Records an addition. Once this returns, a power cut does not undo it.
-pub(crate) fn append(run: &Path, addition: &Addition) -> Result<(), LabError> {
+/// The file of a run, where it is there. What a kill left half written in it is not an addition; nothing was done with it.
+pub(crate) fn open(run: &Path) -> Result<Option<Owned>, LabError> {
     let path = run.join(ADDITIONS);
-    let mut file = document::open(&path, OpenOptions::new().read(true).append(true).create(true))?;
+    match document::open(&path, OpenOptions::new().read(true).append(true)) {
+        Err(error) if error.is_missing() => Ok(None),
+        opened => whole(&path, opened?).map(Some),
+    }
+}
+
+/// The same, made where there is none.
+pub(crate) fn begin(run: &Path) -> Result<Owned, LabError> {
+    let path = run.join(ADDITIONS);
+    let file = document::open_or_make(&path, OpenOptions::new().read(true).append(true))?;
+    sync_folder(run).map_err(LabError::file(&path))?;
+    whole(&path, file)
+}
+
+fn whole(path: &Path, mut file: File) -> Result<Owned, LabError> {
+    cut_torn_line(&mut file).map_err(LabError::file(path))?;
+    Owned::of(path, file)
+}
+
+/// An addition as a line of it.
+pub(crate) fn line(addition: &Addition) -> Vec<u8> {
     let mut line = to_json(&AdditionLine { schema: ADDITION_SCHEMA.to_owned(), addition: addition.clone() });
     line.push(b'\n');
-    // What a kill left half written is not an addition; nothing was done with it.
-    cut_torn_line(&mut file)
-        .and_then(|()| file.write_all(&line))
-        .and_then(|()| file.sync_data())
-        .and_then(|()| sync_folder(run))
-        .map_err(LabError::file(&path))
+    line
 }
 
 /// The plan with what was added to it.

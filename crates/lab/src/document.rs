@@ -1,7 +1,7 @@
 //! Documents as they lie on disk: one is taken only when it is a file, whole, and of a shape that this bourdon knows.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -24,13 +24,27 @@ struct Head<T> {
     schema: T,
 }
 
-/// Opens a file. Folders come from anywhere: a FIFO or a device under a file's name is refused, not waited for.
+/// Opens a file. Folders come from anywhere: a FIFO or a device under a file's name is refused, not waited for, and so is a
+/// link that leads nowhere.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> Result<File, LabError> {
-    let file = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(LabError::file(path))?;
+    let file = options.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound if path.is_symlink() => LabError::Astray { path: path.to_owned() },
+        // One that would be written to is refused by the system itself.
+        ErrorKind::IsADirectory => LabError::NotAFile { path: path.to_owned() },
+        _ => LabError::file(path)(error),
+    })?;
     if !file.metadata().map_err(LabError::file(path))?.is_file() {
         return Err(LabError::NotAFile { path: path.to_owned() });
     }
     Ok(file)
+}
+
+/// The same of a file that is made where there is none. What a link names lies elsewhere, and is not made.
+pub(crate) fn open_or_make(path: &Path, options: &mut OpenOptions) -> Result<File, LabError> {
+    match open(path, options) {
+        Err(error) if error.is_missing() => open(path, options.create_new(true)),
+        opened => opened,
+    }
 }
 
 /// Bytes of a document at most: a plan holds the bodies that its cells send and expect.

@@ -37,6 +37,12 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
+    /// What should be a file is a link that leads nowhere.
+    #[error("{path} is a symbolic link to nothing; remove it, or restore what it led to", path = path.display())]
+    Astray {
+        /// Which.
+        path: PathBuf,
+    },
     /// A document lacks its end.
     #[error("{path} was cut: its last line, `# end`, is missing; restore it from a copy", path = path.display())]
     Cut {

@@ -19,8 +19,8 @@ use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml
 use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
 use crate::held::{Held, sweep};
-use crate::journal::Journal;
-use crate::lines::Lines;
+use crate::journal::{self, Journal};
+use crate::owned::{Owned, cut_torn_line};
 use crate::trace::Trace;
 
 const PLAN: &str = "plan.toml";
@@ -76,8 +76,13 @@ pub struct Kept {
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    trials: Lines,
+    /// The plan and the machine, which nobody writes to any more.
+    written: [Owned; 2],
+    additions: Option<Owned>,
+    trials: Owned,
     events: Journal,
+    /// Recorded trials of whose end the events do not tell.
+    untold: Vec<String>,
     /// What is written of the trials of a launch while it runs.
     traces: Vec<Trace>,
 }
@@ -92,9 +97,9 @@ impl RunFolder {
         create_folder_durably(runs).map_err(LabError::file(runs))?;
         sweep(runs, |name| name.starts_with(UNFINISHED), |abandoned| drop(std::fs::remove_dir_all(abandoned)));
         let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
-        let (trials, events) = furnish(unfinished.path(), plan, environment)?;
+        let folder = furnish(unfinished.path(), plan, environment)?;
         let path = claim_name(unfinished.path(), runs, name)?;
-        Ok(Self { events: events.at(&path), path, trials, traces: Vec::new() })
+        Ok(folder.at(path))
     }
 
     /// Opens a recorded run to resume it.
@@ -104,17 +109,34 @@ impl RunFolder {
     pub fn resume(path: &Path) -> Result<(Self, RunRecord), LabError> {
         let (plan, environment) = read_plan(path)?;
         let file = path.join(TRIALS);
-        let trials = open_trials(&file, OpenOptions::new().read(true).append(true))?;
-        lock(&trials, path)?;
-        let recorded = read_trials(&trials, &file, &plan)?;
+        let mut recorded = open_trials(&file, OpenOptions::new().read(true).append(true))?;
+        lock(&recorded, path)?;
+        let trials = read_trials(&recorded, &file, &plan)?;
         // A line torn by a crash is not a trial; it is cut off so that the next one begins on a line of its own.
-        if recorded.torn_bytes > 0 {
-            trials.set_len(recorded.whole_bytes).and_then(|()| trials.sync_all()).map_err(LabError::file(&file))?;
-        }
+        cut_torn_line(&mut recorded).map_err(LabError::file(&file))?;
         remove_unfinished(path);
-        let trials = Lines::new(trials, recorded.whole_bytes).map_err(LabError::file(&file))?;
-        let folder = Self { path: path.to_owned(), trials, events: Journal::open(path)?, traces: Vec::new() };
-        Ok((folder, RunRecord { plan, environment, trials: recorded.trials }))
+        let mut folder = Self::held(path, recorded)?;
+        folder.untold = journal::untold(path, &trials)?;
+        Ok((folder, RunRecord { plan, environment, trials }))
+    }
+
+    /// A run folder with all its files, whose trials are held for writing.
+    fn held(path: &Path, trials: File) -> Result<Self, LabError> {
+        Ok(Self {
+            path: path.to_owned(),
+            written: [Owned::read_only(&path.join(PLAN))?, Owned::read_only(&path.join(ENVIRONMENT))?],
+            additions: additions::open(path)?,
+            trials: Owned::of(&path.join(TRIALS), trials)?,
+            events: Journal::open(path)?,
+            untold: Vec::new(),
+            traces: Vec::new(),
+        })
+    }
+
+    /// The same where it has another name now; nothing was added to its plan yet.
+    fn at(self, path: PathBuf) -> Self {
+        let written = self.written.map(|file| file.at(&path));
+        Self { written, trials: self.trials.at(&path), events: self.events.at(&path), path, ..self }
     }
 
     /// Reads a recorded run.
@@ -124,7 +146,7 @@ impl RunFolder {
     pub fn read(path: &Path) -> Result<RunRecord, LabError> {
         let (plan, environment) = read_plan(path)?;
         let file = path.join(TRIALS);
-        let trials = read_trials(&open_trials(&file, OpenOptions::new().read(true))?, &file, &plan)?.trials;
+        let trials = read_trials(&open_trials(&file, OpenOptions::new().read(true))?, &file, &plan)?;
         Ok(RunRecord { plan, environment, trials })
     }
 
@@ -137,19 +159,33 @@ impl RunFolder {
     ///
     /// # Errors
     /// When it cannot be written; the recorded one holds then.
-    pub fn replace_plan(&self, plan: &Plan) -> Result<(), LabError> {
-        write_toml(&self.path.join(PLAN), plan)
+    pub fn replace_plan(&mut self, plan: &Plan) -> Result<(), LabError> {
+        let path = self.path.join(PLAN);
+        write_toml(&path, plan)?;
+        self.written[0] = Owned::read_only(&path)?;
+        Ok(())
     }
 
-    /// Records what a planner adds to the plan.
+    /// Records what a planner adds to the plan. Once this returns, a power cut does not undo it.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn add(&self, addition: &Addition) -> Result<(), LabError> {
-        additions::append(&self.path, addition)
+    /// When it cannot be written, or the file is no longer what was written.
+    pub fn add(&mut self, addition: &Addition) -> Result<(), LabError> {
+        let file = match self.additions.take() {
+            Some(file) => file,
+            None => additions::begin(&self.path)?,
+        };
+        let file = self.additions.insert(file);
+        file.add(&additions::line(addition))?;
+        file.sync()
     }
 
-    /// Tells what happens, in a line of `events.jsonl`. Where that fails it is said with the next trial that is recorded.
+    /// Recorded trials of whose end `events.jsonl` does not tell, by name: its end was cut off, or it was removed.
+    pub fn untold(&self) -> &[String] {
+        &self.untold
+    }
+
+    /// Tells what happens, in a line of `events.jsonl`. Where that fails, [`Self::check`] and [`Self::verify`] say so.
     pub fn tell(&mut self, event: &Event) {
         self.events.tell(event);
     }
@@ -183,25 +219,39 @@ impl RunFolder {
     }
 
     /// Adds a trial that has ended, as one line in one write. Once this returns, a power cut does not undo it, nor what
-    /// was told before.
+    /// was told before; where that could not be written, the trial is recorded all the same.
     ///
     /// # Errors
     /// When it cannot be written, or the file is no longer what was written.
     pub fn append(&mut self, trial: &TrialRecord) -> Result<(), LabError> {
-        self.events.sync()?;
+        self.events.sync();
         let mut line = to_json(trial);
         line.push(b'\n');
-        let path = self.path.join(TRIALS);
-        self.trials.append(&path, &line).map_err(LabError::file(&path))
+        self.trials.add(&line)?;
+        self.trials.sync()
     }
 
-    /// Whether the recorded trials are still those that were written.
+    /// Whether the record is still what was written, as far as names and lengths tell, and all that was told is in it.
     ///
     /// # Errors
-    /// When they cannot be read, or somebody changed them.
-    pub fn verify(&self) -> Result<(), LabError> {
-        let path = self.path.join(TRIALS);
-        self.trials.verify(&path).map_err(LabError::file(&path))
+    /// When it is not.
+    pub fn check(&mut self) -> Result<(), LabError> {
+        self.owned().try_for_each(Owned::check)?;
+        self.events.check()
+    }
+
+    /// The same, byte for byte.
+    ///
+    /// # Errors
+    /// When it cannot be read, or somebody changed it.
+    pub fn verify(&mut self) -> Result<(), LabError> {
+        self.owned().try_for_each(Owned::verify)?;
+        self.events.verify()
+    }
+
+    /// What is judged.
+    fn owned(&self) -> impl Iterator<Item = &Owned> {
+        self.written.iter().chain(&self.additions).chain([&self.trials])
     }
 
     /// Where a trial's target writes.
@@ -217,8 +267,7 @@ impl RunFolder {
     pub fn keep(&mut self, trial: &str, kept: &Kept) -> Result<(), LabError> {
         let files = [("profiles", "pb.gz", &kept.profile), ("profiles", "perf.txt.gz", &kept.perf)];
         // A folder that was moved is not begun anew: what lies in it could not be resumed.
-        let recorded = self.path.join(TRIALS);
-        self.trials.check(&recorded).map_err(LabError::file(&recorded))?;
+        self.trials.check()?;
         if let Some(place) = self.traces.iter().position(|trace| trace.trial == trial) {
             self.traces.swap_remove(place).finish()?;
         }
@@ -255,7 +304,7 @@ impl RunFolder {
 }
 
 /// Makes a run folder under a name that it does not keep, and holds it.
-fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<(Lines, Journal), LabError> {
+fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<RunFolder, LabError> {
     for folder in PER_TRIAL.map(|folder| unfinished.join(folder)) {
         create_folder_durably(&folder).map_err(LabError::file(&folder))?;
     }
@@ -265,7 +314,7 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
     let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
     lock(&trials, unfinished)?;
-    Ok((Lines::new(trials, 0).map_err(LabError::file(&recorded))?, Journal::open(unfinished)?))
+    RunFolder::held(unfinished, trials)
 }
 
 /// Gives the folder its name, or the next one that is free.
@@ -339,18 +388,9 @@ fn stranger(trial: &TrialRecord, plan: &Plan) -> String {
     )
 }
 
-/// What a trials' file holds.
-struct Recorded {
-    trials: Vec<TrialRecord>,
-    /// Bytes of whole lines.
-    whole_bytes: u64,
-    /// Bytes behind the last newline.
-    torn_bytes: u64,
-}
-
-fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabError> {
-    let mut reader = BufReader::new(file);
-    let mut recorded = Recorded { trials: Vec::new(), whole_bytes: 0, torn_bytes: 0 };
+/// The trials of a file, up to what stands behind its last newline.
+fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Vec<TrialRecord>, LabError> {
+    let (mut reader, mut trials) = (BufReader::new(file), Vec::new());
     for number in 1.. {
         let mut line = Vec::new();
         reader.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line).map_err(LabError::file(path))?;
@@ -362,17 +402,15 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Recorded, LabErr
             ));
         }
         if line.last() != Some(&b'\n') {
-            recorded.torn_bytes = line.len() as u64;
             break;
         }
         let trial: TrialRecord = from_json(&line, &TRIAL_SCHEMAS, path, number)?;
         if plan.cell(trial.cell).is_none() {
             return Err(document::content(path, number, stranger(&trial, plan)));
         }
-        recorded.trials.push(trial);
-        recorded.whole_bytes += line.len() as u64;
+        trials.push(trial);
     }
-    Ok(recorded)
+    Ok(trials)
 }
 
 #[cfg(test)]

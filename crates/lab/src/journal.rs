@@ -1,17 +1,18 @@
 //! `events.jsonl`: what happens in a run, a line each, for whoever wants to follow it. It is told, not judged: no analysis
 //! rests on it.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use model::{EVENT_SCHEMA, Event, EventLine};
+use model::{EVENT_SCHEMA, Event, EventLine, TrialRecord};
 use serde::Serialize;
 
 use crate::document::{self, from_json, to_json};
 use crate::error::LabError;
-use crate::lines::cut_torn_line;
+use crate::owned::{Owned, cut_torn_line};
 
 pub(crate) const EVENTS: &str = "events.jsonl";
 
@@ -25,10 +26,9 @@ const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 /// what was synced.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    file: File,
-    path: PathBuf,
+    file: Owned,
     /// The first failure. Nothing is written after it: a line would follow half of one.
-    failure: Option<std::io::Error>,
+    failure: Option<LabError>,
 }
 
 impl Journal {
@@ -36,14 +36,14 @@ impl Journal {
     /// line of its own.
     pub(crate) fn open(run: &Path) -> Result<Self, LabError> {
         let path = run.join(EVENTS);
-        let mut file = document::open(&path, OpenOptions::new().read(true).append(true).create(true))?;
+        let mut file = document::open_or_make(&path, OpenOptions::new().read(true).append(true))?;
         cut_torn_line(&mut file).map_err(LabError::file(&path))?;
-        Ok(Self { file, path, failure: None })
+        Ok(Self { file: Owned::of(&path, file)?, failure: None })
     }
 
     /// The same where its folder has another name now.
     pub(crate) fn at(self, run: &Path) -> Self {
-        Self { path: run.join(EVENTS), ..self }
+        Self { file: self.file.at(run), ..self }
     }
 
     /// Adds an event, as one line in one write.
@@ -53,16 +53,45 @@ impl Journal {
         }
         let mut line = to_json(&Line { schema: EVENT_SCHEMA, at: Timestamp::now().to_string(), event });
         line.push(b'\n');
-        self.failure = self.file.write_all(&line).err();
+        self.failure = self.file.add(&line).err();
     }
 
     /// Brings to disk what was told.
-    ///
-    /// # Errors
-    /// When something could not be written.
-    pub(crate) fn sync(&mut self) -> Result<(), LabError> {
-        self.failure.take().map_or_else(|| self.file.sync_data(), Err).map_err(LabError::file(&self.path))
+    pub(crate) fn sync(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.file.sync().err();
+        }
     }
+
+    /// Whether everything was written, and is still there.
+    pub(crate) fn check(&mut self) -> Result<(), LabError> {
+        self.failure.take().map_or_else(|| self.file.check(), Err)
+    }
+
+    /// The same, byte for byte.
+    pub(crate) fn verify(&mut self) -> Result<(), LabError> {
+        self.sync();
+        self.check()?;
+        self.file.verify()
+    }
+}
+
+/// Those of a run's recorded trials of whose end its events do not tell.
+pub(crate) fn untold(run: &Path, trials: &[TrialRecord]) -> Result<Vec<String>, LabError> {
+    let (mut follower, mut told) = (Follower::open(run)?, BTreeSet::new());
+    loop {
+        let before = follower.read;
+        for line in follower.read_on()? {
+            if let Event::TrialEnded { record } = line.event {
+                told.insert((record.id, record.started_at));
+            }
+        }
+        if follower.read == before {
+            break;
+        }
+    }
+    let is_told = |trial: &&TrialRecord| told.contains(&(trial.id.clone(), trial.started_at.clone()));
+    Ok(trials.iter().filter(|trial| !is_told(trial)).map(|trial| trial.id.clone()).collect())
 }
 
 /// An [`EventLine`] whose event is not given away.

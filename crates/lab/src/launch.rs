@@ -202,7 +202,7 @@ impl ProcessLauncher {
         variables.extend(files.iter().flatten().filter(|(name, _)| name.starts_with("TLS_")).cloned());
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
-        let output = document::open(spec.output, OpenOptions::new().write(true).create(true).truncate(true))
+        let output = document::open_or_make(spec.output, OpenOptions::new().write(true).truncate(true))
             .map_err(|error| Unready::Here(format!("cannot write {error}")))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);

@@ -20,7 +20,7 @@ mod held;
 mod hint;
 mod journal;
 mod launch;
-mod lines;
+mod owned;
 mod perf;
 mod prepare;
 mod printed;

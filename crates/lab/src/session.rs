@@ -52,7 +52,7 @@ impl Session<'_> {
     /// any more. Resuming launches again, in the same blocks, what has not started since: whoever resumes has mended it.
     ///
     /// # Errors
-    /// When the run folder cannot be written, or what bourdon itself needs for a launch is missing: that launch is not
+    /// When the run folder cannot be written or is not what was written, or what bourdon itself needs for a launch is missing: that launch is not
     /// recorded, so that resuming makes it.
     pub fn run(
         mut self,
@@ -60,7 +60,8 @@ impl Session<'_> {
         stop: &AtomicBool,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<SessionEnd, LabError> {
-        self.tell(Event::Begun { recorded: self.done.len() }, on_event);
+        let begun = Event::Begun { recorded: self.done.len(), untold: self.folder.untold().to_vec() };
+        self.tell(begun, on_event);
         let (mut trials, done) = not_started_since(std::mem::take(&mut self.done));
         self.done = done;
         let ended = self.launches(planner, stop, on_event)?;
@@ -144,6 +145,7 @@ impl Session<'_> {
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
+        self.folder.check()?;
         let (plan, done) = (self.plan.clone(), self.done.len());
         let expected = planner.expected_trials().max(done + specs.len());
         let mut begun = 0;

@@ -17,6 +17,9 @@ pub enum Event {
     Begun {
         /// Trials that were recorded before.
         recorded: usize,
+        /// The names of those of whose end no event tells: it was lost to a power cut, or somebody cut it off.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        untold: Vec<String>,
     },
     /// A target is being built, since no earlier build serves.
     Building {

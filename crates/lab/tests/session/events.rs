@@ -3,18 +3,15 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use judge::RunPlanner;
-use lab::{Follower, Prepared, RunFolder, Session, SessionEnd, TrialTools};
+use lab::{Follower, RunFolder, SessionEnd};
 use model::{Event, LoadSecond, Plan, TrialRecord};
 
-use crate::fakes::{FakeLauncher, conduct, create, load, plan, stopped_after_three};
+use crate::fakes::{FakeLauncher, conduct, conduct_telling, create, load, plan, stopped_after_three};
 
 /// Runs a plan and gives every event to `on_event`.
 fn told(plan: &Plan, folder: &mut RunFolder, on_event: &mut dyn FnMut(&Event)) -> SessionEnd {
-    let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
-    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    let session = Session { plan: plan.clone(), folder, done: vec![], tools, keep_going: false };
-    session.run(&mut RunPlanner::new(plan), &AtomicBool::new(false), on_event).unwrap()
+    let launcher = FakeLauncher::default();
+    conduct_telling(plan, folder, (&launcher, &load), &AtomicBool::new(false), on_event).unwrap()
 }
 
 /// Everything that can be read of a run now.
@@ -99,7 +96,8 @@ fn what_a_killed_run_left_half_written_is_cut_off_and_the_stream_goes_on() {
     let (mut folder, _) = RunFolder::resume(&path).unwrap();
     conduct(&plan, &mut folder, &launcher, None);
     let after = read_on(&mut follower);
-    assert_eq!(after.first(), Some(&Event::Begun { recorded: 3 }));
+    let lost = RunFolder::read(&path).unwrap().trials[2].id.clone();
+    assert_eq!(after.first(), Some(&Event::Begun { recorded: 3, untold: vec![lost] }), "what is lost is said");
     assert_eq!((records(&before).len() + records(&after).len(), follower.unknown()), (2 + 5, 0));
 }
 
@@ -122,4 +120,23 @@ fn no_analysis_rests_on_the_stream() {
     let (mut folder, _) = RunFolder::resume(&path).unwrap();
     conduct(&plan, &mut folder, &launcher, None);
     assert_eq!(records(&followed(&path)).len(), 5, "a run that has none, such as an earlier version's, begins one");
+}
+
+#[test]
+fn what_the_stream_lacks_of_the_record_is_said_where_it_is_told_on() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
+    let ids: Vec<String> = RunFolder::read(&path).unwrap().trials.into_iter().map(|trial| trial.id).collect();
+    let (file, whole) = (path.join("events.jsonl"), std::fs::read_to_string(path.join("events.jsonl")).unwrap());
+    let second_end = whole.match_indices("trial-ended").nth(1).unwrap().0;
+    for (left, untold) in [(&whole[..], &ids[3..]), (&whole[..second_end], &ids[1..]), ("", &ids[..])] {
+        std::fs::write(&file, left).unwrap();
+        let (mut folder, _) = RunFolder::resume(&path).unwrap();
+        assert_eq!(folder.untold(), untold);
+        let stop = AtomicBool::new(true);
+        conduct_telling(&plan, &mut folder, (&launcher, &load), &stop, &mut |_| ()).unwrap();
+        let begun = Event::Begun { recorded: 3, untold: untold.to_vec() };
+        assert_eq!(followed(&path).last(), Some(&begun), "and nothing is made up");
+    }
 }

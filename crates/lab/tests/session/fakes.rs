@@ -10,7 +10,8 @@ use engine::simulation::{SimulatedServer, simulate};
 use engine::{LoadError, LoadOutput, Passed, RunOptions};
 use judge::RunPlanner;
 use lab::{
-    Gone, LaunchSpec, Launcher, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools, Unlaunched,
+    Gone, LabError, LaunchSpec, Launcher, Loader, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools,
+    Unlaunched,
 };
 use model::{
     Blocks, Cell, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion,
@@ -179,15 +180,27 @@ pub(crate) fn conduct(
     launcher: &FakeLauncher,
     stop_after: Option<usize>,
 ) -> SessionEnd {
+    let (stop, mut ended) = (AtomicBool::new(false), 0);
+    let on_event = &mut |event: &Event| {
+        ended += usize::from(matches!(event, Event::TrialEnded { .. }));
+        stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
+    };
+    conduct_telling(plan, folder, (launcher, &load), &stop, on_event).unwrap()
+}
+
+/// Runs `plan` into `folder` with a load of its own, and gives every event to `on_event`.
+pub(crate) fn conduct_telling(
+    plan: &Plan,
+    folder: &mut RunFolder,
+    (launcher, load): (&FakeLauncher, Loader<'_>),
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<SessionEnd, LabError> {
     let done = RunFolder::read(folder.path()).unwrap().trials;
-    let (prepared, stop, mut ended) = (Prepared::default(), AtomicBool::new(false), 0);
-    let tools = TrialTools { launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
-    Session { plan: plan.clone(), folder, done, tools, keep_going: launcher.keep_going }
-        .run(&mut RunPlanner::new(plan), &stop, &mut |event| {
-            ended += usize::from(matches!(event, Event::TrialEnded { .. }));
-            stop.store(stop_after.is_some_and(|after| ended >= after), Ordering::Relaxed);
-        })
-        .unwrap()
+    let prepared = Prepared::default();
+    let tools = TrialTools { launcher, load, prepared: &prepared, perf: &launcher.perf };
+    let session = Session { plan: plan.clone(), folder, done, tools, keep_going: launcher.keep_going };
+    session.run(&mut RunPlanner::new(plan), stop, on_event)
 }
 
 /// The folder of a run that was stopped after three trials, and that nobody holds.

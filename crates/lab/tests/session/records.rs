@@ -1,8 +1,14 @@
 //! What is on disk, whole and damaged.
 
-use lab::{Kept, LabError, RunFolder};
+use std::fs::File;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use crate::fakes::{FakeLauncher, conduct, create, plan, stopped_after_three};
+use lab::{Kept, LabError, RunFolder};
+use model::{Addition, Event, Plan};
+
+use crate::fakes::{FakeLauncher, cell, conduct, conduct_telling, create, load, plan, stopped_after_three};
 
 #[test]
 fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
@@ -81,25 +87,136 @@ fn a_record_that_somebody_changes_in_place_is_not_what_was_written() {
     assert!(said.contains("its lines are not those that were written"), "{said}");
 }
 
+/// What somebody does to a file.
+type Damage = fn(&Path);
+
+/// Each with its name, and what is said of the file.
+const DAMAGE: [(&str, Damage, &str); 4] = [
+    ("cut", |file| File::options().write(true).open(file).unwrap().set_len(5).unwrap(), "it has 5 bytes, not "),
+    ("replaced", |file| replace(file), "somebody replaced it during the run"),
+    ("removed", |file| std::fs::remove_file(file).unwrap(), "somebody removed or moved it during the run"),
+    ("renamed", |file| std::fs::rename(file, aside(file)).unwrap(), "somebody removed or moved it during the run"),
+];
+
+fn aside(file: &Path) -> PathBuf {
+    file.with_extension("bak")
+}
+
+fn replace(file: &Path) {
+    std::fs::rename(file, aside(file)).unwrap();
+    std::fs::copy(aside(file), file).unwrap();
+}
+
+/// When it happens, by the events that there have been.
+type When = fn(&Event) -> bool;
+
+/// Runs a plan in which somebody damages a file at the third event of a kind; gives what was said, and how many trials
+/// had ended by then.
+fn damaged(plan: &Plan, folder: &mut RunFolder, file: &str, damage: Damage, when: When) -> (String, usize) {
+    let path = folder.path().join(file);
+    let (mut ended, mut happened) = (0, 0);
+    let launcher = FakeLauncher::default();
+    let on_event = &mut |event: &Event| {
+        ended += usize::from(matches!(event, Event::TrialEnded { .. }));
+        happened += usize::from(when(event));
+        if when(event) && happened == 3 {
+            damage(&path);
+        }
+    };
+    let end = conduct_telling(plan, folder, (&launcher, &load), &AtomicBool::new(false), on_event);
+    (end.unwrap_err().to_string(), ended)
+}
+
 #[test]
-fn a_record_that_somebody_cuts_or_removes_during_a_run_ends_it() {
+fn whatever_of_the_record_somebody_cuts_replaces_or_removes_during_a_run_ends_it_before_the_next_launch() {
+    let plan = plan(2);
+    for file in ["plan.toml", "environment.json", "events.jsonl", "trials.jsonl"] {
+        for (how, damage, words) in DAMAGE {
+            let runs = tempfile::tempdir().unwrap();
+            let mut folder = create(runs.path(), &plan);
+            let after: When = |event| matches!(event, Event::TrialEnded { .. });
+            let (said, ended) = damaged(&plan, &mut folder, file, damage, after);
+            assert!(said.contains(file) && said.contains(words), "{file} {how}: {said}");
+            assert_eq!(ended, 3, "{file} {how}: what could no longer be recorded is not measured");
+            // At the end of a run nothing is launched any more.
+            assert!(folder.verify().unwrap_err().to_string().contains(words), "{file} {how}");
+        }
+    }
+}
+
+#[test]
+fn what_is_added_to_a_plan_is_watched_as_the_plan_is() {
     let runs = tempfile::tempdir().unwrap();
-    let plan = plan(1);
+    let mut folder = create(runs.path(), &plan(1));
+    let added = |connections| Addition::Cell { cell: Box::new(cell("a", connections)), why: "for its rate".into() };
+    folder.add(&added(7)).unwrap();
+    folder.add(&added(8)).unwrap();
+    folder.verify().unwrap();
+    let path = folder.path().to_owned();
+    drop(folder);
+    let (mut folder, record) = RunFolder::resume(&path).unwrap();
+    assert_eq!(record.plan.added.len(), 2);
+    std::fs::remove_file(path.join("additions.jsonl")).unwrap();
+    let said = folder.add(&added(9)).unwrap_err().to_string();
+    assert!(said.contains("additions.jsonl: somebody removed or moved it during the run"), "{said}");
+    assert!(!path.join("additions.jsonl").exists(), "one that lacks what was added before is not begun");
+    assert!(folder.check().is_err());
+}
+
+#[test]
+fn a_trial_whose_events_cannot_be_written_is_recorded_and_the_run_ends_after_it() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = plan(2);
     let mut folder = create(runs.path(), &plan);
-    let made = conduct(&plan, &mut folder, &FakeLauncher::default(), None).trials;
-    let file = folder.path().join("trials.jsonl");
-    std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(5).unwrap();
-    let said = folder.append(&made[0]).unwrap_err().to_string();
-    assert!(said.contains("somebody changed it during the run: it has 5 bytes, not "), "{said}");
-    assert_eq!(std::fs::read(&file).unwrap().len(), 5, "nothing is written behind a hole");
-    let aside = file.with_extension("bak");
-    std::fs::rename(&file, &aside).unwrap();
-    std::fs::copy(&aside, &file).unwrap();
-    let said = folder.append(&made[0]).unwrap_err().to_string();
-    assert!(said.contains("somebody replaced it during the run"), "{said}");
-    let said = folder.keep(&made[0].id, &Kept::default()).unwrap_err().to_string();
-    assert!(said.contains("somebody replaced it during the run"), "nothing is kept beside it either: {said}");
-    std::fs::remove_file(&file).unwrap();
-    let said = folder.append(&made[0]).unwrap_err().to_string();
-    assert!(said.contains("somebody removed or moved it during the run"), "{said}");
+    let under_load: When = |event| matches!(event, Event::Second { .. });
+    let remove: Damage = |file| std::fs::remove_file(file).unwrap();
+    let (said, ended) = damaged(&plan, &mut folder, "events.jsonl", remove, under_load);
+    assert!(said.contains("events.jsonl: somebody removed or moved it during the run"), "{said}");
+    let trials = RunFolder::read(folder.path()).unwrap().trials;
+    assert_eq!(trials.len(), ended, "the trial under way is recorded");
+    assert!(ended > 0 && !folder.path().join("events.jsonl").exists(), "and no other is begun in its place");
+}
+
+#[test]
+fn a_record_that_somebody_cuts_or_removes_during_a_run_is_not_written_on() {
+    let plan = plan(1);
+    for (how, damage, words) in DAMAGE {
+        let runs = tempfile::tempdir().unwrap();
+        let mut folder = create(runs.path(), &plan);
+        let made = conduct(&plan, &mut folder, &FakeLauncher::default(), None).trials;
+        let file = folder.path().join("trials.jsonl");
+        let whole = std::fs::read(&file).unwrap();
+        damage(&file);
+        let said = folder.append(&made[0]).unwrap_err().to_string();
+        assert!(said.contains(words), "{how}: {said}");
+        let said = folder.keep(&made[0].id, &Kept::default()).unwrap_err().to_string();
+        assert!(said.contains(words), "{how}: nothing is kept beside it either: {said}");
+        let there = std::fs::read(&file).unwrap_or_default();
+        assert!(whole.starts_with(&there), "{how}: nothing is written behind a hole");
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused_and_not_followed() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
+    for file in ["plan.toml", "trials.jsonl", "events.jsonl", "additions.jsonl"] {
+        let (file, elsewhere) = (path.join(file), runs.path().join("elsewhere"));
+        let there = file.exists();
+        if there {
+            std::fs::rename(&file, aside(&file)).unwrap();
+        }
+        symlink(&elsewhere, &file).unwrap();
+        let said = RunFolder::resume(&path).unwrap_err().to_string();
+        let expected =
+            format!("{} is a symbolic link to nothing; remove it, or restore what it led to", file.display());
+        assert_eq!(said, expected);
+        assert!(!elsewhere.exists(), "nothing is made there");
+        std::fs::remove_file(&file).unwrap();
+        if there {
+            std::fs::rename(aside(&file), &file).unwrap();
+        }
+    }
+    RunFolder::resume(&path).unwrap();
 }

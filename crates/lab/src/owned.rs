@@ -1,0 +1,148 @@
+//! The files of a run folder that are for its run alone to write: what is found there must be what was written.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::document;
+use crate::error::LabError;
+
+/// How much is read at once.
+const CHUNK: u64 = 64 * 1024;
+
+/// A file, as long as what was written to it, and what that was.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    written: Sha256,
+}
+
+impl Owned {
+    /// A file that is open for reading, as it is now.
+    pub(crate) fn of(path: &Path, file: File) -> std::result::Result<Self, LabError> {
+        let (written, bytes) = hash(&file).map_err(LabError::file(path))?;
+        Ok(Self { path: path.to_owned(), file, bytes, written })
+    }
+
+    /// One that is not written to any more.
+    pub(crate) fn read_only(path: &Path) -> std::result::Result<Self, LabError> {
+        Self::of(path, document::open(path, OpenOptions::new().read(true))?)
+    }
+
+    /// The same where its folder has another name now.
+    pub(crate) fn at(self, folder: &Path) -> Self {
+        Self { path: folder.join(self.path.file_name().unwrap_or_default()), ..self }
+    }
+
+    /// Adds a line in one write. A target may do anything to a file: what it cut would be written on behind a hole, and could
+    /// not be read again.
+    pub(crate) fn add(&mut self, line: &[u8]) -> std::result::Result<(), LabError> {
+        self.check()?;
+        self.file.write_all(line).map_err(LabError::file(&self.path))?;
+        self.bytes += line.len() as u64;
+        self.written.update(line);
+        Ok(())
+    }
+
+    /// Brings to disk what was added: a power cut does not undo it.
+    pub(crate) fn sync(&self) -> std::result::Result<(), LabError> {
+        self.file.sync_data().map_err(LabError::file(&self.path))
+    }
+
+    /// Whether what is found under the name is as long as what was written.
+    pub(crate) fn check(&self) -> std::result::Result<(), LabError> {
+        self.found().map_err(LabError::file(&self.path))
+    }
+
+    /// Whether every byte is still the one that was written: a change in place leaves the length.
+    pub(crate) fn verify(&self) -> std::result::Result<(), LabError> {
+        let same = || {
+            let changed =
+                || Error::other("somebody changed it during the run: its lines are not those that were written");
+            let is_same = hash(&self.file)?.0.finalize() == self.written.clone().finalize();
+            is_same.then_some(()).ok_or_else(changed)
+        };
+        self.found().and_then(|()| same()).map_err(LabError::file(&self.path))
+    }
+
+    fn found(&self) -> Result<()> {
+        let found = self.file.metadata()?;
+        let is_this = |other: &Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
+        match std::fs::metadata(&self.path) {
+            Ok(other) if is_this(&other) => {}
+            Ok(_) => return Err(Error::other("somebody replaced it during the run")),
+            Err(_) => return Err(Error::other("somebody removed or moved it during the run")),
+        }
+        if found.len() != self.bytes {
+            let (found, ours) = (found.len(), self.bytes);
+            return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
+        }
+        Ok(())
+    }
+}
+
+/// What a file holds, and how many bytes that is.
+fn hash(mut file: &File) -> Result<(Sha256, u64)> {
+    let (mut hash, mut bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK as usize]);
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok((hash, bytes)),
+            count => {
+                hash.update(&chunk[..count]);
+                bytes += count as u64;
+            }
+        }
+    }
+}
+
+/// Cuts off, for good, what stands behind the last newline of a file.
+pub(crate) fn cut_torn_line(file: &mut File) -> Result<()> {
+    let length = file.metadata()?.len();
+    let mut end = length;
+    let mut chunk = Vec::new();
+    while end > 0 {
+        let from = end.saturating_sub(CHUNK);
+        file.seek(SeekFrom::Start(from))?;
+        chunk.clear();
+        Read::by_ref(file).take(end - from).read_to_end(&mut chunk)?;
+        if let Some(place) = chunk.iter().rposition(|byte| *byte == b'\n') {
+            end = from + place as u64 + 1;
+            break;
+        }
+        end = from;
+    }
+    if end < length {
+        file.set_len(end)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_torn_is_cut_off() {
+        let long = "x".repeat(200_000);
+        for (given, left) in [
+            (String::new(), 0),
+            ("one\n".to_owned(), 4),
+            ("one\ntw".to_owned(), 4),
+            (long.clone(), 0),
+            (format!("one\n{long}"), 4),
+            (format!("one\n{long}\n{long}"), 200_005),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(given.as_bytes()).unwrap();
+            cut_torn_line(&mut file).unwrap();
+            assert_eq!(file.metadata().unwrap().len(), left);
+        }
+    }
+}
