@@ -4,6 +4,7 @@
 mod run_support;
 
 use run_support::{FILE, Lab, beside_a_specimen, short};
+use rustix::process::Signal;
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
@@ -38,4 +39,25 @@ fn ctrl_c_does_not_wait_for_a_target_that_is_not_ready() {
     running.end().exits(130);
     lab.nothing_is_left();
     assert_eq!(lab.record().lines(), 0, "an interrupted trial is not recorded");
+}
+
+#[test]
+fn ctrl_c_while_the_target_of_a_finished_window_ends_keeps_its_trial() {
+    let slow = "trap ': > ending; until [ -e go ]; do sleep 0.02; done; exit' TERM\n$1 specimen clean & wait";
+    let lab = Lab::new().experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'")).file("serve.sh", slow);
+    for (trials, signal) in [(1, Signal::INT), (2, Signal::TERM)] {
+        let mut running = match lab.records().pop() {
+            None => lab.start(&["run", FILE, "--target", "odd"]),
+            Some(record) => lab.start(&["run", "--resume", record.name()]),
+        };
+        running.until("the end of the target", || lab.path().join("ending").exists().then_some(()));
+        running.signal(signal);
+        std::fs::write(lab.path().join("go"), "").unwrap();
+        running.end().exits(130).says(&["interrupted; what was measured is kept"]);
+        lab.nothing_is_left();
+        ["ending", "go"].into_iter().for_each(|file| std::fs::remove_file(lab.path().join(file)).unwrap());
+        let launches = lab.record().launches();
+        assert_eq!(launches.len(), trials, "{launches:#?}");
+        assert!(launches.iter().all(|trial| trial["measurement"]["interrupted"] == false), "{launches:#?}");
+    }
 }

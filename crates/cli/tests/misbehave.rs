@@ -70,7 +70,28 @@ fn a_swarm_that_goes_on_forking_is_ended() {
 #[test]
 fn who_kills_its_parent_or_its_group_kills_itself() {
     fails("(setsid sleep 600 &); kill -9 $PPID; sleep 600", &["it lost its reaper"]);
-    fails("sleep 600 & kill -9 0", &["it was ended by signal 9 before it was ready"]);
+    let killed =
+        "it was ended by signal 9 (SIGKILL) before it was ready; somebody killed it, or the kernel did because memory";
+    fails("sleep 600 & kill -9 0", &[killed]);
+}
+
+#[test]
+fn a_server_that_a_signal_ends_before_it_is_ready_is_not_told_to_mend_its_command() {
+    for (signal, said) in [("KILL", "signal 9 (SIGKILL) before it was ready; "), ("SEGV", "signal 11 (SIGSEGV) before")]
+    {
+        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"sh -c 'kill -{signal} $$'\"")));
+        let ended = tried(&lab).exits(4).says(&["it was ended by ", said]);
+        assert!(!ended.stderr.contains("$PORT"), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_launch_whose_reaper_is_killed_before_it_is_ready_is_made_again() {
+    let once = format!("[ -e once ] || {{ : > once; kill -9 $PPID; sleep 600; }}; {SERVER}");
+    let lab = lab(&once, "50ms");
+    let ended = tried(&lab);
+    ended.says(&["its reaper was killed before it was ready, which says nothing about it; it is launched again"]);
+    lab.record().all_measured("odd", 1);
 }
 
 #[test]
@@ -412,7 +433,7 @@ fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died(
     signal(called(&lab, "warden")[0], Signal::KILL);
     signal(reaper, Signal::STOP);
     signal(target, Signal::KILL);
-    running.end().says(&["it was ended by signal 9 under load"]);
+    running.end().says(&["it was ended by signal 9 (SIGKILL) under load; somebody killed it, or the kernel did"]);
     let void = lab.record().analysis()["void_trials"].clone();
     assert_eq!(void[0]["reason"]["code"], "died", "{void}");
     lab.nothing_is_left();

@@ -1,6 +1,7 @@
 //! What is probably wrong with a command that fails, as far as its words show it.
 
 use model::LaunchRecipe;
+use reaper::{End, Ended};
 
 /// What begins a command in a shell and is not a program of its own, or one that would not help.
 const BUILTINS: [&str; 9] = [".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask"];
@@ -39,6 +40,16 @@ pub(crate) fn server(recipe: &LaunchRecipe) -> String {
     "; its command does not name $PORT, which is the port to listen on: name it, unless the server reads PORT from its \
      environment"
         .to_owned()
+}
+
+/// Behind what is said of a server that was killed: who may have done that. Its command and its port did not.
+pub(crate) fn killed(ended: &Ended) -> &'static str {
+    match ended {
+        Ended::Otherwise(End::Signal(9)) => {
+            "; somebody killed it, or the kernel did because memory ran out (dmesg shows whether it was the kernel)"
+        }
+        _ => "",
+    }
 }
 
 /// `A=1`

@@ -10,7 +10,7 @@ use std::time::Duration;
 use engine::{MonotonicClock, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
-use reaper::{Ended, Guarded, Order};
+use reaper::{End, Ended, Guarded, Order};
 
 use crate::client::{Answer, Client, Probe};
 use crate::document;
@@ -85,6 +85,8 @@ pub struct Gone {
     pub stage: TrialStage,
     /// `exited with status 3`.
     pub how: String,
+    /// What may have made it end, behind that; empty where nobody can say.
+    pub hint: &'static str,
 }
 
 /// A target that runs. Dropping it ends it.
@@ -131,18 +133,26 @@ impl Launcher for ProcessLauncher {
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Box<dyn Running>, Unlaunched> {
-        let start_ns = MonotonicClock.now_ns();
-        let waited_ns = || MonotonicClock.now_ns() - start_ns;
-        let mut process = self.start(spec).map_err(|unready| unready.of_launch(spec, waited_ns()))?;
-        match process.wait_until_ready(&spec.target.launch, stop, tell) {
-            Ok(()) => Ok(Box::new(process)),
-            Err(unready) => {
-                let waited_ns = waited_ns();
-                process.guarded.end();
-                Err(unready.of_launch(spec, waited_ns))
+        let tried = match self.try_launch(spec, stop, tell) {
+            Err(failed) if failed.bereft && !stop.load(Ordering::Relaxed) => {
+                tell("its reaper was killed before it was ready, which says nothing about it; it is launched again");
+                self.try_launch(spec, stop, tell)
             }
+            tried => tried,
+        };
+        match tried {
+            Ok(process) => Ok(Box::new(process)),
+            Err(failed) => Err(failed.why.of_launch(spec, failed.waited_ns)),
         }
     }
+}
+
+/// A launch that came to nothing.
+struct Failed {
+    why: Unready,
+    waited_ns: u64,
+    /// Whether somebody took away what guarded it. Where the target did that itself, it does so each time.
+    bereft: bool,
 }
 
 /// Why a process is not ready.
@@ -155,6 +165,8 @@ enum Unready {
     Not(String),
     /// The same of one that nobody has ever heard on its port.
     Unheard(String),
+    /// Somebody ended it: whatever is wrong with its command, that was not it.
+    Killed(String),
 }
 
 impl Unready {
@@ -171,6 +183,7 @@ impl Unready {
             Unready::NotStarted(text) => (TrialStage::Launch, text + &hint::shell(&recipe.run)),
             Unready::Not(text) => (TrialStage::Ready, text + &hint::shell(&recipe.run)),
             Unready::Unheard(text) => (TrialStage::Ready, text + &hint::server(recipe)),
+            Unready::Killed(text) => (TrialStage::Ready, text),
         };
         let waited_ms = Some(waited_ns / 1_000_000);
         Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output), waited_ms })
@@ -183,13 +196,31 @@ impl From<Ended> for Unready {
             Ended::Unguarded(why) => Unready::Here(why),
             Ended::NotStarted(why) => Unready::NotStarted(why),
             // Nobody knows whether it did that itself.
-            Ended::Otherwise(end) if end.lost_its_reaper() => Unready::Not(format!("it {end} before it was ready")),
+            Ended::Otherwise(end) if end.lost_its_reaper() => Unready::Killed(format!("it {end} before it was ready")),
+            Ended::Otherwise(End::Signal(_)) => {
+                Unready::Killed(format!("it {ended} before it was ready{}", hint::killed(&ended)))
+            }
             Ended::Otherwise(_) | Ended::Well => Unready::Unheard(format!("it {ended} before it was ready")),
         }
     }
 }
 
 impl ProcessLauncher {
+    fn try_launch(
+        &self,
+        spec: &LaunchSpec<'_>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Process, Failed> {
+        let start_ns = MonotonicClock.now_ns();
+        let failed = |why, bereft| Failed { why, bereft, waited_ns: MonotonicClock.now_ns().saturating_sub(start_ns) };
+        let mut process = self.start(spec).map_err(|why| failed(why, false))?;
+        match process.wait_until_ready(&spec.target.launch, stop, tell) {
+            Ok(()) => Ok(process),
+            Err(why) => Err(failed(why, process.guarded.is_bereft())),
+        }
+    }
+
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, Unready> {
         let (port, admin_port) =
             free_ports().map_err(|error| Unready::Here(format!("there is no free port: {error}")))?;
@@ -330,7 +361,7 @@ impl Running for Process {
             Ended::Otherwise(end) if end.lost_its_reaper() => TrialStage::Unguarded,
             _ => TrialStage::Died,
         };
-        Some(Gone { stage, how: ended.to_string() })
+        Some(Gone { stage, how: ended.to_string(), hint: hint::killed(ended) })
     }
 
     fn stop(mut self: Box<Self>) -> Option<PathBuf> {

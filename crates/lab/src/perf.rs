@@ -160,6 +160,6 @@ mod tests {
                        /bin/dmesg | grep -i perf may provide additional information.\n\n";
         let last = "The sys_perf_event_open() syscall returned with 38 (Function not implemented).";
         assert_eq!(why(missing, End::Status(255)), format!("`perf` exited with status 255: {last}"));
-        assert_eq!(why("\n", End::Signal(9)), "`perf` was ended by signal 9");
+        assert_eq!(why("\n", End::Signal(9)), "`perf` was ended by signal 9 (SIGKILL)");
     }
 }

@@ -49,6 +49,12 @@ pub(crate) struct TrialOutput {
     pub(crate) kept: Kept,
 }
 
+impl TrialOutput {
+    fn empty(plan: &Plan, spec: &TrialSpec) -> Self {
+        Self { record: empty_record(cell_of(plan, spec), *spec), kept: Kept::default() }
+    }
+}
+
 /// What is told while a launch is under way.
 pub(crate) enum Told<'a> {
     /// What the launch of a target waits for.
@@ -64,7 +70,8 @@ pub(crate) enum Told<'a> {
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
-/// it was stopped before the end: then nothing of it is worth keeping.
+/// it was stopped before the last window's end: then nothing of it is worth keeping. What was measured by then is kept,
+/// however long its target takes to end.
 ///
 /// # Errors
 /// When what bourdon itself needs is missing. Nothing of it is kept then either: it says nothing about the target.
@@ -76,8 +83,6 @@ pub(crate) fn run_launch(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Option<Vec<TrialOutput>>, LabError> {
-    let empty =
-        |spec: &TrialSpec| TrialOutput { record: empty_record(cell_of(plan, spec), *spec), kept: Kept::default() };
     let mut made: Vec<TrialOutput> = Vec::new();
     let Some(first_spec) = specs.first() else { return Ok(Some(made)) };
     let first = cell_of(plan, first_spec);
@@ -87,29 +92,20 @@ pub(crate) fn run_launch(
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
             let mut rungs = Rungs { plan, tools, running, at_rest: None };
-            let mut loaded = Ok(());
-            for spec in specs {
-                if !made.is_empty() {
-                    tell(Told::Trial(*spec));
-                }
-                let mut trial = empty(spec);
-                loaded = rungs.load(cell_of(plan, spec), stop, tell, &mut trial);
-                if loaded.is_err() {
-                    break;
-                }
-                made.push(trial);
-            }
+            let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
                 tell(Told::Left(first.levels.target(), &folder));
             }
-            if !stop.load(Ordering::Relaxed) {
-                loaded.map_err(prevented)?;
+            match loaded {
+                Ok(true) => {}
+                Err(text) if !stop.load(Ordering::Relaxed) => return Err(prevented(text)),
+                _ => return Ok(None),
             }
         }
         Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
         Err(Unlaunched::Prevented(text)) => return Err(prevented(text)),
         Err(Unlaunched::Failed(failure)) => made.extend(specs.iter().map(|spec| {
-            let mut trial = empty(spec);
+            let mut trial = TrialOutput::empty(plan, spec);
             trial.record.failure = Some(failure.clone());
             trial
         })),
@@ -119,7 +115,7 @@ pub(crate) fn run_launch(
             failure.output = tail(output);
         }
     }
-    Ok((!stop.load(Ordering::Relaxed)).then_some(made))
+    Ok(Some(made))
 }
 
 /// The cell of a trial.
@@ -180,23 +176,48 @@ struct Rungs<'a> {
 }
 
 impl Rungs<'_> {
-    /// Makes one load. An error is something that is missing here; what becomes of the target is in the record.
+    /// Makes the loads of some trials; false when it was stopped before they were whole.
+    fn load_all(
+        &mut self,
+        specs: &[TrialSpec],
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+        made: &mut Vec<TrialOutput>,
+    ) -> Result<bool, String> {
+        for spec in specs {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
+            if !made.is_empty() {
+                tell(Told::Trial(*spec));
+            }
+            let mut trial = TrialOutput::empty(self.plan, spec);
+            if !self.load(cell_of(self.plan, spec), stop, tell, &mut trial)? {
+                return Ok(false);
+            }
+            made.push(trial);
+        }
+        Ok(true)
+    }
+
+    /// Makes one load; false when it was stopped before its window's end. An error is something that is missing here; what
+    /// becomes of the target is in the record.
     fn load(
         &mut self,
         cell: &CellPlan,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Told<'_>),
         made: &mut TrialOutput,
-    ) -> Result<(), String> {
-        let failure = |Gone { stage, how }: Gone, when| TrialFailure {
+    ) -> Result<bool, String> {
+        let failure = |Gone { stage, how, hint }: Gone, when| TrialFailure {
             stage,
-            text: format!("it {how} {when}"),
+            text: format!("it {how} {when}{hint}"),
             output: String::new(),
             waited_ms: None,
         };
         if let Some(gone) = self.running.ended() {
             made.record.failure = Some(failure(gone, "before this load"));
-            return Ok(());
+            return Ok(true);
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
         let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
@@ -213,12 +234,14 @@ impl Rungs<'_> {
             watch.take(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns)));
             tell(Told::Second(&passed.second));
         });
+        // A window that is whole was measured: whoever asks for the end now gets it once its trial is whole, too.
+        let cut = stop.load(Ordering::Relaxed) && !loaded.as_ref().is_ok_and(|output| is_whole(output, cell));
         let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
-        if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !stop.load(Ordering::Relaxed) {
+        if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !cut {
             std::thread::sleep(SETTLE);
         }
-        let census = (cell.takes_census() && ended.is_none() && !stop.load(Ordering::Relaxed))
+        let census = (cell.takes_census() && ended.is_none() && !cut)
             .then(|| Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok())
             .flatten()
             .map(|place| census::take(&place, cell.load.connections, cell.load.keep_alive));
@@ -230,18 +253,19 @@ impl Rungs<'_> {
             Ok(_) if is_unguarded => {}
             Ok(mut output) => {
                 output.measurement.generator.network_delay = delaying;
+                output.measurement.interrupted = cut;
                 made.record.observation = seen.map(|(first, summary)| self.observation(cell, first, summary));
                 made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
                 made.record.measurement = Some(output.measurement);
                 if let Some(profiler) = profiler {
-                    self.keep_profile(profiler.wait(stop), made);
+                    self.keep_profile(profiler.wait(&AtomicBool::new(cut)), made);
                 }
             }
             Err(error) if ended.is_none() => return Err(error.to_string()),
             Err(_) => {}
         }
         made.record.failure = ended.map(|gone| failure(gone, "under load"));
-        Ok(())
+        Ok(!cut)
     }
 
     /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.
@@ -293,6 +317,11 @@ impl Rungs<'_> {
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
         seen
     }
+}
+
+/// Whether a load came to the end of its window.
+fn is_whole(output: &LoadOutput, cell: &CellPlan) -> bool {
+    output.window_end_ns.saturating_sub(output.window_start_ns) >= cell.load.window_ns()
 }
 
 /// Handlers that all sleep for the same time would end, and be asked again, all at once: a rate that steps. So the

@@ -1,6 +1,7 @@
 use std::fmt::{self, Display};
 
 use rustix::process::WaitStatus;
+use signal_hook::low_level::signal_name;
 
 /// How a process that ran came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +76,19 @@ impl Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             End::Status(status) => write!(f, "exited with status {status}"),
-            End::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            End::Signal(signal) => write!(f, "was ended by {}", named(*signal)),
             End::ReaperKilled => f.write_str("lost its reaper (somebody killed it)"),
             End::ReaperStatus(status) => write!(f, "lost its reaper (which exited with status {status})"),
-            End::ReaperSignal(signal) => write!(f, "lost its reaper (which was ended by signal {signal})"),
+            End::ReaperSignal(signal) => write!(f, "lost its reaper (which was ended by {})", named(*signal)),
             End::Unknown => f.write_str("ended, and its reaper does not say how"),
         }
     }
+}
+
+/// `signal 9 (SIGKILL)`
+fn named(signal: i32) -> String {
+    let name = signal_name(signal).map(|name| format!(" ({name})"));
+    format!("signal {signal}{}", name.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -93,8 +100,9 @@ mod tests {
         let ends = [
             (End::Status(0), "exited with status 0"),
             (End::Status(3), "exited with status 3"),
-            (End::Signal(9), "was ended by signal 9"),
-            (End::Signal(9).of_the_reapers(), "lost its reaper (which was ended by signal 9)"),
+            (End::Signal(9), "was ended by signal 9 (SIGKILL)"),
+            (End::Signal(40), "was ended by signal 40"),
+            (End::Signal(9).of_the_reapers(), "lost its reaper (which was ended by signal 9 (SIGKILL))"),
             (End::Status(1).of_the_reapers(), "lost its reaper (which exited with status 1)"),
             (End::ReaperKilled, "lost its reaper (somebody killed it)"),
             (End::Unknown, "ended, and its reaper does not say how"),

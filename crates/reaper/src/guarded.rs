@@ -60,6 +60,8 @@ pub struct Guarded {
     line: Vec<u8>,
     started: Option<Started>,
     ended: Option<Ended>,
+    /// Whether those who guarded it went without a word of how it ended.
+    wordless: bool,
     done: bool,
     launch: String,
     scratch: Option<PathBuf>,
@@ -139,6 +141,7 @@ impl Guarded {
             line: Vec::new(),
             started: None,
             ended: None,
+            wordless: false,
             done: false,
             launch,
             scratch: order.scratch.clone(),
@@ -171,6 +174,11 @@ impl Guarded {
             self.wait(None, left(give_up_ns));
         }
         self.ended.get_or_insert(Ended::Otherwise(End::Unknown));
+    }
+
+    /// Whether it ended because somebody took away what guarded it. That says nothing of the command, unless it did so itself.
+    pub fn is_bereft(&self) -> bool {
+        self.wordless || matches!(self.ended, Some(Ended::Otherwise(end)) if end.lost_its_reaper())
     }
 
     /// The scratch folder, if it is there: after the end, something in it could not be removed.
@@ -258,6 +266,7 @@ impl Guarded {
             Some(_) => Ended::Otherwise(End::ReaperKilled),
             None => Ended::Unguarded("its reaper was killed before it began".to_owned()),
         };
+        self.wordless = self.ended.is_none();
         self.ended.get_or_insert(lost);
     }
 }

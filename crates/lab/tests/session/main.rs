@@ -9,14 +9,14 @@ mod records;
 mod unstarted;
 
 use std::cell::RefCell;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{Passed, RunOptions};
 use judge::RunPlanner;
 use lab::{Prepared, RunFolder, Session, TrialTools};
-use model::{Draft, LoadSpec};
+use model::{Draft, Extent, LoadSpec};
 
-use fakes::{FakeLauncher, MS, cell, conduct, create, draft, load, order, plan};
+use fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, load, order, plan};
 
 #[test]
 fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
@@ -84,6 +84,36 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
         let resumed = conduct(&record.plan, &mut folder, &launcher, None);
         assert_eq!(order(&resumed), order(&whole));
     }
+}
+
+/// As a signal in the time that a target takes to end, or in which the last replies come.
+#[test]
+fn a_trial_whose_window_is_whole_is_kept_whoever_asks_for_the_end_then() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(2), FakeLauncher::default());
+    for (window_ns, kept) in [(1000 * MS, 1), (999 * MS, 0)] {
+        let (mut folder, stop) = (create(runs.path(), &plan), AtomicBool::new(false));
+        let stopped = |spec: &LoadSpec, options: RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(&Passed)| {
+            let spec = spec.clone().with(|spec| spec.load.extent = Extent::Window(window_ns));
+            let mut output = load(&spec, options, stop, progress)?;
+            stop.store(true, Ordering::Relaxed);
+            output.measurement.interrupted = true;
+            Ok(output)
+        };
+        let end = conduct_telling(&plan, &mut folder, (&launcher, &stopped), &stop, &mut |_| ()).unwrap();
+        assert_eq!((end.interrupted, end.trials.len()), (true, kept), "and no other is begun");
+        assert!(end.trials.iter().all(|trial| !trial.measurement.as_ref().unwrap().interrupted));
+        assert_eq!(RunFolder::read(folder.path()).unwrap().trials, end.trials);
+    }
+    let ladder = Draft { ladder: Some("connections".into()), ..draft(1) }.resolve().unwrap();
+    let (mut folder, stop) = (create(runs.path(), &ladder), AtomicBool::new(false));
+    let stopped = |spec: &LoadSpec, options: RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(&Passed)| {
+        let output = load(spec, options, stop, progress);
+        stop.store(true, Ordering::Relaxed);
+        output
+    };
+    let end = conduct_telling(&ladder, &mut folder, (&launcher, &stopped), &stop, &mut |_| ()).unwrap();
+    assert_eq!((end.interrupted, end.trials.len()), (true, 0), "a ladder is kept as a whole");
 }
 
 #[test]
