@@ -408,6 +408,10 @@ fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Vec<TrialRecord>
         if plan.cell(trial.cell).is_none() {
             return Err(document::content(path, number, stranger(&trial, plan)));
         }
+        if let Some(fault) = trial.fault() {
+            let cure = "it was damaged, or written by something else; restore it from a copy";
+            return Err(document::content(path, number, format!("{fault}; {cure}")));
+        }
         trials.push(trial);
     }
     Ok(trials)

@@ -15,54 +15,29 @@ pub struct LatencySummary {
     /// Requests in the distribution, censored ones included.
     pub count: u64,
     /// Arithmetic mean, censored ones at their age.
-    #[serde(default, deserialize_with = "possible")]
     pub mean: Option<f64>,
     /// Smallest value.
-    #[serde(default, deserialize_with = "possible")]
     pub min: Option<f64>,
     /// Median.
-    #[serde(default, deserialize_with = "possible")]
     pub p50: Option<f64>,
     /// 75th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p75: Option<f64>,
     /// 90th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p90: Option<f64>,
     /// 95th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p95: Option<f64>,
     /// 99th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p99: Option<f64>,
     /// 99.9th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p999: Option<f64>,
     /// 99.99th percentile.
-    #[serde(default, deserialize_with = "possible")]
     pub p9999: Option<f64>,
     /// Largest value.
-    #[serde(default, deserialize_with = "possible")]
     pub max: Option<f64>,
     /// Smallest age among the censored: any figure at or above it is a lower bound, printed with "≥".
-    #[serde(default, deserialize_with = "possible")]
     pub exact_below: Option<f64>,
     /// Values above the histogram's range of one hour, recorded as one hour.
     pub saturated: u64,
-}
-
-/// Longest time that a histogram holds, with what its buckets round up, in µs.
-const LONGEST_US: f64 = 1.01 * 3.6e9;
-
-/// A time in µs that a histogram can have given: a record that says otherwise was damaged or made up.
-fn possible<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    let time_us = Option::<f64>::deserialize(from)?;
-    match time_us {
-        Some(us) if !(0.0..=LONGEST_US).contains(&us) => {
-            Err(serde::de::Error::custom(format!("{us:e} µs cannot be a latency (0 to one hour)")))
-        }
-        _ => Ok(time_us),
-    }
 }
 
 impl LatencySummary {

@@ -27,6 +27,7 @@ mod observation;
 mod outcome;
 mod plan;
 mod planner;
+mod plausible;
 mod reason;
 mod schema;
 mod sound;

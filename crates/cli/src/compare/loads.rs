@@ -159,16 +159,22 @@ struct SavedLoad {
 }
 
 impl SavedLoad {
-    /// The load; none where it has no end, or its rate no spacing.
-    fn load(self) -> Option<Load> {
+    /// The load; or why it can be none.
+    fn load(self) -> Result<Load, String> {
+        let unsaid = || "it does not say what was asked for".to_owned();
+        let times = [("timeout_s", self.timeout_s), ("warm_up_s", Some(self.warm_up_s)), ("window_s", self.window_s)];
+        if let Some((name, seconds)) = times.into_iter().find(|(_, seconds)| seconds.is_some_and(|it| it < 0.0)) {
+            return Err(format!("`load.{name}` is {:e}: a time is not negative", seconds.unwrap_or_default()));
+        }
         let ns = |seconds: f64| (seconds * NS_PER_S as f64).round() as u64;
         let counted = self.requests.map(|count| Extent::Requests { count, within_ns: None });
         let model = match self.rate_per_s {
             None => LoadModel::Closed,
-            Some(rate_per_s) => LoadModel::Open { rate_per_s, arrivals: self.arrivals? },
+            Some(rate_per_s) => LoadModel::Open { rate_per_s, arrivals: self.arrivals.ok_or_else(unsaid)? },
         };
         let request = Request { method: self.method, ..get(&self.path) };
-        Some(Load {
+        let window = self.window_s.map(|window_s| Extent::Window(ns(window_s)));
+        Ok(Load {
             mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),
             model,
             connections: self.connections,
@@ -177,15 +183,15 @@ impl SavedLoad {
             timeout_ns: self.timeout_s.map(ns),
             network_delay_ns: 0,
             warm_up_ns: ns(self.warm_up_s),
-            extent: counted.or(self.window_s.map(|window_s| Extent::Window(ns(window_s))))?,
+            extent: counted.or(window).ok_or_else(unsaid)?,
         })
     }
 }
 
 /// The load as a plan like any other, with one target and a block for each file.
 fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result<Draft, Failure> {
-    let load = SavedLoad::deserialize(asked).ok().and_then(SavedLoad::load);
-    let load = load.ok_or_else(|| foreign(path, "it does not say what was asked for"))?;
+    let asked = SavedLoad::deserialize(asked).map_err(|_| foreign(path, "it does not say what was asked for"))?;
+    let load = asked.load().map_err(|why| foreign(path, &why))?;
     let server =
         Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/", tls: None };
     let server = server.target().map_err(Failure::usage)?;
@@ -209,7 +215,11 @@ fn trial(path: &Path, saved: &Saved, block: u32, plan: &model::Plan) -> Result<T
         "where": plan.cells[0].levels, "started_at": saved.started_at, "time_to_ready_ms": null,
         "measurement": measured, "observation": null, "failure": null,
     });
-    serde_json::from_value(record).map_err(|error| foreign(path, &error.to_string()))
+    let record: TrialRecord = serde_json::from_value(record).map_err(|error| foreign(path, &error.to_string()))?;
+    match record.fault() {
+        Some(fault) => Err(foreign(path, &fault)),
+        None => Ok(record),
+    }
 }
 
 fn environment(saved: &Saved) -> Environment {

@@ -1,0 +1,202 @@
+//! What a record must be to be judged. One that the lab or a load wrote is; one that is read may be damaged or made up.
+
+use std::ops::RangeInclusive;
+
+use crate::units::LONGEST_NS;
+use crate::{
+    ConnectionCounts, GeneratorUse, Interval, Latencies, LatencySummary, Measurement, NS_PER_S, Observation, Residence,
+    Standstills, ThreadUse, TrialRecord,
+};
+
+/// The longest that anything is measured, in seconds.
+const LONGEST_S: f64 = (LONGEST_NS / NS_PER_S) as f64;
+
+/// The shortest that a clock tells from nothing, in seconds.
+const SHORTEST_S: f64 = 1e-9;
+
+/// Longest time that a histogram holds, with what its buckets round up, in µs.
+const LONGEST_US: f64 = 1.01 * 3.6e9;
+
+/// By how much a figure of a histogram may pass another of the same bucket.
+const BUCKET: f64 = 1.002;
+
+/// A share may be above 1 by what its arithmetic rounds.
+const WHOLE: f64 = 1.000_001;
+
+/// CPU seconds that a thread may seem to have used beyond the time that passed: its two clocks are read one after the other.
+const READING_S: f64 = 0.1;
+
+type Checked = Result<(), String>;
+
+impl TrialRecord {
+    /// The first figure that nobody can have measured, and why not; none in a record as it was written.
+    pub fn fault(&self) -> Option<String> {
+        self.check().err()
+    }
+
+    fn check(&self) -> Checked {
+        within("time_to_ready_ms", self.time_to_ready_ms, 0.0..=LONGEST_S * 1e3, "a time is not negative")?;
+        self.measurement.as_ref().map_or(Ok(()), Measurement::check)?;
+        self.observation.as_ref().map_or(Ok(()), Observation::check)
+    }
+}
+
+/// Whether a figure is in its range; one that is absent is. `rule` says what the range is.
+fn within(field: &str, value: impl Into<Option<f64>>, range: RangeInclusive<f64>, rule: &str) -> Checked {
+    match value.into() {
+        Some(value) if !range.contains(&value) => Err(format!("`{field}` is {value:e}: {rule}")),
+        _ => Ok(()),
+    }
+}
+
+/// A length of time in seconds. Between nothing and what a clock can tell there is none.
+fn length(field: &str, seconds: impl Into<Option<f64>>) -> Checked {
+    match seconds.into().filter(|seconds| *seconds != 0.0) {
+        None => Ok(()),
+        some => within(field, some, SHORTEST_S..=LONGEST_S, "a length in seconds is 0, or from a nanosecond to a year"),
+    }
+}
+
+/// An amount of CPU time or of requests' time, of which there may be more than time passes.
+fn amount(field: &str, seconds: impl Into<Option<f64>>) -> Checked {
+    within(field, seconds, 0.0..=f64::MAX, "an amount of time is not negative")
+}
+
+fn share(field: &str, share: impl Into<Option<f64>>) -> Checked {
+    within(field, share, 0.0..=WHOLE, "a share is from 0 to 1")
+}
+
+fn moment(field: &str, seconds: f64) -> Checked {
+    within(field, seconds, -LONGEST_S..=LONGEST_S, "a load lasts a year at most")
+}
+
+/// Whether figures of a distribution are latencies and ascend.
+fn ascending(of: &str, figures: &[(&str, Option<f64>)]) -> Checked {
+    let mut before: Option<(&str, f64)> = None;
+    for (name, us) in figures {
+        within(&format!("{of}{name}"), *us, 0.0..=LONGEST_US, "in µs it cannot be a latency (0 to one hour)")?;
+        if let (Some((smaller, least)), Some(us)) = (before, us)
+            && us * BUCKET < least
+        {
+            return Err(format!("`{of}{name}` is {us} µs, less than {smaller} with {least} µs: quantiles ascend"));
+        }
+        before = us.map(|us| (*name, us)).or(before);
+    }
+    Ok(())
+}
+
+impl Measurement {
+    fn check(&self) -> Checked {
+        length("window_s", self.window_s)?;
+        self.latency_us.check("latency_us")?;
+        self.standstills.as_ref().map_or(Ok(()), Standstills::check)?;
+        self.residence.check()?;
+        self.generator.check()?;
+        self.connections.check()?;
+        let mut steps = self.steps.iter().enumerate();
+        steps.try_for_each(|(index, step)| step.check(&format!("steps[{index}].")))
+    }
+}
+
+impl Latencies {
+    fn check(&self, of: &str) -> Checked {
+        let all = [
+            ("response", &self.response),
+            ("total", &self.total),
+            ("service", &self.service),
+            ("lateness", &self.lateness),
+            ("first_byte", &self.first_byte),
+            ("connect", &self.connect),
+            ("handshake", &self.handshake),
+        ];
+        let mut there = all.into_iter().filter_map(|(name, summary)| Some((name, summary.as_ref()?)));
+        there.try_for_each(|(name, summary)| summary.check(&format!("{of}.{name}.")))
+    }
+}
+
+impl LatencySummary {
+    fn check(&self, of: &str) -> Checked {
+        ascending(of, &[&[("min", self.min)], &self.quantiles()[..], &[("max", self.max)]].concat())?;
+        for (name, us) in [("mean", self.mean), ("exact_below", self.exact_below)] {
+            ascending(of, &[(name, us)])?;
+        }
+        Ok(())
+    }
+}
+
+impl Standstills {
+    fn check(&self) -> Checked {
+        length("standstills.sum_s", self.sum_s)?;
+        length("standstills.longest_s", self.longest_s)?;
+        for (index, span) in self.spans.iter().enumerate() {
+            moment(&format!("standstills.spans[{index}].at_s"), span.at_s)?;
+            length(&format!("standstills.spans[{index}].length_s"), span.length_s)?;
+        }
+        self.without_us.check("standstills.without_us")
+    }
+}
+
+impl Residence {
+    fn check(&self) -> Checked {
+        amount("residence.in_flight_s", self.in_flight_s)?;
+        amount("residence.requests_s", self.requests_s)?;
+        amount("residence.completed_s", self.completed_s)
+    }
+}
+
+impl GeneratorUse {
+    fn check(&self) -> Checked {
+        self.network_delay.as_ref().map_or(Ok(()), |delay| delay.check("network_delay"))?;
+        let mut threads = self.threads.iter().enumerate();
+        threads.try_for_each(|(index, thread)| thread.check(&format!("threads[{index}]")))
+    }
+}
+
+impl ThreadUse {
+    fn check(&self, of: &str) -> Checked {
+        let field = |name: &str| format!("generator.{of}.{name}");
+        length(&field("wall_s"), self.wall_s)?;
+        let most = self.wall_s + READING_S;
+        let rule = "a thread uses no more CPU than time passes (wall_s)";
+        within(&field("cpu_s"), self.cpu_s, 0.0..=most, rule)?;
+        amount(&field("run_delay_s"), self.run_delay_s)?;
+        amount(&field("longest_stall_us"), self.longest_stall_us)
+    }
+}
+
+impl ConnectionCounts {
+    fn check(&self) -> Checked {
+        share("connections.jain", self.jain)
+    }
+}
+
+impl Interval {
+    fn check(&self, of: &str) -> Checked {
+        moment(&format!("{of}at_s"), self.at_s)?;
+        length(&format!("{of}length_s"), self.length_s)?;
+        ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us), ("max_us", self.max_us)])
+    }
+}
+
+impl Observation {
+    fn check(&self) -> Checked {
+        length("observation.window_s", self.window_s)?;
+        amount("observation.cpu_user_s", self.cpu_user_s)?;
+        amount("observation.cpu_system_s", self.cpu_system_s)?;
+        share("observation.host.steal_share", self.host.steal_share)?;
+        share("observation.host.others_share", self.host.others_share)?;
+        if let Some(profile) = &self.profile {
+            share("observation.profile.share", profile.share)?;
+            let mut functions = profile.functions.iter();
+            functions
+                .try_for_each(|function| share("observation.profile.functions.flat_share", function.flat_share))?;
+        }
+        for (index, second) in self.seconds.iter().enumerate() {
+            let field = |name: &str| format!("observation.seconds[{index}].{name}");
+            moment(&field("at_s"), second.at_s)?;
+            length(&field("length_s"), second.length_s)?;
+            amount(&field("cpu_s"), second.cpu_s)?;
+        }
+        Ok(())
+    }
+}
