@@ -103,8 +103,8 @@ fn store(calibration: &Calibration, file: &Path) -> Result<(), Failure> {
 }
 
 fn unkept(path: &Path, error: &std::io::Error) -> String {
-    let path = path.display();
-    format!("not kept in {path}: {error}; set XDG_STATE_HOME to a folder that can be written")
+    let (path, why) = (path.display(), lab::why(error));
+    format!("not kept in {path}: {why}; set XDG_STATE_HOME to a folder that can be written")
 }
 
 /// What the calibration that is kept says of one generator thread; none where there is none, or where it was made on

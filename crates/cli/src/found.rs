@@ -45,6 +45,13 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
         let source = Source { name: format!("{name}.toml"), text: (*text).to_owned() };
         return Ok(Found { source, folder: PathBuf::from(".") });
     }
+    if path.join("plan.toml").exists() {
+        let run = path.display();
+        return Err(Failure::usage(format!(
+            "{run} is a recorded run, and not an experiment file; show it with bourdon report {run}, or resume it with \
+             --resume {run}"
+        )));
+    }
     let text = bounded::read_text(path).map_err(|error| {
         if error.kind() == ErrorKind::InvalidData {
             return no_experiment(named);

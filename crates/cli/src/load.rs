@@ -99,11 +99,7 @@ fn connect_error(spec: &LoadSpec, measured: &Measurement) -> String {
     let booked = measured.failures.iter().map(|failure| failure.errno).find(|errno| *errno != 0);
     let again = || TcpStream::connect_timeout(&spec.address, ANOTHER_ATTEMPT).err()?.raw_os_error();
     match booked.filter(|_| measured.tls.is_none()).or_else(again) {
-        Some(errno) => {
-            let text = std::io::Error::from_raw_os_error(errno).to_string();
-            let words = text.split(" (os error").next().unwrap_or_default().to_lowercase();
-            format!(": {words}, {}", report::errno(errno))
-        }
+        Some(errno) => format!(": {}", report::errno(errno)),
         None => String::new(),
     }
 }

@@ -41,7 +41,7 @@ fn unwritable(file: &Path, error: &Error) -> Failure {
         "" => "; name a file in a folder that can be written",
         cure => cure,
     };
-    Failure::usage(format!("cannot write {}: {error}{cure}", file.display()))
+    Failure::usage(format!("cannot write {}: {}{cure}", file.display(), lab::why(error)))
 }
 
 /// An interval log, which is emptied by its first histogram: a load that reaches nobody leaves it as it was.

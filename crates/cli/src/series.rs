@@ -83,7 +83,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
 /// A folder of its own for the runs of a series.
 fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
     let name = format!("{}-{ALL}{}", Zoned::now().date(), if quick { "-quick" } else { "" });
-    create_folder_durably(runs).map_err(|error| Failure::usage(format!("{}: {error}", runs.display())))?;
+    create_folder_durably(runs).map_err(|error| Failure::usage(format!("{}: {}", runs.display(), lab::why(&error))))?;
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = runs.join(format!("{name}{suffix}"));

@@ -106,6 +106,34 @@ fn files_of_the_wrong_kind() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_a_file_and_a_file_in_that_of_a_folder_are_named() {
+    let lab = Lab::new().experiment(with("", "", "")).file("a.json", "{}").file("run/plan.toml", "").file("x/y/z", "");
+    let folder = "it is a folder, and a file is expected";
+    let load = ["load", "https://127.0.0.1:9", "-d", "100ms"];
+    let cases: [(&[&str], &[&str]); 15] = [
+        (&[&load[..], &["-b", "@x"]].concat(), &["cannot read x: ", folder, "name a file after the @"]),
+        (&[&load[..], &["--expect-body", "@x"]].concat(), &["cannot read x: ", folder]),
+        (&[&load[..], &["--ca", "x"]].concat(), &["cannot read x: ", folder, "name a PEM file"]),
+        (&[&load[..], &["-o", "x"]].concat(), &["cannot write x: ", folder]),
+        (&[&load[..], &["-o", "a.json/x"]].concat(), &["what should be a folder in this path is a file"]),
+        (&[&load[..], &["--histogram-log", "x"]].concat(), &["cannot write x: ", folder]),
+        (&["run", "x"], &["cannot read x: ", folder, "shipped experiments are: "]),
+        (&["run", "a.json/x"], &["cannot read a.json/x: what should be a folder in this path is a file"]),
+        (&["run", "run"], &["run is a recorded run, and not an experiment file", "bourdon report run", "--resume run"]),
+        (&["run", FILE, "--runs", "a.json"], &["a.json: a.json is not a folder, and one is expected"]),
+        (&["run", "--resume", "a.json"], &["a.json is not a run folder"]),
+        (&["report", "a.json"], &["a.json is not a run folder"]),
+        (&["compare", "x"], &["x is not a run folder: it has no plan.toml"]),
+        (&["compare", "x", "a.json"], &["x is not a saved load: it holds no saved load"]),
+        (&["audit", "x"], &["cannot read x: ", folder, "name a file with a tool's output"]),
+    ];
+    for (args, words) in cases {
+        let refused = refused(&lab, lab.bourdon(args), words);
+        assert!(!refused.stderr.contains("os error"), "{refused:?}");
+    }
+}
+
+#[test]
 fn words_that_are_not_known() {
     let cases: [(String, &[&str]); 9] = [
         (with("«conections = 5", "", ""), &["unknown key `conections` in [load]", "did you mean `connections`?"]),

@@ -57,7 +57,7 @@ fn trials_that_cannot_be_opened_are_an_error_and_never_an_empty_run() {
     };
     in_its_place(&|| {}, &["is missing", "restore it from a copy"]);
     in_its_place(&|| symlink("nowhere", &trials).unwrap(), &["is a symbolic link to nothing; remove it"]);
-    in_its_place(&|| std::fs::create_dir(&trials).unwrap(), &[]);
+    in_its_place(&|| std::fs::create_dir(&trials).unwrap(), &["is not a file but a folder"]);
     in_its_place(&|| fifo(&trials), &["is not a file"]);
     in_its_place(&|| symlink("/dev/zero", &trials).unwrap(), &["is not a file"]);
 

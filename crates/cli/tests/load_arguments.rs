@@ -144,8 +144,8 @@ fn a_file_that_cannot_be_written_is_refused_before_the_load() {
     let path = folder.path().to_str().unwrap();
     for (file, cause) in [
         ("/no/such/folder/x", "No such file"),
-        (path, "something other than a file"),
-        ("/dev/null", "other than a file"),
+        (path, "it is a folder, and a file is expected; name a file in a folder that can be written"),
+        ("/dev/null", "it is a device or a pipe, and a file is expected"),
     ] {
         let ended = bourdon(&["load", &specimen.url(), "-n", "1", "-o", file]);
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::error::FOLDER;
+
 /// What the name of a file begins with until it is whole. One that is left after a kill may be removed.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 
@@ -71,6 +73,10 @@ pub fn create_folder_durably(path: &Path) -> Result<()> {
     create_folder_durably(folder_of(path))?;
     match create_new_folder_durably(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let said = format!("{} is not a folder, and one is expected", path.display());
+            Err(Error::new(ErrorKind::NotADirectory, said))
+        }
         made => made,
     }
 }
@@ -102,7 +108,10 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
 /// A new file beside the one that is to be written; it goes unless it is kept.
 fn unfinished(path: &Path) -> Result<NamedTempFile<File>> {
     if std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
-        return Err(Error::new(ErrorKind::InvalidInput, "there is something other than a file under this name"));
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            if path.is_dir() { FOLDER } else { "it is a device or a pipe, and a file is expected" },
+        ));
     }
     let create = |path: &Path| File::create_new(path);
     tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)
@@ -149,7 +158,7 @@ mod tests {
     fn what_cannot_be_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("a")).unwrap();
-        assert!(write_durably(&folder.path().join("a"), b"x").unwrap_err().to_string().contains("other than a file"));
+        assert_eq!(write_durably(&folder.path().join("a"), b"x").unwrap_err().to_string(), FOLDER);
         let nowhere = write_durably(&folder.path().join("b/c"), b"x").unwrap_err();
         assert_eq!(nowhere.raw_os_error(), Some(2), "as the system gave it: {nowhere}");
         assert_eq!(names(folder.path()), ["a"]);
@@ -164,6 +173,9 @@ mod tests {
         create_folder_durably(&deep).unwrap();
         assert!(deep.is_dir());
         write_durably(&deep.join("c"), b"x").unwrap();
-        assert!(create_folder_durably(&deep.join("c/d")).is_err());
+        for path in ["c", "c/d"] {
+            let refused = create_folder_durably(&deep.join(path)).unwrap_err().to_string();
+            assert_eq!(refused, format!("{} is not a folder, and one is expected", deep.join("c").display()));
+        }
     }
 }

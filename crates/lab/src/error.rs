@@ -6,7 +6,7 @@ use model::Fault;
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file of the run folder could not be read or written.
-    #[error("{path}: {source}{cure}", path = path.display(), cure = cure(source))]
+    #[error("{path}: {why}{cure}", path = path.display(), why = why(source), cure = cure(source))]
     File {
         /// Which.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum LabError {
         fault: Fault,
     },
     /// What should be a file is something else.
-    #[error("{path} is not a file; restore it from a copy", path = path.display())]
+    #[error("{path} is not a file but {what}; restore it from a copy", path = path.display(), what = what(path))]
     NotAFile {
         /// Which.
         path: PathBuf,
@@ -93,12 +93,30 @@ pub enum LabError {
     },
 }
 
+/// Why a file or a folder cannot be used: where one stands in the place of the other, both are named.
+pub fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        _ if error.raw_os_error().is_none() => error.to_string(),
+        std::io::ErrorKind::IsADirectory => FOLDER.to_owned(),
+        std::io::ErrorKind::NotADirectory => "what should be a folder in this path is a file".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// What is said of a folder where a file is expected.
+pub const FOLDER: &str = "it is a folder, and a file is expected";
+
 /// What helps where a file cannot be written, behind the error; empty where that says enough.
 pub fn cure(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::FileTooLarge => "; raise the limit of a file's size (ulimit -f)",
         _ => "",
     }
+}
+
+/// What stands where a file should.
+fn what(path: &std::path::Path) -> &'static str {
+    if path.is_dir() { "a folder" } else { "a device or a pipe" }
 }
 
 impl LabError {

@@ -38,7 +38,7 @@ pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Breach, Check, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
-pub use error::{LabError, cure};
+pub use error::{FOLDER, LabError, cure, why};
 pub use folder::{Kept, RunFolder, RunRecord};
 pub use furnish::furnish;
 pub use held::{Held, sweep};

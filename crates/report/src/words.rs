@@ -17,7 +17,13 @@ pub(crate) fn words(id: &str) -> String {
     id.replace('-', " ")
 }
 
-/// An error number of Linux with its name, where it is one that connections end with; empty for none.
+/// What the system says of an error number.
+fn system_words(number: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(number).to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+/// An error number of Linux in words, and its name where it is one that connections end with; empty for none.
 pub fn errno(number: i32) -> String {
     let name = match number {
         0 => return String::new(),
@@ -34,9 +40,9 @@ pub fn errno(number: i32) -> String {
         110 => "ETIMEDOUT",
         111 => "ECONNREFUSED",
         113 => "EHOSTUNREACH",
-        _ => return format!("errno {number}"),
+        _ => return format!("{}, errno {number}", system_words(number)),
     };
-    format!("{name} ({number})")
+    format!("{}, {name} ({number})", system_words(number))
 }
 
 /// What a run is, in parts: the experiment, how often, on what, when, how long.
@@ -417,6 +423,9 @@ mod tests {
 
     #[test]
     fn error_numbers_have_names() {
-        assert_eq!((errno(104).as_str(), errno(7).as_str(), errno(0).as_str()), ("ECONNRESET (104)", "errno 7", ""));
+        assert_eq!(
+            (errno(104).as_str(), errno(7).as_str(), errno(0).as_str()),
+            ("connection reset by peer, ECONNRESET (104)", "argument list too long, errno 7", "")
+        );
     }
 }

@@ -21,6 +21,7 @@ use model::{AuditModel, AuditSource, NS_PER_S, Printed, Published};
 use report::format::counted;
 
 use crate::args::{AuditArgs, AuditFormat};
+use crate::bounded;
 use crate::exit::{Exit, Failure};
 use crate::output::{style, write_out};
 
@@ -53,7 +54,7 @@ fn input(file: &Path) -> Result<(String, String), Failure> {
     let read = |reader: &mut dyn Read, into| reader.take(MOST_BYTES + 1).read_to_end(into);
     let done = match stdin {
         true => read(&mut std::io::stdin(), &mut bytes),
-        false => std::fs::File::open(file).and_then(|mut file| read(&mut file, &mut bytes)),
+        false => bounded::open(file).and_then(|mut file| read(&mut file, &mut bytes)),
     };
     done.map_err(|error| {
         Failure::usage(format!("cannot read {name}: {error}; name a file with a tool's output, or - for stdin"))

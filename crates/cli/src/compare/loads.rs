@@ -1,6 +1,5 @@
 //! Results that `bourdon load -o FILE` saved, read as what they are: one launch each of a server under one load.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::question::{OK, get};
 use crate::args::CompareArgs;
+use crate::bounded;
 use crate::calibrate;
 use crate::exit::Failure;
 use crate::experiment::Server;
@@ -119,7 +119,7 @@ impl Side {
 fn saved(path: &Path) -> Result<Saved, Failure> {
     let unreadable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let file = bounded::open(path).map_err(|error| unreadable(&error))?;
     file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     if text.len() as u64 > LONGEST {
         return Err(foreign(path, "it is larger than 64 MiB"));

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ::report::format::{counted, times};
-use lab::RunFolder;
+use lab::{LabError, RunFolder};
 use model::{CompareAnalysis, ComparePlan, Draft, Gate, Judged, Load, Metric, Target};
 
 use crate::args::{CompareArgs, ShownArgs};
@@ -74,7 +74,8 @@ fn of_two(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
 fn of_one(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
     let what = match file.is_dir() {
         true if loads::are_there(file) => "one side of saved loads",
-        true => "one recorded run",
+        true if file.join("plan.toml").exists() => "one recorded run",
+        true => return Err(Failure::usage(LabError::NotARun { path: file.to_owned() })),
         false if file.extension().is_some_and(|end| end == "json") => "one saved load",
         false => return of_experiment(args, file),
     };
