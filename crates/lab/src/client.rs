@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::{Advance, HeadCache, MonotonicClock, Reply, ReplyReader};
 use httparse::Status;
-use model::{Clock, ReplyExpectation, WrongReply};
+use model::{Clock, ReplyExpectation, WrongReply, format_duration};
 
 use crate::tls::Place;
 
@@ -85,6 +85,17 @@ impl<'a> Client<'a> {
     /// When the target cannot be reached, does not answer in time, answers something else than HTTP, or too much.
     pub(crate) fn ask(&mut self, probe: &Probe<'_>) -> Result<Answer> {
         self.deadline.set(self.timeout);
+        self.answer(probe).map_err(|error| match error.kind() {
+            // What a socket says whose time has run out.
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                let within = format_duration(self.timeout.as_nanos() as u64);
+                Error::new(ErrorKind::TimedOut, format!("no whole reply within {within}"))
+            }
+            _ => error,
+        })
+    }
+
+    fn answer(&mut self, probe: &Probe<'_>) -> Result<Answer> {
         let request = self.request(probe);
         if let Some(kept) = self.kept.take() {
             match self.exchange(kept, &request, &probe.expect) {
@@ -97,14 +108,16 @@ impl<'a> Client<'a> {
         self.exchange(stream, &request, &probe.expect)
     }
 
+    /// As the load sends it: no server is asked what the load would not ask of it.
     fn request(&self, probe: &Probe<'_>) -> Vec<u8> {
         let method = if probe.method.is_empty() { "GET" } else { probe.method };
         let connection = if self.keeps { "keep-alive" } else { "close" };
-        let (path, address, length) = (probe.path, self.place.address, probe.body.len());
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: {connection}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-        );
+        let (path, address) = (probe.path, self.place.address);
+        let content = match probe.body.len() {
+            0 if method == "GET" => String::new(),
+            length => format!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
+        };
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: {connection}\r\n{content}\r\n");
         [head.as_bytes(), probe.body].concat()
     }
 
@@ -359,6 +372,27 @@ mod tests {
     #[test]
     fn a_connection_is_kept_as_long_as_the_target_keeps_it() {
         assert_eq!((connections(true, 100), connections(true, 2), connections(false, 100)), (1, 3, 6));
+    }
+
+    #[test]
+    fn a_target_that_takes_a_request_and_stays_silent_is_said_to_give_no_reply() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = Place::plain(listener.local_addr().unwrap());
+        let mut client = Client::new(&place, Duration::from_millis(20), MOST_BYTES);
+        let error = client.ask(&Probe { path: "/", ..Probe::default() }).unwrap_err();
+        assert_eq!(error.to_string(), "no whole reply within 20ms");
+    }
+
+    #[test]
+    fn only_what_has_content_says_so() {
+        let place = Place::plain(([127, 0, 0, 1], 1).into());
+        let client = Client::new(&place, Duration::from_secs(1), MOST_BYTES);
+        let asked = |method, body| {
+            String::from_utf8(client.request(&Probe { method, path: "/x", body, ..Probe::default() })).unwrap()
+        };
+        assert_eq!(asked("", b""), "GET /x HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n");
+        assert!(asked("POST", b"{}").ends_with("Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"));
+        assert!(asked("POST", b"").contains("Content-Length: 0"));
     }
 
     proptest! {
