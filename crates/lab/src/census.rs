@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use model::{Census, WHOAMI};
@@ -24,13 +25,14 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A client calls one function and has little on its stack.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Has so many clients, or as many as there can be threads, ask at the same time who serves them.
-pub(crate) fn take(place: &Place, clients: u32, keep_alive: bool) -> Census {
+/// Has so many clients, or as many as there can be threads, ask at the same time who serves them; once it is to `stop`,
+/// nobody asks again.
+pub(crate) fn take(place: &Place, clients: u32, keep_alive: bool, stop: &AtomicBool) -> Census {
     let clients = clients.min(MOST_CLIENTS);
     let gate = RwLock::new(());
     let (clients, names) = std::thread::scope(|scope| {
         let closed = gate.write();
-        let ask = || ask_in_turn(place, keep_alive, &gate);
+        let ask = || ask_in_turn(place, keep_alive, &gate, stop);
         let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
         let threads: Vec<_> = (0..clients).map_while(|_| builder().spawn_scoped(scope, ask).ok()).collect();
         drop(closed);
@@ -56,7 +58,7 @@ struct Answers<'a> {
     _client: Client<'a>,
 }
 
-fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>) -> Answers<'a> {
+fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>, stop: &AtomicBool) -> Answers<'a> {
     let client = Client::new(place, TIMEOUT, MOST_BYTES);
     let mut client = if keep_alive { client.keeping() } else { client };
     // Nobody asks before all are there.
@@ -65,7 +67,8 @@ fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>) -> Ans
         let answer = client.ask(&Probe { path: WHOAMI, ..Probe::default() }).ok().filter(Answer::is_success)?;
         String::from_utf8(answer.body).ok()
     };
-    Answers { names: (0..ROUNDS).filter_map(&mut ask).collect(), _client: client }
+    let rounds = (0..ROUNDS).take_while(|_| !stop.load(Ordering::Relaxed));
+    Answers { names: rounds.filter_map(&mut ask).collect(), _client: client }
 }
 
 #[cfg(test)]
@@ -99,16 +102,20 @@ mod tests {
 
     #[test]
     fn connections_are_told_from_requests() {
-        let kept = take(&server(), 4, true);
+        let go_on = AtomicBool::new(false);
+        let kept = take(&server(), 4, true, &go_on);
         assert_eq!((kept.clients, kept.asked, kept.answered, kept.units), (4, 20, 20, 4));
         assert!(kept.example.starts_with("thread "), "{kept:?}");
-        let closed = take(&server(), 4, false);
+        let closed = take(&server(), 4, false, &go_on);
         assert_eq!((closed.answered, closed.units), (20, 20));
+        let stopped = take(&server(), 4, true, &AtomicBool::new(true));
+        assert_eq!((stopped.clients, stopped.answered), (4, 0));
     }
 
     #[test]
     fn nobody_there_is_a_census_of_nobody() {
         let address: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert_eq!(take(&Place::plain(address), 2, true), Census { clients: 2, asked: 10, ..Census::default() });
+        let nobody = take(&Place::plain(address), 2, true, &AtomicBool::new(false));
+        assert_eq!(nobody, Census { clients: 2, asked: 10, ..Census::default() });
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use engine::{LoadError, LoadOutput, Passed, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure, TrialRecord,
-    TrialSpec, TrialStage,
+    CellPlan, Census, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure,
+    TrialRecord, TrialSpec, TrialStage,
 };
 use observe::Summary;
 
@@ -241,13 +241,11 @@ impl Rungs<'_> {
         if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !cut {
             std::thread::sleep(SETTLE);
         }
-        let census = (cell.takes_census() && ended.is_none() && !cut)
-            .then(|| Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok())
-            .flatten()
-            .map(|place| census::take(&place, cell.load.connections, cell.load.keep_alive));
         let is_unguarded = ended.as_ref().is_some_and(|gone| gone.stage == TrialStage::Unguarded);
         let start_ns = loaded.as_ref().ok().map(|output| output.window_start_ns);
         let seen = watch.stop(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns.unwrap_or(0))));
+        // Nobody looks any more: what its clients make the target need is not the load's.
+        let census = (ended.is_none() && !cut).then(|| self.census(cell, stop)).flatten();
         match loaded {
             // What was seen of requests whose server somebody took away says nothing of that server.
             Ok(_) if is_unguarded => {}
@@ -266,6 +264,14 @@ impl Rungs<'_> {
         }
         made.record.failure = ended.map(|gone| failure(gone, "under load"));
         Ok(!cut)
+    }
+
+    /// What serves the cell's connections, where that is to be counted and nobody asks for the end meanwhile.
+    fn census(&self, cell: &CellPlan, stop: &AtomicBool) -> Option<Census> {
+        let place = Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok();
+        let place = place.filter(|_| cell.takes_census())?;
+        let census = census::take(&place, cell.load.connections, cell.load.keep_alive, stop);
+        (!stop.load(Ordering::Relaxed)).then_some(census)
     }
 
     /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.
