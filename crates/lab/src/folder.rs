@@ -107,10 +107,12 @@ impl RunFolder {
     /// # Errors
     /// When it is not a run folder, is damaged, or another bourdon is writing to it.
     pub fn resume(path: &Path) -> Result<(Self, RunRecord), LabError> {
-        let (plan, environment) = read_plan(path)?;
+        read_plan(path)?;
         let file = path.join(TRIALS);
         let mut recorded = open_trials(&file, OpenOptions::new().read(true).append(true))?;
         lock(&recorded, path)?;
+        // Once more: who held the lock may have added to the plan, or raised its blocks.
+        let (plan, environment) = read_plan(path)?;
         let trials = read_trials(&recorded, &file, &plan)?;
         // A line torn by a crash is not a trial; it is cut off so that the next one begins on a line of its own.
         cut_torn_line(&mut recorded).map_err(LabError::file(&file))?;
@@ -139,14 +141,18 @@ impl RunFolder {
         Self { written, trials: self.trials.at(&path), events: self.events.at(&path), path, ..self }
     }
 
-    /// Reads a recorded run.
+    /// Reads a recorded run, which may still be under way.
     ///
     /// # Errors
     /// When it is not a run folder or is damaged.
     pub fn read(path: &Path) -> Result<RunRecord, LabError> {
-        let (plan, environment) = read_plan(path)?;
+        read_plan(path)?;
         let file = path.join(TRIALS);
-        let trials = read_trials(&open_trials(&file, OpenOptions::new().read(true))?, &file, &plan)?;
+        let recorded = open_trials(&file, OpenOptions::new().read(true))?;
+        // The trials of now alone: a plan that is read after that has all of their cells, whatever is added meanwhile.
+        let now_bytes = recorded.metadata().map_err(LabError::file(&file))?.len();
+        let (plan, environment) = read_plan(path)?;
+        let trials = read_trials(recorded.take(now_bytes), &file, &plan)?;
         Ok(RunRecord { plan, environment, trials })
     }
 
@@ -389,7 +395,7 @@ fn stranger(trial: &TrialRecord, plan: &Plan) -> String {
 }
 
 /// The trials of a file, up to what stands behind its last newline.
-fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Vec<TrialRecord>, LabError> {
+fn read_trials(file: impl Read, path: &Path, plan: &Plan) -> Result<Vec<TrialRecord>, LabError> {
     let (mut reader, mut trials) = (BufReader::new(file), Vec::new());
     for number in 1.. {
         let mut line = Vec::new();
