@@ -7,7 +7,7 @@
 #   BOURDON_BASE     the old revision [origin/main]
 #   BOURDON_HEAD     the new revision [HEAD]
 #   BOURDON_GATE     how much worse it may become, such as 'cpu_per_request<+3%, p99<+10%'
-#   BOURDON_UNDECIDED  `pass` lets a gate pass that is undecided
+#   BOURDON_UNDECIDED  `pass` lets a gate pass that is undecided, unless nothing could be compared at all
 #   BOURDON_OPTIONS  further options of `bourdon compare`, parted by blanks, such as '--path /api -c 100'
 #   BOURDON_COMMENT  the file that the answer is written to [bourdon-comment.md]
 #   BOURDON          the program [bourdon]
@@ -28,5 +28,8 @@ if [ ! -s "$comment" ]; then
 fi
 cat "$comment"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$comment" >> "$GITHUB_STEP_SUMMARY"
-[ "$status" != 3 ] || [ "${BOURDON_UNDECIDED:-}" != pass ] || status=0
+# Where nothing could be compared the status is 3 as well, and no gate was held to anything.
+if [ "$status" = 3 ] && [ "${BOURDON_UNDECIDED:-}" = pass ] && ! grep -q 'Nothing could be compared' "$comment"; then
+    status=0
+fi
 exit "$status"

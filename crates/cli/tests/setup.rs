@@ -1,15 +1,21 @@
-//! `make setup`, which `make test` runs: without root and without packages it says what is missing and goes on.
+//! The scripts beside the program: `make setup`, and what a CI job runs, each with fakes of what it calls.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
+
+/// A program of that name which does this.
+fn fake(folder: &Path, name: &str, script: &str) {
+    let path = folder.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+}
 
 #[test]
 fn without_root_and_packages_it_says_what_is_missing_and_ends_well() {
     let tools = tempfile::tempdir().unwrap();
-    let id = tools.path().join("id");
-    std::fs::write(&id, "#!/bin/sh\necho 1000\n").unwrap();
-    std::fs::set_permissions(&id, PermissionsExt::from_mode(0o755)).unwrap();
+    fake(tools.path(), "id", "echo 1000");
     for tool in ["sh", "dirname"] {
         let found = ["/bin", "/usr/bin"].map(|folder| std::path::Path::new(folder).join(tool));
         symlink(found.iter().find(|path| path.exists()).unwrap(), tools.path().join(tool)).unwrap();
@@ -27,4 +33,27 @@ fn without_root_and_packages_it_says_what_is_missing_and_ends_well() {
         assert!(said.contains(words), "no `{words}` in {said}");
     }
     assert!(!said.contains("installing"), "{said}");
+}
+
+#[test]
+fn an_undecided_gate_passes_the_job_only_where_it_may_and_only_where_something_was_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    fake(folder.path(), "bourdon", "echo \"$SAYS\"; exit \"$STATUS\"");
+    let job = |status: &str, says: &str, undecided: &str| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/compare.sh");
+        let mut job = Command::new("sh");
+        job.arg(script).current_dir(folder.path()).env("BOURDON", folder.path().join("bourdon"));
+        job.env("BOURDON_RUN", "./server").env("STATUS", status).env("SAYS", says).env_remove("GITHUB_STEP_SUMMARY");
+        let ended = job.env("BOURDON_UNDECIDED", undecided).output().unwrap();
+        assert_eq!(String::from_utf8(ended.stdout).unwrap().trim(), says, "the log has the answer");
+        ended.status.code()
+    };
+    for (status, as_it_is, passing) in
+        [("0", 0, 0), ("1", 1, 1), ("2", 2, 2), ("3", 3, 0), ("4", 4, 4), ("130", 130, 130)]
+    {
+        let ended = ["", "fail", "pass"].map(|undecided| job(status, "the gate is undecided", undecided));
+        assert_eq!(ended, [as_it_is, as_it_is, passing].map(Some), "{status}");
+    }
+    let nothing = "**Nothing could be compared: no launch of the old one counts; the gate is undecided.**";
+    assert_eq!(job("3", nothing, "pass"), Some(3));
 }
