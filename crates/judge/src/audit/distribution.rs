@@ -18,7 +18,7 @@ pub(super) fn order(latency: &PublishedLatency) -> Attempt {
         pairs.extend(figures.last().filter(|_| latency.max.is_some()).map(|max| (mean, max)));
     }
     if pairs.is_empty() {
-        return Err("not given: two of minimum, mean, quantiles, maximum".to_owned());
+        return Err(unordered(&figures, mean.is_some()));
     }
     let breach = pairs.iter().find(|(lower, upper)| lower.1.low > upper.1.high * (1.0 + AUDIT_SLACK));
     let shown = |figure: &(String, Printed)| format!("{} {}", figure.0, micros(figure.1.printed));
@@ -29,6 +29,18 @@ pub(super) fn order(latency: &PublishedLatency) -> Attempt {
             Tried::holding(format!("{} are in order", names.join(", ")))
         }
     })
+}
+
+/// What is missing where nothing that is given must be above or below anything else.
+fn unordered(figures: &[(String, Printed)], has_mean: bool) -> String {
+    match (figures, has_mean) {
+        ([(only, _), ..], true) => {
+            format!("not given: a minimum, a maximum or a second quantile (a mean may lie above or below a {only})")
+        }
+        ([(only, _), ..], false) => format!("not given: a figure to hold the {only} against"),
+        ([], true) => "not given: a minimum or a maximum to hold the mean against".to_owned(),
+        ([], false) => "not given: two of minimum, mean, quantiles, maximum".to_owned(),
+    }
 }
 
 /// A handler that waits S before each reply lets none come sooner, timers that fire early aside. Where requests failed,

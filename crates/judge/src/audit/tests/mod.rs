@@ -1,4 +1,4 @@
-use model::{Audit, AuditCheck, AuditModel, AuditOutcome, AuditSource, Printed, Published};
+use model::{Audit, AuditCheck, AuditModel, AuditOutcome, AuditSource, Printed, Published, PublishedLatency};
 
 use super::audit;
 
@@ -272,6 +272,27 @@ fn many_equal_rates_are_a_shared_limit() {
     let remarks = audit(tied).remarks;
     assert_eq!(remarks[0].code.id(), "ties");
     assert!(remarks[0].text.starts_with("6 of 46 rates lie within 2 %"), "{}", remarks[0].text);
+}
+
+#[test]
+fn what_is_missing_for_an_order_is_named_by_what_is_there() {
+    let bare = |mean: Option<Printed>, quantiles: &[f64]| {
+        let quantiles = quantiles.iter().map(|q| (*q, Printed::exact(2_000.0))).collect();
+        let latency_us = PublishedLatency { mean, quantiles, ..PublishedLatency::default() };
+        let audit = of(Published { latency_us, ..sound() });
+        let (outcome, text) = ended(&audit, AuditCheck::Order);
+        assert_eq!(outcome, AuditOutcome::NotMade);
+        text.to_owned()
+    };
+    let mean = Some(Printed::exact(1_000.0));
+    for (mean, quantiles, said) in [
+        (None, &[][..], "not given: two of minimum, mean, quantiles, maximum"),
+        (mean, &[], "not given: a minimum or a maximum to hold the mean against"),
+        (None, &[0.99], "not given: a figure to hold the p99 against"),
+        (mean, &[0.99], "not given: a minimum, a maximum or a second quantile (a mean may lie above or below a p99)"),
+    ] {
+        assert_eq!(bare(mean, quantiles), said);
+    }
 }
 
 #[test]
