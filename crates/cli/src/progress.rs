@@ -61,6 +61,8 @@ pub(crate) struct RunProgress {
     block_trials: u64,
     /// Trials of the block whose target did not come up.
     block_not_up: u64,
+    /// The target that the block launched again, for the noise.
+    block_again: Option<String>,
 }
 
 impl RunProgress {
@@ -69,7 +71,7 @@ impl RunProgress {
         if let Ok(style) = ProgressStyle::with_template("{elapsed} [{pos}/{len}] {bar:20} {wide_msg} eta {eta}") {
             bar.set_style(style);
         }
-        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0, block_not_up: 0 }
+        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0, block_not_up: 0, block_again: None }
     }
 
     /// Takes one event.
@@ -115,6 +117,9 @@ impl RunProgress {
     fn end_trial(&mut self, record: &TrialRecord) {
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;
+        if record.twin {
+            self.block_again = Some(record.levels.target().to_owned());
+        }
         self.bar.inc(1);
         if let Some(failure) = &record.failure {
             self.say(&format!("{} ({}): {}", record.id, record.levels, failure.text));
@@ -141,7 +146,9 @@ impl RunProgress {
         let (trials, not_up) = (std::mem::take(&mut self.block_trials), std::mem::take(&mut self.block_not_up));
         if trials + not_up > 0 && self.block > 0 && self.bar.is_hidden() {
             let not_up = if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not come up") };
-            say(format!("block {}: {}{not_up}", self.block, counted(trials, "trial", "trials")));
+            let again = self.block_again.take();
+            let again = again.map_or(String::new(), |target| format!(", one of them {target} again for the noise"));
+            say(format!("block {}: {}{again}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
     }
 

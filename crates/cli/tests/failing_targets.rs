@@ -97,6 +97,28 @@ fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_exp
     lab.record().all_measured("specimen:clean", 2);
 }
 
+/// Ends with the first request that is not the question whether it is ready, while that still waits for its reply.
+const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $1 specimen never-answers & \
+                     read line < log; echo out of memory >&2; exit 7";
+
+#[test]
+fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_says_it_first() {
+    let lab = Lab::new().file("dying.sh", DYING);
+    let sides = ["--run", "$BOURDON specimen clean", "--run", "sh dying.sh $BOURDON", "--ready", "/ping"];
+    let load = ["--path", "/rest/hello", "-d", "300ms", "--warm-up", "50ms", "-c", "4", "--blocks", "6"];
+    let run = lab.bourdon(&[&["compare"], &sides[..], &load].concat()).exits(1);
+    run.clone().says(&["done: new died in every launch, and further blocks would show the same; correct the server"]);
+    let said = "The server died: new in each of its 2 launches (it exited with status 7 under load). It printed last:";
+    let shown = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (first, rest) = shown.split_once("Nothing could be compared: no launch of ").unwrap();
+    assert!(first.contains(said) && first.contains("out of memory") && !rest.contains("memory"), "{}", run.stdout);
+    run.shows(&[
+        "block 1, new: died: it exited with status 7 under load",
+        "block 1, new, launched again for the noise: died: it exited with status 7 under load",
+    ]);
+    assert!(lab.record().launches().iter().all(|trial| trial["block"] == 1));
+}
+
 #[test]
 fn a_target_that_cannot_be_built_is_said_and_the_others_go_on() {
     let build = "run = '$BOURDON specimen clean'\nbuild = \"sh -c 'echo no such header >&2; exit 3'\"";

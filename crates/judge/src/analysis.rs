@@ -92,6 +92,7 @@ pub(crate) fn void_trials(records: &Records) -> Vec<VoidTrial> {
             id: launch.record.id.clone(),
             block: launch.record.block,
             arm: None,
+            twin: launch.record.twin,
             levels: launch.record.levels.clone(),
             reason: launch.judgement.void.clone()?,
         })

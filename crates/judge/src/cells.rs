@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Failing, Invariant, InvariantCheck,
-    LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
-    Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration, sum,
+    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Failing, Invariant,
+    InvariantCheck, LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric,
+    NS_PER_S, Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
+    sum,
 };
 
 use crate::asked::Asked;
@@ -59,6 +60,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         handshakes: handshakes(records, index),
         errors: failing.failed_share,
         failing,
+        died: died(records, index),
         first_wrong: records.everywhere(index).find_map(|launch| measurement(launch)?.first_wrong.clone()),
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
@@ -301,9 +303,19 @@ pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let allowed = records.plan.allow_failures;
     let everywhere = records.everywhere(index).filter_map(measurement);
     let content = sum(everywhere.map(wrong_replies));
-    let died = records.everywhere(index).filter(|launch| launch.died()).count() as u64;
+    let died = records.everywhere(index).filter(|launch| launch.record.died().is_some()).count() as u64;
     let pooled = failing::failing(used.filter_map(measurement), allowed);
     Failing { wrong_content: content, died, bad: pooled.bad || content > 0 || died > 0, ..pooled }
+}
+
+/// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.
+fn died(records: &Records, index: usize) -> Option<Died> {
+    let first = records.everywhere(index).find_map(|launch| launch.record.died())?;
+    Some(Died {
+        of: records.everywhere(index).filter(|launch| launch.record.is_up()).count() as u32,
+        text: first.text.clone(),
+        printed: first.output.clone(),
+    })
 }
 
 /// Every breach with the launch it happened in, and one line for each invariant that held in all.

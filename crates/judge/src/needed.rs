@@ -6,19 +6,25 @@ use crate::statistics::{Interval, critical};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, NO_DISTANCE};
 
 /// About how many blocks bring the half width of an interval with some confidence down to a distance, if what scatters
-/// goes on as it did: half width = t · s ÷ √n, and t shrinks with n, too. `known` is a 95 % interval over so many blocks,
-/// on the scale on which it is symmetric. At least what a verdict needs; none where there is no distance.
-pub(crate) fn needs_blocks(blocks: usize, known: &Interval, distance: f64, confidence: f64) -> Option<u32> {
+/// goes on as it did: half width = t · s ÷ √n, and t shrinks with n, too. `known` is a 95 % interval over the blocks that
+/// `counted` of those that were `begun`, on the scale on which it is symmetric: those that did not count are asked for once
+/// more. At least what a verdict needs; none where there is no distance.
+pub(crate) fn needs_blocks(
+    (counted, begun): (usize, usize),
+    known: &Interval,
+    distance: f64,
+    confidence: f64,
+) -> Option<u32> {
     let half_width = known.half_width();
     if distance <= NO_DISTANCE * half_width || !distance.is_finite() || !half_width.is_finite() {
         return None;
     }
-    let scatter = half_width * (blocks as f64).sqrt() / critical(blocks, CONFIDENCE)?;
+    let scatter = half_width * (counted as f64).sqrt() / critical(counted, CONFIDENCE)?;
     let is_open = |blocks: u32| {
         let times = critical(blocks as usize, confidence).unwrap_or(f64::INFINITY);
         times * scatter / f64::from(blocks).sqrt() > distance
     };
-    let (mut least, mut most) = ((blocks + 1).max(BLOCKS_FOR_A_VERDICT) as u32, MOST_NEEDED_BLOCKS);
+    let (mut least, mut most) = ((counted + 1).max(BLOCKS_FOR_A_VERDICT) as u32, MOST_NEEDED_BLOCKS);
     while least < most {
         let middle = least.midpoint(most);
         if is_open(middle) {
@@ -27,7 +33,7 @@ pub(crate) fn needs_blocks(blocks: usize, known: &Interval, distance: f64, confi
             most = middle;
         }
     }
-    Some(most)
+    Some((most + begun.saturating_sub(counted) as u32).min(MOST_NEEDED_BLOCKS))
 }
 
 #[cfg(test)]
@@ -39,13 +45,15 @@ mod tests {
     #[test]
     fn the_number_is_that_of_a_sample_size_calculation() {
         let interval = Interval { estimate: 1.0, low: 0.9, high: 1.1 };
-        let needed = |distance, confidence| needs_blocks(6, &interval, distance, confidence);
+        let needed = |distance, confidence| needs_blocks((6, 6), &interval, distance, confidence);
         assert_eq!(needed(0.04, 0.95), Some(25));
         assert_eq!(needed(0.04, 0.9975), Some(57));
         assert_eq!(needed(0.0, 0.95), None);
         assert_eq!(needed(0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needed(f64::INFINITY, 0.95), None);
-        assert_eq!(needs_blocks(3, &interval, 1.0, 0.95), Some(6), "six for any verdict");
-        assert_eq!(needs_blocks(2_000, &interval, 0.05, 0.95), Some(MOST_NEEDED_BLOCKS));
+        assert_eq!(needs_blocks((3, 3), &interval, 1.0, 0.95), Some(6), "six for any verdict");
+        assert_eq!(needs_blocks((6, 9), &interval, 0.04, 0.95), Some(28), "three did not count");
+        assert_eq!(needs_blocks((6, 9), &interval, 0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
+        assert_eq!(needs_blocks((2_000, 2_000), &interval, 0.05, 0.95), Some(MOST_NEEDED_BLOCKS));
     }
 }

@@ -104,7 +104,7 @@ impl Pair<'_> {
                 Withheld::Zero => records.has_zero(cell, metric),
                 Withheld::LittleCpu => records.is_short_of_cpu(cell),
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
-                Withheld::Disturbed => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
+                Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
                 _ => {
                     let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);
                     doubt.is_some_and(|doubt| guard::is_open(records, cell, metric, doubt))
@@ -218,30 +218,35 @@ impl Pair<'_> {
         Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
     }
 
-    /// Whether what a predicate finds of the figures is also found without what disturbed the machine: without the
-    /// launches that it disturbed, or with these as good as they could have been; and that as far as doubts leave open.
-    pub(crate) fn withstands_noise(
+    /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found without the
+    /// launches that it disturbed, nor with these as good as they could have been, where that has a bound; and that as far as
+    /// doubts leave open.
+    pub(crate) fn noise(
         &self,
         metric: Metric,
         verdict: ComparisonVerdict,
         confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
-    ) -> bool {
+    ) -> Option<Withheld> {
         let worse = match verdict {
             ComparisonVerdict::Slower => Arm::New,
             ComparisonVerdict::Faster => Arm::Old,
-            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => return true,
+            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => return None,
         };
         let is_disturbed = |arm| {
             let (records, cell) = self.side(arm);
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
         };
         if !metric.is_timed() || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
-            return true;
+            return None;
         }
         let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
-        by(Launches::Undisturbed) || (bounded && by(Launches::InFavourOf(worse)))
+        match bounded {
+            _ if by(Launches::Undisturbed) => None,
+            true => (!by(Launches::InFavourOf(worse))).then_some(Withheld::Disturbed),
+            false => Some(Withheld::Unbounded),
+        }
     }
 
     /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the

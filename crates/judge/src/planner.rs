@@ -7,7 +7,7 @@ use crate::failing::wrong_replies;
 use crate::figures::{counted, percent};
 use crate::records::{Launch, Records, pairs, places};
 use crate::statistics::{logarithms, t_interval};
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, DEATHS};
 use crate::trial::{TrialJudgement, check_trial};
 
 /// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
@@ -113,7 +113,7 @@ impl BlockPlanner {
 
     /// What is to be known, in words.
     fn known(&self) -> String {
-        let metrics: Vec<String> = self.plan.precise.iter().map(|metric| metric.id().replace('_', " ")).collect();
+        let metrics: Vec<&str> = self.plan.precise.iter().map(|metric| metric.words()).collect();
         format!("{} {}", metrics.join(" and "), if metrics.len() == 1 { "is" } else { "are" })
     }
 
@@ -123,27 +123,26 @@ impl BlockPlanner {
         widths?.into_iter().reduce(f64::max)
     }
 
-    /// Why further blocks would show nothing: no launch so far has had one right reply, and each that was measured had wrong
-    /// content, which makes it void. Of a comparison one such side is enough.
+    /// Why further blocks would show nothing: of some targets no launch that came up counts, by the server's own doing, and
+    /// there is no other one to measure. Of a comparison one such side is enough.
     fn in_vain(&self, records: &Records) -> Option<String> {
-        let mut targets: BTreeMap<&str, Vec<Option<&Measurement>>> = BTreeMap::new();
+        let mut targets: BTreeMap<&str, Vec<InVain>> = BTreeMap::new();
         for launch in records.all() {
-            targets.entry(launch.record.levels.target()).or_default().push(launch.record.measurement.as_ref());
+            targets.entry(launch.record.levels.target()).or_default().extend(InVain::of(launch.record));
         }
-        let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
-        let all_wrong = |launches: &[Option<&Measurement>]| {
-            launches.iter().flatten().all(|measured| is_wrong(measured)) && launches.iter().flatten().next().is_some()
+        let those = |which: InVain| {
+            let names: Vec<&str> =
+                targets.iter().filter(|(_, of)| InVain::all(of) == Some(which)).map(|(target, _)| *target).collect();
+            (!names.is_empty()).then(|| names.join(", "))
         };
-        let never_up = |launches: &[Option<&Measurement>]| launches.iter().flatten().next().is_none();
-        let wrong: Vec<&str> =
-            targets.iter().filter(|(_, launches)| all_wrong(launches)).map(|(target, _)| *target).collect();
-        let hopeless = targets.values().all(|launches| all_wrong(launches) || never_up(launches));
-        let is_over = !wrong.is_empty() && (hopeless || self.plan.comparison.is_some());
-        is_over.then(|| {
+        let wrong = those(InVain::Wrong).map(|names| format!("not one reply of {names} was right"));
+        let died = those(InVain::Died).map(|names| format!("{names} died in every launch"));
+        let others = targets.values().any(|launches| InVain::all(launches) == Some(InVain::No));
+        let why: Vec<String> = wrong.into_iter().chain(died).collect();
+        (!why.is_empty() && (!others || self.plan.comparison.is_some())).then(|| {
             format!(
-                "not one reply of {} was right, and further blocks would show the same; correct the server, or what is \
-                 expected of it, and begin anew",
-                wrong.join(", ")
+                "{}, and further blocks would show the same; correct the server, or what is expected of it, and begin anew",
+                why.join("; ")
             )
         })
     }
@@ -199,6 +198,41 @@ impl Planner for BlockPlanner {
 
     fn expected_trials(&self) -> usize {
         (self.plan.cells.len() + usize::from(self.plan.twin.is_some())) * self.least() as usize
+    }
+}
+
+/// What a launch that came up gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InVain {
+    /// Something.
+    No,
+    /// Replies, not one of them right, which makes it void.
+    Wrong,
+    /// Nothing that counts: the server ended under load.
+    Died,
+}
+
+impl InVain {
+    /// None of a launch that nobody could measure.
+    fn of(trial: &TrialRecord) -> Option<Self> {
+        let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
+        match &trial.measurement {
+            Some(measured) if is_wrong(measured) => Some(InVain::Wrong),
+            _ if trial.died().is_some() => Some(InVain::Died),
+            measured => measured.as_ref().map(|_| InVain::No),
+        }
+    }
+
+    /// What all launches so far of a target gave, which all others would, too; [`InVain::No`] where that is not known. None
+    /// where nobody could measure one. Thousands of replies show it in one launch; one death may be an accident.
+    fn all(launches: &[InVain]) -> Option<Self> {
+        let number = |of: InVain| launches.iter().filter(|launch| **launch == of).count();
+        Some(match (number(InVain::No), number(InVain::Wrong), number(InVain::Died)) {
+            (0, 0, 0) => return None,
+            (0, 1.., _) => InVain::Wrong,
+            (0, 0, DEATHS..) => InVain::Died,
+            _ => InVain::No,
+        })
     }
 }
 

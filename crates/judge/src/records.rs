@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord, TrialStage};
+use model::{Accounting, Cell, CellPlan, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord};
 
 use crate::statistics::Interval;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
@@ -31,11 +31,6 @@ impl<'a> Launch<'a> {
     fn used_too_little_cpu(&self) -> bool {
         let seen = self.record.observation.as_ref();
         self.judgement.is_valid() && seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S)
-    }
-
-    /// Whether the server's process ended under load.
-    pub(crate) fn died(&self) -> bool {
-        self.record.failure.as_ref().is_some_and(|failure| failure.stage == TrialStage::Died)
     }
 
     /// Whether it has the mark.
@@ -240,7 +235,7 @@ impl<'a> Records<'a> {
         let find = || Together {
             gain: cells::gain(self, cell),
             gain_of_cpu: cells::gain_of_cpu(self, cell),
-            fail: cells::failing(self, cell).bad,
+            fail: cells::failing(self, cell).is_of_figures(),
         };
         *self.together[cell].get_or_init(find)
     }

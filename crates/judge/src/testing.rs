@@ -392,6 +392,12 @@ pub(crate) fn fail_at_launch(trial: &mut TrialRecord) {
     trial.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new(), waited_ms: None });
 }
 
+/// Makes a trial one whose server ended under load.
+pub(crate) fn die(trial: &mut TrialRecord) {
+    let (text, output) = ("it exited with status 3 under load".to_owned(), "out of memory".to_owned());
+    trial.failure = Some(TrialFailure { stage: TrialStage::Died, text, output, waited_ms: None });
+}
+
 /// Makes some replies of a trial wrong.
 pub(crate) fn wrong_replies(trial: &mut TrialRecord, wrong: u64) {
     let measured = trial.measurement.as_mut().expect("it was measured");

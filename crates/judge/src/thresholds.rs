@@ -190,6 +190,9 @@ pub const HUNG: f64 = 3.0;
 /// by chance; one that serves so seldom and stops shows in the share of failures.
 pub const SILENCE_REPLIES: f64 = 10.0;
 
+/// Launches, all of whose servers ended under load, after which no other is made. A choice: one may be an accident.
+pub const DEATHS: usize = 2;
+
 /// Handler delay from which findings are looked for: below, the server's own time hides the waiting.
 pub const FINDING_DELAY_S: f64 = 0.005;
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Arm, Cell, Course, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
-    ProfiledBy, ProfiledFunction, Reason, RelativeRate, Withheld, WrongReply,
+    AbsentTarget, Cell, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
+    ProfiledBy, ProfiledFunction, RelativeRate, VoidTrial, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -147,23 +147,6 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// A trial whose figures are not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VoidTrial {
-    /// Its name in the run folder.
-    pub id: String,
-    /// Of which of two runs that are compared it is; none of one alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arm: Option<Arm>,
-    /// Its block.
-    pub block: u32,
-    /// Its levels.
-    #[serde(rename = "where")]
-    pub levels: Cell,
-    /// Which invariant broke, or where it failed.
-    pub reason: Reason,
-}
-
 /// The figures of one cell over its launches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellAnalysis {
@@ -221,6 +204,9 @@ pub struct CellAnalysis {
     /// That share against what is allowed, and whether content was wrong in any launch.
     #[serde(default)]
     pub failing: Failing,
+    /// How servers ended under load; null where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died: Option<Died>,
     /// The first wrong reply of the first launch that had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_wrong: Option<WrongReply>,

@@ -87,6 +87,10 @@ pub struct CompareRow {
     /// What the figures alone say where that is held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<ComparisonVerdict>,
+    /// What the quiet blocks alone show, where it is held back because the machine was busy and they are enough for an
+    /// interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Quiet>,
     /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
     /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,8 +113,10 @@ pub enum Withheld {
     Censored,
     /// More requests failed than may: the figures are of failures, too.
     Failing,
-    /// It rests on launches during which the machine was disturbed.
+    /// It rests on launches during which the machine was disturbed, by enough to have made it.
     Disturbed,
+    /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.
+    Unbounded,
     /// The latency holds much of the generator's own.
     Lateness,
     /// A server had less load before the window than it says it needs to be warm.
@@ -121,6 +127,22 @@ pub enum Withheld {
     Zero,
     /// One of them used too little CPU in a window for a figure.
     LittleCpu,
+}
+
+impl Withheld {
+    /// Whether it is because the machine was busy.
+    pub fn is_noise(self) -> bool {
+        matches!(self, Withheld::Disturbed | Withheld::Unbounded)
+    }
+}
+
+/// What the launches show during which nothing else kept the machine busy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quiet {
+    /// Blocks in which neither was disturbed; of two runs, launches of the one that has fewer.
+    pub blocks: u32,
+    /// new ÷ old over these.
+    pub ratio: Measured,
 }
 
 /// Which of the two servers.

@@ -45,7 +45,7 @@ pub use analysis::*;
 pub use audit::*;
 pub use calibration::*;
 pub use clock::Clock;
-pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, Withheld};
+pub use compare::{Arm, COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, Quiet, Withheld};
 pub use compare_plan::{ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use environment::{ENVIRONMENT_SCHEMA, Environment};

@@ -81,6 +81,39 @@ impl Metric {
         Metric::ALL.iter().copied().find(|metric| metric.id() == id)
     }
 
+    /// As people say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::Mean => "mean latency",
+            Metric::P50 => "latency p50",
+            Metric::P90 => "latency p90",
+            Metric::P99 => "latency p99",
+            Metric::P999 => "latency p99.9",
+            Metric::CpuPerRequest => "CPU per request",
+            Metric::SwitchesPerRequest => "context switches per request",
+            Metric::ElapsedPerRequest => "elapsed time per request",
+            Metric::PeakMemory => "peak memory",
+            Metric::MemoryAtRest => "memory at rest",
+            Metric::MemoryAfter => "memory after the load",
+            Metric::PssAtRest => "proportional memory at rest",
+            Metric::PssAfter => "proportional memory after the load",
+            Metric::PeakHeap => "peak heap",
+            Metric::Threads => "threads",
+            Metric::Processes => "processes",
+            Metric::Established => "established connections",
+            Metric::AcceptQueue => "accept queue",
+            Metric::ListenOverflows => "listen overflows",
+            Metric::Units => "units of execution",
+            Metric::NeverServed => "connections never served",
+            Metric::GcCount => "garbage collections",
+            Metric::GcPause => "pauses of garbage collection",
+            Metric::ProfileShare => "share of the profile",
+            Metric::Errors => "errors",
+            Metric::TimeToReady => "time to ready",
+        }
+    }
+
     /// Unit of its values.
     pub fn unit(self) -> &'static str {
         match self {

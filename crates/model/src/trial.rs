@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cell, Measurement, Observation};
+use crate::{Arm, Cell, Measurement, Observation, Reason};
 
 /// Schema number of a line of `trials.jsonl`.
 pub const TRIAL_SCHEMA: &str = "bourdon.trial/2";
@@ -66,6 +66,11 @@ impl TrialRecord {
         let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
         self.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage))
     }
+
+    /// How its target ended under load, where it did.
+    pub fn died(&self) -> Option<&TrialFailure> {
+        self.failure.as_ref().filter(|failure| failure.stage == TrialStage::Died)
+    }
 }
 
 kinds! {
@@ -99,4 +104,35 @@ pub struct TrialFailure {
     /// For how long its target was waited for, in milliseconds; only of one that did not come up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<u64>,
+}
+
+/// A trial whose figures are not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoidTrial {
+    /// Its name in the run folder.
+    pub id: String,
+    /// Of which of two runs that are compared it is; none of one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<Arm>,
+    /// Its block.
+    pub block: u32,
+    /// Whether it is the second launch of its cell in the block, by which the session's noise is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+    /// Its levels.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// Which invariant broke, or where it failed.
+    pub reason: Reason,
+}
+
+/// How servers of a cell ended under load; how many did is in `Failing`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Died {
+    /// How many of its launches came up.
+    pub of: u32,
+    /// How the first of them ended.
+    pub text: String,
+    /// The last lines that it printed.
+    pub printed: String,
 }

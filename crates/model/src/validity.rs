@@ -59,6 +59,16 @@ pub struct Failing {
     pub bad: bool,
 }
 
+impl Failing {
+    /// Whether it is bad for what the figures hold: a launch whose server died is in none of them.
+    pub fn is_of_figures(&self) -> bool {
+        self.failed_share > self.allowed_share
+            || self.wrong_content > 0
+            || self.stopped_at_s.is_some()
+            || self.unserved > 0
+    }
+}
+
 kinds! {
     /// An arithmetic truth that a result must satisfy; a breach makes the trial void.
     Invariant {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict};
 
-use crate::format::{number, plus_minus};
+use crate::format::{is_narrow, number, plus_minus};
 use crate::page::Tint;
 use crate::rows::{Group, Row};
-use crate::words::{self, latency};
+use crate::words::{self, latency, listed};
 
 /// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
 pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint, String)> {
@@ -25,12 +25,12 @@ pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint,
     if analysis.claims.is_empty() {
         return standing(groups).map(|text| (Tint::Bold, text));
     }
-    Some(verdict(&analysis.claims, analysis.cells.iter().any(|cell| cell.failing.bad)))
+    Some(verdict(&analysis.claims, analysis.margin, analysis.cells.iter().any(|cell| cell.failing.bad)))
 }
 
 /// `6 of 7 claims hold here, one is too close to call.`
-fn verdict(claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
-    let ends = Ends::of(claims);
+fn verdict(claims: &[ClaimAnalysis], margin: f64, is_bad: bool) -> (Tint, String) {
+    let ends = Ends::of(claims, margin);
     let others = ends.others();
     let others = others.join(", ");
     let text = match (ends.supported, claims.len()) {
@@ -56,20 +56,29 @@ struct Ends {
     contradicted: usize,
     not_refuted: usize,
     close: usize,
+    few: usize,
+    unsettled: usize,
     open: usize,
     not_testable: usize,
 }
 
 impl Ends {
-    fn of(claims: &[ClaimAnalysis]) -> Self {
+    fn of(claims: &[ClaimAnalysis], margin: f64) -> Self {
         let mut ends = Ends::default();
         for claim in claims {
             *match claim.verdict {
                 ClaimVerdict::Supported => &mut ends.supported,
                 ClaimVerdict::Contradicted if claim.not_refuted.is_some() => &mut ends.not_refuted,
                 ClaimVerdict::Contradicted => &mut ends.contradicted,
+                // Of few blocks nothing is close, and nothing far.
+                ClaimVerdict::Inconclusive if claim.blocks < LAUNCHES_FOR_A_VERDICT => &mut ends.few,
                 // More launches would settle it.
-                ClaimVerdict::Inconclusive if claim.needs_blocks.is_some() => &mut ends.close,
+                ClaimVerdict::Inconclusive if claim.needs_blocks.is_some() => {
+                    match is_narrow(&claim.measured, margin) {
+                        true => &mut ends.close,
+                        false => &mut ends.unsettled,
+                    }
+                }
                 ClaimVerdict::Inconclusive => &mut ends.open,
                 ClaimVerdict::NotTestable => &mut ends.not_testable,
             } += 1;
@@ -82,6 +91,8 @@ impl Ends {
         [
             (self.contradicted, ["is contradicted", "are contradicted"]),
             (self.close, ["is too close to call", "are too close to call"]),
+            (self.unsettled, ["is not settled", "are not settled"]),
+            (self.few, ["has too few blocks that count", "have too few blocks that count"]),
             (self.open, ["is inconclusive", "are inconclusive"]),
             (self.not_refuted, ["is not refuted by so few cores", "are not refuted by so few cores"]),
             (self.not_testable, ["cannot be tested here", "cannot be tested here"]),
@@ -134,17 +145,14 @@ fn leaders<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
     group.rows.iter().filter(|row| row.rank.trim_end_matches('=') == "1").collect()
 }
 
-fn names(rows: &[&Row<'_>]) -> String {
-    listed(&rows.iter().map(|row| row.cell.levels.target().to_owned()).collect::<Vec<_>>())
+/// Those without a rank that serve well and may stand anywhere, before the first one, too.
+fn open_places<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
+    let is_open = |row: &&Row| row.rank == "–" && row.cell.trials > 0 && !row.cell.failing.bad;
+    group.rows.iter().filter(is_open).collect()
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+fn names(rows: &[&Row<'_>]) -> String {
+    listed(&rows.iter().map(|row| row.cell.levels.target().to_owned()).collect::<Vec<_>>())
 }
 
 fn leaders_of_one(group: &Group<'_>) -> Option<String> {
@@ -153,12 +161,17 @@ fn leaders_of_one(group: &Group<'_>) -> Option<String> {
         Some(_) => ("answer soonest", "answers soonest"),
         None => ("serve the most", "serves the most"),
     };
-    Some(match leaders[..] {
+    let open = open_places(group);
+    let among = if open.is_empty() { "" } else { " of those that have a rank" };
+    let said = match leaders[..] {
         [] => return None,
-        [first] => format!("{} {serves}: {}.", names(&leaders), figure(first, group)),
-        _ if leaders.len() == group.rows.len() => format!("{} are too close to call.", names(&leaders)),
-        _ => format!("{} {serve}, and are too close to call among themselves.", names(&leaders)),
-    })
+        [first] => format!("{} {serves}{among}: {}", names(&leaders), figure(first, group)),
+        _ if leaders.len() + open.len() == group.rows.len() => format!("{} are too close to call", names(&leaders)),
+        _ => format!("{} {serve}{among}, and are too close to call among themselves", names(&leaders)),
+    };
+    let stand = if open.len() == 1 { "stands" } else { "stand" };
+    let open = if open.is_empty() { String::new() } else { format!("; where {} {stand} is open", names(&open)) };
+    Some(format!("{said}{open}."))
 }
 
 /// What the first of a table is ranked by.
@@ -182,7 +195,11 @@ fn leaders_of_several(groups: &[&Group<'_>]) -> Option<String> {
     let ((name, times), others) = first.split_first()?;
     let others: String = others.iter().map(|(name, times)| format!(", {name} under {times}")).collect();
     let ties = if all.iter().any(|leaders| leaders.len() > 1) { "; ties count for each" } else { "" };
-    Some(format!("{name} is first under {times} of {} sets of conditions{others}{ties}.", groups.len()))
+    let open = match groups.iter().filter(|group| !open_places(group).is_empty()).count() {
+        0 => String::new(),
+        open => format!("; under {open} of them a place is open"),
+    };
+    Some(format!("{name} is first under {times} of {} sets of conditions{others}{ties}{open}.", groups.len()))
 }
 
 /// Fewest launches of each server that a verdict rests on (METHOD, section 4).

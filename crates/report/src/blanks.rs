@@ -1,7 +1,8 @@
 //! Why a table has no figure where it has none, and what its memory counts.
 
-use model::{CellAnalysis, MemoryCount, Population};
+use model::{CellAnalysis, Mark, MemoryCount, Population};
 
+use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::rows::{Group, Row};
 
 /// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
@@ -11,7 +12,8 @@ pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let all: Vec<&Row> = group.rows.iter().collect();
     let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
     let has_ranks = group.rows.iter().any(|row| row.rank.trim_end_matches('=').parse::<u32>().is_ok());
-    let unranked: Vec<&Row> = group.rows.iter().filter(|row| has_ranks && row.rank == "–" && !row.disturbed).collect();
+    let unranked: Vec<&Row> =
+        group.rows.iter().filter(|row| has_ranks && row.rank == "–" && row.disturbed.is_none()).collect();
     blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
 }
 
@@ -73,14 +75,24 @@ fn no_memory(cell: &CellAnalysis) -> Option<&'static str> {
 
 /// Why a target has no rank where others have one.
 fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
+    let is = |marks: &[Mark]| cell.marks.iter().any(|note| marks.contains(&note.mark));
+    let is_open = cell.latency_us.population == Population::Response;
     Some(if cell.failing.bad {
-        "its answers are bad"
+        "it failed, as is said above"
+    } else if cell.trials < LAUNCHES_FOR_A_VERDICT {
+        "fewer than six launches count"
     } else if cell.at_least {
         "only a lower bound is known"
-    } else if cell.latency_us.population == Population::Response && cell.latency_us.p99.estimate.is_none() {
+    } else if is_open && cell.latency_us.p99.estimate.is_none() {
         "it has no p99"
+    } else if is_open && cell.latency_us.censored {
+        "its p99 is only a lower bound"
+    } else if is(&[Mark::Cold, Mark::WarmUp]) {
+        "it was not warm yet"
+    } else if is(&[Mark::Thin]) {
+        "it completed so few requests that the edges of the window weigh"
     } else {
-        "fewer than six launches count"
+        "more is in doubt of its figure than the margin"
     })
 }
 

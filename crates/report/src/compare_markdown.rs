@@ -1,5 +1,6 @@
 use model::{CompareAnalysis, ComparisonVerdict};
 
+use crate::bad::Bad;
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::markdown::{bullets, code, escape, line};
@@ -7,6 +8,7 @@ use crate::markdown::{bullets, code, escape, line};
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     let mut parts = vec![format!("### {}", escape(&say::question(analysis)))];
+    parts.extend(say::bad(analysis).iter().map(Bad::markdown));
     parts.push(format!("**{}**", escape(&compare_answer::of_comparison(analysis).1)));
     let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {
         ComparisonVerdict::Slower | ComparisonVerdict::Faster => format!("**{}**", escape(&text)),
@@ -15,7 +17,9 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
     parts.push(bullets(say::summary(analysis).into_iter().map(said)));
     let gate = |gate: &model::GateResult| {
-        format!("**{}** {}", say::gate_verdict(gate.verdict), code(&say::gate(gate, analysis)))
+        let said = escape(&say::gate(gate, analysis));
+        let blank = if said.starts_with(':') { "" } else { " " };
+        format!("**{}** {}{blank}{said}", say::gate_verdict(gate.verdict), code(&gate.gate))
     };
     parts.push(bullets(analysis.gates.iter().map(gate)));
     for (title, lines) in say::groups(analysis) {

@@ -9,6 +9,7 @@ use crate::table;
 pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
     page.paragraph(0, Tint::Bold, &say::question(analysis));
+    say::bad(analysis).iter().for_each(|bad| bad.on(&mut page));
     let (said, text) = compare_answer::of_comparison(analysis);
     page.paragraph(0, said, &text);
     say::cautions(analysis).iter().for_each(|text| page.paragraph(0, Tint::Unsure, text));
@@ -63,6 +64,6 @@ fn gates(page: &mut Page, analysis: &CompareAnalysis) {
             GateVerdict::Broken => Tint::Bad,
             GateVerdict::Undecided => Tint::Unsure,
         };
-        page.entry(1, (tint, words(gate.verdict)), labels, &say::gate(gate, analysis));
+        page.entry(1, (tint, words(gate.verdict)), labels, &format!("{}{}", gate.gate, say::gate(gate, analysis)));
     }
 }

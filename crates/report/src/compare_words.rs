@@ -1,13 +1,16 @@
 //! Words about a comparison that the terminal and Markdown share.
 
+use std::collections::BTreeSet;
+
 use model::{
     Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
-    Mark, Measured, Metric, Withheld, alike,
+    Level, Mark, Measured, Metric, Withheld, alike, parse_gates,
 };
 
+use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, quantity};
+use crate::format::{counted, elapsed, is_narrow, quantity};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::withheld::{because, cure};
@@ -68,11 +71,15 @@ fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
     })
 }
 
+/// What makes the answer bad, of either server.
+pub(crate) fn bad(analysis: &CompareAnalysis) -> Vec<Bad> {
+    let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect();
+    bad::of_cells(&named)
+}
+
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
-    let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect();
-    let mut said = words::bad_cells(&named);
-    said.extend(analysis.same.as_deref().map(same_server));
+    let mut said: Vec<String> = analysis.same.as_deref().map(same_server).into_iter().collect();
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {
@@ -110,11 +117,16 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         if with_change { row_with_change(row, analysis) } else { row_named(row, "", analysis) }
     };
     let came_to = |verdict| analysis.rows.iter().filter(move |row| row.verdict == verdict && row.withheld.is_none());
-    let of = |verdict, with_change| came_to(verdict).map(|row| named(row, with_change)).collect::<Vec<String>>();
+    let of = |verdict| came_to(verdict).map(|row| named(row, true)).collect::<Vec<String>>();
+    let same = |of_shares: bool| {
+        let rows = came_to(Same).filter(|row| row.difference.is_some() == of_shares);
+        rows.map(|row| named(row, false)).collect::<Vec<String>>()
+    };
     // Of few blocks nothing is close, and nothing far.
     let too_few = blocks.too_few();
     let open = |settled: bool| {
-        let is_settled = |row: &CompareRow| too_few.is_none() && is_narrow(row, analysis.margin);
+        let change = |row: &CompareRow| is_narrow(row.difference.as_ref().unwrap_or(&row.ratio), analysis.margin);
+        let is_settled = |row: &CompareRow| too_few.is_none() && change(row);
         let rows: Vec<&CompareRow> = came_to(Inconclusive).filter(|row| is_settled(row) == settled).collect();
         let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
         let texts: Vec<String> =
@@ -137,9 +149,10 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     };
     let margin = (analysis.margin * 1e3).round() / 10.0;
     [
-        (Slower, of(Slower, true), "Worse".to_owned()),
-        (Faster, of(Faster, true), "Better".to_owned()),
-        (Same, of(Same, false), format!("The same within {margin} %")),
+        (Slower, of(Slower), "Worse".to_owned()),
+        (Faster, of(Faster), "Better".to_owned()),
+        (Same, same(false), format!("The same within {margin} %")),
+        (Same, same(true), "The same within 1 point".to_owned()),
         (Inconclusive, open(true), "Too close to call".to_owned()),
         (Inconclusive, open(false), too_few.clone().unwrap_or_else(|| "Not settled".to_owned())),
     ]
@@ -150,18 +163,13 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     .collect()
 }
 
-/// Whether the interval is no wider than the band of what counts as the same. A wider one does not say that the two are
-/// close, but that too little is known.
-fn is_narrow(row: &CompareRow, margin: f64) -> bool {
-    let bounds = |of: &Measured| of.low.zip(of.high);
-    match &row.difference {
-        Some(difference) => bounds(difference).is_some_and(|(low, high)| high - low <= 2.0 * SAME_POINTS),
-        None => bounds(&row.ratio).is_some_and(|(low, high)| high <= low * (1.0 + margin).powi(2)),
-    }
+/// ` [3 quiet blocks alone: +33 % (+20 to +41)]`: what is left of a figure without what the busy machine did to it.
+fn quiet(row: &CompareRow) -> String {
+    let Some(quiet) = &row.quiet else { return String::new() };
+    let Some((change, interval)) = change(&quiet.ratio, None) else { return String::new() };
+    let blocks = counted(quiet.blocks.into(), "quiet block", "quiet blocks");
+    format!(" [{blocks} alone: {}]", with_interval(&change, &interval))
 }
-
-/// Two shares are the same within one point.
-const SAME_POINTS: f64 = 0.01;
 
 /// The figures that are worse by what was measured while nothing of that is evidence, the one that moved most first.
 pub(crate) fn against(analysis: &CompareAnalysis) -> Vec<&CompareRow> {
@@ -186,12 +194,12 @@ pub(crate) fn reason(row: &CompareRow) -> (Withheld, &[Arm]) {
 pub(crate) fn row_with_change(row: &CompareRow, analysis: &CompareAnalysis) -> String {
     let change = change(&row.ratio, row.difference.as_ref());
     let change = change.map_or(String::new(), |(change, interval)| format!(" {}", with_interval(&change, &interval)));
-    row_named(row, &change, analysis)
+    row_named(row, &(change + &quiet(row)), analysis)
 }
 
 fn row_named(row: &CompareRow, change: &str, analysis: &CompareAnalysis) -> String {
     let place = if has_several_conditions(analysis) { with(&row.conditions) } else { String::new() };
-    format!("{}{change}{place}", name(row.metric))
+    format!("{}{change}{place}", row.metric.words())
 }
 
 /// ` of go-gin with 100 connections`: which target, where rows are of several, under which conditions.
@@ -208,16 +216,24 @@ fn place_title(place: &Cell) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// `old`, or `old (100 connections)`.
+/// `old`, `new (feature)`, `old (go-gin, 100 connections)`: the target is named where that says which.
 fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
     let arm = match of.arm {
         Arm::Old => "old",
         Arm::New => "new",
     };
     let names_targets = analysis.rows.iter().any(|row| !row.conditions.target().is_empty());
-    let levels = if names_targets { of.cell.levels.clone() } else { of.cell.levels.conditions() };
-    let at = if has_several_conditions(analysis) { place_title(&levels) } else { String::new() };
-    format!("{arm}{}", words::bracketed(&at))
+    let targets = |arm: Arm| {
+        let of_arm = analysis.cells.iter().filter(move |of| of.arm == arm);
+        of_arm.map(|of| of.cell.levels.target()).collect::<BTreeSet<&str>>()
+    };
+    let target = of.cell.levels.target();
+    let says_which = names_targets || (targets(Arm::Old) != targets(Arm::New) && target != arm);
+    let mut levels = if has_several_conditions(analysis) { of.cell.levels.conditions() } else { Cell::default() };
+    if says_which {
+        levels.0.insert("target".to_owned(), Level::Text(target.to_owned()));
+    }
+    format!("{arm}{}", words::bracketed(&place_title(&levels)))
 }
 
 /// What `run` would say of each cell: a line a mark, with the cells that have it.
@@ -258,45 +274,12 @@ fn line(row: &CompareRow) -> Line {
         |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, &measured.unit));
     let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
     Line {
-        metric: name(row.metric).to_owned(),
+        metric: row.metric.words().to_owned(),
         old: value(&row.old),
         new: value(&row.new),
         change,
         interval,
         verdict: verdict(row).to_owned(),
-    }
-}
-
-/// A metric as people say it.
-fn name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::Mean => "mean latency",
-        Metric::P50 => "latency p50",
-        Metric::P90 => "latency p90",
-        Metric::P99 => "latency p99",
-        Metric::P999 => "latency p99.9",
-        Metric::CpuPerRequest => "CPU per request",
-        Metric::SwitchesPerRequest => "context switches per request",
-        Metric::ElapsedPerRequest => "elapsed time per request",
-        Metric::PeakMemory => "peak memory",
-        Metric::MemoryAtRest => "memory at rest",
-        Metric::MemoryAfter => "memory after the load",
-        Metric::PssAtRest => "proportional memory at rest",
-        Metric::PssAfter => "proportional memory after the load",
-        Metric::PeakHeap => "peak heap",
-        Metric::Threads => "threads",
-        Metric::Processes => "processes",
-        Metric::Established => "established connections",
-        Metric::AcceptQueue => "accept queue",
-        Metric::ListenOverflows => "listen overflows",
-        Metric::Units => "units of execution",
-        Metric::NeverServed => "connections never served",
-        Metric::GcCount => "garbage collections",
-        Metric::GcPause => "pauses of garbage collection",
-        Metric::ProfileShare => "share of the profile",
-        Metric::Errors => "errors",
-        Metric::TimeToReady => "time to ready",
     }
 }
 
@@ -354,16 +337,28 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
     }
 }
 
-/// `cpu_per_request<+3%: +5.1 % (+4.4 to +5.8)`, and what would settle it.
+/// What became of `cpu_per_request<+3%`: ` with 100 connections: +5.1 % (+4.4 to +5.8)`, and what would settle it.
 pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> String {
     let place = with(&result.conditions);
     let seen = change(&result.ratio, result.difference.as_ref());
-    let seen = seen.map_or("not measured".to_owned(), |(change, interval)| with_interval(&change, &interval));
+    let seen =
+        seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
     let why = result
         .withheld
         .map_or(String::new(), |why| format!("; no evidence, because {}", because(why, &result.withheld_of)));
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
-    format!("{}{place}: {seen}{why}{}", result.gate, needed.unwrap_or_default())
+    format!("{place}: {seen}{why}{}", needed.unwrap_or_default())
+}
+
+/// `not measured`, and of a quantile how many requests it needs, where servers were measured.
+fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
+    let metric = parse_gates(&result.gate).ok().and_then(|gates| Some(gates.first()?.metric));
+    let needed =
+        metric.and_then(Metric::required_samples).filter(|_| analysis.cells.iter().any(|of| of.cell.trials > 0));
+    needed.map_or("not measured".to_owned(), |needed| {
+        let requests = counted(needed, "request", "requests");
+        format!("not measured, for it needs {requests} in each launch. What would settle it: a longer window (-d)")
+    })
 }
 
 /// What the session says of itself.
@@ -376,7 +371,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         .filter(|found| found.ratio.low.is_some())
         .filter_map(|found| {
             change(&found.ratio, None)
-                .map(|(change, interval)| format!("{} {}", name(found.metric), with_interval(&change, &interval)))
+                .map(|(change, interval)| format!("{} {}", found.metric.words(), with_interval(&change, &interval)))
         })
         .collect();
     if !itself.is_empty() {

@@ -6,6 +6,7 @@
 mod answer;
 mod audit_json;
 mod audit_text;
+mod bad;
 mod blanks;
 mod calibration_text;
 mod claim_words;

@@ -39,6 +39,14 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
+/// Lines shown letter by letter, in a fence that is longer than any in them.
+pub(crate) fn block(text: &str) -> String {
+    let text = plain::words(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
+}
+
 const BREAK: &str = "<!-- -->";
 
 /// Text shown letter by letter, in a fence that is longer than any in the text. Even there a rule would part the cells
@@ -80,5 +88,6 @@ mod tests {
         assert_eq!(code("a`b``c"), "``` a`b``c ```");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(code("p99(a) < 5"), "`p99(a) < 5`");
+        assert_eq!(block("a\u{1b}\n```\n"), "````text\na␛\n```\n````");
     }
 }

@@ -45,10 +45,6 @@ impl Blocks {
     /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
     pub(crate) fn needed(&self, blocks: u32) -> String {
         let [one, many] = self.words;
-        // Launches that are void make fewer of a figure than of the whole.
-        if blocks <= self.have {
-            return format!("needs more {many}: too few of these {} count for it", thousands(self.have.into()));
-        }
         if blocks >= MOST_NEEDED_BLOCKS {
             return format!("needs {} {many} or more", thousands(blocks.into()));
         }
@@ -74,7 +70,7 @@ fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
 pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
-    line(needed, analysis.blocks, analysis.preliminary, resume).filter(|_| launched)
+    line(needed, analysis.preliminary, resume).filter(|_| launched)
 }
 
 /// The same of a comparison that was launched, for its gates and its figures.
@@ -82,11 +78,11 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     let rows = analysis.rows.iter().filter_map(|row| row.needs_blocks);
     let needed = rows.chain(analysis.gates.iter().filter_map(|gate| gate.needs_blocks));
     let launched = analysis.cells.iter().any(|of| of.cell.trials > 0);
-    line(needed, analysis.blocks, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+    line(needed, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
 }
 
-fn line(needed: impl Iterator<Item = u32>, have: u32, preliminary: bool, resume: &str) -> Option<String> {
-    let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS && *blocks > have).collect();
+fn line(needed: impl Iterator<Item = u32>, preliminary: bool, resume: &str) -> Option<String> {
+    let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
     // What is said to need more is not sent for less.
     if needed.is_empty() && preliminary {
         needed.push(LAUNCHES_FOR_A_VERDICT);

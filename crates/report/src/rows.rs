@@ -1,6 +1,6 @@
 //! The cells of a run as rows that the terminal and Markdown lay out each in its way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLatency, Coldness, Launches, Mark, Measured, Metric, Population, Rank, RankGroup,
@@ -9,6 +9,7 @@ use model::{
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds, thousands};
+use crate::withheld::because;
 use crate::words::{bracketed, latency, mark_meaning, profile, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
@@ -31,8 +32,8 @@ pub(crate) struct Row<'a> {
     conditions: Cell,
     /// `1=`, `3`, `–` when not ranked, empty when the group has no ranks.
     pub(crate) rank: String,
-    /// Whether it has no rank because the machine was busy.
-    pub(crate) disturbed: bool,
+    /// Why it has no rank, where that is because the machine was busy.
+    pub(crate) disturbed: Option<Withheld>,
     /// `9,214`, `≥ 45,678`.
     pub(crate) throughput: String,
     /// `± 0.6 %`, or empty.
@@ -54,7 +55,8 @@ impl Group<'_> {
     /// Said where the ranks are not those of the throughput.
     pub(crate) fn rank_note(&self) -> Option<&'static str> {
         let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == Population::Response);
-        (is_open && self.is_ranked()).then_some("ranked by response p99, because the rate is fixed")
+        let has_rank = self.rows.iter().any(|row| row.rank.starts_with(|c: char| c.is_ascii_digit()));
+        (is_open && has_rank).then_some("ranked by response p99, because the rate is fixed")
     }
 
     pub(crate) fn is_ranked(&self) -> bool {
@@ -150,17 +152,16 @@ fn generator_figure(cell: &CellAnalysis) -> Option<String> {
 pub(crate) fn disturbed(groups: &[Group<'_>]) -> Option<String> {
     let of = |group: &Group<'_>| {
         let rows: Vec<&str> =
-            group.rows.iter().filter(|row| row.disturbed).map(|row| row.cell.levels.target()).collect();
+            group.rows.iter().filter(|row| row.disturbed.is_some()).map(|row| row.cell.levels.target()).collect();
         (!rows.is_empty()).then(|| format!("{}{}", rows.join(", "), bracketed(&group.title)))
     };
     let who: Vec<String> = groups.iter().filter_map(of).collect();
-    (!who.is_empty()).then(|| {
-        format!(
-            "No rank for {}: the machine was busy, which alone could have made the difference. \
-             What would settle it: fewer other programs on this machine.",
-            who.join("; ")
-        )
-    })
+    let why = groups.iter().flat_map(|group| &group.rows).find_map(|row| row.disturbed)?;
+    Some(format!(
+        "No rank for {}: {}. What would settle it: fewer other programs on this machine.",
+        who.join("; "),
+        because(why, &[])
+    ))
 }
 
 /// What a shared rank means, where there is one.
@@ -191,16 +192,16 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
 #[derive(Default)]
 struct Ranking<'a> {
     ranks: Ranks<'a>,
-    disturbed: BTreeSet<&'a str>,
+    disturbed: BTreeMap<&'a str, Withheld>,
 }
 
 impl Ranking<'_> {
     /// `1=`, `3`, `–`, and whether noise is why there is none.
-    fn of(&self, target: &str) -> (String, bool) {
+    fn of(&self, target: &str) -> (String, Option<Withheld>) {
         let known = self.ranks.get(target).and_then(|(_, rank)| Some((rank.rank?, rank.tied)));
         match known {
-            Some((rank, tied)) => (format!("{rank}{}", if tied { "=" } else { "" }), false),
-            None => ("–".to_owned(), self.disturbed.contains(target)),
+            Some((rank, tied)) => (format!("{rank}{}", if tied { "=" } else { "" }), None),
+            None => ("–".to_owned(), self.disturbed.get(target).copied()),
         }
     }
 }
@@ -210,9 +211,10 @@ fn rankings(analysis: &Analysis) -> BTreeMap<(Metric, &Cell), Ranking<'_>> {
     for group in &analysis.groups {
         rankings.entry((group.metric, &group.conditions)).or_default().ranks = ranks(group);
     }
-    for pair in analysis.comparisons.iter().filter(|pair| pair.withheld == Some(Withheld::Disturbed)) {
+    for pair in &analysis.comparisons {
+        let Some(why) = pair.withheld.filter(|why| why.is_noise()) else { continue };
         if let Some(ranking) = rankings.get_mut(&(pair.metric, &pair.conditions)).filter(|_| !analysis.preliminary) {
-            ranking.disturbed.extend([pair.a.as_str(), pair.b.as_str()]);
+            ranking.disturbed.extend([&pair.a, &pair.b].map(|target| (target.as_str(), why)));
         }
     }
     rankings
@@ -327,7 +329,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         name,
         conditions,
         rank: String::new(),
-        disturbed: false,
+        disturbed: None,
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
         of_ceiling: cell.of_ceiling.map(percent),

@@ -1,21 +1,22 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
+use crate::bad::Bad;
 use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, disturbed, groups, ties};
-use crate::{answer, claim_words, words};
+use crate::{answer, bad, claim_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
 pub fn run_markdown(analysis: &Analysis) -> String {
     let conditions = Conditions::of(analysis);
     let groups = groups(analysis, &conditions);
     let mut parts = vec![format!("## {}", escape(&analysis.question))];
+    parts.extend(bad::of_run(analysis, &conditions).iter().map(Bad::markdown));
     parts.extend(answer::of_run(analysis, &groups).map(|(_, text)| format!("**{}**", escape(&text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));
-    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
     claims(&mut parts, analysis);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));
     tables(&mut parts, &groups);

@@ -7,7 +7,7 @@ use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Row, disturbed, groups, legends, ties};
 use crate::table;
-use crate::{answer, claim_words, words};
+use crate::{answer, bad, claim_words, words};
 
 /// Widest bar; a wider one would say no more.
 const BAR_CELLS: usize = 20;
@@ -34,6 +34,7 @@ pub fn run_text(analysis: &Analysis, style: Style) -> String {
 
 fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
     page.paragraph(0, Tint::Bold, &analysis.question);
+    bad::of_run(analysis, conditions).iter().for_each(|bad| bad.on(page));
     if let Some((tint, text)) = answer::of_run(analysis, groups) {
         page.paragraph(0, tint, &text);
     }
@@ -42,9 +43,6 @@ fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
     }
     if let Some(text) = disturbed(groups) {
         page.paragraph(0, Tint::Unsure, &text);
-    }
-    for text in words::bad_cells_of(analysis, conditions) {
-        page.paragraph(0, Tint::Bad, &text);
     }
 }
 

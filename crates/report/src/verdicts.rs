@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimChance, ClaimVerdict, FewCores};
 
+use crate::bad::{self, Bad};
 use crate::conditions::Conditions;
 use crate::markdown::{bullets, code, escape, line};
 use crate::run_markdown::ClaimCells;
@@ -111,7 +112,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     parts.push(escape(&words::header(analysis).join(" · ")));
     parts.extend(words::windows(analysis).map(|text| escape(&text)));
     parts.extend(words::toolchains(&analysis.environment).map(|text| escape(&text)));
-    parts.extend(words::bad_cells_of(analysis, &conditions).iter().map(|text| format!("> **{}**", escape(text))));
+    parts.extend(bad::of_run(analysis, &conditions).iter().map(Bad::markdown));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));
     let mut lines = vec![
         line(&["verdict", "says", "where", "published", "measured", "asked"]),

@@ -31,7 +31,8 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::LittleCpu => {
             format!("{who} used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
         }
-        Withheld::Disturbed => "the machine was busy, which alone could have made it".to_owned(),
+        Withheld::Disturbed => "the machine was so busy that this alone could have made the difference".to_owned(),
+        Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
 }
 
@@ -57,7 +58,7 @@ pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Opt
             format!("a warm-up of {}", seconds(needed))
         }
         Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
-        Withheld::Disturbed => "fewer other programs on this machine".to_owned(),
+        Withheld::Disturbed | Withheld::Unbounded => "fewer other programs on this machine".to_owned(),
         Withheld::Failing | Withheld::Definition | Withheld::Zero => return None,
     })
 }

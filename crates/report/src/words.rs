@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Arm, Cell, CellAnalysis, Certainty, Code, Comparison, Environment, Finding, Mark, MarkNote, Pathology,
-    ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, short_name,
+    ProfiledBy, Reason, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
 };
 
 use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::page::unbroken;
-use crate::wrong_reply::sentence;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -100,56 +99,6 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
     notes.chain(relative_rates(analysis, conditions)).collect()
 }
 
-/// Said at the top: the cells whose answer is bad, each by its name. `More than 1 % of the requests failed: mine (100
-/// connections) 48 %.`
-pub(crate) fn bad_cells(named: &[(String, &CellAnalysis)]) -> Vec<String> {
-    let failing = |cell: &CellAnalysis| cell.failing.failed_share > cell.failing.allowed_share;
-    let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
-    let stopped = |cell: &CellAnalysis| cell.failing.stopped_at_s.is_some();
-    let died = |cell: &CellAnalysis| cell.failing.died > 0;
-    let unserved = |cell: &CellAnalysis| cell.failing.unserved > 0;
-    let in_launches = |number: u64| format!(" in {}", counted(number, "launch", "launches"));
-    let those = |is_meant: &dyn Fn(&CellAnalysis) -> bool, figure: &dyn Fn(&CellAnalysis) -> String| {
-        let meant = named.iter().filter(|(_, cell)| is_meant(cell));
-        meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
-    };
-    let firsts = named.iter().filter(|(_, cell)| cell.failing.bad).filter_map(|(name, cell)| {
-        Some(format!("The first wrong reply of {name}: {}.", sentence(cell.first_wrong.as_ref()?)))
-    });
-    let allowed = named.first().map_or(0.0, |(_, cell)| cell.failing.allowed_share);
-    [
-        (
-            format!("More than {} of the requests failed", percent(allowed)),
-            those(&failing, &|cell| format!(" {}", percent(cell.errors))),
-        ),
-        (
-            "Replies with wrong content".to_owned(),
-            those(&wrong, &|cell| format!(" {}", thousands(cell.failing.wrong_content))),
-        ),
-        ("The server's process ended under load".to_owned(), those(&died, &|cell| in_launches(cell.failing.died))),
-        (
-            "The server stopped answering inside a window".to_owned(),
-            those(&stopped, &|cell| {
-                let within = cell.failing.stopped_at_s.map_or(String::new(), seconds);
-                let requests = counted(cell.failing.unanswered, "request", "requests");
-                format!(" within its first {within}, {requests} without an answer")
-            }),
-        ),
-        ("Nothing was served".to_owned(), those(&unserved, &|cell| in_launches(cell.failing.unserved))),
-    ]
-    .into_iter()
-    .filter(|(_, places)| !places.is_empty())
-    .map(|(words, places)| format!("{words}: {}.", places.join(", ")))
-    .chain(firsts)
-    .collect()
-}
-
-/// The same of a run.
-pub(crate) fn bad_cells_of(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
-    let name = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
-    bad_cells(&analysis.cells.iter().map(|cell| (name(cell), cell)).collect::<Vec<_>>())
-}
-
 /// Whether no launch counts. Then there is nothing of which few would be known.
 pub(crate) fn nothing_measured(analysis: &Analysis) -> bool {
     analysis.cells.iter().all(|cell| cell.throughput.estimate.is_none())
@@ -197,12 +146,10 @@ pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Ve
     let sentence = |rate: &RelativeRate| {
         let served: Vec<String> =
             rate.closed_per_s.iter().map(|(target, served)| format!("{} from {target}", number(*served))).collect();
-        format!(
-            "{}: {} requests/s; before the run a closed load got, a second, {}",
-            conditions.title(&rate.conditions),
-            number(rate.rate_per_s),
-            served.join(", ")
-        )
+        let at = conditions.title(&rate.conditions);
+        let at = if at.is_empty() { "The rate".to_owned() } else { at };
+        let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
+        format!("{at}: {rate_per_s} requests/s; before the run a closed load got, a second, {served}")
     };
     analysis.relative_rates.iter().map(sentence).collect()
 }
@@ -244,12 +191,21 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
     (others > 0).then(|| format!("{up}{void}{not_up}{not_tried}"))
 }
 
-/// A line for each void trial, and one for all that were not made because their target had not started before.
-/// `conditions` says those of a cell.
+/// A line for all void trials that are alike but for their block, and one for all that were not made because their target
+/// had not started before. `conditions` says those of a cell.
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
     let (not_tried, told): (Vec<_>, Vec<_>) =
         trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
-    let mut said: Vec<String> = told.iter().map(|trial| void_trial(trial, &conditions(&trial.levels))).collect();
+    let together =
+        alike(told.iter().map(|trial: &&VoidTrial| {
+            (trial.arm, trial.twin, &trial.levels, trial.reason.code.id(), &trial.reason.text)
+        }));
+    let line = |places: Vec<usize>| {
+        let blocks: Vec<u32> = places.iter().map(|place| told[*place].block).collect();
+        let trial = told[places[0]];
+        void_trial(&format!("{}, {}", numbered(&blocks), place_of(trial)), trial, &conditions(&trial.levels))
+    };
+    let mut said: Vec<String> = together.into_iter().map(line).collect();
     if !not_tried.is_empty() {
         let more = counted(not_tried.len() as u64, "more was not launched: its", "more were not launched: their");
         said.push(format!("{more} target had not started"));
@@ -258,19 +214,45 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
 }
 
 /// `block 3, go-gin (10 ms handler delay, 100 connections): 12 of 9,180 replies are wrong`.
-fn void_trial(trial: &VoidTrial, conditions: &str) -> String {
-    let place = bracketed(conditions);
+fn void_trial(place: &str, trial: &VoidTrial, conditions: &str) -> String {
+    let noise = if trial.twin { ", launched again for the noise" } else { "" };
+    let (conditions, Reason { code, text, .. }) = (bracketed(conditions), &trial.reason);
+    format!("{place}{conditions}{noise}: {}: {text}", words(code.id()))
+}
+
+fn place_of(trial: &VoidTrial) -> String {
     let arm = trial.arm.map_or("", |arm| match arm {
         Arm::Old => "old, ",
         Arm::New => "new, ",
     });
-    format!(
-        "{arm}block {}, {}{place}: {}: {}",
-        trial.block,
-        trial.levels.target(),
-        words(trial.reason.code.id()),
-        trial.reason.text
-    )
+    format!("{arm}{}", trial.levels.target())
+}
+
+/// `block 3`, `blocks 1 to 4, 7 and 9`; each is told once.
+fn numbered(blocks: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for block in blocks {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *block => *last = *block,
+            _ => ranges.push((*block, *block)),
+        }
+    }
+    let range = |(first, last): &(u32, u32)| match last - first {
+        0 => vec![first.to_string()],
+        1 => vec![first.to_string(), last.to_string()],
+        _ => vec![format!("{first} to {last}")],
+    };
+    let parts: Vec<String> = ranges.iter().flat_map(range).collect();
+    format!("{} {}", if blocks.len() == 1 { "block" } else { "blocks" }, listed(&parts))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// What would mend what a mark of a single load says, where something would.
@@ -310,7 +292,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 /// `Noise, go-gin launched twice in each block and held against itself (no handler delay): throughput 1.004 (0.981 to 1.028), p99 …`.
 fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     let first = analysis.session.itself.first()?;
-    let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.id().replace('_', " "), measured(&c.ratio)?));
+    let ratio = |c: &Comparison| Some(format!("{} {}", c.metric.words(), measured(&c.ratio)?));
     let ratios: Vec<String> = analysis.session.itself.iter().filter_map(ratio).collect();
     let place = bracketed(&conditions.title(&first.conditions));
     Some(format!(

@@ -3,9 +3,9 @@
 mod support;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Environment, Failing,
-    GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis,
-    TrialCount, Withheld,
+    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Environment,
+    Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, Quiet, Reason, RepeatedBlock,
+    SessionAnalysis, TrialCount, TrialStage, VoidTrial, Withheld,
 };
 use report::{compare_json, compare_markdown, compare_text};
 use support::runs::delayed_cells;
@@ -32,6 +32,7 @@ fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict
         withheld: None,
         withheld_of: Vec::new(),
         seen: None,
+        quiet: None,
         needs_blocks: None,
     }
 }
@@ -140,7 +141,8 @@ fn failing() -> CompareAnalysis {
     (errors.old, errors.ratio) = (measured(0.0, 0.0, "share"), none);
     errors.difference = Some(measured(0.36, 0.01, "share"));
     let mut busy = row(Metric::P99, 11_200.0, 15_000.0, 0.05, ComparisonVerdict::Inconclusive);
-    (busy.withheld, busy.withheld_of) = (Some(Withheld::Disturbed), vec![Arm::New]);
+    (busy.withheld, busy.withheld_of) = (Some(Withheld::Unbounded), vec![Arm::New]);
+    busy.quiet = Some(Quiet { blocks: 3, ratio: measured(1.32, 0.04, "ratio") });
     busy.seen = Some(ComparisonVerdict::Slower);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),
@@ -225,6 +227,25 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
 }
 
 #[test]
+fn a_gate_on_a_quantile_that_nobody_has_says_how_many_requests_it_takes() {
+    let mut analysis = failing();
+    let gate = &mut analysis.gates[1];
+    (gate.ratio.estimate, gate.withheld) = (None, None);
+    assert!(said(&analysis).contains("p99<+10%: not measured, for it needs 368 requests in each launch. What would"));
+    analysis.gates[1].gate = "peak_memory<+10%".to_owned();
+    assert!(said(&analysis).contains("peak_memory<+10%: not measured old"), "{}", said(&analysis));
+}
+
+#[test]
+fn shares_are_the_same_within_points() {
+    let mut analysis = failing();
+    let errors = analysis.rows.iter_mut().find(|row| row.metric == Metric::Errors).unwrap();
+    errors.verdict = ComparisonVerdict::Same;
+    let said = said(&analysis);
+    assert!(said.contains("The same within 1 point: errors.") && !said.contains("The same within 5 %"), "{said}");
+}
+
+#[test]
 fn what_became_of_the_gates_is_in_the_first_sentence() {
     let first = |verdicts: &[GateVerdict]| {
         let mut analysis = revisions();
@@ -303,16 +324,6 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
 }
 
 #[test]
-fn no_number_of_blocks_is_asked_for_that_is_there_already() {
-    let mut analysis = revisions();
-    (analysis.blocks, analysis.rows[2].needs_blocks) = (6, Some(6));
-    analysis.gates.clear();
-    let text = said(&analysis);
-    assert!(text.contains("+23), needs more blocks: too few of these 6 count for it."), "{text}");
-    assert!(!text.contains("about 6") && !text.contains("0 s more"), "{text}");
-}
-
-#[test]
 fn what_is_open_says_what_would_settle_it() {
     let mut analysis = revisions();
     analysis.cells = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) }).into();
@@ -350,6 +361,45 @@ fn what_is_open_says_what_would_settle_it() {
 #[test]
 fn a_server_that_fails_on_a_busy_machine() {
     insta::assert_snapshot!(text(&failing()));
+}
+
+/// A new server that died in each of its launches.
+fn dying() -> CompareAnalysis {
+    let mut analysis = failing();
+    let died = |of, printed: &str| {
+        let (text, printed) = ("it exited with status 3 under load".to_owned(), printed.to_owned());
+        Some(Died { of, text, printed })
+    };
+    let new = &mut analysis.cells[1].cell;
+    new.failing.died = 4;
+    new.died = died(4, "Traceback (most recent call last):\n  File \"server.py\", line 9\nMemoryError");
+    (new.trials, new.void, new.first_wrong, new.marks) = (0, 4, None, Vec::new());
+    new.levels = Cell([("target".to_owned(), Level::Text("feature".to_owned()))].into());
+    let levels = new.levels.clone();
+    analysis.cells[0].cell.failing.died = 1;
+    analysis.cells[0].cell.died = died(2, "");
+    analysis.void_trials = [(1, false), (1, true), (2, false), (2, true)]
+        .map(|(block, twin)| VoidTrial {
+            id: format!("b0{block}-c01{}", if twin { "-twin" } else { "" }),
+            arm: None,
+            block,
+            twin,
+            levels: levels.clone(),
+            reason: Reason::new(TrialStage::Died, "it exited with status 3 under load"),
+        })
+        .into();
+    analysis.trials = TrialCount { total: 6, void: 4, ..TrialCount::default() };
+    analysis.rows.clear();
+    analysis.gates.clear();
+    analysis.blocks = 2;
+    analysis
+}
+
+#[test]
+fn a_server_that_dies_is_said_first_and_once_with_what_it_printed() {
+    insta::assert_snapshot!(text(&dying()));
+    let comment = compare_markdown(&dying());
+    assert!(comment.contains("```text\nTraceback (most recent call last):\n  File"), "{comment}");
 }
 
 fn text(analysis: &CompareAnalysis) -> String {

@@ -56,6 +56,70 @@ fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
 }
 
 #[test]
+fn where_nobody_has_a_rank_it_is_not_said_what_ranks_are_by() {
+    let mut open = runs::open_rate();
+    assert!(text(&open).contains("ranked by response p99"));
+    for rank in open.groups.iter_mut().flat_map(|group| &mut group.ranks) {
+        (rank.rank, rank.tied) = (None, false);
+    }
+    for shown in [text(&open), run_markdown(&open)] {
+        assert!(!shown.contains("ranked by"), "{shown}");
+    }
+}
+
+#[test]
+fn who_has_no_rank_may_stand_before_the_first_and_is_told_why_there_is_none() {
+    let mut analysis = Analysis { claims: Vec::new(), ..runs::open_rate() };
+    for cell in &mut analysis.cells {
+        cell.latency_us.population = model::Population::Service;
+    }
+    let [first, other] = &mut analysis.groups[0].ranks[..] else { panic!("there are two") };
+    (first.tied, other.rank, other.tied) = (false, None, false);
+    let other = &mut analysis.cells[1];
+    (other.at_least, other.throughput.estimate) = (true, Some(9_998.0));
+    let shown = |analysis: &Analysis| {
+        let all = run_text(analysis, Style { verbose: true, ..PLAIN });
+        all.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = "mine serves the most of those that have a rank: 4,999 requests/s; where the-other-one-with-a-long-name \
+                stands is open.";
+    assert!(shown(&analysis).contains(said), "{}", shown(&analysis));
+    assert!(shown(&analysis).contains("only a lower bound is known"));
+    analysis.cells[1].at_least = false;
+    assert!(shown(&analysis).contains("more is in doubt of its figure than the margin"));
+    analysis.cells[1].marks.push(MarkNote::new(Mark::Cold, "45 % faster"));
+    assert!(shown(&analysis).contains("it was not warm yet"));
+    analysis.cells[1].failing.bad = true;
+    let bad = shown(&analysis);
+    assert!(bad.contains("mine serves the most: ") && bad.contains("it failed, as is said above"), "{bad}");
+}
+
+#[test]
+fn a_claim_with_a_wide_interval_is_not_called_close() {
+    let mut full = runs::full();
+    let open = full.claims.iter_mut().find(|claim| claim.verdict == ClaimVerdict::Inconclusive).unwrap();
+    (open.measured.low, open.measured.high) = (Some(0.5), Some(18.0));
+    let shown = text(&full);
+    assert!(shown.contains("one is not settled") && !shown.contains("one is too close to call"), "{shown}");
+}
+
+#[test]
+fn a_claim_of_too_few_blocks_is_not_called_close() {
+    let mut full = runs::full();
+    let open = full.claims.iter_mut().find(|claim| claim.verdict == ClaimVerdict::Inconclusive).unwrap();
+    (open.blocks, open.needs_blocks) = (4, Some(6));
+    let shown = text(&full).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("one has too few blocks that count") && !shown.contains("is too close to call,"), "{shown}");
+}
+
+#[test]
+fn a_rate_without_conditions_is_called_the_rate() {
+    let mut full = runs::full();
+    full.relative_rates[0].conditions = model::Cell::default();
+    assert!(text(&full).contains("\nThe rate: 4,400 requests/s; before the run"));
+}
+
+#[test]
 fn nobody_is_asked_for_more_blocks_than_can_be_made() {
     let mut full = runs::full();
     full.claims[0].needs_blocks = Some(MOST_NEEDED_BLOCKS);
@@ -107,6 +171,9 @@ fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cu
     let pair = &mut analysis.comparisons[0];
     (pair.verdict, pair.withheld) = (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed));
     analysis.groups[0].ranks[..2].iter_mut().for_each(|rank| (rank.rank, rank.tied) = (None, false));
+    assert!(text(&analysis).contains("this alone could have made the difference"));
+    analysis.comparisons[0].withheld = Some(Withheld::Unbounded);
+    assert!(text(&analysis).contains("how much that adds to such a figure has no bound"));
     for shown in [run_text(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
         let said = "No rank for go-net-http, go-iris (10 ms handler delay, 100 connections): the machine was busy";
         assert_eq!(shown.matches(said).count(), 1, "{shown}");

@@ -52,6 +52,23 @@ fn a_server_that_is_still_getting_faster_is_cold() {
 }
 
 #[test]
+fn a_server_that_ended_under_load_is_bad_however_many_others_did_not() {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).twin();
+    let mut records = session.records();
+    let dead = records.iter_mut().filter(|trial| trial.cell == 0 && trial.block == 3);
+    dead.for_each(crate::testing::die);
+    let analysis = session.analyse_these(&records);
+    let died: Vec<_> = analysis.cells.iter().map(|cell| (cell.failing.died, cell.died.clone())).collect();
+    let text = "it exited with status 3 under load".to_owned();
+    assert_eq!(died, [(2, Some(Died { of: 12, text, printed: "out of memory".to_owned() })), (0, None)]);
+    assert_eq!(analysis.cells.iter().map(|cell| cell.failing.bad).collect::<Vec<_>>(), [true, false]);
+    let withheld = analysis.comparisons.iter().filter_map(|pair| pair.withheld).collect::<Vec<_>>();
+    assert_eq!(withheld, [], "its figures are of the other launches");
+    assert_eq!(analysis.void_trials.iter().map(|void| void.twin).collect::<Vec<_>>(), [false, true]);
+    assert!(crate::answer_is_bad(&Judged::Run(Box::new(analysis))));
+}
+
+#[test]
 fn a_cell_gives_its_figures_over_launches() {
     let analysis = three().analyse();
     let cell = &analysis.cells[1];

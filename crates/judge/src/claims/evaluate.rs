@@ -192,7 +192,8 @@ impl ClaimTest<'_> {
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
         let at = thresholds(self.resolved.expectation.bound).into_iter().map(|threshold| scaled.onto(threshold));
         let distance = at.map(|at| (interval.estimate - at).abs()).reduce(f64::min)?;
-        needs_blocks(scaled.values.len(), interval, distance, 1.0 - self.records.significance_after_a_raise())
+        let begun = self.records.blocks().len();
+        needs_blocks((scaled.values.len(), begun), interval, distance, 1.0 - self.records.significance_after_a_raise())
     }
 
     /// The cores of the machine and those that a contradicted claim is about, where these are more: what does not show on

@@ -61,7 +61,7 @@ impl ClaimTest<'_> {
     fn reason(&self, doubt: Doubt, call: &Call, cell: usize) -> Option<String> {
         let range = |block: &u32| guard::figure(self.records, (cell, *block), call.metric, &[doubt], CONFIDENCE);
         let widest = self.records.blocks().iter().find(|block| range(block).is_some_and(|r| r.low < r.high))?;
-        let (place, metric) = (self.place(cell), call.metric.id().replace('_', " "));
+        let (place, metric) = (self.place(cell), call.metric.words());
         Some(match doubt {
             Doubt::Sample => return None,
             Doubt::Generator if call.metric == Metric::Throughput => {

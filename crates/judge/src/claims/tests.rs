@@ -120,7 +120,7 @@ fn a_latency_that_is_as_much_the_generators_is_said() {
         latency_us.response.iter_mut().for_each(|response| response.p99 = response.p99.map(|us| us * 1.2));
     }
     let claims = crate::analyse(&plan, &Environment::default(), &records).claims;
-    let said = "the p99 of a is the generator's as much as the server's".to_owned();
+    let said = "the latency p99 of a is the generator's as much as the server's".to_owned();
     assert_eq!([&claims[0], &claims[1]].map(|claim| claim.notes.contains(&said)), [true, false], "{claims:?}");
     assert_eq!(claims[0].verdict, ClaimVerdict::Supported, "without the lateness it would be less still");
     assert_eq!(claims[2].verdict, ClaimVerdict::Inconclusive, "{:?}", claims[2]);

@@ -14,9 +14,15 @@ pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<
         let place = pair.place();
         rows.iter().find(|row| row.metric == gate.metric && row.conditions == place).cloned()
     };
-    let found: Vec<GateResult> = pairs.iter().filter_map(|pair| Some(result(gate, pair, &of_metric(pair)?))).collect();
     // A gate must not be passed by what was not measured.
-    if found.is_empty() { vec![unmeasured(gate)] } else { found }
+    let of_pair = |pair: &Pair| match of_metric(pair) {
+        Some(row) => result(gate, pair, &row),
+        None => GateResult { conditions: pair.place(), ..unmeasured(gate) },
+    };
+    if pairs.iter().all(|pair| of_metric(pair).is_none()) {
+        return vec![unmeasured(gate)];
+    }
+    pairs.iter().map(of_pair).collect()
 }
 
 fn unmeasured(gate: &Gate) -> GateResult {
@@ -69,9 +75,8 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
     };
     let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, (Launches::All, doubts), confidence(pair)));
     let stands = |found: Option<LogRatio>| side(gate, found) == seen;
-    doubt([pair.new, pair.old], gate.metric, seen, judge).or_else(|| {
-        (!pair.withstands_noise(gate.metric, says, confidence(pair), stands)).then_some(Withheld::Disturbed)
-    })
+    doubt([pair.new, pair.old], gate.metric, seen, judge)
+        .or_else(|| pair.noise(gate.metric, says, confidence(pair), stands))
 }
 
 /// On which side of the limit the change is; undecided with fewer blocks than any verdict needs.

@@ -38,7 +38,8 @@ impl Pair<'_> {
     }
 
     fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {
-        needs_blocks(found.blocks, &found.interval, distance, confidence)
+        let begun = self.new.0.blocks().len().min(self.old.0.blocks().len());
+        needs_blocks((found.blocks, begun), &found.interval, distance, confidence)
     }
 
     /// The stricter level of the two runs.
@@ -131,6 +132,35 @@ mod tests {
         assert!((18..=40).contains(&median(all)));
         // Those that are open lie nearer to the limit by chance.
         assert!((27..=80).contains(&median(open)));
+    }
+
+    /// What was set aside is launched again beside the number that is asked for; what has no figure is not.
+    #[test]
+    fn the_number_asked_for_makes_as_many_blocks_count_as_are_needed() {
+        let session = |blocks: u32| {
+            let session = Session::new().cell("new", 9_700.0).cell("old", 10_000.0).noise(0.06);
+            session.blocks(blocks).planned(12, 12).repeats(1)
+        };
+        let of = |plan: &model::Plan, trials: &[model::TrialRecord]| {
+            let run = Run { plan, environment: &Environment::default(), trials };
+            let analysis = compare_targets(run, "old", "new", &parse_gates(GATE).unwrap());
+            (analysis.gates[0].needs_blocks.unwrap_or(0), analysis.blocks)
+        };
+        let (plan, mut trials) = (session(12).plan(), session(12).records());
+        trials.iter_mut().filter(|trial| trial.block > 9).for_each(crate::testing::die);
+        let nine: Vec<model::TrialRecord> = trials.iter().filter(|trial| trial.block <= 9).cloned().collect();
+        let needed = of(&plan, &nine).0;
+        assert!(needed > 9 && of(&plan, &trials).0 == needed + 3, "three of twelve did not count: {needed}");
+
+        let mut trials = session(13).records();
+        trials[0].observation.as_mut().unwrap().host.others_share = 0.3;
+        let others: Vec<model::TrialRecord> = trials.iter().filter(|trial| trial.block > 1).cloned().collect();
+        let (needed, counted) = of(&plan, &trials);
+        assert!(needed > 12 && counted == 12 && of(&plan, &others).0 == needed, "{needed} {counted}");
+        let session = session(15).planned(14, 14);
+        let mut trials = session.records();
+        trials[0].observation.as_mut().unwrap().host.others_share = 0.3;
+        assert_eq!(of(&session.plan(), &trials).1, 14, "one more is launched, in the place of what is set aside");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What two cells say of each other by one metric, and what that is evidence of.
 
-use model::{CompareRow, ComparisonVerdict, Measured, Metric, Scale, Withheld};
+use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Withheld};
 
 use crate::cells::measured;
 use crate::comparisons::{doubt, seen};
 use crate::guard::Doubt;
 use crate::pair::{Launches, Pair};
-use crate::statistics::{Interval, LogRatio};
+use crate::statistics::{Interval, LogRatio, mean, t_interval};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
 /// What a metric says.
@@ -20,7 +20,13 @@ struct Found {
 impl Pair<'_> {
     /// The row of a metric.
     pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
-        let [old, new] = self.values(metric).map(|values| measured(&values, metric.unit()));
+        // The means that the change is of.
+        let [old, new] = self.values(metric).map(|values| match metric.scale() {
+            Scale::Ratio => measured(&values, metric.unit()),
+            Scale::Difference => {
+                Measured { estimate: mean(&values), ..of_interval(t_interval(&values), metric.unit()) }
+            }
+        });
         let Found { verdict, withheld, seen } = self.judged(metric, found, p_adjusted);
         let interval = found.map(|found| found.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
@@ -50,6 +56,7 @@ impl Pair<'_> {
             p_adjusted,
             verdict,
             withheld_of: withheld.map_or(Vec::new(), |why| self.sides(metric, why)),
+            quiet: withheld.filter(|why| why.is_noise()).and_then(|_| self.quiet(metric)),
             withheld,
             seen,
             needs_blocks: None,
@@ -106,8 +113,15 @@ impl Pair<'_> {
         let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), CONFIDENCE));
         doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
-            (!self.withstands_noise(metric, verdict, CONFIDENCE, stands)).then_some(Withheld::Disturbed)
+            self.noise(metric, verdict, CONFIDENCE, stands)
         })
+    }
+
+    /// What the launches alone show that nothing disturbed.
+    fn quiet(&self, metric: Metric) -> Option<Quiet> {
+        let found = self.within(metric, (Launches::Undisturbed, &[]), CONFIDENCE)?;
+        let ratio = of_interval(Some(found.interval.map(f64::exp)), "ratio");
+        Some(Quiet { blocks: found.blocks as u32, ratio })
     }
 }
 

@@ -66,10 +66,10 @@ impl Family<'_> {
             records.verdict(metric, within, p)
         };
         let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), CONFIDENCE));
-        let withstands = || held.withstands_noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict);
+        let noise = || held.noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict);
         let withheld = match verdict {
             ComparisonVerdict::Inconclusive => None,
-            _ => doubt([a, b], metric, verdict, judge).or_else(|| (!withstands()).then_some(Withheld::Disturbed)),
+            _ => doubt([a, b], metric, verdict, judge).or_else(noise),
         };
         let verdict = if withheld.is_some() { ComparisonVerdict::Inconclusive } else { verdict };
         Comparison { verdict, withheld, ..found }

@@ -65,7 +65,9 @@ fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
         match c.verdict {
             ComparisonVerdict::Faster => of.better.insert((a, b)),
             ComparisonVerdict::Slower => of.better.insert((b, a)),
-            ComparisonVerdict::Inconclusive if c.withheld == Some(Withheld::Disturbed) => of.disturbed.insert((a, b)),
+            ComparisonVerdict::Inconclusive if c.withheld.is_some_and(Withheld::is_noise) => {
+                of.disturbed.insert((a, b))
+            }
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
         };
     }

@@ -114,6 +114,27 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
 }
 
 #[test]
+fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_serves() {
+    let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
+    let (old, new) = ("b".to_owned(), "a".to_owned());
+    let both = ComparePlan { old, new, gates: Vec::new(), revisions: Vec::new() };
+    let compared = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();
+    let dead = |blocks: u32, launches: &[(u32, &str)]| {
+        let mut records = session.clone().blocks(blocks).records();
+        let is_dead = |trial: &TrialRecord| launches.contains(&(trial.block, trial.levels.target()));
+        records.iter_mut().filter(|trial| is_dead(trial)).for_each(crate::testing::die);
+        records
+    };
+    let twice = dead(2, &[(1, "a"), (2, "a")]);
+    assert!(reason(after(&compared, &twice)).starts_with("a died in every launch, and further blocks would show the"));
+    assert_eq!(cells(after(&session.plan(), &twice)).len(), 2, "in a run the other one serves");
+    let both = dead(2, &[(1, "a"), (2, "a"), (1, "b"), (2, "b")]);
+    assert!(reason(after(&session.plan(), &both)).starts_with("a, b died in every launch"));
+    assert_eq!(cells(after(&compared, &dead(1, &[(1, "a")]))).len(), 2, "one may be an accident");
+    assert_eq!(cells(after(&compared, &dead(3, &[(2, "a"), (3, "a")]))).len(), 2, "it served once");
+}
+
+#[test]
 fn a_ladder_is_climbed_in_its_order_and_again_from_its_foot() {
     let session = Session::new()
         .delayed("a", 10, 0, 100.0)

@@ -62,6 +62,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         profile: None,
         handshakes: None,
         errors: 0.0,
+        died: None,
         first_wrong: None,
         failing: Failing { allowed_share: 0.01, ..Failing::default() },
         invariants: vec![InvariantCheck {
@@ -191,7 +192,7 @@ fn findings() -> Vec<Finding> {
 }
 
 fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
-    VoidTrial { id: id.to_owned(), arm: None, block, levels, reason: Reason::new(code, text) }
+    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::new(code, text) }
 }
 
 fn environment() -> Environment {

@@ -53,7 +53,7 @@ fn the_same_figure_by_another_name_is_guarded_alike() {
     assert_eq!(verdicts(&after(&session, 1, |_| {})), [Supported; 5]);
     let claims = after(&session, 1, generator_limited);
     assert_eq!(verdicts(&claims), [Supported, Inconclusive, Supported, Inconclusive, Supported]);
-    let note = "supported by the figures alone, but the generator may have been the limit for b: its elapsed per request \
+    let note = "supported by the figures alone, but the generator may have been the limit for b: its elapsed time per request \
                 is at most this";
     assert_eq!(claims[1].notes[0], note);
 }
@@ -101,7 +101,7 @@ fn a_latency_with_unfinished_requests_is_at_least_that() {
         service.exact_below = service.p95;
     });
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Supported, Supported, Supported, Inconclusive]);
-    let reason = "the p99 of b is at least this: requests were still unfinished";
+    let reason = "the latency p99 of b is at least this: requests were still unfinished";
     assert_eq!(claims[0].notes[0], format!("supported by the figures alone, but {reason}"));
 }
 

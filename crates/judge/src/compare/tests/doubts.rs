@@ -31,7 +31,7 @@ fn what_an_open_load_serves_has_no_bound_where_the_machine_was_busy() {
     };
     assert_eq!(served(LoadModel::Closed), None);
     let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
-    assert_eq!(served(open), Some(Withheld::Disturbed));
+    assert_eq!(served(open), Some(Withheld::Unbounded));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn disturbed_median(model: LoadModel) -> Option<Withheld> {
 fn queues_leave_the_median_of_an_open_load_without_a_bound() {
     assert_eq!(disturbed_median(LoadModel::Closed), None, "40 % of a CPU do not make it five times as slow");
     let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
-    assert_eq!(disturbed_median(open), Some(Withheld::Disturbed));
+    assert_eq!(disturbed_median(open), Some(Withheld::Unbounded));
 }
 
 /// A new server at so much of the old one's 100 requests a second, with each launch of it changed.
@@ -231,4 +231,50 @@ fn what_is_left_to_gain_does_not_hide_a_third_of_the_throughput_at_three_times_t
         assert_eq!(found(&young, metric), open, "who gains so much may gain any: {metric}");
     }
     assert_eq!(near.gates[0].withheld, Some(Withheld::Warming));
+}
+
+#[test]
+fn what_a_busy_machine_leaves_open_of_a_tail_is_told_with_what_the_quiet_launches_show() {
+    let busy = |blocks: &[u32]| {
+        let analysis = altered(&session(20.0, 100.0, 0.005), "", blocks, |trial| disturb(trial, 0.2));
+        row(&analysis, Metric::P99).clone()
+    };
+    let tail = busy(&[1, 2, 3]);
+    assert_eq!(tail.withheld, Some(Withheld::Unbounded), "three quiet blocks are too few for a verdict");
+    let quiet = tail.quiet.unwrap();
+    assert!(quiet.blocks == 3 && (4.5..5.5).contains(&quiet.ratio.estimate.unwrap()), "{quiet:?}");
+    assert_eq!(busy(&[1, 2, 3, 4, 5]).quiet, None, "one block has no interval");
+    assert_eq!(busy(&[]).quiet, None, "nothing is withheld");
+}
+
+#[test]
+fn a_gate_is_undecided_under_the_conditions_under_which_nothing_was_measured() {
+    let session = Session::new()
+        .delayed("new", 10, 0, 9_000.0)
+        .delayed("new", 10, 10, 900.0)
+        .delayed("old", 10, 0, 9_000.0)
+        .delayed("old", 10, 10, 900.0);
+    let (plan, mut trials) = (session.plan(), session.records());
+    let is_delayed = |trial: &&mut TrialRecord| plan.cells[trial.cell].handler_delay_ns > 0;
+    trials.iter_mut().filter(is_delayed).for_each(|trial| trial.observation = None);
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let analysis = compare_targets(run, "old", "new", &parse_gates("cpu_per_request<+50%").unwrap());
+    let verdicts: Vec<GateVerdict> = analysis.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(verdicts, [GateVerdict::Held, GateVerdict::Undecided]);
+    assert_ne!(analysis.gates[0].conditions, analysis.gates[1].conditions);
+    assert!(crate::answer_is_void(&model::Judged::Comparison(Box::new(analysis))));
+}
+
+#[test]
+fn the_shares_beside_a_difference_are_the_means_that_it_is_of() {
+    let session = session(100.0, 100.0, 0.0);
+    let analysis = altered(&session, "", &[1], |trial| fail(trial, 0.12));
+    let errors = row(&analysis, Metric::Errors);
+    let difference = errors.difference.as_ref().unwrap().estimate.unwrap();
+    let [old, new] = [&errors.old, &errors.new].map(|side| side.estimate.unwrap());
+    assert!((new - old - difference).abs() < 1e-9 && new > 0.01, "{errors:?}");
+    let all = altered(&session, "", &ALL, |trial| fail(trial, if trial.block == 1 { 0.12 } else { 0.001 }));
+    let errors = row(&all, Metric::Errors);
+    let difference = errors.difference.as_ref().unwrap().estimate.unwrap();
+    assert!((errors.new.estimate.unwrap() - difference).abs() < 1e-9, "{errors:?}");
 }

@@ -1,0 +1,102 @@
+//! What makes an answer a bad one. It stands before everything else.
+
+use model::{Analysis, CellAnalysis, Died};
+
+use crate::conditions::Conditions;
+use crate::format::{counted, percent, seconds, thousands};
+use crate::markdown::{block, escape};
+use crate::page::{Page, Tint};
+use crate::plain::shortened;
+use crate::words::bracketed;
+use crate::wrong_reply::sentence;
+
+/// A sentence, with what a server printed last, where the sentence is about its end.
+pub(crate) struct Bad {
+    text: String,
+    printed: String,
+}
+
+impl Bad {
+    fn new(text: String) -> Self {
+        Bad { text, printed: String::new() }
+    }
+
+    pub(crate) fn on(&self, page: &mut Page) {
+        page.paragraph(0, Tint::Bad, &self.text);
+        let most = page.width() - 2;
+        self.printed.lines().for_each(|line| page.line(Tint::Plain, &format!("  {}", shortened(line, most))));
+    }
+
+    pub(crate) fn markdown(&self) -> String {
+        let text = format!("> **{}**", escape(&self.text));
+        if self.printed.is_empty() { text } else { format!("{text}\n\n{}", block(&self.printed)) }
+    }
+}
+
+/// What went wrong, with the cells in which it did. `More than 1 % of the requests failed: mine (100 connections) 48 %.`
+pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
+    // What came of a server's end is not told as well, where there is nothing else.
+    let figures = |cell: &CellAnalysis| cell.trials > 0 || cell.died.is_none();
+    let failing = |cell: &CellAnalysis| figures(cell) && cell.failing.failed_share > cell.failing.allowed_share;
+    let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
+    let stopped = |cell: &CellAnalysis| figures(cell) && cell.failing.stopped_at_s.is_some();
+    let unserved = |cell: &CellAnalysis| figures(cell) && cell.failing.unserved > 0;
+    let those = |is_meant: &dyn Fn(&CellAnalysis) -> bool, figure: &dyn Fn(&CellAnalysis) -> String| {
+        let meant = named.iter().filter(|(_, cell)| is_meant(cell));
+        meant.map(|(name, cell)| format!("{name}{}", figure(cell))).collect::<Vec<String>>()
+    };
+    let firsts = named.iter().filter(|(_, cell)| cell.failing.bad).filter_map(|(name, cell)| {
+        Some(Bad::new(format!("The first wrong reply of {name}: {}.", sentence(cell.first_wrong.as_ref()?))))
+    });
+    let allowed = named.first().map_or(0.0, |(_, cell)| cell.failing.allowed_share);
+    let sentences = [
+        (
+            format!("More than {} of the requests failed", percent(allowed)),
+            those(&failing, &|cell| format!(" {}", percent(cell.errors))),
+        ),
+        (
+            "Replies with wrong content".to_owned(),
+            those(&wrong, &|cell| format!(" {}", thousands(cell.failing.wrong_content))),
+        ),
+        (
+            "The server stopped answering inside a window".to_owned(),
+            those(&stopped, &|cell| {
+                let within = cell.failing.stopped_at_s.map_or(String::new(), seconds);
+                let requests = counted(cell.failing.unanswered, "request", "requests");
+                format!(" within its first {within}, {requests} without an answer")
+            }),
+        ),
+        (
+            "Nothing was served".to_owned(),
+            those(&unserved, &|cell| format!(" in {}", counted(cell.failing.unserved, "launch", "launches"))),
+        ),
+    ];
+    let sentences = sentences.into_iter().filter(|(_, places)| !places.is_empty());
+    let sentences = sentences.map(|(words, places)| Bad::new(format!("{words}: {}.", places.join(", "))));
+    died(named).into_iter().chain(sentences).chain(firsts).collect()
+}
+
+/// `The server died: new in each of its 2 launches (it exited with status 3 under load).`
+fn died(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
+    let mut said: Vec<Bad> = Vec::new();
+    for (name, cell) in named {
+        let Some(died) = &cell.died else { continue };
+        let Died { of, text, printed } = died;
+        let launches = match (cell.failing.died, u64::from(*of)) {
+            (1, 1) => "its only launch".to_owned(),
+            (all, of) if all >= of => format!("each of its {of} launches"),
+            (some, of) => format!("{some} of its {of} launches"),
+        };
+        let is_known = said.iter().any(|before| before.printed == *printed);
+        let printed = if is_known { String::new() } else { printed.clone() };
+        let last = if printed.is_empty() { "" } else { " It printed last:" };
+        said.push(Bad { text: format!("The server died: {name} in {launches} ({text}).{last}"), printed });
+    }
+    said
+}
+
+/// Those of a run.
+pub(crate) fn of_run(analysis: &Analysis, conditions: &Conditions) -> Vec<Bad> {
+    let name = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
+    of_cells(&analysis.cells.iter().map(|cell| (name(cell), cell)).collect::<Vec<_>>())
+}
