@@ -14,7 +14,8 @@ use crate::outcome::Loss;
 use crate::part::{Counts, Part, ResidenceNs};
 use crate::protocol::Reply;
 use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, histogram, record, ticks};
-use crate::standstill::Standstills;
+use crate::silence::Silences;
+use crate::standstill::{Standstills, Waited};
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
 /// and a wake-up cost on a loaded machine, below what a user could feel.
@@ -41,6 +42,8 @@ pub(crate) struct Ledger {
     window: Window,
     second: Box<Second>,
     second_end_ns: u64,
+    /// When there is something to do beside the books: a second has passed, or no reply has come for long.
+    look_ns: u64,
     /// Replies of this second that are not in its distributions yet.
     alike: Alike,
     /// None once the books are closed: the collector waits until every port is gone.
@@ -60,6 +63,7 @@ pub(crate) struct Ledger {
     pub(crate) censored_felt: Histogram<u64>,
     pub(crate) censored_service: Histogram<u64>,
     pub(crate) standstills: Standstills,
+    pub(crate) silences: Silences,
     in_flight: u64,
     in_flight_since_ns: u64,
     in_flight_ns: u128,
@@ -77,6 +81,7 @@ impl Ledger {
             window,
             second: Box::new(Second::new(port.thread, felt)),
             second_end_ns: 0,
+            look_ns: 0,
             alike: Alike::default(),
             port: Some(port),
             books: Accounting::default(),
@@ -90,6 +95,7 @@ impl Ledger {
             censored_felt: histogram(),
             censored_service: histogram(),
             standstills: Standstills::default(),
+            silences: Silences::default(),
             in_flight: 0,
             in_flight_since_ns: now_ns,
             in_flight_ns: 0,
@@ -111,8 +117,8 @@ impl Ledger {
     /// The books of the load, from those of the time in which its connections were opened: how long that took is kept, and
     /// all else in them is empty. A new set would be another megabyte.
     pub(crate) fn begin(self, window: Window, now_ns: u64, port: SecondPort) -> Self {
-        let standstills = Standstills::default();
-        let mut ledger = Self { window, standstills, in_flight_since_ns: now_ns, ..self };
+        let (standstills, silences) = Default::default();
+        let mut ledger = Self { window, standstills, silences, in_flight_since_ns: now_ns, ..self };
         ledger.second.thread = port.thread;
         ledger.port = Some(port);
         ledger.begin_second(now_ns);
@@ -120,12 +126,32 @@ impl Ledger {
     }
 
     /// Hands over the seconds that have passed.
+    #[inline(always)]
     pub(crate) fn tick(&mut self, now_ns: u64) {
+        if now_ns >= self.look_ns {
+            self.look(now_ns);
+        }
+    }
+
+    #[cold]
+    fn look(&mut self, now_ns: u64) {
         if now_ns >= self.second_end_ns {
             self.second.end_ns = self.second_end_ns;
             self.hand_over();
             self.begin_second(now_ns);
         }
+        self.plan_look();
+    }
+
+    /// A reply came, maybe after a silence.
+    #[cold]
+    fn look_at_reply(&mut self, now_ns: u64) {
+        self.silences.end(now_ns);
+        self.look(now_ns);
+    }
+
+    fn plan_look(&mut self) {
+        self.look_ns = self.second_end_ns.min(self.silences.begin_ns());
     }
 
     fn hand_over(&mut self) {
@@ -143,6 +169,7 @@ impl Ledger {
         self.second.begin(index, now_ns, self.window.start_ns, now_ns >= self.window.end_ns);
         let natural = (self.window.start_ns as i64 + (index + 1) * NS_PER_S as i64) as u64;
         self.second_end_ns = if now_ns < self.window.end_ns { natural.min(self.window.end_ns) } else { u64::MAX };
+        self.plan_look();
     }
 
     /// The window ends at another time than planned.
@@ -150,6 +177,7 @@ impl Ledger {
         self.window = window;
         if !self.second.drain {
             self.second_end_ns = self.second_end_ns.min(window.end_ns);
+            self.plan_look();
         }
     }
 
@@ -193,7 +221,10 @@ impl Ledger {
     /// A request got its complete reply.
     #[inline(always)]
     pub(crate) fn completed(&mut self, moments: Moments, reply: &Reply, now_ns: u64) {
-        self.tick(now_ns);
+        if now_ns >= self.look_ns {
+            self.look_at_reply(now_ns);
+        }
+        self.silences.last_reply_ns = now_ns;
         let inside = self.leave(moments.sent_ns, now_ns);
         let ok = reply.status_ok && reply.body_ok;
         self.second.completed += 1;
@@ -256,16 +287,17 @@ impl Ledger {
 
     #[cold]
     fn replied_after_standstill(&mut self, moments: Moments, now_ns: u64) {
-        if self.stood_with(moments) {
-            self.standstills.replied(moments, now_ns);
+        if let Some(waited) = self.stood_with(moments, now_ns) {
+            self.standstills.replied(waited);
         }
     }
 
-    /// Whether a request that was sent came due or waited in a standstill. Under the closed model it waits for the server
-    /// from when its connection is begun.
-    fn stood_with(&self, moments: Moments) -> bool {
+    /// How long a request waited that was sent, if it came due or waited in a standstill. Under the closed model it waits
+    /// for the server from when its connection is begun.
+    fn stood_with(&self, moments: Moments, now_ns: u64) -> Option<Waited> {
         let begun_ns = if self.felt == Felt::Response { moments.sent_ns } else { moments.intended_ns };
-        self.standstills.touched(moments.intended_ns, begun_ns)
+        let is_touched = self.standstills.touched(moments.intended_ns, begun_ns);
+        is_touched.then_some(Waited { moments, begun_ns, now_ns })
     }
 
     fn record_alike(&mut self) {
@@ -294,7 +326,7 @@ impl Ledger {
         *self.failures.entry((FailureKind::Failed(kind), loss.errno())).or_default() += 1;
         if loss == Loss::TimedOut {
             self.censor(moments, now_ns);
-        } else if self.stood_with(moments) {
+        } else if self.stood_with(moments, now_ns).is_some() {
             self.standstills.requests += 1;
         }
     }
@@ -344,8 +376,8 @@ impl Ledger {
     fn censor(&mut self, moments: Moments, now_ns: u64) {
         let service_ns = now_ns.saturating_sub(moments.sent_ns);
         let felt_ns = self.felt.is_separate().then(|| now_ns.saturating_sub(moments.intended_ns));
-        if self.stood_with(moments) {
-            self.standstills.unanswered(service_ns, felt_ns);
+        if let Some(waited) = self.stood_with(moments, now_ns) {
+            self.standstills.unanswered(waited, felt_ns.is_some());
         }
         record(&mut self.censored_service, service_ns);
         if let Some(felt_ns) = felt_ns {
@@ -406,6 +438,7 @@ impl Ledger {
             connect: self.connect,
             handshake: self.handshake,
             standstills: self.standstills.totals(),
+            silences: self.silences.spans(),
             counts: Counts::default(),
             completed: Vec::new(),
             threads: Vec::new(),

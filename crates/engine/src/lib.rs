@@ -20,6 +20,7 @@ mod protocol;
 mod run;
 mod schedule;
 mod second;
+mod silence;
 pub mod simulation;
 mod standstill;
 mod steps;

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use model::{
     Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Latencies, Measurement, NS_PER_S,
-    RequestCount, Residence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
+    RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
 };
 
 use crate::second::{Distributions, Felt, add_to};
+use crate::silence::{SILENCE_NS, of_both};
 use crate::standstill::StandstillTotals;
-use crate::summary::{jain, summarise, without};
+use crate::summary::{instead, jain, summarise};
 
 const RESPONSE: &str = "requests due in the window; those timed out, never sent or unfinished count with their age";
 const TOTAL: &str = "requests begun in the window; those timed out, never sent or unfinished count with their age";
@@ -40,6 +41,8 @@ pub(crate) struct Part {
     /// Over TLS only.
     pub(crate) handshake: Option<Histogram<u64>>,
     pub(crate) standstills: StandstillTotals,
+    /// When no reply came, by time; the last has no end.
+    pub(crate) silences: Vec<(u64, u64)>,
     pub(crate) counts: Counts,
     /// Completions inside the window, by connection slot.
     pub(crate) completed: Vec<u64>,
@@ -103,6 +106,7 @@ impl Part {
             (mine, theirs) => *mine = mine.take().or(theirs),
         }
         self.standstills.merge(other.standstills, self.threads.len() as u32);
+        self.silences = of_both(&self.silences, &other.silences);
         self.counts.add(other.counts);
         self.completed.extend(other.completed);
         self.threads.extend(other.threads);
@@ -125,6 +129,7 @@ impl Part {
             window_s: seconds(self.window_end_ns.saturating_sub(self.window_start_ns).into()),
             latency_us: self.latencies(),
             standstills: self.stood_still(),
+            silences: self.silences(),
             connections: self.connections(),
             failures: self.failures.iter().map(count).collect(),
             residence: Residence {
@@ -185,16 +190,30 @@ impl Part {
         })
     }
 
-    /// The times until the reply without the requests that came due or waited in a standstill.
+    /// What of the times without a reply lies in the window.
+    fn silences(&self) -> Vec<Silence> {
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let (start_ns, end_ns) = (self.window_start_ns, self.window_end_ns);
+        let inside = |(from_ns, until_ns): &(u64, u64)| (*from_ns.max(&start_ns), *until_ns.min(&end_ns));
+        let is_long = |(from_ns, until_ns): &(u64, u64)| until_ns.saturating_sub(*from_ns) >= SILENCE_NS;
+        let silence = |(from_ns, until_ns): (u64, u64)| Silence {
+            at_s: seconds(from_ns - start_ns),
+            length_s: seconds(until_ns - from_ns),
+        };
+        self.silences.iter().map(inside).filter(is_long).map(silence).collect()
+    }
+
+    /// The times until the reply, each less the standstills in which it came due or waited.
     fn undisturbed(&self) -> Latencies {
         let Some(held) = &self.standstills.held else {
             let all = &self.distributions;
             return self.waiting([all.felt(), &self.censored_felt], [&all.service, &self.censored_service]);
         };
-        let felt = without(self.distributions.felt(), &held.felt);
-        let service = without(&self.distributions.service, &held.service);
-        let censored_felt = without(&self.censored_felt, &held.censored_felt);
-        let censored_service = without(&self.censored_service, &held.censored_service);
+        let (whole, less) = (&held.whole, &held.less);
+        let felt = instead(self.distributions.felt(), &whole.felt, &less.felt);
+        let service = instead(&self.distributions.service, &whole.service, &less.service);
+        let censored_felt = instead(&self.censored_felt, &whole.censored_felt, &less.censored_felt);
+        let censored_service = instead(&self.censored_service, &whole.censored_service, &less.censored_service);
         self.waiting([&felt, &censored_felt], [&service, &censored_service])
     }
 

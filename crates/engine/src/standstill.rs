@@ -1,4 +1,6 @@
-//! The generator's own standstills: what came due or waited in one is not the server's doing.
+//! The generator's own standstills: what of a request's time lies in one is not the server's doing.
+
+use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
 use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
@@ -11,28 +13,90 @@ use crate::second::{add_to, histogram, record, ticks};
 /// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
 pub(crate) const STANDSTILL_NS: u64 = 10_000_000;
 
+/// Longest sleep without a look at the stop flag and the clock: a standstill that begins in a sleep is known only from
+/// when the sleep should have ended.
+pub(crate) const LONGEST_WAIT_NS: u64 = 10_000_000;
+
 /// How many of a thread's standstills are kept one by one: the longest.
 const SPANS_KEPT: usize = 16;
 
-/// Histograms of requests that came due or waited in a standstill, to be taken off those of all.
+/// How many of a thread's standstills are remembered for the requests that still wait: the last. Of a request that waited
+/// in more of them, less is taken off than was the generator's.
+const SPANS_REMEMBERED: usize = 64;
+
+/// How long requests waited.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Held {
+pub(crate) struct Waits {
     pub(crate) service: Histogram<u64>,
     pub(crate) felt: Histogram<u64>,
     pub(crate) censored_service: Histogram<u64>,
     pub(crate) censored_felt: Histogram<u64>,
 }
 
-impl Held {
-    pub(crate) fn new() -> Self {
-        Held { service: histogram(), felt: histogram(), censored_service: histogram(), censored_felt: histogram() }
+impl Waits {
+    fn new() -> Self {
+        Self { service: histogram(), felt: histogram(), censored_service: histogram(), censored_felt: histogram() }
     }
 
-    fn add(&mut self, other: &Held) {
+    fn add(&mut self, other: &Waits) {
         add_to(&mut self.service, &other.service);
         add_to(&mut self.felt, &other.felt);
         add_to(&mut self.censored_service, &other.censored_service);
         add_to(&mut self.censored_felt, &other.censored_felt);
+    }
+}
+
+/// Requests that came due or waited in a standstill.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Held {
+    /// As long as they waited, to be taken off those of all.
+    pub(crate) whole: Waits,
+    /// Less what of that was the generator's, to be put in their place. Those that never left have no such time.
+    pub(crate) less: Waits,
+}
+
+impl Held {
+    fn new() -> Self {
+        Held { whole: Waits::new(), less: Waits::new() }
+    }
+
+    fn add(&mut self, other: &Held) {
+        self.whole.add(&other.whole);
+        self.less.add(&other.less);
+    }
+}
+
+/// One standstill.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    from_ns: u64,
+    /// From here on the thread may have slept on already, unasked.
+    asleep_ns: u64,
+    until_ns: u64,
+    /// Up to here requests waited for a connection behind those that it held up, unless another standstill began before.
+    behind_until_ns: u64,
+}
+
+/// How much of one time lies in another.
+fn overlap_ns((from_ns, until_ns): (u64, u64), (begin_ns, end_ns): (u64, u64)) -> u64 {
+    until_ns.min(end_ns).saturating_sub(from_ns.max(begin_ns))
+}
+
+/// The time of a request: when it was due, when it began to wait for the server, and now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waited {
+    pub(crate) moments: Moments,
+    pub(crate) begun_ns: u64,
+    pub(crate) now_ns: u64,
+}
+
+impl Waited {
+    fn service_ns(self) -> u64 {
+        self.now_ns.saturating_sub(self.moments.sent_ns)
+    }
+
+    fn felt_ns(self) -> u64 {
+        self.now_ns.saturating_sub(self.moments.intended_ns)
     }
 }
 
@@ -95,6 +159,8 @@ pub(crate) struct Standstills {
     pub(crate) longest_ns: u64,
     /// The longest, as pairs of begin and length.
     spans: Vec<(u64, u64)>,
+    /// The last.
+    last: VecDeque<Span>,
     /// Requests that came due or waited in one, and those of them that never left.
     pub(crate) requests: u64,
     pub(crate) never_sent: u64,
@@ -111,6 +177,7 @@ impl Standstills {
         }
         (self.ended_ns, self.until_ns) = (until_ns, until_ns);
         self.behind_until_ns = self.behind_until_ns.max(until_ns) + (until_ns - from_ns);
+        self.remember(from_ns, until_ns);
         let (from_ns, until_ns) = (window.clamp(from_ns), window.clamp(until_ns));
         let length_ns = until_ns - from_ns;
         if length_ns == 0 {
@@ -124,6 +191,37 @@ impl Standstills {
             let shortest = (0..self.spans.len()).min_by_key(|at| self.spans[*at].1).unwrap_or(0);
             self.spans.remove(shortest);
         }
+    }
+
+    fn remember(&mut self, from_ns: u64, until_ns: u64) {
+        let mut asleep_ns = from_ns.saturating_sub(LONGEST_WAIT_NS);
+        if let Some(before) = self.last.back_mut() {
+            before.behind_until_ns = before.behind_until_ns.min(from_ns);
+            asleep_ns = asleep_ns.max(before.until_ns);
+        }
+        self.last.push_back(Span { from_ns, asleep_ns, until_ns, behind_until_ns: self.behind_until_ns });
+        if self.last.len() > SPANS_REMEMBERED {
+            self.last.pop_front();
+        }
+    }
+
+    /// What of a time in which a request waited for the server was the generator's, at most: the server may have gone on
+    /// meanwhile.
+    fn in_flight_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
+        self.last.iter().map(|span| overlap_ns((from_ns, until_ns), (span.asleep_ns, span.until_ns))).sum()
+    }
+
+    /// The same of a time in which it waited to leave, at most: others waited for the server then.
+    fn to_leave_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
+        self.last.iter().map(|span| overlap_ns((from_ns, until_ns), (span.from_ns, span.behind_until_ns))).sum()
+    }
+
+    /// How long a request waited for the server and how long it was felt, less what of it was the generator's.
+    fn less(&self, waited: Waited) -> [u64; 2] {
+        let Waited { moments, begun_ns, now_ns } = waited;
+        let service_ns = waited.service_ns().saturating_sub(self.in_flight_ns(moments.sent_ns, now_ns));
+        let own_ns = self.to_leave_ns(moments.intended_ns, begun_ns) + self.in_flight_ns(begun_ns, now_ns);
+        [service_ns, waited.felt_ns().saturating_sub(own_ns)]
     }
 
     /// Who is to blame for a request that leaves late. After a standstill the requests that it held up go first: who
@@ -160,24 +258,36 @@ impl Standstills {
         self.held.get_or_insert_with(|| Box::new(Held::new()))
     }
 
-    pub(crate) fn replied(&mut self, moments: Moments, now_ns: u64) {
+    pub(crate) fn replied(&mut self, waited: Waited) {
+        let less = self.less(waited);
         let held = self.hold(1);
-        record(&mut held.service, now_ns.saturating_sub(moments.sent_ns));
-        record(&mut held.felt, now_ns.saturating_sub(moments.intended_ns));
+        for (waits, [service_ns, felt_ns]) in
+            [(&mut held.whole, [waited.service_ns(), waited.felt_ns()]), (&mut held.less, less)]
+        {
+            record(&mut waits.service, service_ns);
+            record(&mut waits.felt, felt_ns);
+        }
     }
 
-    /// One that was sent and whose reply never came; what was felt is given where it differs from the service time.
-    pub(crate) fn unanswered(&mut self, service_ns: u64, felt_ns: Option<u64>) {
+    /// One that was sent and whose reply never came; `separate` where what was felt differs from the service time.
+    pub(crate) fn unanswered(&mut self, waited: Waited, separate: bool) {
+        let less = self.less(waited);
         let held = self.hold(1);
-        record(&mut held.censored_service, service_ns);
-        felt_ns.iter().for_each(|felt_ns| record(&mut held.censored_felt, *felt_ns));
+        for (waits, [service_ns, felt_ns]) in
+            [(&mut held.whole, [waited.service_ns(), waited.felt_ns()]), (&mut held.less, less)]
+        {
+            record(&mut waits.censored_service, service_ns);
+            if separate {
+                record(&mut waits.censored_felt, felt_ns);
+            }
+        }
     }
 
     /// Some that never left; only where none turned them away was that the standstill's doing.
     pub(crate) fn unsent(&mut self, count: u64, kind: NotSent, felt_ns: Option<u64>) {
         self.never_sent += if kind.is_at_end() { count } else { 0 };
         let held = self.hold(count);
-        felt_ns.iter().for_each(|felt_ns| held.censored_felt.saturating_record_n(ticks(*felt_ns), count));
+        felt_ns.iter().for_each(|felt_ns| held.whole.censored_felt.saturating_record_n(ticks(*felt_ns), count));
     }
 
     /// What is left of them when the load is over.
@@ -191,5 +301,37 @@ impl Standstills {
             kept: self.spans.into_iter().map(|(from_ns, length_ns)| (0, from_ns, length_ns)).collect(),
             held: self.held,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// What is left of the service and the response time of a request, in milliseconds, after standstills from and to these.
+    fn left(standstills: &[(u64, u64)], intended: u64, sent: u64, now: u64) -> [u64; 2] {
+        let mut stood = Standstills::default();
+        for (from, until) in standstills {
+            stood.note(from * MS, until * MS, Window { start_ns: 0, end_ns: 10_000 * MS });
+        }
+        let moments = Moments { intended_ns: intended * MS, sent_ns: sent * MS, first_byte_ns: 0, place: 0, id: 0 };
+        stood.less(Waited { moments, begun_ns: sent * MS, now_ns: now * MS }).map(|ns| ns / MS)
+    }
+
+    #[test]
+    fn what_lies_in_a_standstill_is_taken_off_and_no_more() {
+        assert_eq!(left(&[(100, 200)], 0, 0, 1_000), [890, 890], "it may have slept on for 10 ms before");
+        assert_eq!(left(&[(100, 200)], 150, 200, 260), [60, 60], "due in it");
+        assert_eq!(left(&[(100, 200)], 150, 280, 300), [20, 20], "and behind what it held up");
+        assert_eq!(left(&[(100, 200)], 150, 500, 510), [10, 210], "but for no longer than it lasted");
+        assert_eq!(left(&[(100, 200)], 300, 310, 320), [10, 20], "after it");
+    }
+
+    #[test]
+    fn all_standstills_of_a_request_are_taken_off_once() {
+        assert_eq!(left(&[(100, 200), (205, 305), (500, 520)], 0, 0, 1_000), [755, 755]);
+        assert_eq!(left(&[(100, 200), (250, 260)], 150, 300, 310), [10, 10], "the second in the wake of the first");
     }
 }

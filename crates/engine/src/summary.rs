@@ -1,7 +1,7 @@
 use hdrhistogram::Histogram;
 use model::{LatencySummary, REQUIRED_SAMPLES};
 
-use crate::second::{MAX_TICKS, TICK_NS};
+use crate::second::{MAX_TICKS, TICK_NS, add_to};
 
 /// Ticks as microseconds.
 pub(crate) fn micros(ticks: u64) -> f64 {
@@ -50,8 +50,15 @@ pub(crate) fn summarise(
     })
 }
 
+/// What a histogram holds, with `less` instead of `whole`.
+pub(crate) fn instead(all: &Histogram<u64>, whole: &Histogram<u64>, less: &Histogram<u64>) -> Histogram<u64> {
+    let mut rest = without(all, whole);
+    add_to(&mut rest, less);
+    rest
+}
+
 /// All but some of what a histogram holds; of a value that it holds less often, none is left.
-pub(crate) fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Histogram<u64> {
+fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Histogram<u64> {
     let mut rest = Histogram::new_from(all);
     for value in all.iter_recorded() {
         let at = value.value_iterated_to();

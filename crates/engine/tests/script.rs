@@ -278,6 +278,9 @@ fn a_connection_that_ends_with_its_reply_is_told_from_one_that_is_closed_while_i
     assert_eq!((said.opened, said.closed_by_reply, said.closed_idle), (4, 3, 0));
     let asked = connections(false, &[closing; 3]);
     assert_eq!((asked.opened, asked.closed_by_reply, asked.closed_idle), (4, 0, 0), "it was asked for");
+    let switching: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
+    let switched = connections(true, &[switching; 3]);
+    assert_eq!((switched.opened, switched.closed_by_reply, switched.closed_idle), (4, 0, 0), "it was left");
     let acts = vec![Act::Pass(MS), Act::Bytes(0, HELLO.to_vec()), Act::Pass(MS), Act::Close(0)];
     let seldom = LoadModel::Open { rate_per_s: 10.0, arrivals: Arrivals::Constant };
     let silent = measure(&spec(seldom, 1), Script { acts, ..Script::default() });

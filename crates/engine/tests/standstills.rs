@@ -40,7 +40,7 @@ fn what_came_due_while_the_generator_stood_still_is_told_apart() {
     // 1,000 came due in it; those right after it waited until these had gone.
     assert!((999..=1012).contains(&stood.requests), "{stood:?}");
     let without = stood.without_us.response.as_ref().unwrap();
-    assert_eq!(without.count + stood.requests, 10_000);
+    assert_eq!(without.count, 10_000, "every request stays here, too");
     assert!(without.max.unwrap() < 1_500.0, "nothing is left of it: {without:?}");
     let late = &measured.accounting.sent_late;
     assert!(late[&LateCause::Generator] >= 985 && !late.contains_key(&LateCause::NoConnection), "{late:?}");
@@ -60,7 +60,8 @@ fn a_closed_load_knows_its_own_standstill_too() {
     let stood = overslept(LoadModel::Closed, 3000, 1000).standstills.unwrap();
     assert!((stood.sum_s - 1.0).abs() < 0.011, "{stood:?}");
     assert_eq!(stood.requests, 50, "those in flight");
-    assert!(stood.without_us.service.unwrap().max.unwrap() < 101.0);
+    let without = stood.without_us.service.unwrap();
+    assert!(without.max.unwrap() < 101.0, "{without:?}");
 }
 
 #[test]
@@ -71,7 +72,8 @@ fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
     assert!((490..=500).contains(&late) && stood.never_sent == late, "{late}: {stood:?}");
     assert_eq!(measured.accounting.not_sent.len(), 1, "nothing is charged to the server");
     assert!((0.48..=0.5).contains(&stood.sum_s), "only what lay in the window: {stood:?}");
-    assert_eq!(stood.without_us.response.unwrap().censored, 0);
+    let without = stood.without_us.response.unwrap();
+    assert_eq!((without.censored, without.count), (0, 10_000 - late), "what never left has no time of its own");
 }
 
 #[test]
@@ -128,7 +130,32 @@ fn a_closed_load_loses_to_a_standstill_only_what_was_in_flight() {
     let stood = measured.standstills.unwrap();
     let (all, without) = (measured.latency_us.service.unwrap(), stood.without_us.service.as_ref().unwrap());
     assert!(all.censored >= 50 && stood.requests == 50, "{stood:?}");
-    assert_eq!(all.count - without.count, 50, "the rest is not lost with those that timed out");
+    assert_eq!((without.count, without.censored), (all.count, all.censored), "none is lost");
+    assert!(without.exact_below.unwrap() > 390_000.0, "half a second, less the standstill: {without:?}");
+}
+
+/// Ten seconds over 50 connections to a server of which every fiftieth request takes 400 ms longer, and in which the generator
+/// sleeps on for 20 ms.
+fn slow_itself(model: LoadModel) -> Measurement {
+    let overslept = Some((3000 * MS, 20 * MS));
+    let server = SimulatedServer { overslept, slow: Some((50, 400 * MS)), ..hello(MS) };
+    measure(&spec(model, 50, 10 * NS_PER_S), server)
+}
+
+#[test]
+fn a_server_that_is_slow_itself_is_not_excused_by_a_standstill() {
+    for model in [LoadModel::Closed, open(1000.0)] {
+        let measured = slow_itself(model);
+        let stood = measured.standstills.as_ref().unwrap();
+        let (all, without) = (measured.latency_us.felt().unwrap(), stood.without_us.felt().unwrap());
+        assert!(stood.requests >= 5, "slow ones wait in it: {stood:?}");
+        assert_eq!(without.count, all.count);
+        let most_us = all.max.unwrap();
+        let taken_off_us = most_us - without.max.unwrap();
+        assert!(most_us > 400_000.0 && (0.0..=30_100.0).contains(&taken_off_us), "{all:?} {without:?}");
+        let slow = |summary: &model::LatencySummary| summary.p99.unwrap() > 380_000.0;
+        assert!(slow(all) && slow(without), "{all:?} {without:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use model::{
 };
 
 use crate::limit::{nothing_completed, stood_still};
-use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE};
+use crate::silence::stopped;
 
 /// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
 /// that no request had asked for.
@@ -60,31 +60,6 @@ fn without_answer(load: &Measurement, after_s: f64) -> u64 {
     let served = load.steps.iter().filter(|second| (0.0..after_s).contains(&second.at_s));
     let others = sum(own.chain(served.map(|second| second.failed)));
     books.scheduled.saturating_sub(books.completed).saturating_sub(others)
-}
-
-/// Seconds of the window after which the server answered no more: it refused, or it hung. What failed is then a small share
-/// only because a connection that is refused is tried again ever more seldom, and one that waits does not fail. The
-/// generator's own standstills are no silence of the server's.
-fn stopped(load: &Measurement) -> Option<f64> {
-    let window: Vec<_> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
-    let last = window.iter().rposition(|second| second.completed > 0)?;
-    let (served, silent) = window.split_at(last + 1);
-    let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
-    let replies = sum(served.iter().map(|second| second.completed));
-    let silent_s = silent_s - load.stood_still_s();
-    let missing = replies as f64 / served_s * silent_s;
-    let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
-    let is_refused = silent.iter().any(|second| second.failed > 0);
-    (is_long && (is_refused || hung(load, silent_s)) && !load.interrupted).then_some(served_s)
-}
-
-/// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
-/// slowest of those that it ended took much less long. The mean would not do: where one request in fifty is slow, all
-/// connections soon wait for slow ones together.
-fn hung(load: &Measurement, silent_s: f64) -> bool {
-    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
-    let slowest_us = load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max);
-    load.accounting.in_flight_at_end > 0 && silent_s >= least_s && silent_s > HUNG * slowest_us / 1e6
 }
 
 /// Whether an answer fails (exit status 1): that of any cell of a run; of a comparison that of any cell of the new server,

@@ -7,6 +7,7 @@ use model::{
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
+use crate::silence;
 use crate::thresholds::{
     AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE,
     STARVED, TARGET_BUSY,
@@ -150,24 +151,46 @@ pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
 fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let needy = Needy::of(measured);
     let (busy, connections) = (needy.words(), counted(asked.load.connections.into(), "connection", "connections"));
-    let limit = if needy.starved < STARVED {
-        format!("the server (or the {connections}) was the limit")
-    } else {
-        format!("the limit was the server, the {connections}, or CPUs that others use too")
+    let limit = match Answered::of(measured) {
+        Answered::ToAPoint => "the server was the limit, until it stopped answering".to_owned(),
+        Answered::WithGaps => "the server was the limit, which was silent meanwhile".to_owned(),
+        Answered::Always if needy.starved < STARVED => format!("the server (or the {connections}) was the limit"),
+        Answered::Always => format!("the limit was the server, the {connections}, or CPUs that others use too"),
     };
     Limit::new(Verdict::Valid, LimitCode::ServerBound, format!("the generator {busy}: {limit}"))
+}
+
+/// Whether a server answered all the while. Of one that did not, nothing can be said that more connections or threads would
+/// show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answered {
+    Always,
+    WithGaps,
+    ToAPoint,
+}
+
+impl Answered {
+    fn of(measured: &Measurement) -> Self {
+        if silence::stopped(measured).is_some() {
+            Answered::ToAPoint
+        } else if silence::silent(measured).is_some() {
+            Answered::WithGaps
+        } else {
+            Answered::Always
+        }
+    }
 }
 
 /// The closed model's generator as the limit, if it may have been.
 fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
     let needy = Needy::of(measured);
     let attainable = asked.attainable_per_s(measured);
-    let cure = needy.cure();
+    let cure = needy.cure(measured);
     let text = if needy.share() >= GENERATOR_BUSY {
-        format!("generator thread {} {}: the server does at least this; {cure}", needy.at, needy.words())
+        format!("generator thread {} {}: the server does at least this{cure}", needy.at, needy.words())
     } else if completions_per_s(measured) >= GENERATOR_BUSY * attainable {
         let rate = figure(attainable);
-        format!("calibration gives this generator {rate} requests a second: the server does at least this; {cure}")
+        format!("calibration gives this generator {rate} requests a second: the server does at least this{cure}")
     } else {
         shortage(measured, OWN_SHORTAGE).map(|words| format!("{words}: the server does at least this"))?
     };
@@ -214,8 +237,12 @@ impl Needy {
         format!("{busy} and waited for a CPU for {} of the time", percent(self.starved))
     }
 
-    fn cure(&self) -> &'static str {
-        if self.is_starved() { "give it CPUs of its own" } else { "give it more threads (-t) or other CPUs" }
+    fn cure(&self, measured: &Measurement) -> &'static str {
+        match Answered::of(measured) {
+            _ if self.is_starved() => "; give it CPUs of its own",
+            Answered::Always => "; give it more threads (-t) or other CPUs",
+            _ => "",
+        }
     }
 }
 
@@ -270,7 +297,7 @@ fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<S
     if rate_per_s > attainable {
         Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
     } else if needy.share() >= GENERATOR_BUSY {
-        Some(format!("generator thread {} {}; {}", needy.at, needy.words(), needy.cure()))
+        Some(format!("generator thread {} {}{}", needy.at, needy.words(), needy.cure(measured)))
     } else if 2 * held_up > missing {
         Some(format!(
             "the generator itself stood still when {} of them came due; give it CPUs of its own",
@@ -342,10 +369,15 @@ fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> L
 fn server_behind(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
     let busy = Needy::of(measured).words();
     let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
-    let rate = figure(rate_per_s);
+    let (rate, answered) = (figure(rate_per_s), Answered::of(measured));
+    if answered == Answered::ToAPoint {
+        let text = format!("the server stopped answering (never sent, of {rate} requests a second: {not_sent})");
+        return Limit::new(Verdict::Valid, LimitCode::ServerBehind, text);
+    }
     let at_once = asked.load.slots();
     let service_us = measured.latency_us.service.as_ref().and_then(|service| service.mean);
-    let too_few = service_us.filter(|us| rate_per_s * us / 1e6 > at_once).map_or(String::new(), |us| {
+    let too_few = service_us.filter(|us| answered == Answered::Always && rate_per_s * us / 1e6 > at_once);
+    let too_few = too_few.map_or(String::new(), |us| {
         format!(
             "; with the {} that a request took, so many a second need {} requests at once, and the connections allow {}: \
              with more of them it is seen whether the server was the limit",

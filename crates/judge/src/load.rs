@@ -32,7 +32,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::lateness(measured),
         marks::standstill(measured, is_told),
         marks::reconnects(&asked, measured),
-        marks::unserved(&asked, measured),
+        marks::unserved(&asked, measured).filter(|_| failing.stopped_at_s.is_none()),
     ];
     reasons.extend(
         marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),

@@ -80,12 +80,12 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
 
 /// Latency figures that the generator's standstills touched: more requests came due or waited in one than a tenth of those
 /// that lie above the figure, and all of them together are over a tenth of it, for no request lost more. The mean is
-/// touched where the requests lost a tenth of it at most. `told` says that the limit has told how long it stood still.
+/// touched where the requests lost a tenth of it at least. `told` says that the limit has told how long it stood still.
 pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote> {
     let stood = measured.standstills.as_ref().filter(|stood| stood.count > 0)?;
     let felt = measured.latency_us.felt()?;
     let without = stood.without_us.felt();
-    let held = without.map_or(stood.requests, |rest| felt.count.saturating_sub(rest.count)).min(felt.count);
+    let held = stood.requests.min(felt.count);
     let (share, sum_us) = (held as f64 / felt.count.max(1) as f64, stood.sum_s * 1e6);
     let is_touched = |figure: &Metric| {
         let Some(us) = figure.of(felt) else { return false };
@@ -93,18 +93,19 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
             Metric::Mean => (1.0, share * sum_us),
             _ => (share, sum_us),
         };
-        // A figure that is the same without them was not made by them.
+        // A figure that is the same without the standstills was not made by them.
         let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| micros(bare) != micros(us));
         share > TOUCHED_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
     let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);
     let figures = |figure: &Metric| {
-        format!("{} {} ({} without them)", name(*figure), figure.of(felt).map_or("–".to_owned(), micros), bare(figure))
+        let us = figure.of(felt).map_or("–".to_owned(), micros);
+        format!("{} {us} (at least {} of it not the generator's)", name(*figure), bare(figure))
     };
     (!metrics.is_empty()).then(|| {
         let times = times(stood.count);
-        let (sum, held, of) = (micros(sum_us), count(held), count(felt.count));
+        let (sum, held, of) = (micros(sum_us), count(stood.requests), count(measured.accounting.scheduled));
         let figures: Vec<String> = metrics.iter().map(figures).collect();
         let stood = format!("the generator stood still {times}, for {sum} in all, while ");
         let stood = if told { "" } else { &stood };

@@ -1,75 +1,103 @@
-//! How long a server gave no reply, as far as whole seconds show it.
+//! How long a server gave no reply, and whether it came back.
 
-use model::{Interval, LimitCode, Measurement, Reason};
+use model::{LimitCode, Measurement, Reason, Silence, sum};
 
 use crate::figures::micros;
-use crate::thresholds::{SILENCE_REPLIES, SILENCE_S};
+use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
-/// Neighbouring seconds of the window without a reply.
-struct Silence {
-    from_s: f64,
-    length_s: f64,
-    /// Whether the window ends with it.
-    is_last: bool,
-}
+/// Silences from which they are a server's way, and no accident.
+const RECURS: usize = 3;
 
-/// Said of a server that gave no reply for a second or more in which its pace would have brought ten: when, and how long.
-/// The generator's own standstills are taken from it.
+/// Said of a server that gave no reply for half a second or more in which its pace would have brought ten: when, and how
+/// long. The generator's own standstills are taken from it.
 pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
-    let window: Vec<&Interval> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
-    let silences: Vec<Silence> = silences(&window);
-    let longest = silences.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
-    let served = window.iter().filter(|second| second.completed > 0);
-    let (replies, served_s) =
-        served.fold((0u64, 0.0), |(n, s), second| (n.saturating_add(second.completed), s + second.length_s));
-    let own_s = longest.length_s - load.stood_still_s();
-    if replies == 0 || own_s < SILENCE_S || (replies as f64 / served_s * own_s) < SILENCE_REPLIES {
+    let silent_s: f64 = load.silences.iter().map(|it| it.length_s).sum();
+    let served_s = load.window_s - silent_s;
+    let is_long = |own_s: f64| {
+        own_s >= SILENCE_TOLD_S && load.in_window.completed as f64 / served_s.max(0.0) * own_s >= SILENCE_REPLIES
+    };
+    let own = |silence: &Silence| silence.length_s - stood_still_s(load, silence);
+    let all: Vec<(&Silence, f64)> =
+        load.silences.iter().map(|it| (it, own(it))).filter(|(_, own_s)| is_long(*own_s)).collect();
+    let (longest, own_s) = all.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    // One whose replies are long in coming, all or those that come together, is silent most of the time.
+    let comes_in_bursts = 2.0 * silent_s > load.window_s && *own_s <= HUNG * slow_reply_s(load);
+    if load.in_window.completed == 0 || comes_in_bursts {
         return None;
     }
-    let [until, length] = [longest.from_s + longest.length_s, longest.length_s].map(|seconds| micros(seconds * 1e6));
-    let from = if longest.from_s < 1e-3 { "the beginning".to_owned() } else { micros(longest.from_s * 1e6) };
-    let until = if longest.is_last { "the end".to_owned() } else { until };
-    let others = match silences.len() - 1 {
+    let until_s = longest.at_s + longest.length_s;
+    let [until, length] = [until_s, *own_s].map(|seconds| micros(seconds * 1e6));
+    let from = if longest.at_s < 1e-3 { "the beginning".to_owned() } else { micros(longest.at_s * 1e6) };
+    let until = if until_s > load.window_s - 1e-3 { "the end".to_owned() } else { until };
+    let at_least = if *own_s < longest.length_s { "at least " } else { "" };
+    let others = match all.len() - 1 {
         0 => String::new(),
-        1 => ", and once more".to_owned(),
-        more => format!(", and {more} times more"),
+        1 => ", and once more for half a second or longer".to_owned(),
+        more => format!(", and {more} times more for half a second or longer"),
     };
-    let text = format!("the server gave no reply for at least {length}, from {from} to {until} of the window{others}");
+    let text = format!("the server gave no reply for {at_least}{length}, from {from} to {until} of the window{others}");
     Some(Reason::new(LimitCode::ServerSilent, text))
 }
 
-fn silences(window: &[&Interval]) -> Vec<Silence> {
-    let mut silences: Vec<Silence> = Vec::new();
-    let mut goes_on = false;
-    for second in window {
-        let is_silent = second.completed == 0;
-        match silences.last_mut().filter(|_| is_silent && goes_on) {
-            Some(last) => last.length_s += second.length_s,
-            None if is_silent => {
-                silences.push(Silence { from_s: second.at_s, length_s: second.length_s, is_last: false });
-            }
-            None => {}
-        }
-        goes_on = is_silent;
-    }
-    if let Some(last) = silences.last_mut() {
-        last.is_last = goes_on;
-    }
-    silences
+/// For how much of a silence the generator itself stood still: the thread that did so for most of it.
+fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
+    let Some(stood) = &load.standstills else { return 0.0 };
+    let end_s = silence.at_s + silence.length_s;
+    let of = |thread: u32| -> f64 {
+        let spans = stood.spans.iter().filter(|span| span.thread == thread);
+        spans.map(|span| ((span.at_s + span.length_s).min(end_s) - span.at_s.max(silence.at_s)).max(0.0)).sum()
+    };
+    let threads = stood.spans.iter().map(|span| span.thread).max().map_or(0, |last| last + 1);
+    (0..threads).map(of).fold(0.0, f64::max)
+}
+
+/// Seconds of the window after which the server answered no more: it refused, or it hung. What failed is then a small share
+/// only because a connection that is refused is tried again ever more seldom, and one that waits does not fail. The
+/// generator's own standstills are no silence of the server's.
+pub(crate) fn stopped(load: &Measurement) -> Option<f64> {
+    let window: Vec<_> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
+    let last = window.iter().rposition(|second| second.completed > 0)?;
+    let (served, silent) = window.split_at(last + 1);
+    let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
+    let replies = sum(served.iter().map(|second| second.completed));
+    let silent_s = silent_s - load.stood_still_s();
+    let missing = replies as f64 / served_s * silent_s;
+    let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
+    let is_refused = silent.iter().any(|second| second.failed > 0);
+    (is_long && (is_refused || hung(load, silent_s)) && !load.interrupted).then_some(served_s)
+}
+
+/// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
+/// slowest of those that it ended took much less long. The mean would not do: where one request in fifty is slow, all
+/// connections soon wait for slow ones together.
+fn hung(load: &Measurement, silent_s: f64) -> bool {
+    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
+    let slowest_us = load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max);
+    load.accounting.in_flight_at_end > 0 && silent_s >= least_s && silent_s > HUNG * slowest_us / 1e6
+}
+
+/// How long replies are in coming: the mean, or where silences recur, what one in a hundred takes.
+fn slow_reply_s(load: &Measurement) -> f64 {
+    let slow_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
+    let mean_s = load.residence.completed_s / load.in_window.completed as f64;
+    slow_us.filter(|_| load.silences.len() >= RECURS).map_or(mean_s, |us| mean_s.max(us / 1e6))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Standstills;
+    use model::{LatencySummary, StandstillSpan, Standstills, WindowCount};
 
-    /// Ten seconds of 100 replies each, but for those that are named.
-    fn load(silent_in: &[u32]) -> Measurement {
-        let second = |at: u32| {
-            let completed = if silent_in.contains(&at) { 0 } else { 100 };
-            Interval { at_s: f64::from(at), length_s: 1.0, completed, ..Interval::default() }
-        };
-        Measurement { window_s: 10.0, steps: (0..10).map(second).collect(), ..Measurement::default() }
+    /// Ten seconds of 100 replies each, but for these times.
+    fn load(silences: &[(f64, f64)]) -> Measurement {
+        let silent_s: f64 = silences.iter().map(|(_, length_s)| length_s).sum();
+        let completed = ((10.0 - silent_s) * 100.0) as u64;
+        Measurement {
+            window_s: 10.0,
+            in_window: WindowCount { completed, ..WindowCount::default() },
+            silences: silences.iter().map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s }).collect(),
+            ..Measurement::default()
+        }
     }
 
     fn said(load: &Measurement) -> Option<String> {
@@ -79,24 +107,41 @@ mod tests {
     #[test]
     fn a_silence_is_told_with_when_and_how_long() {
         assert_eq!(said(&load(&[])), None);
-        let text = "the server gave no reply for at least 3.00 s, from 4.00 s to 7.00 s of the window";
-        assert_eq!(said(&load(&[4, 5, 6])).as_deref(), Some(text));
-        let text = "the server gave no reply for at least 2.00 s, from 8.00 s to the end of the window, and once more";
-        let mut late = load(&[1, 8, 9]);
-        assert_eq!(said(&late).as_deref(), Some(text));
-        // The seconds of a thread that looked late add up to less than the window.
-        late.window_s = 10.02;
-        assert_eq!(said(&late).as_deref(), Some(text));
+        let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window";
+        assert_eq!(said(&load(&[(4.61, 1.0)])).as_deref(), Some(text), "whatever seconds it lies across");
+        let text = "the server gave no reply for 1.70 s, from 8.30 s to the end of the window, and once more for half a \
+                    second or longer";
+        assert_eq!(said(&load(&[(1.0, 0.6), (8.3, 1.7)])).as_deref(), Some(text));
     }
 
     #[test]
     fn what_is_the_generators_or_chance_is_no_silence() {
-        let mut stood = load(&[4, 5, 6]);
-        stood.standstills = Some(Standstills { sum_s: 2.5, ..Standstills::default() });
-        assert_eq!(said(&stood), None);
-        let mut seldom = load(&[4, 5, 6]);
-        seldom.steps.iter_mut().for_each(|second| second.completed = second.completed.min(2));
+        let stood = |at_s, length_s| {
+            let spans = vec![StandstillSpan { thread: 1, at_s, length_s }];
+            let standstills = Some(Standstills { spans, ..Standstills::default() });
+            said(&Measurement { standstills, ..load(&[(4.0, 3.0)]) })
+        };
+        assert_eq!(stood(4.2, 2.7), None);
+        let told = stood(6.0, 2.0).expect("two seconds of it are the server's");
+        assert!(told.starts_with("the server gave no reply for at least 2.00 s, from 4.00 s to 7.00 s"), "{told}");
+        assert!(stood(0.0, 4.0).is_some_and(|told| told.contains("for 3.00 s")), "another time");
+        let mut seldom = load(&[(4.0, 3.0)]);
+        seldom.in_window.completed = 14;
         assert_eq!(said(&seldom), None, "six replies may be missing by chance");
-        assert_eq!(said(&load(&(0..10).collect::<Vec<_>>())), None, "nothing at all is told otherwise");
+        seldom.in_window.completed = 0;
+        assert_eq!(said(&seldom), None, "nothing at all is told otherwise");
+    }
+
+    #[test]
+    fn replies_that_come_in_bursts_are_no_silence() {
+        let mut bursts = load(&[(0.0, 2.0), (2.0, 2.0), (4.0, 2.0), (6.0, 2.0), (8.0, 2.0)]);
+        bursts.in_window.completed = 250;
+        bursts.residence.completed_s = 500.0;
+        assert_eq!(said(&bursts), None, "a handler that takes two seconds");
+        bursts.residence.completed_s = 25.0;
+        assert!(said(&bursts).is_some(), "one that takes a tenth of a second, and stopped five times");
+        let service = LatencySummary { p99: Some(1.9e6), ..crate::testing::summary(1e5, 250) };
+        bursts.latency_us.service = Some(service);
+        assert_eq!(said(&bursts), None, "some requests are slow, and all connections wait for such together");
     }
 }

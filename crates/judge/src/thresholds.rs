@@ -175,8 +175,12 @@ pub const NO_DISTANCE: f64 = 1e-3;
 pub const ALLOWED_FAILURES: f64 = 0.01;
 
 /// Seconds without a reply at the window's end from which a server whose requests fail has stopped answering; in windows
-/// below ten of them this share of the window. A choice: a whole second is what the measurement keeps.
+/// below ten of them this share of the window. A choice: a whole second is what the course of a load keeps.
 pub const SILENCE_S: f64 = 1.0;
+
+/// Seconds without a reply from which a load tells of them. A choice: what the measurement keeps, and longer than a
+/// collector of garbage should take.
+pub const SILENCE_TOLD_S: f64 = 0.5;
 
 /// See `SILENCE_S`.
 pub const SILENCE_SHARE: f64 = 0.1;

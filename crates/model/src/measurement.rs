@@ -28,9 +28,13 @@ pub struct Measurement {
     pub in_window: WindowCount,
     /// The latency distributions, over the same requests as the books.
     pub latency_us: Latencies,
-    /// When the generator itself stood still, and the latencies without what that held up; none where it did not.
+    /// When the generator itself stood still, and the latencies less that; none where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstills: Option<Standstills>,
+    /// Times of the window of half a second and more in which no reply came to any connection, the longest 1,024 of a
+    /// thread; absent from records of before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silences: Vec<Silence>,
     /// Both sides of Little's identity.
     pub residence: Residence,
     /// What the generator itself used.
@@ -210,7 +214,9 @@ pub struct Standstills {
     pub never_sent: u64,
     /// One by one, the longest 16 of each thread.
     pub spans: Vec<StandstillSpan>,
-    /// Response or total, and service time without these requests; the other distributions are absent.
+    /// Response or total, and service time, each request's less the standstills in which it came due or waited: the server
+    /// took at least so much. Those never sent are left out; the other distributions are absent. (Older records leave out
+    /// all of these requests.)
     pub without_us: Latencies,
 }
 
@@ -219,6 +225,15 @@ pub struct Standstills {
 pub struct StandstillSpan {
     /// Which generator thread, from 0.
     pub thread: u32,
+    /// Its begin, in seconds since the window's start.
+    pub at_s: f64,
+    /// How much of it lay in the window, in seconds.
+    pub length_s: f64,
+}
+
+/// A time in which no reply came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Silence {
     /// Its begin, in seconds since the window's start.
     pub at_s: f64,
     /// How much of it lay in the window, in seconds.

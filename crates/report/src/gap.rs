@@ -1,6 +1,6 @@
 //! Where service time alone would mislead about what users wait for.
 
-use model::{Code, Latencies, LatencySummary, Mark, Measurement, Metric, Validity};
+use model::{Code, Mark, Measurement, Metric, Validity};
 
 use crate::format::duration_us;
 
@@ -20,29 +20,22 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     if validity.reasons.iter().any(is_late) {
         return None;
     }
-    let (felt, felt_us, service_us) = both(figure, &measured.latency_us)?;
-    let Some(stood) = &measured.standstills else { return sentence(name, felt, (felt_us, service_us), "") };
-    // Of the server's making is what is left without the requests that the generator's standstills touched.
-    let (bare, bare_us, bare_service_us) = both(figure, &stood.without_us)?;
-    if duration_us(bare_us) == duration_us(felt_us) {
-        return sentence(name, felt, (felt_us, bare_service_us), "");
-    }
-    sentence(name, bare, (bare_us, bare_service_us), ", without what the generator itself held up")
-}
-
-/// What users would have seen, and what is timed from the send.
-fn both(figure: Metric, latencies: &Latencies) -> Option<(&LatencySummary, f64, f64)> {
-    let felt = latencies.response.as_ref()?;
-    Some((felt, figure.of(felt)?, figure.of(latencies.service.as_ref()?)?))
-}
-
-fn sentence(name: &str, felt: &LatencySummary, (felt_us, service_us): (f64, f64), without: &str) -> Option<String> {
+    let felt = measured.latency_us.response.as_ref()?;
+    let (felt_us, service_us) = (figure.of(felt)?, figure.of(measured.latency_us.service.as_ref()?)?);
+    // Of the server's making is at least what is left without the generator's own standstills.
+    let bare = measured.standstills.as_ref().map(|stood| &stood.without_us);
+    let least_us = bare.map_or(Some(felt_us), |bare| figure.of(bare.response.as_ref()?))?;
     let bound = if felt.is_lower_bound(felt_us) { "at least " } else { "" };
-    let [shown, service] = [felt_us, service_us].map(duration_us);
-    (service_us < felt_us / 2.0).then(|| {
+    let [shown, least, service] = [felt_us, least_us, service_us].map(duration_us);
+    let seen = if least == shown {
+        format!("{bound}{shown}")
+    } else {
+        format!("at least {least} without the generator's own standstills, {bound}{shown} with them")
+    };
+    (service_us < least_us / 2.0).then(|| {
         format!(
-            "The {name} that users would have seen{without}: {bound}{shown}. Timed from the send, as wrk does: {service}, \
-             which hides the waiting."
+            "The {name} that users would have seen: {seen}. Timed from the send, as wrk does: {service}, which hides the \
+             waiting."
         )
     })
 }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies, LoadModel,
-    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Standstills, ThreadUse, Tls, TlsUse, Trust, Validity,
-    WeightedRequest, WindowCount, WrongReply,
+    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Silence, Standstills, ThreadUse, Tls, TlsUse, Trust,
+    Validity, WeightedRequest, WindowCount, WrongReply,
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -41,6 +41,7 @@ struct LoadDocument<'a> {
     latency_us: &'a Latencies,
     generator: Generator<'a>,
     standstills: Option<&'a Standstills>,
+    silences: &'a [Silence],
     connections: &'a ConnectionCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls: Option<&'a TlsUse>,
@@ -179,6 +180,7 @@ pub fn load_json(
         latency_us,
         generator: generator(measured),
         standstills: measured.standstills.as_ref(),
+        silences: &measured.silences,
         connections,
         tls: measured.tls.as_ref(),
         residence,

@@ -256,7 +256,7 @@ fn latencies(page: &mut Page, latencies: &Latencies) {
     footnotes(page, &rows, &cells);
 }
 
-/// The same without what the generator's standstills held up.
+/// The same with the generator's standstills taken off.
 fn undisturbed(page: &mut Page, stood: &Standstills) {
     let without = &stood.without_us;
     let rows =
@@ -268,7 +268,12 @@ fn undisturbed(page: &mut Page, stood: &Standstills) {
     }
     page.gap();
     let held = counted(stood.requests, "request that", "requests that");
-    page.paragraph(0, Tint::Plain, &format!("Without {held} came due or waited in a standstill of the generator:"));
+    let never_sent = match stood.never_sent {
+        0 => String::new(),
+        many => format!(" ({} never sent: left out)", thousands(many)),
+    };
+    let text = format!("At least, with the standstills taken off the {held} came due or waited in them{never_sent}:");
+    page.paragraph(0, Tint::Plain, &text);
     page.table(&table::lines(Some(&LATENCY_HEADER.map(str::to_owned)), &rows, 1));
 }
 
@@ -343,7 +348,7 @@ fn books(page: &mut Page, measured: &Measurement) {
     page.entry(0, (Tint::Plain, "scheduled"), LABELS, &format!("{} = {}", unbroken(&totals[0]), sum(&scheduled)));
     page.entry(0, (Tint::Plain, "sent"), LABELS, &format!("{} = {}", unbroken(&totals[1]), sum(&sent)));
     if !measured.bad_statuses.is_empty() {
-        let told = |(status, count): (&u16, &u64)| unbroken(&format!("{status}: {}", thousands(*count)));
+        let told = |(status, count): (&u16, &u64)| unbroken(&format!("{status:03}: {}", thousands(*count)));
         let statuses: Vec<String> = measured.bad_statuses.iter().map(told).collect();
         page.entry(0, (Tint::Plain, "bad status"), LABELS, &statuses.join(", "));
     }

@@ -13,10 +13,20 @@ pub fn sentence(wrong: &WrongReply) -> String {
     let status_is_wrong = wrong.expected_status.map_or(!(200..400).contains(&status), |wanted| wanted != status);
     if status_is_wrong {
         let wanted = wrong.expected_status.map_or("a status of 2xx or 3xx".to_owned(), |wanted| wanted.to_string());
-        return format!("expected {wanted}, got {status} with {}{}", body(wrong.body.as_ref()), https(wrong));
+        let got = format!("{status:03}{}", odd(status));
+        return format!("expected {wanted}, got {got} with {}{}", body(wrong.body.as_ref()), https(wrong));
     }
     let at = wrong.differs_at.map_or(String::new(), |at| format!(", first difference at byte {at}"));
     format!("expected {}, got {}{at}", body(wrong.expected_body.as_ref()), body(wrong.body.as_ref()))
+}
+
+/// What is odd about a status, whoever expected which: RFC 9110, sections 15.2.2 and 15.
+fn odd(status: u16) -> &'static str {
+    match status {
+        101 => " (switching protocols, for which nobody asked: nothing more can be asked on such a connection)",
+        100..=599 => "",
+        _ => " (no HTTP status: these are 100 to 599)",
+    }
 }
 
 /// Whether what came is how a TLS record begins, an alert or a part of a handshake.
@@ -55,6 +65,11 @@ mod tests {
         assert_eq!(sentence(&wrong), "expected a status of 2xx or 3xx, got 503 with \"gone\\n\" (5 bytes)");
         let wrong = WrongReply::new((Some(204), None), 200, None);
         assert_eq!(sentence(&wrong), "expected 204, got 200 with a body that came in pieces");
+        let got = |status| sentence(&WrongReply::new((None, None), status, Some((b"", 0))));
+        assert!(got(101).contains("got 101 (switching protocols, for which nobody asked"), "{}", got(101));
+        for status in [0, 99, 999] {
+            assert!(got(status).contains(&format!("got {status:03} (no HTTP status: ")), "{}", got(status));
+        }
         let cure = "; this port speaks TLS: try https://";
         let alert = sentence(&WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46"));
         assert_eq!(alert, format!("expected an HTTP reply, got a TLS record{cure}"));

@@ -17,7 +17,8 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
             // An exact number of requests is done before its time: the window ends with the last of them, or when the
             // next one at their rate would be due.
             let earliest_end_ns = self.demand.earliest_end_ns.max(self.demand.window.start_ns + 1);
-            self.demand.stop(self.last_ended_ns.max(earliest_end_ns));
+            let last_ns = self.last_failed_ns.max(self.ledger.silences.last_reply_ns);
+            self.demand.stop(last_ns.max(earliest_end_ns));
             self.ledger.move_end(self.demand.window);
         }
         self.charge_unsent(now_ns);

@@ -32,11 +32,8 @@ use crate::demand::{DRAIN_NS, Demand, share};
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
 use crate::protocol::Protocol;
+use crate::standstill::LONGEST_WAIT_NS;
 use crate::wire::Wire;
-
-/// Longest sleep without a look at the stop flag and the clock: a standstill that begins in a sleep is known only from
-/// when the sleep should have ended.
-const LONGEST_WAIT_NS: u64 = 10_000_000;
 
 /// With `spin`, the last of a wait is spent awake: longer than a sleep overshoots on a busy machine.
 const SPIN_NS: u64 = 1_000_000;
@@ -80,7 +77,7 @@ pub(crate) struct Worker<'a, P: Protocol, W, C> {
     timeouts: Timeouts,
     looks: Looks,
     counts: Counts,
-    last_ended_ns: u64,
+    last_failed_ns: u64,
 }
 
 impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {

@@ -9,13 +9,14 @@ use super::connecting::ToConnect;
 use super::looks::Looks;
 use super::receiving::{Inbox, Timeouts};
 use super::sending::Free;
-use super::{LONGEST_WAIT_NS, Task, Worker};
+use super::{Task, Worker};
 use crate::connection::Connections;
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::Counts;
 use crate::protocol::Protocol;
 use crate::second::SecondPort;
+use crate::standstill::LONGEST_WAIT_NS;
 use crate::wire::Wire;
 
 /// Longest time the connections may take to open before the load starts without the rest.
@@ -40,7 +41,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Opening<'a, P, W, C> {
             timeouts: Timeouts::default(),
             looks: Looks::new(now_ns),
             counts: Counts::default(),
-            last_ended_ns: now_ns,
+            last_failed_ns: now_ns,
             task,
             wire,
             clock,

@@ -195,7 +195,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     #[cold]
     fn on_dropped(&mut self, slot: u32, id: u32, now_ns: u64) {
         if let Some(moments) = self.connections.take(slot, id) {
-            self.last_ended_ns = now_ns;
+            self.last_failed_ns = now_ns;
             self.ledger.failed(moments, Loss::Dropped, now_ns);
         }
     }
@@ -210,11 +210,11 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         let connection = &mut self.connections[slot];
         connection.prove();
         connection.completed += u64::from(inside);
-        self.last_ended_ns = now_ns;
         self.ledger.completed(moments, reply, now_ns);
         let lives = reply.keep_alive && self.task.spec.keep_alive;
         if !lives {
-            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive);
+            // After a 101 something else is spoken there: it is left, and not the server's doing.
+            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive && reply.status != 101);
             self.retire(slot, more, now_ns);
         }
         lives

@@ -339,8 +339,8 @@ impl<'a> Guarded<'a> {
         }
     }
 
-    /// A latency without what the generator added: without its lateness, which the service time does not have; and without
-    /// the requests that its standstills touched, which are in the service times, too.
+    /// A latency without what the generator added: without its lateness, which the service time does not have; and less
+    /// its standstills, which are in the service times, too.
     fn without_the_generator(&self, metric: Metric) -> Option<f64> {
         let stood_still = self.launch.is_about(Mark::Standstill, metric);
         let without = self.measured.standstills.as_ref().map(|stood| &stood.without_us);

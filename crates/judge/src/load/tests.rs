@@ -258,6 +258,7 @@ fn a_server_that_was_silent_is_named_unless_it_stopped() {
     let codes = |failed: u64| {
         let mut measured = measurement(100.0, 10_000.0, 0.2);
         measured.steps = (0..10).map(|at| second(at, failed)).collect();
+        measured.silences = vec![Silence { at_s: 4.99, length_s: 5.01 }];
         let reasons = judge_load(&open(10_000.0), None, &measured).reasons;
         reasons.iter().map(|reason| reason.code.id()).collect::<Vec<_>>()
     };
@@ -281,4 +282,42 @@ fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
     assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code.id(), "unserved");
     let spec = closed().with(|it| it.extent = Extent::Requests { count: 92_000, within_ns: None });
     assert_eq!(judge_load(&spec, None, &measured).reasons.len(), 1);
+}
+
+#[test]
+fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_advised() {
+    let second = |at: u32, completed, failed| Interval {
+        at_s: f64::from(at),
+        length_s: 1.0,
+        completed,
+        failed,
+        ..Interval::default()
+    };
+    let judged = |spec: &LoadSpec, alive: bool, silences: &[(f64, f64)], busy: f64| {
+        let mut measured = unsent(NotSent::WaitingAtEnd, 50_000, busy);
+        measured.steps = (0..10).map(|at| second(at, if at < 5 || alive { 1_000 } else { 0 }, 1)).collect();
+        measured.silences =
+            silences.iter().map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s }).collect();
+        if spec.model != LoadModel::Closed {
+            measured.latency_us.service = Some(summary(50_000.0, 50_000));
+        }
+        let validity = judge_load(spec, None, &measured);
+        validity.reasons.into_iter().map(|reason| reason.text).collect::<Vec<_>>().join(" | ")
+    };
+    let rate = open(10_000.0);
+    let well = judged(&rate, true, &[], 0.2);
+    assert!(well.contains("did not keep up") && well.contains("with more of them it is seen"), "{well}");
+    let silent = judged(&rate, true, &[(4.5, 1.0)], 0.2);
+    assert!(silent.contains("no reply for 1.00 s") && !silent.contains("with more of them"), "{silent}");
+    let died = judged(&rate, false, &[(5.0, 5.0)], 0.2);
+    assert!(died.starts_with("the server stopped answering (never sent, of 10,000 requests a second: "), "{died}");
+    assert!(!died.contains("keep up") && !died.contains("more of them"), "one cause: {died}");
+    let closed = closed();
+    assert!(judged(&closed, true, &[], 0.9).contains("more threads (-t)"));
+    for (alive, silences) in [(true, (4.5, 1.0)), (false, (5.0, 5.0))] {
+        let busy = judged(&closed, alive, &[silences], 0.9);
+        assert!(busy.contains("the server does at least this") && !busy.contains("-t"), "{busy}");
+        let idle = judged(&closed, alive, &[silences], 0.2);
+        assert!(idle.contains("the server was the limit, ") && !idle.contains("connections"), "{idle}");
+    }
 }

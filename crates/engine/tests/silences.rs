@@ -1,0 +1,48 @@
+//! Times without a reply over a simulated server: known to the moment, whatever seconds they lie across.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use engine::simulation::SimulatedServer;
+use model::{Extent, LoadModel, Measurement, NS_PER_S};
+use support::{MS, hello, measure, open, spec};
+
+/// Ten seconds of a server that answers in 1 ms, and from and for so many milliseconds not at all.
+fn stalled(model: LoadModel, from_ms: u64, for_ms: u64) -> Measurement {
+    measure(&spec(model, 2, 10 * NS_PER_S), SimulatedServer { stall: Some((from_ms * MS, for_ms * MS)), ..hello(MS) })
+}
+
+#[test]
+fn a_server_that_stops_is_silent_for_exactly_so_long() {
+    for model in [LoadModel::Closed, open(500.0)] {
+        for (from_ms, for_ms) in [(3000, 1000), (3610, 1000), (7250, 600), (0, 2000), (100, 9000)] {
+            let measured = stalled(model.clone(), from_ms, for_ms);
+            let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
+            let [at_ms, length_ms] = [silence.at_s, silence.length_s].map(|seconds| seconds * 1e3);
+            // The last reply before came up to a millisecond earlier, and the first after it when it could.
+            assert!((at_ms - from_ms as f64).abs() <= 3.0, "{model:?} {silence:?}");
+            assert!((0.0..=4.0).contains(&(length_ms - for_ms as f64)), "{model:?} {silence:?}");
+        }
+    }
+}
+
+#[test]
+fn a_silence_that_lasts_is_told_to_the_end_of_the_window_and_one_from_before_from_its_begin() {
+    let measured = stalled(open(500.0), 8000, 10_000);
+    let silence = measured.silences[0];
+    assert!((silence.at_s + silence.length_s - 10.0).abs() < 1e-9 && measured.silences.len() == 1, "{silence:?}");
+    let server = SimulatedServer { stall: Some((500 * MS, 2000 * MS)), ..hello(MS) };
+    let warmed = spec(LoadModel::Closed, 2, 3 * NS_PER_S).with(|it| it.warm_up_ns = NS_PER_S);
+    let measured = measure(&warmed, server);
+    let silence = measured.silences[0];
+    assert!(silence.at_s == 0.0 && (1.5..1.502).contains(&silence.length_s), "{silence:?}");
+}
+
+#[test]
+fn short_ones_and_those_after_the_last_reply_that_was_asked_for_are_none() {
+    for model in [LoadModel::Closed, open(500.0)] {
+        assert_eq!(stalled(model.clone(), 3000, 480).silences, []);
+        let counted = spec(model, 2, 0).with(|it| it.extent = Extent::Requests { count: 500, within_ns: None });
+        assert_eq!(measure(&counted, hello(MS)).silences, []);
+    }
+}
