@@ -14,6 +14,11 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A half width as a percentage: below what the three significant digits of a histogram resolve it is only known to be so.
+pub(crate) fn half_width(share: f64) -> String {
+    if share < 0.001 { "<0.1 %".to_owned() } else { percent(share) }
+}
+
 /// A positive figure with about three significant digits: `9,214`, `97.2`, `0.97`.
 pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
@@ -61,6 +66,7 @@ mod tests {
             [percent(0.43), percent(-0.031), percent(0.0), percent(1e-5)],
             ["43 %", "-3.1 %", "0 %", "less than 0.1 %"]
         );
+        assert_eq!([half_width(0.0), half_width(0.02)], ["<0.1 %", "2.0 %"], "never nothing");
         assert_eq!([figure(9214.4), figure(97.21), figure(0.971), figure(0.0)], ["9,214", "97.2", "0.97", "0.00"]);
         assert_eq!([micros(12_100.0), micros(31.0), micros(1_020_000.0)], ["12.1 ms", "31.0 µs", "1.02 s"]);
         assert_eq!([0.5, 0.99, 0.999, 1.0].map(quantile_name), ["p50", "p99", "p99.9", "p100"]);

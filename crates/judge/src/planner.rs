@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, Draft, GOLDEN, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec, stirred};
 
 use crate::failing::wrong_replies;
-use crate::figures::{counted, percent};
+use crate::figures::{counted, half_width, percent};
 use crate::records::{Launch, Records, pairs, places};
 use crate::statistics::{logarithms, t_interval};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, DEATHS};
@@ -153,7 +153,7 @@ impl BlockPlanner {
             return format!("{}, as planned", counted(most.into(), "block", "blocks"));
         }
         match self.widest(records) {
-            Some(widest) => format!("the cap of {most} blocks; {} known to ± {}", self.known(), percent(widest)),
+            Some(widest) => format!("the cap of {most} blocks; {} known to ± {}", self.known(), half_width(widest)),
             None => format!("the cap of {most} blocks"),
         }
     }
@@ -187,7 +187,7 @@ impl Planner for BlockPlanner {
                 && missing.len() == whole
                 && let Some(widest) = self.widest(&records).filter(|widest| *widest <= self.plan.precision)
             {
-                let (known, asked) = (percent(widest), percent(self.plan.precision));
+                let (known, asked) = (half_width(widest), percent(self.plan.precision));
                 let what = self.known();
                 return Next::Done(format!("{before} blocks: {what} known to ± {known} (asked: {asked})"));
             }

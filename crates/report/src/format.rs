@@ -134,11 +134,16 @@ pub(crate) fn measured_of(value: &Measured, of: &str) -> Option<String> {
 /// Half widths up to here are shown as ±: an interval on a log scale is then even to a twentieth of itself.
 const EVEN: f64 = 0.1;
 
+/// What three significant digits resolve, at worst.
+const RESOLVED: f64 = 0.001;
+
 /// The interval beside its estimate: `± 0.6 %`, or where it is wide, and so not even, `(1,870 to 4,193)`; none when
 /// there is no interval.
 pub fn plus_minus(value: &Measured) -> Option<String> {
     let half = value.relative_half_width()?;
     Some(match half {
+        // Launches that agree to the last digit agree to what a count or a histogram's bucket resolves.
+        0.0 => format!("± <{}", percent(RESOLVED)),
         0.0..0.000_5 => format!("± {}", percent(half)),
         0.000_5..EVEN => format!("± {:.1} %", half * 100.0),
         _ => format!("({} to {})", number(value.low?), number(value.high?)),
@@ -247,6 +252,8 @@ mod tests {
         assert_eq!(measured(&workers).as_deref(), Some("150 workers (149 to 151)"));
         let exact = value(Some(4_999.0), Some(4_998.0), Some(5_000.0), "requests/s");
         assert_eq!(plus_minus(&exact).as_deref(), Some("± 0.02 %"));
+        let alike = value(Some(1_000.0), Some(1_000.0), Some(1_000.0), "requests/s");
+        assert_eq!(plus_minus(&alike).as_deref(), Some("± <0.1 %"), "never nothing");
         let bare = value(Some(12_100.0), None, None, "us");
         assert_eq!((measured(&bare).as_deref(), plus_minus(&bare)), (Some("12.1 ms"), None));
         assert_eq!(measured(&value(None, None, None, "us")), None);

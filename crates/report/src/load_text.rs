@@ -297,7 +297,7 @@ fn populations(rows: &[(&str, &LatencySummary)]) -> Vec<String> {
     for (name, summary) in rows {
         let mut text = format!("{}: {}", counted(summary.count, "value", "values"), summary.population);
         if summary.censored > 0 {
-            text.push_str(&format!("; {} unfinished, counted at the age reached", thousands(summary.censored)));
+            text.push_str(&format!("; {} without a reply, counted at the age reached", thousands(summary.censored)));
         }
         if summary.saturated > 0 {
             text.push_str(&format!("; {} above one hour, counted as one hour", thousands(summary.saturated)));
@@ -315,8 +315,8 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     let most = |of: fn(&LatencySummary) -> u64| rows.iter().map(|(_, summary)| of(summary)).max().unwrap_or(0);
     let (unfinished, saturated) = (most(|it| it.censored), most(|it| it.saturated));
     if shown("≥") {
-        let were = counted(unfinished, "request was", "requests were");
-        page.paragraph(2, Tint::Dim, &format!("≥ at least: {were} unfinished, and counted at the age reached"));
+        let had = counted(unfinished, "request", "requests");
+        page.paragraph(2, Tint::Dim, &format!("≥ at least: {had} had no reply, counted at the age reached"));
     }
     if saturated > 0 {
         let values = counted(saturated, "value", "values");
@@ -384,8 +384,8 @@ fn connections(measured: &Measurement) -> String {
     let counts = &measured.connections;
     let mut text = format!("opened {}", thousands(counts.opened));
     for (name, count) in [
-        // Those of the opening before the load are in no book of requests, which the reader may compare.
-        ("failed to open (also before the load)", counts.connect_failed),
+        // Not all are in the books of requests, which the reader may compare.
+        ("failed to open (also before the window, and for no request)", counts.connect_failed),
         ("closed while idle", counts.closed_idle),
         ("closed with a reply", counts.closed_by_reply),
         ("closed for replies that nobody asked for", counts.unasked_replies),
