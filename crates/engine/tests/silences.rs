@@ -16,7 +16,7 @@ fn stalled(model: LoadModel, from_ms: u64, for_ms: u64) -> Measurement {
 fn a_server_that_stops_is_silent_for_exactly_so_long() {
     for model in [LoadModel::Closed, open(500.0)] {
         for (from_ms, for_ms) in [(3000, 1000), (3610, 1000), (7250, 600), (0, 2000), (100, 9000)] {
-            let measured = stalled(model.clone(), from_ms, for_ms);
+            let measured = stalled(model, from_ms, for_ms);
             let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
             let [at_ms, length_ms] = [silence.at_s, silence.length_s].map(|seconds| seconds * 1e3);
             // The last reply before came up to a millisecond earlier, and the first after it when it could.
@@ -41,7 +41,7 @@ fn a_silence_that_lasts_is_told_to_the_end_of_the_window_and_one_from_before_fro
 #[test]
 fn short_ones_and_those_after_the_last_reply_that_was_asked_for_are_none() {
     for model in [LoadModel::Closed, open(500.0)] {
-        assert_eq!(stalled(model.clone(), 3000, 480).silences, []);
+        assert_eq!(stalled(model, 3000, 480).silences, []);
         let counted = spec(model, 2, 0).with(|it| it.extent = Extent::Requests { count: 500, within_ns: None });
         assert_eq!(measure(&counted, hello(MS)).silences, []);
     }
