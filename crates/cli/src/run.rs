@@ -247,7 +247,13 @@ pub(crate) fn conduct(
 /// Why a run could not be recorded further, and how it is resumed.
 fn stopped(error: &LabError, path: &Path) -> Failure {
     let command = resume::command(path);
-    Failure::usage(format!("{error}\nwhat was measured is kept. Make room or mend that, then resume: {command}"))
+    let cure = if error.is_change() {
+        "nothing more is launched, for it could not be recorded. Restore the file from a copy, see to it that nothing else \
+         writes to the run folder"
+    } else {
+        "what was measured is kept. Make room or mend that"
+    };
+    Failure::usage(format!("{error}\n{cure}, then resume: {command}"))
 }
 
 impl Conducted {

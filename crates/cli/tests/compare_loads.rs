@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use specimens::{Kind, Settings};
 use support::{Ended, Specimen, bourdon};
 
@@ -189,20 +189,25 @@ fn a_figure_that_nobody_can_have_measured_is_refused_by_its_name() {
     }
     let first_thread = "/generator/thread_use/0";
     for (field, value, said) in [
-        ("/latency_us/service/p75", 0.5, "`latency_us.service.p75` is 0.5 µs, less than p50 with "),
-        ("/window_s", 1e300, "`window_s` is 1e300: a length in seconds is 0, or from a nanosecond to a year"),
-        ("/window_s", 1e-320, "`window_s` is 1e-320: a length"),
-        (&format!("{first_thread}/wall_s"), 1e-320, "`generator.threads[0].wall_s` is 1e-320: a length"),
-        (&format!("{first_thread}/wall_s"), 1e-9, "`generator.threads[0].cpu_s` is "),
-        ("/connections/jain", -0.5, "`connections.jain` is -5e-1: a share is from 0 to 1"),
-        ("/load/warm_up_s", -1.0, "`load.warm_up_s` is -1e0: a time is not negative"),
-        ("/load/window_s", 1e300, "a duration is a year at most"),
+        ("/latency_us/service/p75", json!(0.5), "`latency_us.service.p75` is 0.5 µs, less than p50 with "),
+        ("/window_s", json!(1e300), "`window_s` is 1e300: a length in seconds is 0, or from a nanosecond to a year"),
+        ("/window_s", json!(1e-320), "`window_s` is 1e-320: a length"),
+        (&format!("{first_thread}/wall_s"), json!(1e-320), "`generator.threads[0].wall_s` is 1e-320: a length"),
+        (&format!("{first_thread}/wall_s"), json!(1e-9), "`generator.threads[0].cpu_s` is "),
+        (
+            "/in_window/ok",
+            json!(1_000_000_000),
+            "`in_window.ok` is 1000000000: no more replies are ok than are complete (",
+        ),
+        ("/connections/jain", json!(-0.5), "`connections.jain` is -0.5: a share is from 0 to 1"),
+        ("/load/warm_up_s", json!(-1.0), "`load.warm_up_s` is -1: a time is not negative"),
+        ("/load/window_s", json!(1e300), "a duration is a year at most"),
     ] {
         let mut changed = saved.clone();
         // As of a thread that was busy for a while.
         changed["generator"]["thread_use"][0]["cpu_s"] = 0.2.into();
         changed["generator"]["thread_use"][0]["wall_s"] = 0.3.into();
-        *changed.pointer_mut(field).unwrap() = value.into();
+        *changed.pointer_mut(field).unwrap() = value;
         std::fs::write(file("b.json"), changed.to_string()).unwrap();
         refused(&compare(&file("a.json"), &file("b.json"), &[]), &["b.json", said]);
     }

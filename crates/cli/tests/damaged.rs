@@ -134,13 +134,13 @@ fn a_trial_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() 
     let (lab, record) = recorded();
     let (path, whole) = (record.path().join("trials.jsonl"), record.text("trials.jsonl"));
     for (field, value, said) in [
-        ("/time_to_ready_ms", -5.0, "`time_to_ready_ms` is -5e0: a time is not negative"),
+        ("/time_to_ready_ms", -5.0, "`time_to_ready_ms` is -5: a time is not negative"),
         ("/measurement/window_s", 1e300, "`window_s` is 1e300: "),
         ("/measurement/latency_us/service/max", 0.0, "quantiles ascend"),
         ("/measurement/generator/threads/0/wall_s", 1e-320, "`generator.threads[0].wall_s` is 1e-320: "),
-        ("/measurement/steps/0/length_s", -1.0, "`steps[0].length_s` is -1e0: "),
-        ("/observation/host/others_share", -0.5, "`observation.host.others_share` is -5e-1: a share is from 0 to 1"),
-        ("/observation/cpu_user_s", -1.0, "`observation.cpu_user_s` is -1e0: an amount of time is not negative"),
+        ("/measurement/steps/0/length_s", -1.0, "`steps[0].length_s` is -1: "),
+        ("/observation/host/others_share", -0.5, "`observation.host.others_share` is -0.5: a share is from 0 to 1"),
+        ("/observation/cpu_user_s", -1.0, "`observation.cpu_user_s` is -1: an amount of time is not negative"),
     ] {
         let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
         let mut trial: serde_json::Value = serde_json::from_str(&lines[2]).unwrap();

@@ -149,7 +149,7 @@ fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() 
     let lab = lab.file("odd.sh", script).experiment(beside_a_specimen("run = 'sh odd.sh $BOURDON'"));
     let said = lab.run(&[]).exits(2).says(&[
         "the record is not what was measured",
-        "trials.jsonl: somebody changed it during the run: its lines are not those that were written",
+        "trials.jsonl: somebody changed what was written to it during the run",
         "the answer here is of what was measured",
     ]);
     assert!(

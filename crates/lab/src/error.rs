@@ -43,6 +43,14 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
     },
+    /// A file of the record is no longer what this run wrote.
+    #[error("{path}: somebody {how} during the run", path = path.display())]
+    Changed {
+        /// Which.
+        path: PathBuf,
+        /// What became of it.
+        how: String,
+    },
     /// A document lacks its end.
     #[error("{path} was cut: its last line, `# end`, is missing; restore it from a copy", path = path.display())]
     Cut {
@@ -120,6 +128,11 @@ fn what(path: &std::path::Path) -> &'static str {
 }
 
 impl LabError {
+    /// Whether it is that somebody changed the record under the run.
+    pub fn is_change(&self) -> bool {
+        matches!(self, Self::Changed { .. })
+    }
+
     /// Whether it is that there is no such file.
     pub fn is_missing(&self) -> bool {
         use std::io::ErrorKind;

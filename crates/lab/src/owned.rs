@@ -1,7 +1,7 @@
 //! The files of a run folder that are for its run alone to write: what is found there must be what was written.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,13 @@ pub(crate) struct Owned {
 
 impl Owned {
     /// A file that is open for reading, as it is now.
-    pub(crate) fn of(path: &Path, file: File) -> std::result::Result<Self, LabError> {
+    pub(crate) fn of(path: &Path, file: File) -> Result<Self, LabError> {
         let (written, bytes) = hash(&file).map_err(LabError::file(path))?;
         Ok(Self { path: path.to_owned(), file, bytes, written })
     }
 
     /// One that is not written to any more.
-    pub(crate) fn read_only(path: &Path) -> std::result::Result<Self, LabError> {
+    pub(crate) fn read_only(path: &Path) -> Result<Self, LabError> {
         Self::of(path, document::open(path, OpenOptions::new().read(true))?)
     }
 
@@ -41,7 +41,7 @@ impl Owned {
 
     /// Adds a line in one write. A target may do anything to a file: what it cut would be written on behind a hole, and could
     /// not be read again.
-    pub(crate) fn add(&mut self, line: &[u8]) -> std::result::Result<(), LabError> {
+    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), LabError> {
         self.check()?;
         self.file.write_all(line).map_err(LabError::file(&self.path))?;
         self.bytes += line.len() as u64;
@@ -50,44 +50,38 @@ impl Owned {
     }
 
     /// Brings to disk what was added: a power cut does not undo it.
-    pub(crate) fn sync(&self) -> std::result::Result<(), LabError> {
+    pub(crate) fn sync(&self) -> Result<(), LabError> {
         self.file.sync_data().map_err(LabError::file(&self.path))
     }
 
     /// Whether what is found under the name is as long as what was written.
-    pub(crate) fn check(&self) -> std::result::Result<(), LabError> {
-        self.found().map_err(LabError::file(&self.path))
-    }
-
-    /// Whether every byte is still the one that was written: a change in place leaves the length.
-    pub(crate) fn verify(&self) -> std::result::Result<(), LabError> {
-        let same = || {
-            let changed =
-                || Error::other("somebody changed it during the run: its lines are not those that were written");
-            let is_same = hash(&self.file)?.0.finalize() == self.written.clone().finalize();
-            is_same.then_some(()).ok_or_else(changed)
-        };
-        self.found().and_then(|()| same()).map_err(LabError::file(&self.path))
-    }
-
-    fn found(&self) -> Result<()> {
-        let found = self.file.metadata()?;
+    pub(crate) fn check(&self) -> Result<(), LabError> {
+        let found = self.file.metadata().map_err(LabError::file(&self.path))?;
         let is_this = |other: &Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
         match std::fs::metadata(&self.path) {
             Ok(other) if is_this(&other) => {}
-            Ok(_) => return Err(Error::other("somebody replaced it during the run")),
-            Err(_) => return Err(Error::other("somebody removed or moved it during the run")),
+            Ok(_) => return Err(self.changed("replaced it")),
+            Err(_) => return Err(self.changed("removed or moved it")),
         }
-        if found.len() != self.bytes {
-            let (found, ours) = (found.len(), self.bytes);
-            return Err(Error::other(format!("somebody changed it during the run: it has {found} bytes, not {ours}")));
-        }
-        Ok(())
+        let (found, ours) = (found.len(), self.bytes);
+        if found == ours { Ok(()) } else { Err(self.changed(format!("changed it (it has {found} bytes, not {ours})"))) }
+    }
+
+    /// Whether every byte is still the one that was written: a change in place leaves the length.
+    pub(crate) fn verify(&self) -> Result<(), LabError> {
+        self.check()?;
+        let (found, _) = hash(&self.file).map_err(LabError::file(&self.path))?;
+        let is_same = found.finalize() == self.written.clone().finalize();
+        if is_same { Ok(()) } else { Err(self.changed("changed what was written to it")) }
+    }
+
+    fn changed(&self, how: impl Into<String>) -> LabError {
+        LabError::Changed { path: self.path.clone(), how: how.into() }
     }
 }
 
 /// What a file holds, and how many bytes that is.
-fn hash(mut file: &File) -> Result<(Sha256, u64)> {
+fn hash(mut file: &File) -> io::Result<(Sha256, u64)> {
     let (mut hash, mut bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK as usize]);
     file.seek(SeekFrom::Start(0))?;
     loop {
@@ -102,7 +96,7 @@ fn hash(mut file: &File) -> Result<(Sha256, u64)> {
 }
 
 /// Cuts off, for good, what stands behind the last newline of a file.
-pub(crate) fn cut_torn_line(file: &mut File) -> Result<()> {
+pub(crate) fn cut_torn_line(file: &mut File) -> io::Result<()> {
     let length = file.metadata()?.len();
     let mut end = length;
     let mut chunk = Vec::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::IntervalLog;
 use model::{LoadSecond, Sample};
 
-use crate::durable::{Growing, create_folder_durably};
+use crate::durable::{Growing, create_new_folder_durably};
 use crate::error::LabError;
 
 /// The files of one trial under way. The first failure is kept: it is said when the trial is to be recorded.
@@ -58,9 +58,10 @@ impl Trace {
         if self.failure.is_some() {
             return None;
         }
-        // A run that an earlier bourdon began lacks some of the folders.
+        // A run that an earlier bourdon began lacks some of the folders. One that was moved is not begun anew.
         let folder = path.parent().unwrap_or(path);
-        let begun = create_folder_durably(folder).and_then(|()| Growing::begin(path));
+        let there = if folder.is_dir() { Ok(()) } else { create_new_folder_durably(folder) };
+        let begun = there.and_then(|()| Growing::begin(path));
         match begun {
             Ok(file) => Some(BufWriter::new(file)),
             Err(error) => {

@@ -44,8 +44,16 @@ impl TrialRecord {
 /// Whether a figure is in its range; one that is absent is. `rule` says what the range is.
 fn within(field: &str, value: impl Into<Option<f64>>, range: RangeInclusive<f64>, rule: &str) -> Checked {
     match value.into() {
-        Some(value) if !range.contains(&value) => Err(format!("`{field}` is {value:e}: {rule}")),
+        Some(value) if !range.contains(&value) => Err(format!("`{field}` is {}: {rule}", shown(value))),
         _ => Ok(()),
+    }
+}
+
+/// A figure that may have any size.
+fn shown(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-6..1e9 => value.to_string(),
+        _ => format!("{value:e}"),
     }
 }
 
@@ -78,6 +86,7 @@ fn ascending(of: &str, figures: &[(&str, Option<f64>)]) -> Checked {
         if let (Some((smaller, least)), Some(us)) = (before, us)
             && us * BUCKET < least
         {
+            let (us, least) = (shown(*us), shown(least));
             return Err(format!("`{of}{name}` is {us} µs, less than {smaller} with {least} µs: quantiles ascend"));
         }
         before = us.map(|us| (*name, us)).or(before);
@@ -88,6 +97,10 @@ fn ascending(of: &str, figures: &[(&str, Option<f64>)]) -> Checked {
 impl Measurement {
     fn check(&self) -> Checked {
         length("window_s", self.window_s)?;
+        let (ok, completed) = (self.in_window.ok, self.in_window.completed);
+        if ok > completed {
+            return Err(format!("`in_window.ok` is {ok}: no more replies are ok than are complete ({completed})"));
+        }
         self.latency_us.check("latency_us")?;
         self.standstills.as_ref().map_or(Ok(()), Standstills::check)?;
         self.residence.check()?;
@@ -160,7 +173,7 @@ impl ThreadUse {
         let rule = "a thread uses no more CPU than time passes (wall_s)";
         within(&field("cpu_s"), self.cpu_s, 0.0..=most, rule)?;
         amount(&field("run_delay_s"), self.run_delay_s)?;
-        amount(&field("longest_stall_us"), self.longest_stall_us)
+        within(&field("longest_stall_us"), self.longest_stall_us, 0.0..=LONGEST_S * 1e6, "a load lasts a year at most")
     }
 }
 

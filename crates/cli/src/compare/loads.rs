@@ -164,7 +164,7 @@ impl SavedLoad {
         let unsaid = || "it does not say what was asked for".to_owned();
         let times = [("timeout_s", self.timeout_s), ("warm_up_s", Some(self.warm_up_s)), ("window_s", self.window_s)];
         if let Some((name, seconds)) = times.into_iter().find(|(_, seconds)| seconds.is_some_and(|it| it < 0.0)) {
-            return Err(format!("`load.{name}` is {:e}: a time is not negative", seconds.unwrap_or_default()));
+            return Err(format!("`load.{name}` is {}: a time is not negative", seconds.unwrap_or_default()));
         }
         let ns = |seconds: f64| (seconds * NS_PER_S as f64).round() as u64;
         let counted = self.requests.map(|count| Extent::Requests { count, within_ns: None });

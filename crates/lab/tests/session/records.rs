@@ -84,7 +84,7 @@ fn a_record_that_somebody_changes_in_place_is_not_what_was_written() {
     std::fs::write(&file, &changed).unwrap();
     assert_ne!(changed, written);
     let said = folder.verify().unwrap_err().to_string();
-    assert!(said.contains("its lines are not those that were written"), "{said}");
+    assert!(said.contains("somebody changed what was written to it during the run"), "{said}");
 }
 
 /// What somebody does to a file.
@@ -92,7 +92,11 @@ type Damage = fn(&Path);
 
 /// Each with its name, and what is said of the file.
 const DAMAGE: [(&str, Damage, &str); 4] = [
-    ("cut", |file| File::options().write(true).open(file).unwrap().set_len(5).unwrap(), "it has 5 bytes, not "),
+    (
+        "cut",
+        |file| File::options().write(true).open(file).unwrap().set_len(5).unwrap(),
+        "changed it (it has 5 bytes, not ",
+    ),
     ("replaced", |file| replace(file), "somebody replaced it during the run"),
     ("removed", |file| std::fs::remove_file(file).unwrap(), "somebody removed or moved it during the run"),
     ("renamed", |file| std::fs::rename(file, aside(file)).unwrap(), "somebody removed or moved it during the run"),
@@ -175,6 +179,20 @@ fn a_trial_whose_events_cannot_be_written_is_recorded_and_the_run_ends_after_it(
     let trials = RunFolder::read(folder.path()).unwrap().trials;
     assert_eq!(trials.len(), ended, "the trial under way is recorded");
     assert!(ended > 0 && !folder.path().join("events.jsonl").exists(), "and no other is begun in its place");
+}
+
+#[test]
+fn a_run_folder_that_is_moved_away_is_not_begun_anew() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = plan(2);
+    let mut folder = create(runs.path(), &plan);
+    let begun: When = |event| matches!(event, Event::TrialStarted { .. });
+    let away: Damage = |file| std::fs::rename(file.parent().unwrap(), aside(file.parent().unwrap())).unwrap();
+    let path = folder.path().to_owned();
+    let (said, ended) = damaged(&plan, &mut folder, "trials.jsonl", away, begun);
+    assert!(said.contains("trials.jsonl: somebody removed or moved it during the run"), "{said}");
+    assert!(!path.exists(), "nothing is left in its place");
+    assert_eq!(RunFolder::read(&aside(&path)).unwrap().trials.len(), ended);
 }
 
 #[test]
