@@ -8,7 +8,8 @@ use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, NO_DISTANCE};
 /// About how many blocks bring the half width of an interval with some confidence down to a distance, if what scatters
 /// goes on as it did: half width = t · s ÷ √n, and t shrinks with n, too. `known` is a 95 % interval over the blocks that
 /// `counted` of those that were `begun`, on the scale on which it is symmetric: those that did not count are asked for once
-/// more. At least what a verdict needs; none where there is no distance.
+/// more. The distance is that of the nearer end of what doubts leave open, which no number of blocks removes. At least what
+/// a verdict needs; none where there is no distance.
 pub(crate) fn needs_blocks(
     (counted, begun): (usize, usize),
     known: &Interval,
@@ -34,6 +35,16 @@ pub(crate) fn needs_blocks(
         }
     }
     Some((most + begun.saturating_sub(counted) as u32).min(MOST_NEEDED_BLOCKS))
+}
+
+/// How far what lies between these ends is from a limit, whichever side of it that is; not above zero where they hold it.
+pub(crate) fn beside((low, high): (f64, f64), limit: f64) -> f64 {
+    (low - limit).max(limit - high)
+}
+
+/// How far what lies between these ends is inside of a band; not above zero where it is not.
+pub(crate) fn inside((low, high): (f64, f64), (least, most): (f64, f64)) -> f64 {
+    (low - least).min(most - high)
 }
 
 #[cfg(test)]

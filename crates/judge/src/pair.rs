@@ -136,6 +136,11 @@ impl Pair<'_> {
         self.new.0.significance().min(self.old.0.significance())
     }
 
+    /// Confidence of the interval behind a verdict.
+    pub(crate) fn confidence(&self) -> f64 {
+        1.0 - self.significance()
+    }
+
     fn read(&self, metric: Metric, reading: Reading, confidence: f64) -> Option<LogRatio> {
         if self.has_zero(metric) {
             return None;
@@ -220,7 +225,7 @@ impl Pair<'_> {
 
     /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found without the
     /// launches that it disturbed, nor with these as good as they could have been, where that has a bound; and that as far as
-    /// doubts leave open.
+    /// doubts leave open. Faster and slower may also be those of a limit, as a gate has it.
     pub(crate) fn noise(
         &self,
         metric: Metric,
@@ -228,23 +233,26 @@ impl Pair<'_> {
         confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
     ) -> Option<Withheld> {
-        let worse = match verdict {
-            ComparisonVerdict::Slower => Arm::New,
-            ComparisonVerdict::Faster => Arm::Old,
-            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => return None,
+        let could_be_better: &[Arm] = match verdict {
+            ComparisonVerdict::Slower => &[Arm::New],
+            ComparisonVerdict::Faster => &[Arm::Old],
+            ComparisonVerdict::Same => &[Arm::Old, Arm::New],
+            ComparisonVerdict::Inconclusive => return None,
         };
         let is_disturbed = |arm| {
             let (records, cell) = self.side(arm);
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
         };
-        if !metric.is_timed() || ![Arm::Old, Arm::New].into_iter().any(is_disturbed) {
+        // What only made the other one worse than it is takes nothing back.
+        if !metric.is_timed() || !could_be_better.iter().any(|arm| is_disturbed(*arm)) {
             return None;
         }
         let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
+        let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
         match bounded {
             _ if by(Launches::Undisturbed) => None,
-            true => (!by(Launches::InFavourOf(worse))).then_some(Withheld::Disturbed),
+            true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
         }
     }

@@ -192,12 +192,17 @@ impl<'a> Records<'a> {
         self.launch(cell, block).is_some_and(|launch| launch.record.measurement.is_some())
     }
 
-    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and by
-    /// as many times as more of them were asked for after a look.
+    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and twice as
+    /// strict each time that more of them were asked for after a look.
     pub(crate) fn significance(&self) -> f64 {
         let raises = self.plan.blocks_before.len();
         let stopped = raises > 0 || self.plan.blocks.max > self.plan.blocks.min;
         if stopped { after_raises(raises) } else { SIGNIFICANCE }
+    }
+
+    /// Confidence of the interval behind a verdict.
+    pub(crate) fn confidence(&self) -> f64 {
+        1.0 - self.significance()
     }
 
     /// That level once more blocks will have been asked for.
@@ -335,10 +340,13 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
     loaded_ns
 }
 
-/// A level divided among the looks at a run: the one that its plan may end at, and one before each raise.
+/// The level of a look at a run: the one that its plan may end at, and half of the one before after each raise.
 fn after_raises(raises: usize) -> f64 {
-    SIGNIFICANCE_WHEN_STOPPED / (1.0 + raises as f64)
+    SIGNIFICANCE_WHEN_STOPPED / 2_f64.powi(raises.min(MOST_RAISES) as i32)
 }
+
+/// Raises after which the level falls no more: nothing is found at a millionth of it.
+const MOST_RAISES: usize = 20;
 
 /// Leaving out only the launches that used too little CPU for a figure would make a frugal server look dear.
 fn without_cpu_where_one_is(launches: &mut ByBlock) {

@@ -328,6 +328,9 @@ pub struct Comparison {
     /// Why what the figures alone say proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// What the figures alone say, where that is withheld.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<ComparisonVerdict>,
 }
 
 /// Targets in order, ties together.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, CellLatency, Coldness, Launches, Mark, Measured, Metric, Population, Rank, RankGroup,
-    Withheld, alike,
+    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Launches, Mark, Measured, Metric,
+    Population, Rank, RankGroup, Withheld, alike,
 };
 
 use crate::conditions::{Conditions, conditions, without};
@@ -211,7 +211,7 @@ fn rankings(analysis: &Analysis) -> BTreeMap<(Metric, &Cell), Ranking<'_>> {
     for group in &analysis.groups {
         rankings.entry((group.metric, &group.conditions)).or_default().ranks = ranks(group);
     }
-    for pair in &analysis.comparisons {
+    for pair in analysis.comparisons.iter().filter(|pair| pair.seen != Some(ComparisonVerdict::Same)) {
         let Some(why) = pair.withheld.filter(|why| why.is_noise()) else { continue };
         if let Some(ranking) = rankings.get_mut(&(pair.metric, &pair.conditions)).filter(|_| !analysis.preliminary) {
             ranking.disturbed.extend([&pair.a, &pair.b].map(|target| (target.as_str(), why)));

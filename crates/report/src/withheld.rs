@@ -31,7 +31,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::LittleCpu => {
             format!("{who} used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
         }
-        Withheld::Disturbed => "the machine was so busy that this alone could have made the difference".to_owned(),
+        Withheld::Disturbed => {
+            "the machine was so busy that this alone could have made or hidden the difference".to_owned()
+        }
         Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
 }

@@ -1,7 +1,9 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Metric};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
-use super::verdict::{thresholds, verdict};
+use super::verdict::{distance, verdict};
 use crate::guard::{self, Doubt, MARKS, Range, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
@@ -112,8 +114,8 @@ impl ClaimTest<'_> {
             verdict: found.verdict,
             not_refuted: self.too_few_cores(found.verdict),
             needs_blocks: interval
-                .filter(|_| self.blocks_would_help(&found, &scaled))
-                .and_then(|i| self.needs(&scaled, &i)),
+                .filter(|_| self.blocks_would_help(&found))
+                .and_then(|interval| self.needs(&scaled, &interval)),
             notes: self.notes(&values, &scaled, &found),
             ..not_testable(self.claim, String::new())
         }
@@ -123,7 +125,7 @@ impl ClaimTest<'_> {
     fn outcome(&self, scaled: &Scaled) -> Outcome {
         let judge = |doubts: &[Doubt]| {
             let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample]).collect();
-            let confidence = 1.0 - self.records.significance();
+            let confidence = self.records.confidence();
             let interval = scaled.interval(&self.ranges(&doubts, confidence), confidence);
             let interval = interval.filter(|_| scaled.values.len() >= BLOCKS_FOR_A_VERDICT && !self.is_cold());
             interval.map_or(ClaimVerdict::Inconclusive, |interval| {
@@ -139,9 +141,31 @@ impl ClaimTest<'_> {
         Outcome { verdict: guarded, plainly, because }
     }
 
-    /// The expression's value in each block that has one.
+    /// The expression's value in each block that has one; none at all where a server answered nothing in one of them.
     fn values(&self) -> Vec<f64> {
+        if !self.unanswered().is_empty() {
+            return Vec::new();
+        }
         self.records.blocks().iter().filter_map(|block| self.value(*block)).collect()
+    }
+
+    /// The servers of which a figure is missing because they answered nothing right in a launch that counts, each with the
+    /// number of these launches. Leaving those out would favour who did nothing in them.
+    pub(super) fn unanswered(&self) -> BTreeMap<usize, usize> {
+        let mut unanswered: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+        for call in self.resolved.expectation.expression.calls() {
+            let Some(cell) = self.cell(call) else { continue };
+            let value = |block: u32, metric| self.records.value(cell, block, metric);
+            let is_without = |block: &u32| {
+                let has_none = call.metric == Metric::Throughput || value(*block, call.metric).is_none();
+                has_none && value(*block, Metric::Throughput) == Some(0.0)
+            };
+            let blocks: Vec<u32> = self.records.blocks().iter().copied().filter(is_without).collect();
+            if !blocks.is_empty() {
+                unanswered.entry(cell).or_default().extend(blocks);
+            }
+        }
+        unanswered.into_iter().map(|(cell, blocks)| (cell, blocks.len())).collect()
     }
 
     /// Where it may truly lie in each of these blocks, for these doubts alone.
@@ -151,11 +175,7 @@ impl ClaimTest<'_> {
     }
 
     fn value(&self, block: u32) -> Option<f64> {
-        let look_up = |call: &Call| {
-            let value = self.records.value(self.cell(call)?, block, call.metric)?;
-            // Nothing follows from a rate of zero: the server answered nothing right.
-            (call.metric != Metric::Throughput || value > 0.0).then_some(value)
-        };
+        let look_up = |call: &Call| self.records.value(self.cell(call)?, block, call.metric);
         self.resolved.expectation.expression.evaluate(&look_up)
     }
 
@@ -174,26 +194,21 @@ impl ClaimTest<'_> {
         self.ranges(&[doubt], CONFIDENCE).iter().any(|range| range.low < range.high)
     }
 
-    /// Whether more blocks would settle it: not what a cold server did, nor where what marks leave open holds the threshold
-    /// however many blocks there are.
-    fn blocks_would_help(&self, found: &Outcome, scaled: &Scaled) -> bool {
+    /// Whether more blocks may settle it: not what a cold server did, nor what a doubt takes back.
+    fn blocks_would_help(&self, found: &Outcome) -> bool {
+        let open = ClaimVerdict::Inconclusive;
+        (found.verdict, found.plainly) == (open, open) && !self.is_cold()
+    }
+
+    /// About how many would; none where what marks leave open holds the threshold however many there are.
+    fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
         let ranges = self.ranges(&MARKS, CONFIDENCE);
         let end =
             |of: fn(&Range) -> f64| mean(&ranges.iter().map(|range| scaled.onto(of(range))).collect::<Vec<f64>>());
-        let (Some(low), Some(high)) = (end(|range| range.low), end(|range| range.high)) else { return false };
-        let at_last = Interval { estimate: low, low: scaled.back(low), high: scaled.back(high) };
-        let is_open = verdict(&at_last, self.resolved.expectation.bound) == ClaimVerdict::Inconclusive;
-        found.verdict == ClaimVerdict::Inconclusive
-            && found.plainly == ClaimVerdict::Inconclusive
-            && !self.is_cold()
-            && (!is_open || low >= high)
-    }
-
-    fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
-        let at = thresholds(self.resolved.expectation.bound).into_iter().map(|threshold| scaled.onto(threshold));
-        let distance = at.map(|at| (interval.estimate - at).abs()).reduce(f64::min)?;
-        let begun = self.records.blocks().len();
-        needs_blocks((scaled.values.len(), begun), interval, distance, 1.0 - self.records.significance_after_a_raise())
+        let ends = (end(|range| range.low)?, end(|range| range.high)?);
+        let distance = distance(ends, self.resolved.expectation.bound, |threshold| scaled.onto(threshold));
+        let counted = (scaled.values.len(), self.records.blocks().len());
+        needs_blocks(counted, interval, distance, 1.0 - self.records.significance_after_a_raise())
     }
 
     /// The cores of the machine and those that a contradicted claim is about, where these are more: what does not show on

@@ -15,14 +15,11 @@ use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
 impl ClaimTest<'_> {
     pub(super) fn notes(&self, values: &[f64], scaled: &Scaled, found: &Outcome) -> Vec<String> {
         let mut notes = Vec::new();
-        let (used, all) = (values.len(), self.records.blocks().len());
-        if used < BLOCKS_FOR_A_VERDICT {
-            notes.push(format!("preliminary: {}, six are needed", counted(used as u64, "block", "blocks")));
+        let unanswered = self.unanswered_notes();
+        if unanswered.is_empty() {
+            notes.extend(self.unused_notes(values.len()));
         }
-        if used < all {
-            let why = "a launch is void or missing, or a figure could not be estimated";
-            notes.push(format!("{} of {all} blocks are not used: {why}", all - used));
-        }
+        notes.extend(unanswered);
         notes.extend(self.cold_note());
         notes.extend(self.taken_back(found));
         notes.extend(self.cautions(&found.because));
@@ -31,6 +28,32 @@ impl ClaimTest<'_> {
         notes.extend(self.reconstruction_notes(found.verdict));
         notes.extend(caution(scaled));
         notes
+    }
+
+    /// Blocks that are too few, or not all that there are.
+    fn unused_notes(&self, used: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        let all = self.records.blocks().len();
+        if used < BLOCKS_FOR_A_VERDICT {
+            notes.push(format!("preliminary: {}, six are needed", counted(used as u64, "block", "blocks")));
+        }
+        if used < all {
+            let why = "a launch is void or missing, or a figure could not be estimated";
+            notes.push(format!("{} of {all} blocks are not used: {why}", all - used));
+        }
+        notes
+    }
+
+    /// Why there is no figure where a server answered nothing.
+    fn unanswered_notes(&self) -> Vec<String> {
+        let note = |(cell, times): (usize, usize)| {
+            let launches = counted(self.records.valid(cell).count() as u64, "launch", "launches");
+            let place = self.place(cell);
+            format!(
+                "no verdict: {place} answered nothing right in {times} of {launches}, and leaving that out would favour it"
+            )
+        };
+        self.unanswered().into_iter().map(note).collect()
     }
 
     /// What took back what the figures alone would say.

@@ -2,6 +2,7 @@
 
 use model::{Bound, ClaimVerdict};
 
+use crate::needed::{beside, inside};
 use crate::statistics::Interval;
 
 /// Supported when the whole interval is on the claim's side, contradicted when the whole of it is on the other.
@@ -20,11 +21,15 @@ pub(super) fn verdict(interval: &Interval, bound: Bound) -> ClaimVerdict {
     }
 }
 
-/// The thresholds of a bound, one or two.
-pub(super) fn thresholds(bound: Bound) -> Vec<f64> {
+/// How far what lies between these ends is from the thresholds of a bound, which `onto` brings onto their scale; not above
+/// zero where it holds one.
+pub(super) fn distance(ends: (f64, f64), bound: Bound, onto: impl Fn(f64) -> f64) -> f64 {
     match bound {
-        Bound::Below(at) | Bound::Above(at) => vec![at],
-        Bound::Between(low, high) => vec![low, high],
+        Bound::Below(at) | Bound::Above(at) => beside(ends, onto(at)),
+        Bound::Between(least, most) => {
+            let band @ (least, most) = (onto(least), onto(most));
+            inside(ends, band).max(least - ends.1).max(ends.0 - most)
+        }
     }
 }
 
@@ -51,5 +56,22 @@ mod tests {
         ] {
             assert_eq!(verdict(&INTERVAL, bound), expected, "{bound:?}");
         }
+    }
+
+    #[test]
+    fn the_distance_is_that_of_the_nearer_end() {
+        for (bound, expected) in [
+            (Bound::Below(4.0), 1.0),
+            (Bound::Above(1.0), 1.0),
+            (Bound::Below(2.5), -0.5),
+            (Bound::Between(0.0, 4.0), 1.0),
+            (Bound::Between(4.0, 5.0), 1.0),
+            (Bound::Between(0.0, 1.0), 1.0),
+            (Bound::Between(2.5, 2.75), -0.5),
+            (Bound::Between(0.0, 2.5), -0.5),
+        ] {
+            assert_eq!(distance((2.0, 3.0), bound, |at| at), expected, "{bound:?}");
+        }
+        assert_eq!(distance((0.0, f64::INFINITY), Bound::Below(4.0), |at| at), -4.0);
     }
 }

@@ -38,8 +38,9 @@ fn unmeasured(gate: &Gate) -> GateResult {
     }
 }
 
+/// Each gate is asked for by itself, as a claim is: there is no family of them.
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
-    let change = pair.change(gate.metric, confidence(pair));
+    let change = pair.change(gate.metric, pair.confidence());
     let seen = side(gate, change);
     let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;
     let undecided = change.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT && seen == GateVerdict::Undecided);
@@ -60,23 +61,18 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     }
 }
 
-/// That of the tests behind a verdict. Each gate is asked for by itself, as a claim is: there is no family of them.
-fn confidence(pair: &Pair<'_>) -> f64 {
-    1.0 - pair.significance()
-}
-
 /// Why what the figures say of a gate is not evidence, where it is not: a broken gate says that the new server is
-/// worse, one that holds that it is as good or better.
+/// worse than its limit, one that holds that it is better.
 fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld> {
     let says = match seen {
         GateVerdict::Broken => ComparisonVerdict::Slower,
-        GateVerdict::Held => ComparisonVerdict::Same,
+        GateVerdict::Held => ComparisonVerdict::Faster,
         GateVerdict::Undecided => return None,
     };
-    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, (Launches::All, doubts), confidence(pair)));
+    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
     let stands = |found: Option<LogRatio>| side(gate, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge)
-        .or_else(|| pair.noise(gate.metric, says, confidence(pair), stands))
+        .or_else(|| pair.noise(gate.metric, says, pair.confidence(), stands))
 }
 
 /// On which side of the limit the change is; undecided with fewer blocks than any verdict needs.

@@ -4,7 +4,7 @@ use model::{CompareRow, ComparisonVerdict, Metric, Withheld};
 
 use crate::comparisons::is_cold;
 use crate::guard::{self, Doubt, MARKS};
-use crate::needed::needs_blocks;
+use crate::needed::{beside, inside, needs_blocks};
 use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::CONFIDENCE;
@@ -18,10 +18,10 @@ impl Pair<'_> {
         if settled || self.open_for_good(row.metric, is_open).is_some() {
             return None;
         }
-        let (low, high) = self.ends(row.metric, &MARKS)?;
-        let differs = self.needs(found, low.max(-high), 1.0 - self.significance_after_a_raise() / tests.max(1) as f64);
+        let (ends, level) = (self.ends(row.metric, &MARKS)?, self.significance_after_a_raise());
+        let differs = self.needs(found, beside(ends, 0.0), 1.0 - level / tests.max(1) as f64);
         let margin = self.margin(row.metric).ln_1p();
-        let same = self.needs(found, margin - high.max(-low), CONFIDENCE);
+        let same = self.needs(found, inside(ends, (-margin, margin)), 1.0 - level);
         differs.into_iter().chain(same).min()
     }
 
@@ -33,8 +33,8 @@ impl Pair<'_> {
         is_open: impl Fn(&Interval) -> bool,
     ) -> Option<u32> {
         let found = self.change(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
-        let (low, high) = self.ends(metric, &MARKS)?;
-        self.needs(&found, (low - limit).max(limit - high), 1.0 - self.significance_after_a_raise())
+        let distance = beside(self.ends(metric, &MARKS)?, limit);
+        self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
     }
 
     fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {

@@ -18,7 +18,7 @@ struct Found {
 }
 
 impl Pair<'_> {
-    /// The row of a metric.
+    /// The row of a metric; `found` is what is shown of it.
     pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
         // The means that the change is of.
         let [old, new] = self.values(metric).map(|values| match metric.scale() {
@@ -27,7 +27,7 @@ impl Pair<'_> {
                 Measured { estimate: mean(&values), ..of_interval(t_interval(&values), metric.unit()) }
             }
         });
-        let Found { verdict, withheld, seen } = self.judged(metric, found, p_adjusted);
+        let Found { verdict, withheld, seen } = self.judged(metric, self.change(metric, self.confidence()), p_adjusted);
         let interval = found.map(|found| found.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
@@ -110,10 +110,10 @@ impl Pair<'_> {
             let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             self.verdict(metric, within, p)
         };
-        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), CONFIDENCE));
+        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), self.confidence()));
         doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
-            self.noise(metric, verdict, CONFIDENCE, stands)
+            self.noise(metric, verdict, self.confidence(), stands)
         })
     }
 

@@ -60,19 +60,22 @@ impl Family<'_> {
         let verdict = found.verdict;
         let (a, b) = ((records, pair.a), (records, pair.b));
         let held = pair::Pair { new: a, old: b, paired: true, margin: records.plan.margin, among_targets: false };
-        let plain = paired(&pair.log_ratios, CONFIDENCE);
+        let confidence = records.confidence();
+        let plain = paired(&pair.log_ratios, confidence);
         let adjusted = |within: Option<LogRatio>| {
             let p = within.zip(plain).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             records.verdict(metric, within, p)
         };
-        let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), CONFIDENCE));
-        let noise = || held.noise(metric, verdict, CONFIDENCE, |within| adjusted(within) == verdict);
+        let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), confidence));
+        let noise = || held.noise(metric, verdict, confidence, |within| adjusted(within) == verdict);
         let withheld = match verdict {
             ComparisonVerdict::Inconclusive => None,
             _ => doubt([a, b], metric, verdict, judge).or_else(noise),
         };
-        let verdict = if withheld.is_some() { ComparisonVerdict::Inconclusive } else { verdict };
-        Comparison { verdict, withheld, ..found }
+        match withheld {
+            Some(_) => Comparison { verdict: ComparisonVerdict::Inconclusive, withheld, seen: Some(verdict), ..found },
+            None => found,
+        }
     }
 }
 
@@ -126,12 +129,13 @@ impl Records<'_> {
             },
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,
-            verdict: self.verdict(metric, found, p_adjusted),
+            verdict: self.verdict(metric, paired(&pair.log_ratios, self.confidence()), p_adjusted),
             withheld: None,
+            seen: None,
         }
     }
 
-    /// What a ratio says, its p value adjusted.
+    /// What a ratio says, its interval that of the level of the tests and its p value adjusted.
     fn verdict(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> ComparisonVerdict {
         match (found, p_adjusted) {
             (Some(found), Some(p)) if found.blocks >= BLOCKS_FOR_A_VERDICT => {

@@ -65,13 +65,16 @@ fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
         match c.verdict {
             ComparisonVerdict::Faster => of.better.insert((a, b)),
             ComparisonVerdict::Slower => of.better.insert((b, a)),
-            ComparisonVerdict::Inconclusive if c.withheld.is_some_and(Withheld::is_noise) => {
-                of.disturbed.insert((a, b))
-            }
+            ComparisonVerdict::Inconclusive if is_left_open_by_noise(c) => of.disturbed.insert((a, b)),
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
         };
     }
     pairs
+}
+
+/// Whether a difference is seen that noise alone could have made. A rank that is shared says only that none is seen.
+fn is_left_open_by_noise(pair: &Comparison) -> bool {
+    pair.withheld.is_some_and(Withheld::is_noise) && pair.seen != Some(ComparisonVerdict::Same)
 }
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {

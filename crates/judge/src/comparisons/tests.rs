@@ -370,7 +370,14 @@ fn what_the_noise_could_have_made_ranks_nobody_above_another() {
     assert_eq!([Metric::Throughput, Metric::PeakMemory].map(withheld), [Some(Withheld::Disturbed), None]);
     let none = |(rank, tied, _): &(Option<u32>, bool, String)| rank.is_none() && !tied;
     assert!(ranks(&busy, Metric::Throughput).iter().all(none), "a difference that proves nothing is not a tie either");
-    assert!(ranks(&disturbed(100.0, 100.2, &ALL), Metric::Throughput).iter().all(|(rank, ..)| *rank == Some(1)));
+    let alike = disturbed(100.0, 100.2, &ALL);
+    let found = alike.comparisons.iter().find(|found| found.metric == Metric::Throughput).unwrap();
+    assert_eq!((found.withheld, found.seen), (Some(Withheld::Disturbed), Some(ComparisonVerdict::Same)));
+    let is_first = |(rank, ..): &(Option<u32>, bool, String)| *rank == Some(1);
+    assert!(
+        ranks(&alike, Metric::Throughput).iter().all(is_first),
+        "a shared rank says only that none is seen to differ"
+    );
     let far = disturbed(100.0, 20.0, &ALL);
     assert_eq!(said(&far), [ComparisonVerdict::Faster, ComparisonVerdict::Inconclusive], "a tail has no bound");
     for quiet in [disturbed(100.0, 75.0, &[]), disturbed(100.0, 75.0, &[3])] {

@@ -1,6 +1,6 @@
 //! Synthetic sessions that go the whole way: the planner says when to stop, and the analysis says what was seen.
 
-use model::{Analysis, Comparison, ComparisonVerdict, Mark, Metric, Next, Planner, TrialRecord};
+use model::{Analysis, Blocks, Comparison, ComparisonVerdict, Environment, Mark, Metric, Next, Planner, TrialRecord};
 
 use super::noise::Noise;
 use crate::BlockPlanner;
@@ -52,6 +52,33 @@ impl Experiment {
     }
 
     fn session(&self, seed: u64) -> Seen {
+        let (session, records) = self.launched(seed);
+        Seen { analysis: session.analyse_these(self.until_content(&session, &records)) }
+    }
+
+    /// Sessions in which somebody looks after each of these numbers of blocks, and asks for the next one unless the first
+    /// two targets are settled: the last look, and how many blocks it had.
+    pub(super) fn raised<'a>(&'a self, looks: &'a [u32], count: u32) -> impl Iterator<Item = (Seen, u32)> + 'a {
+        (0..count).filter_map(move |seed| {
+            let (session, records) = self.launched(seed.into());
+            let look = |(place, blocks): (usize, &u32)| {
+                let mut draft = session.draft();
+                draft.blocks = Blocks { min: if place == 0 { 6 } else { *blocks }, max: *blocks };
+                draft.blocks_before =
+                    looks[..place].iter().map(|&blocks| Blocks { min: blocks, max: blocks }).collect();
+                let plan = draft.resolve().expect("a session can be carried out");
+                let used = &records[..*blocks as usize * self.launches()];
+                (Seen { analysis: crate::analyse(&plan, &Environment::default(), used) }, *blocks)
+            };
+            let is_settled = |seen: &Seen| seen.verdict() != Some(ComparisonVerdict::Inconclusive);
+            let last = looks.len().checked_sub(1)?;
+            let mut all = looks.iter().enumerate().map(|at| (at.0, look(at)));
+            all.find(|(place, (seen, _))| *place == last || is_settled(seen)).map(|(_, seen)| seen)
+        })
+    }
+
+    /// The session, and the records of as many blocks as it may have.
+    fn launched(&self, seed: u64) -> (Session, Vec<TrialRecord>) {
         let (least, most) = self.blocks;
         let names = (1..).map(|number| format!("t{number}"));
         let session = names.zip(&self.truth).fold(Session::new().planned(least, most), |session, (name, truth)| {
@@ -60,7 +87,7 @@ impl Experiment {
         let session = if self.twin { session.twin() } else { session };
         let mut records = session.records_of(&self.disturbances(&mut fastrand::Rng::with_seed(seed)));
         records.iter_mut().for_each(keep_throughput);
-        Seen { analysis: session.analyse_these(self.until_content(&session, &records)) }
+        (session, records)
     }
 
     /// What each cell is off by in each block. The log ratio of two cells is the difference of two such values, so

@@ -20,7 +20,8 @@ const FOR_RANKS: u32 = 500;
 
 /// Every table, in the order of the page. Each has its own seeds, so they can be made side by side.
 pub(super) fn all() -> String {
-    let tables: [fn() -> String; 9] = [coverage, marks, alike, different, families, ranks, itself, courses, failing];
+    let tables: [fn() -> String; 10] =
+        [coverage, marks, alike, different, families, ranks, itself, courses, failing, raised];
     std::thread::scope(|scope| {
         let made = tables.map(|table| scope.spawn(table));
         made.map(|table| table.join().expect("a table holds what the method promises")).concat()
@@ -153,6 +154,7 @@ fn different() -> String {
                 "{ratio} at {ratio_noise}: {}",
                 found.slower
             );
+            assert!(ratio < 1.05 || found.same <= 0.025, "{ratio} at {ratio_noise}: {} the same", found.same);
             let figures = [found.slower, found.faster, found.same, found.inconclusive, found.covered].map(percent);
             let mut row = vec![percent(ratio - 1.0), percent(ratio_noise)];
             row.extend(figures);
@@ -275,6 +277,32 @@ fn failing() -> String {
     table(
         "Table 9. How often the 95 % interval of a claim about errors holds the true share of 0.5 %",
         &["scatter of a launch's share", "blocks", "holds it", "lies below it", "lies above it"],
+        &rows,
+    )
+}
+
+/// Table 10: somebody who asks for more blocks until two targets are settled.
+fn raised() -> String {
+    const LOOKS: [u32; 4] = [12, 24, 48, 96];
+    let mut rows = Vec::new();
+    for (ratio, ratio_noise) in [(1.0, 0.08), (1.0, 0.2), (1.0501, 0.08)] {
+        let experiment = Experiment { blocks: (6, 96), ..Experiment::pair(ratio, ratio_noise) };
+        let seen: Vec<(Seen, u32)> = experiment.raised(&LOOKS, FOR_MARKS).collect();
+        let of = |is: &dyn Fn(&Seen) -> bool| share(seen.iter().filter(|(seen, _)| is(seen)).count(), FOR_MARKS);
+        let verdict = |verdict| of(&|seen: &Seen| seen.verdict() == Some(verdict));
+        let (differ, same) = (of(&|seen| seen.throughput().any(tells_apart)), verdict(ComparisonVerdict::Same));
+        let (wrong, allowed) = if ratio > 1.0 { (same, 0.025) } else { (differ, 0.05) };
+        assert!(wrong <= allowed, "{experiment:?}: {wrong}");
+        let blocks: u32 = seen.iter().map(|(_, blocks)| blocks).sum();
+        let figures = [differ, same, verdict(ComparisonVerdict::Inconclusive)].map(percent);
+        let mut row = vec![percent(ratio - 1.0), percent(ratio_noise)];
+        row.extend(figures);
+        row.push(format!("{:.0}", f64::from(blocks) / f64::from(FOR_MARKS)));
+        rows.push(row);
+    }
+    table(
+        "Table 10. Two targets, with more blocks asked for (12, 24, 48, 96) until there is a verdict",
+        &["change", "noise", "faster or slower", "same", "inconclusive", "blocks"],
         &rows,
     )
 }

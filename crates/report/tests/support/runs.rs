@@ -256,6 +256,7 @@ fn session() -> SessionAnalysis {
         p_adjusted: Some(0.02),
         verdict,
         withheld: None,
+        seen: None,
     };
     let note = |mark, text: &str| MarkNote::new(mark, text);
     SessionAnalysis {
@@ -311,6 +312,7 @@ pub(crate) fn full() -> Analysis {
             p_adjusted: Some(0.74),
             verdict: ComparisonVerdict::Same,
             withheld: None,
+            seen: None,
         }],
         groups: vec![ranks(Metric::Throughput, at("10ms"), &delayed), ranks(Metric::Throughput, at("0ms"), &bare)],
         claims: claims(),

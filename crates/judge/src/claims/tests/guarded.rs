@@ -183,6 +183,45 @@ fn more_blocks_are_not_asked_for_where_the_generator_is_the_limit() {
 }
 
 #[test]
+fn as_many_blocks_are_asked_for_as_bring_the_doubtful_end_away_from_the_threshold() {
+    // 10 connections with 14.3 replies each in 10 s, so that the edges weigh 7 %; a block's scatter is 11 %.
+    let session = Session::new().cell("a", 14.3).claim("throughput(a) > 13");
+    let off = |blocks: usize| [0.104, -0.104].into_iter().cycle().take(blocks).map(|off| vec![off]).collect::<Vec<_>>();
+    let claim = |blocks: usize| session.analyse_these(&session.records_of(&off(blocks))).claims.remove(0);
+    let open = claim(6);
+    assert_eq!(open.verdict, Inconclusive);
+    // The threshold is 9.5 % below the estimate and 2.2 % below its doubtful end: 12 blocks would do for the former.
+    let needed = open.needs_blocks.unwrap();
+    assert!((100..200).contains(&needed), "{needed}");
+    assert_eq!([claim(12), claim(needed as usize)].map(|claim| claim.verdict), [Inconclusive, Supported]);
+}
+
+#[test]
+fn who_answered_nothing_in_a_launch_is_not_judged_by_the_others() {
+    let session = two()
+        .blocks(7)
+        .planned(7, 7)
+        .claim("throughput(b) / throughput(a) > 1.2")
+        .claim("elapsed_per_request(b) / elapsed_per_request(a) < 0.8")
+        .claim("throughput(b) - throughput(a) > 0")
+        .claim("peak_memory(a) > 0")
+        .claim("throughput(b) > 100");
+    assert_eq!(verdicts(&session.analyse().claims), [Supported; 5]);
+    let mut records = session.records();
+    let hung = records.iter_mut().find(|trial| (trial.block, trial.cell) == (3, 0)).unwrap();
+    let measured = hung.measurement.as_mut().unwrap();
+    (measured.in_window.ok, measured.in_window.completed) = (0, 0);
+    let claims = crate::analyse(&session.plan(), &Environment::default(), &records).claims;
+    assert_eq!(verdicts(&claims), [Inconclusive, Inconclusive, Inconclusive, Supported, Supported]);
+    let said = "no verdict: a answered nothing right in 1 of 7 launches, and leaving that out would favour it";
+    for claim in &claims[..3] {
+        assert_eq!((claim.blocks, claim.measured.estimate, claim.needs_blocks), (0, None, None), "{claim:?}");
+        assert_eq!(claim.notes[0], said);
+    }
+    assert!(claims[3].notes.is_empty() && claims[3].blocks == 7, "it has memory all the same: {claims:?}");
+}
+
+#[test]
 fn no_verdict_is_about_a_server_that_was_not_given_what_it_needs_to_be_warm() {
     let tests = ["throughput(a) / throughput(b) < 0.6", "time_to_ready(a) / time_to_ready(b) < 2", "throughput(b) > 1"];
     let session = tests.iter().fold(two(), |session, test| session.claim(test));

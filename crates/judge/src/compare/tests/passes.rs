@@ -1,0 +1,77 @@
+//! A pass is no easier to get than a failure: *same* and a held gate stand what *slower* and a broken one must stand.
+
+use super::*;
+
+/// The throughput of a session of equals whose six ratios are off by 3 % ± 1.57 %: the interval of their mean ends 4.8 %
+/// above 1 at 95 %, 5.1 % at 97 % and 5.5 % at 98.5 %.
+fn near_the_margin(most: u32, before: &[u32]) -> ComparisonVerdict {
+    let off = [0.0144, 0.0456, 0.0144, 0.0456, 0.0144, 0.0456].map(|off: f64| vec![off, 0.0]);
+    let session = session(10_000.0, 10_000.0, 0.0);
+    let (mut draft, trials) = (session.draft(), session.records_of(&off));
+    draft.blocks.max = most;
+    draft.blocks_before = before.iter().map(|blocks| Blocks { min: *blocks, max: *blocks }).collect();
+    let plan = draft.resolve().unwrap();
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    row(&compare_targets(run, "old", "new", &[]), Metric::Throughput).verdict
+}
+
+#[test]
+fn what_is_the_same_is_shown_at_the_level_of_the_tests() {
+    assert_eq!(near_the_margin(6, &[]), ComparisonVerdict::Same);
+    assert_ne!(near_the_margin(12, &[]), ComparisonVerdict::Same, "a run that may end early");
+    assert_ne!(near_the_margin(6, &[3]), ComparisonVerdict::Same, "one that got more blocks after a look");
+}
+
+const GATES: &str = "throughput>-10%, cpu_per_request<+10%, peak_memory<+5%";
+
+/// A new run of a server that does 75 requests a second on a quiet machine against an old one of a server that did as many
+/// while others used so much of two CPUs, of which one was its own, in these blocks.
+fn after_a_busy_run(blocks: u32, disturbed: &[u32], others_share: f64) -> CompareAnalysis {
+    let run = |seed| Session::new().cell("mine", 75.0).noise(0.005).seed(seed).blocks(blocks).planned(blocks, blocks);
+    let (old, new) = (run(1), run(2));
+    let (a, b) = ((old.plan(), old.records()), (new.plan(), new.records()));
+    let mut busy = a.1.clone();
+    busy.iter_mut().filter(|trial| disturbed.contains(&trial.block)).for_each(|trial| disturb(trial, others_share));
+    let environment = Environment::default();
+    let before = Run { plan: &a.0, environment: &environment, trials: &busy };
+    let after = Run { plan: &b.0, environment: &environment, trials: &b.1 };
+    let names = ("before".to_owned(), "after".to_owned());
+    compare_runs(before, after, names, &parse_gates(GATES).unwrap()).unwrap()
+}
+
+#[test]
+fn a_busy_machine_makes_no_slower_server_the_same() {
+    let busy = after_a_busy_run(6, &ALL, 0.125);
+    for metric in [Metric::Throughput, Metric::P50, Metric::P99, Metric::CpuPerRequest] {
+        let found = row(&busy, metric);
+        let said = (found.verdict, found.withheld, &found.withheld_of[..], found.seen);
+        let disturbed = if metric == Metric::P99 { Withheld::Unbounded } else { Withheld::Disturbed };
+        let expected =
+            (ComparisonVerdict::Inconclusive, Some(disturbed), &[Arm::Old][..], Some(ComparisonVerdict::Same));
+        assert_eq!(said, expected, "{metric}: the old one may be a third better");
+    }
+    assert_eq!(row(&busy, Metric::PeakMemory).verdict, ComparisonVerdict::Same, "what is counted does not suffer");
+    let gates: Vec<_> = busy.gates.iter().map(|gate| (gate.verdict, gate.withheld)).collect();
+    let open = (GateVerdict::Undecided, Some(Withheld::Disturbed));
+    assert_eq!(gates, [open, open, (GateVerdict::Held, None)]);
+    assert!(crate::answer_is_void(&model::Judged::Comparison(Box::new(busy))), "nobody vouches for it");
+}
+
+#[test]
+fn what_is_the_same_without_the_busy_launches_or_whatever_they_lost_is_the_same() {
+    let (few, little) = (after_a_busy_run(8, &[3, 5], 0.125), after_a_busy_run(6, &ALL, 0.01));
+    for quiet in [&few, &little] {
+        assert_eq!(row(quiet, Metric::Throughput).verdict, ComparisonVerdict::Same);
+        assert!(quiet.gates.iter().all(|gate| gate.verdict == GateVerdict::Held), "{:?}", quiet.gates);
+    }
+    let mut stolen = session(100.0, 100.0, 0.002);
+    stolen = stolen.blocks(6);
+    let barely = |trial: &mut TrialRecord| {
+        trial.observation.as_mut().unwrap().host = HostUse { cpus: 1, steal_share: 0.025, others_share: 0.0 };
+    };
+    let found = altered(&stolen, "throughput>-5%, throughput>-1%, p99<+10%", &ALL, barely);
+    assert_eq!(row(&found, Metric::Throughput).verdict, ComparisonVerdict::Same, "2.5 % at most is within the margin");
+    let gates: Vec<GateVerdict> = found.gates.iter().map(|gate| gate.verdict).collect();
+    assert_eq!(gates, [GateVerdict::Held, GateVerdict::Held, GateVerdict::Held], "the new one could only be better");
+    assert_eq!(row(&found, Metric::P99).withheld, Some(Withheld::Unbounded), "what a tail suffers has no bound");
+}
