@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{
-    Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Observation, Scale, Withheld,
-};
+use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Scale, Withheld};
 
 use crate::cells::{self, Counted};
-use crate::guard::{self, Doubt, End, MARKS};
+use crate::guard::{self, Doubt, End, MARKS, noise};
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, MOST_LOST, SHARED_CORE_COST};
+use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
@@ -179,7 +177,7 @@ impl Pair<'_> {
             match reading.launches {
                 Launches::Undisturbed if disturbed => None,
                 Launches::InFavourOf(favoured) if disturbed && favoured == arm => {
-                    Some((block, seen + toward_better * could_be_lost(launch, metric)?))
+                    Some((block, seen + toward_better * noise::could_be_lost(launch, metric)?))
                 }
                 _ => Some((block, seen)),
             }
@@ -247,7 +245,9 @@ impl Pair<'_> {
         if !metric.is_timed() || !could_be_better.iter().any(|arm| is_disturbed(*arm)) {
             return None;
         }
-        let bounded = metric.scale() == Scale::Ratio && self.is_bounded(metric);
+        let (records, cell) = self.new;
+        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
+        let bounded = metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed);
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
         let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
         match bounded {
@@ -256,29 +256,4 @@ impl Pair<'_> {
             false => Some(Withheld::Unbounded),
         }
     }
-
-    /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
-    /// requests that come due meanwhile queue, which multiplies even the median's loss, while in a closed one nobody
-    /// asks before being answered. Nor has an open load's rate: what is served is what is due, so that its scatter says
-    /// nothing of the server, and what queued may time out.
-    fn is_bounded(&self, metric: Metric) -> bool {
-        let (records, cell) = self.new;
-        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
-        match metric {
-            Metric::P90 | Metric::P99 | Metric::P999 => false,
-            Metric::CpuPerRequest => true,
-            _ => is_closed,
-        }
-    }
-}
-
-/// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
-/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is not wall-clock time: what is
-/// taken from a target is not charged to it.
-fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
-    let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;
-    let own = if *cpus > 0 { *cpus } else { host.cpus };
-    let lost = (host.steal_share + host.others_share) * f64::from(host.cpus) / f64::from(own.max(1));
-    let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
-    Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
 }

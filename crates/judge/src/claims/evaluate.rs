@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Metric};
+use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, Measured, Metric};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{distance, verdict};
@@ -94,14 +94,15 @@ pub(super) struct Outcome {
 
 impl ClaimTest<'_> {
     fn analysis(&self) -> ClaimAnalysis {
-        let values = self.values();
+        let blocks = self.records.blocks();
+        let values = self.values(blocks);
         if let Some(reason) = self.too_few_requests().filter(|_| values.is_empty()) {
             return not_testable(self.claim, reason);
         }
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
-        let found = self.outcome(&scaled);
-        let interval = scaled.interval(&self.ranges(&[Doubt::Sample], CONFIDENCE), CONFIDENCE);
+        let found = self.outcome();
+        let interval = scaled.interval(&self.ranges(blocks, &[Doubt::Sample], CONFIDENCE), CONFIDENCE);
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
         ClaimAnalysis {
             measured: Measured {
@@ -121,18 +122,13 @@ impl ClaimTest<'_> {
         }
     }
 
-    /// What the figures say, and what remains of it at the worst ends that the marks allow.
-    fn outcome(&self, scaled: &Scaled) -> Outcome {
-        let judge = |doubts: &[Doubt]| {
-            let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample]).collect();
-            let confidence = self.records.confidence();
-            let interval = scaled.interval(&self.ranges(&doubts, confidence), confidence);
-            let interval = interval.filter(|_| scaled.values.len() >= BLOCKS_FOR_A_VERDICT && !self.is_cold());
-            interval.map_or(ClaimVerdict::Inconclusive, |interval| {
-                verdict(&interval.map(|value| scaled.back(value)), self.resolved.expectation.bound)
-            })
-        };
+    /// What the figures say, and what remains of it at the worst ends that the marks allow, and of noise.
+    fn outcome(&self) -> Outcome {
+        let judge = |doubts: &[Doubt]| self.judged(self.records.blocks(), doubts);
         let (plainly, guarded) = (judge(&[]), judge(&MARKS));
+        if !self.withstands_noise(guarded) {
+            return Outcome { verdict: ClaimVerdict::Inconclusive, plainly, because: vec![Doubt::Noise] };
+        }
         let takes_back = |doubts: &[Doubt]| judge(doubts) != plainly;
         let mut because: Vec<Doubt> = MARKS.into_iter().filter(|doubt| takes_back(&[*doubt])).collect();
         if because.is_empty() && guarded != plainly {
@@ -141,12 +137,35 @@ impl ClaimTest<'_> {
         Outcome { verdict: guarded, plainly, because }
     }
 
-    /// The expression's value in each block that has one; none at all where a server answered nothing in one of them.
-    fn values(&self) -> Vec<f64> {
+    /// What these blocks say, as far as such doubts leave it open.
+    fn judged(&self, blocks: &[u32], doubts: &[Doubt]) -> ClaimVerdict {
+        let Expectation { expression, bound, .. } = &self.resolved.expectation;
+        let doubts: Vec<Doubt> = doubts.iter().copied().chain([Doubt::Sample]).collect();
+        let confidence = self.records.confidence();
+        let scaled = Scaled::new(&self.values(blocks), expression.is_ratio());
+        let interval = scaled.interval(&self.ranges(blocks, &doubts, confidence), confidence);
+        let interval = interval.filter(|_| scaled.values.len() >= BLOCKS_FOR_A_VERDICT && !self.is_cold());
+        interval
+            .map_or(ClaimVerdict::Inconclusive, |interval| verdict(&interval.map(|value| scaled.back(value)), *bound))
+    }
+
+    /// Whether a verdict stands without the blocks in which the machine was busy, or with what that can have cost.
+    fn withstands_noise(&self, verdict: ClaimVerdict) -> bool {
+        let (quiet, busy): (Vec<u32>, Vec<u32>) =
+            self.records.blocks().iter().partition(|block| !self.is_open_in(**block, Doubt::Noise));
+        let with_noise: Vec<Doubt> = MARKS.into_iter().chain([Doubt::Noise]).collect();
+        verdict == ClaimVerdict::Inconclusive
+            || busy.is_empty()
+            || self.judged(&quiet, &MARKS) == verdict
+            || self.judged(self.records.blocks(), &with_noise) == verdict
+    }
+
+    /// The expression's value in each of these blocks that has one; none at all where a server answered nothing in a launch.
+    fn values(&self, blocks: &[u32]) -> Vec<f64> {
         if !self.unanswered().is_empty() {
             return Vec::new();
         }
-        self.records.blocks().iter().filter_map(|block| self.value(*block)).collect()
+        blocks.iter().filter_map(|block| self.value(*block)).collect()
     }
 
     /// The servers of which a figure is missing because they answered nothing right in a launch that counts, each with the
@@ -168,9 +187,9 @@ impl ClaimTest<'_> {
         unanswered.into_iter().map(|(cell, blocks)| (cell, blocks.len())).collect()
     }
 
-    /// Where it may truly lie in each of these blocks, for these doubts alone.
-    fn ranges(&self, doubts: &[Doubt], confidence: f64) -> Vec<Range> {
-        let blocks = self.records.blocks().iter().filter(|block| self.value(**block).is_some());
+    /// Where it may truly lie in each of these blocks that has a value, for these doubts alone.
+    fn ranges(&self, blocks: &[u32], doubts: &[Doubt], confidence: f64) -> Vec<Range> {
+        let blocks = blocks.iter().filter(|block| self.value(**block).is_some());
         blocks.filter_map(|block| self.range(*block, doubts, confidence)).collect()
     }
 
@@ -191,7 +210,12 @@ impl ClaimTest<'_> {
 
     /// Whether a doubt widens the range in some block.
     pub(super) fn is_in_doubt(&self, doubt: Doubt) -> bool {
-        self.ranges(&[doubt], CONFIDENCE).iter().any(|range| range.low < range.high)
+        self.records.blocks().iter().any(|block| self.is_open_in(*block, doubt))
+    }
+
+    fn is_open_in(&self, block: u32, doubt: Doubt) -> bool {
+        let range = self.value(block).and_then(|_| self.range(block, &[doubt], CONFIDENCE));
+        range.is_some_and(|range| range.low < range.high)
     }
 
     /// Whether more blocks may settle it: not what a cold server did, nor what a doubt takes back.
@@ -202,7 +226,7 @@ impl ClaimTest<'_> {
 
     /// About how many would; none where what marks leave open holds the threshold however many there are.
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
-        let ranges = self.ranges(&MARKS, CONFIDENCE);
+        let ranges = self.ranges(self.records.blocks(), &MARKS, CONFIDENCE);
         let end =
             |of: fn(&Range) -> f64| mean(&ranges.iter().map(|range| scaled.onto(of(range))).collect::<Vec<f64>>());
         let ends = (end(|range| range.low)?, end(|range| range.high)?);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::{Call, Cell, ClaimVerdict, Metric};
+use model::{Call, Cell, ClaimVerdict, LoadModel, Mark, Metric};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
 use crate::figures::{count, counted, percent};
-use crate::guard::{self, Doubt};
+use crate::guard::{self, Doubt, noise};
 use crate::records::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
@@ -104,6 +104,16 @@ impl ClaimTest<'_> {
                 format!("{place} was still getting faster, so a longer warm-up gives other figures ({faster})")
             }
             Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),
+            Doubt::Noise => {
+                let noisy = self.records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).count();
+                let launches = counted(self.records.valid(cell).count() as u64, "launch", "launches");
+                let is_closed = self.records.plan.cells[cell].load.model == LoadModel::Closed;
+                let why = match noise::is_bounded(call.metric, is_closed) {
+                    true => "which alone could have made it".to_owned(),
+                    false => format!("and how much that adds to its {metric} has no bound"),
+                };
+                format!("the machine was busy in {noisy} of {launches} of {place}, {why}")
+            }
             Doubt::Failing => format!("more requests of {place} failed than may, and a failure may be quick and cheap"),
         })
     }

@@ -1,6 +1,7 @@
 //! What is in doubt about a figure, as the range in which it may truly lie. Claims, comparisons and gates all ask here: a
 //! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
 
+pub(crate) mod noise;
 mod range;
 mod warming;
 
@@ -34,9 +35,12 @@ pub(crate) enum Doubt {
     Lateness,
     /// More requests failed than may: a failure may be quick and cheap.
     Failing,
+    /// The machine was busy with something else: without that the launch could only have been better.
+    Noise,
 }
 
-/// The doubts that marks stand for; the sample is statistics, and part of every interval.
+/// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
+/// without it, too.
 pub(crate) const MARKS: [Doubt; 7] = [
     Doubt::Generator,
     Doubt::Ceiling,
@@ -58,6 +62,7 @@ impl Doubt {
             Doubt::Warming => Withheld::Warming,
             Doubt::Lateness => Withheld::Lateness,
             Doubt::Failing => Withheld::Failing,
+            Doubt::Noise => Withheld::Disturbed,
         }
     }
 }
@@ -163,6 +168,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Edges => launch.is(Mark::Thin),
         Doubt::Lateness => metric.is_latency() && LATE.iter().any(|mark| launch.is_about(*mark, metric)),
         Doubt::Failing => records.together(cell).fail,
+        Doubt::Noise => metric.is_timed() && launch.is(Mark::Noisy),
     }
 }
 
@@ -183,7 +189,7 @@ impl<'a> Guarded<'a> {
 
     fn range(&self, metric: Metric, value: f64, confidence: f64) -> Range {
         let exactly = Range::exactly(value);
-        match metric {
+        let range = match metric {
             Metric::Throughput => exactly.times(self.rate()),
             Metric::ElapsedPerRequest => exactly.times(self.rate().reciprocal()),
             Metric::CpuPerRequest | Metric::SwitchesPerRequest => exactly.times(self.per_request(metric, value)),
@@ -192,7 +198,20 @@ impl<'a> Guarded<'a> {
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
             _ => exactly,
+        };
+        match metric {
+            Metric::Throughput | Metric::ElapsedPerRequest => range,
+            _ => Range { low: range.low / self.without_noise(metric), ..range },
         }
+    }
+
+    /// As many times better as the launch could have been without what kept the machine busy.
+    fn without_noise(&self, metric: Metric) -> f64 {
+        if !self.has(Doubt::Noise) {
+            return 1.0;
+        }
+        let lost = noise::could_be_lost(self.launch, metric);
+        lost.filter(|_| noise::is_bounded(metric, self.asked.is_closed())).map_or(f64::INFINITY, f64::exp)
     }
 
     /// Where the part of the window begins in which the server was warm, if the window is long enough to show it.
@@ -248,6 +267,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Generator) {
             rate.high = rate.high.max(self.without_the_limit());
         }
+        rate.high *= self.without_noise(Metric::Throughput);
         if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }

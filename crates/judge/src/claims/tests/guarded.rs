@@ -196,6 +196,44 @@ fn as_many_blocks_are_asked_for_as_bring_the_doubtful_end_away_from_the_threshol
     assert_eq!([claim(12), claim(needed as usize)].map(|claim| claim.verdict), [Inconclusive, Supported]);
 }
 
+/// Others used so much of two CPUs in these blocks, of which one is the target's, while this cell was launched.
+fn busy(session: &Session, cell: usize, blocks: &[u32], others_share: f64) -> Vec<ClaimAnalysis> {
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == cell && blocks.contains(&trial.block)) {
+        trial.observation.as_mut().unwrap().host = HostUse { cpus: 2, steal_share: 0.0, others_share };
+    }
+    crate::analyse(&session.plan(), &Environment::default(), &records).claims
+}
+
+#[test]
+fn what_a_busy_machine_alone_could_have_made_supports_no_claim() {
+    // a does half of what b does; 40 % of its CPU would make that 0.83.
+    let session = two()
+        .blocks(8)
+        .planned(8, 8)
+        .claim("throughput(a) / throughput(b) < 0.9")
+        .claim("throughput(a) / throughput(b) < 0.7")
+        .claim("elapsed_per_request(a) / elapsed_per_request(b) > 1.5")
+        .claim("throughput(a) / throughput(b) > 0.4")
+        .claim("p99(a) / p99(b) > 1.1")
+        .claim("p99(a) / p99(b) < 3")
+        .claim("cpu_per_request(a) / cpu_per_request(b) > 1.5")
+        .claim("peak_memory(a) / peak_memory(b) < 1.1");
+    assert_eq!(verdicts(&session.analyse().claims), [Supported; 8]);
+    let all: Vec<u32> = (1..=8).collect();
+    let claims = busy(&session, 0, &all, 0.2);
+    let open = Inconclusive;
+    assert_eq!(verdicts(&claims), [Supported, open, open, Supported, open, Supported, open, Supported]);
+    let said = "supported by the figures alone, but the machine was busy in 8 of 8 launches of a, which alone could have made it";
+    assert_eq!((claims[1].notes[0].as_str(), claims[1].needs_blocks), (said, None));
+    assert!(claims[4].notes[0].ends_with("of a, and how much that adds to its latency p99 has no bound"), "{claims:?}");
+    // Six quiet launches show it by themselves; five are too few.
+    assert_eq!(verdicts(&busy(&session, 0, &[2, 7], 0.2)), [Supported; 8]);
+    assert_eq!(verdicts(&busy(&session, 0, &[2, 7, 8], 0.2))[4], open);
+    // Who was busy itself could only be better: the other way round it takes nothing back.
+    assert_eq!(verdicts(&busy(&session, 1, &all, 0.2))[..3], [Supported; 3]);
+}
+
 #[test]
 fn who_answered_nothing_in_a_launch_is_not_judged_by_the_others() {
     let session = two()

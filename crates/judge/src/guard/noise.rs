@@ -1,0 +1,29 @@
+//! What kept the machine busy during a launch, and how much better the launch could have been without.
+
+use model::{Metric, Observation};
+
+use crate::records::Launch;
+use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
+
+/// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
+/// requests that come due meanwhile queue, which multiplies even the median's loss, while in a closed one nobody
+/// asks before being answered. Nor has an open load's rate: what is served is what is due, so that its scatter says
+/// nothing of the server, and what queued may time out.
+pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
+    match metric {
+        Metric::P90 | Metric::P99 | Metric::P999 => false,
+        Metric::CpuPerRequest => true,
+        _ => is_closed,
+    }
+}
+
+/// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
+/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is not wall-clock time: what is
+/// taken from a target is not charged to it.
+pub(crate) fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
+    let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;
+    let own = if *cpus > 0 { *cpus } else { host.cpus };
+    let lost = (host.steal_share + host.others_share) * f64::from(host.cpus) / f64::from(own.max(1));
+    let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
+    Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
+}
