@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Analysis, Interval, Standstills, TrialFailure, TrialStage};
+    use model::{Analysis, Interval, StandstillSpan, Standstills, TrialFailure, TrialStage};
 
     fn failed(share: f64) -> Measurement {
         let mut load = measurement(10.0, 1_000.0, 0.1);
@@ -155,9 +155,11 @@ mod tests {
         assert_eq!((of(&died(0)).stopped_at_s, of(&died(0)).bad), (None, false), "a slow handler fails in no way");
         assert!(!of(&Measurement { interrupted: true, ..died(5) }).bad);
         let mut frozen = died(5);
-        frozen.standstills = Some(Standstills { sum_s: 6.5, ..Standstills::default() });
+        let span = StandstillSpan { thread: 0, at_s: 3.2, length_s: 6.5 };
+        frozen.standstills = Some(Standstills { sum_s: 6.5, spans: vec![span], ..Standstills::default() });
         assert_eq!(of(&frozen).stopped_at_s, None, "the generator's own");
         let mut seldom = died(5);
+        seldom.in_window.completed = 3;
         seldom.steps.iter_mut().for_each(|second| second.completed = second.completed.min(1));
         assert_eq!(of(&seldom).stopped_at_s, None, "seven replies may be missing by chance");
         let mut back = died(5);

@@ -5,6 +5,9 @@ use model::{LimitCode, Measurement, Reason, Silence, sum};
 use crate::figures::micros;
 use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
+/// How much two times of a window may differ that mean the same moment, in seconds.
+const EDGE_S: f64 = 1e-3;
+
 /// Silences from which they are a server's way, and no accident.
 const RECURS: usize = 3;
 
@@ -27,8 +30,8 @@ pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
     }
     let until_s = longest.at_s + longest.length_s;
     let [until, length] = [until_s, *own_s].map(|seconds| micros(seconds * 1e6));
-    let from = if longest.at_s < 1e-3 { "the beginning".to_owned() } else { micros(longest.at_s * 1e6) };
-    let until = if until_s > load.window_s - 1e-3 { "the end".to_owned() } else { until };
+    let from = if longest.at_s < EDGE_S { "the beginning".to_owned() } else { micros(longest.at_s * 1e6) };
+    let until = if until_s > load.window_s - EDGE_S { "the end".to_owned() } else { until };
     let at_least = if *own_s < longest.length_s { "at least " } else { "" };
     let others = match all.len() - 1 {
         0 => String::new(),
@@ -55,16 +58,33 @@ fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
 /// only because a connection that is refused is tried again ever more seldom, and one that waits does not fail. The
 /// generator's own standstills are no silence of the server's.
 pub(crate) fn stopped(load: &Measurement) -> Option<f64> {
-    let window: Vec<_> = load.steps.iter().filter(|second| second.at_s >= 0.0).collect();
-    let last = window.iter().rposition(|second| second.completed > 0)?;
-    let (served, silent) = window.split_at(last + 1);
-    let [served_s, silent_s] = [served, silent].map(|part| part.iter().map(|second| second.length_s).sum::<f64>());
-    let replies = sum(served.iter().map(|second| second.completed));
-    let silent_s = silent_s - load.stood_still_s();
-    let missing = replies as f64 / served_s * silent_s;
+    let last = last_silence(load)?;
+    let is_after = |begin_s: f64| begin_s >= last.at_s - EDGE_S;
+    let silent_s = last.length_s - stood_still_s(load, &last);
+    let missing = load.in_window.completed as f64 / last.at_s * silent_s;
     let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
-    let is_refused = silent.iter().any(|second| second.failed > 0);
-    (is_long && (is_refused || hung(load, silent_s)) && !load.interrupted).then_some(served_s)
+    // Where the silence is shorter than a step, what failed in the step that holds it.
+    let inside: Vec<_> = load.steps.iter().filter(|step| is_after(step.at_s)).collect();
+    let failed = if inside.is_empty() {
+        load.steps.last().map_or(0, |step| step.failed)
+    } else {
+        sum(inside.iter().map(|step| step.failed))
+    };
+    let is_over = failed > 0 || hung(load, silent_s);
+    (is_long && is_over && !load.interrupted).then_some(last.at_s)
+}
+
+/// The silence in which the window ended. Records of before silences were kept show it by steps.
+fn last_silence(load: &Measurement) -> Option<Silence> {
+    let is_last = |silence: &&Silence| silence.at_s + silence.length_s >= load.window_s - EDGE_S;
+    let by_steps = || {
+        let window: Vec<_> = load.steps.iter().filter(|step| step.at_s >= 0.0).collect();
+        let (_, silent) = window.split_at(window.iter().rposition(|step| step.completed > 0)? + 1);
+        let length_s = silent.iter().map(|step| step.length_s).sum();
+        silent.first().map(|step| Silence { at_s: step.at_s, length_s })
+    };
+    let last = load.silences.iter().find(is_last).copied().or_else(by_steps)?;
+    (load.in_window.completed > 0 && last.at_s > 0.0).then_some(last)
 }
 
 /// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
@@ -86,7 +106,7 @@ fn slow_reply_s(load: &Measurement) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{LatencySummary, StandstillSpan, Standstills, WindowCount};
+    use model::{Accounting, Interval, LatencySummary, StandstillSpan, Standstills, WindowCount};
 
     /// Ten seconds of 100 replies each, but for these times.
     fn load(silences: &[(f64, f64)]) -> Measurement {
@@ -143,5 +163,22 @@ mod tests {
         let service = LatencySummary { p99: Some(1.9e6), ..crate::testing::summary(1e5, 250) };
         bursts.latency_us.service = Some(service);
         assert_eq!(said(&bursts), None, "some requests are slow, and all connections wait for such together");
+    }
+
+    #[test]
+    fn a_server_that_stops_is_noticed_whatever_the_steps_of_its_load() {
+        let step = |at_s: f64, failed| Interval { at_s, length_s: 5.0, completed: 100, failed, ..Interval::default() };
+        let stopped = |silence: (f64, f64), failed| {
+            stopped(&Measurement { steps: vec![step(0.0, 0), step(5.0, failed)], ..load(&[silence]) })
+        };
+        assert_eq!(stopped((8.6, 1.4), 3), Some(8.6), "it refused");
+        assert_eq!(stopped((8.6, 1.3), 3), None, "it came back");
+        assert_eq!(stopped((9.2, 0.8), 3), None, "below a second");
+        assert_eq!(stopped((8.6, 1.4), 0), None, "nothing failed, and nothing was left waiting");
+        let left = Measurement {
+            accounting: Accounting { in_flight_at_end: 1, ..Accounting::default() },
+            ..load(&[(8.6, 1.4)])
+        };
+        assert_eq!(super::stopped(&left), Some(8.6), "it hung");
     }
 }
