@@ -92,8 +92,13 @@ fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observ
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
     if let Some(words) = stood_still(measured) {
         // Nothing at all is no lower bound worth the name.
-        let verdict = if nothing_completed(measured) { Verdict::Void } else { Verdict::AtLeast };
-        Limit::new(verdict, LimitCode::GeneratorStalled, format!("{words}: the server does at least this"))
+        match nothing_completed(measured) {
+            true => Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words),
+            false => {
+                let text = format!("{words}: the server does at least this");
+                Limit::new(Verdict::AtLeast, LimitCode::GeneratorStalled, text)
+            }
+        }
     } else if nothing_completed(measured) {
         no_reply(measured)
     } else if let Some(most) = ceiling {

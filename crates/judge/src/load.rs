@@ -32,7 +32,9 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::lateness(measured),
         marks::standstill(measured, is_told),
         marks::reconnects(&asked, measured),
-        marks::unserved(&asked, measured).filter(|_| failing.stopped_at_s.is_none()),
+        // A server that stopped, or never answered, is told so already.
+        marks::unserved(&asked, measured)
+            .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
     ];
     reasons.extend(
         marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),

@@ -94,7 +94,7 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
             _ => (share, sum_us),
         };
         // A figure that is the same without the standstills was not made by them.
-        let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| micros(bare) != micros(us));
+        let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| bare < us && micros(bare) != micros(us));
         share > TOUCHED_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
@@ -136,7 +136,11 @@ pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
             each if each <= 1.0 => "each reply".to_owned(),
             each => format!("about {} replies", count(each as u64)),
         };
-        let how = if counts.closed_by_reply < silently { " without saying so" } else { "" };
+        let how = match counts.closed_by_reply < silently {
+            false => "",
+            true if 2 * counts.closed_idle < silently => " or in place of one",
+            true => " without saying so",
+        };
         let opened = counted(counts.opened, "connection was", "connections were");
         let (replies, kept) = (counted(replies, "reply", "replies"), count(asked.load.connections.into()));
         let text = format!(

@@ -25,6 +25,8 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     // Of the server's making is at least what is left without the generator's own standstills.
     let bare = measured.standstills.as_ref().map(|stood| &stood.without_us);
     let least_us = bare.map_or(Some(felt_us), |bare| figure.of(bare.response.as_ref()?))?;
+    // What never left is in the one and not in the other, and may be the lesser wait.
+    let least_us = least_us.min(felt_us);
     let bound = if felt.is_lower_bound(felt_us) { "at least " } else { "" };
     let [shown, least, service] = [felt_us, least_us, service_us].map(duration_us);
     let seen = if least == shown {

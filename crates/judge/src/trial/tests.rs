@@ -470,6 +470,11 @@ fn a_server_that_closes_what_was_to_be_kept_is_marked() {
         ConnectionCounts { opened: replies / 4 + 100, closed_idle: replies / 4, ..ConnectionCounts::default() };
     let text = note(&cell, &trial).unwrap();
     assert!(text.starts_with("the server closed the connection after about 4 replies without saying so: "), "{text}");
+    measured(&mut trial).connections = ConnectionCounts { opened: replies / 4 + 100, ..ConnectionCounts::default() };
+    measured(&mut trial).accounting.failed.insert(Failure::ClosedBeforeReply, replies / 4);
+    let text = note(&cell, &trial).unwrap();
+    assert!(text.starts_with("the server closed the connection after about 4 replies or in place of one: "), "{text}");
+    measured(&mut trial).accounting.failed.clear();
     measured(&mut trial).connections =
         ConnectionCounts { opened: replies + 100, unasked_replies: replies, ..ConnectionCounts::default() };
     assert_eq!(note(&cell, &trial), None, "we closed them");
