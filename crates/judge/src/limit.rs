@@ -134,7 +134,7 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
 pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement) -> f64 {
     let held_back = match limit.code {
         Code::LimitCode(LimitCode::GeneratorStalled) => measured.stood_still_s() / measured.window_s,
-        _ if shortage(measured, OWN_SHORTAGE).is_none() => Needy::of(measured).share(),
+        _ if own_shortage(measured).is_none() => Needy::of(measured).share(),
         _ => 1.0,
     };
     1.0 / (1.0 - held_back).max(0.0)
@@ -149,7 +149,7 @@ pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
     let opened = |of: &Measurement| of.connections.opened as f64 / of.in_window.completed.max(1) as f64;
     let longer = (reply_bytes(of) / reply_bytes(other).max(1.0)).max(1.0);
     let able_per_s = completions_per_s(other) * (awake(of) / awake(other)).min(1.0) / longer;
-    let is_alike = opened(of) <= opened(other) + RECONNECTS && shortage(of, OWN_SHORTAGE).is_none();
+    let is_alike = opened(of) <= opened(other) + RECONNECTS && own_shortage(of).is_none();
     is_alike && standstill(of).is_none() && completions_per_s(of) < GENERATOR_BUSY * able_per_s
 }
 
@@ -197,7 +197,7 @@ fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
         let rate = figure(attainable);
         format!("calibration gives this generator {rate} requests a second: the server does at least this{cure}")
     } else {
-        shortage(measured, OWN_SHORTAGE).map(|words| format!("{words}: the server does at least this"))?
+        own_shortage(measured).map(|words| format!("{words}: the server does at least this"))?
     };
     Some(Limit::new(Verdict::AtLeast, Mark::Generator, text))
 }
@@ -249,6 +249,12 @@ impl Needy {
             _ => "",
         }
     }
+}
+
+/// What the generator's own machine lacked in a closed load, if that was much of it. A connection that it cannot open is
+/// tried again once a second only: where one served nothing, few attempts stand for all that it would have sent.
+fn own_shortage(measured: &Measurement) -> Option<String> {
+    shortage(measured, if measured.connections.never_served > 0 { 0.0 } else { OWN_SHORTAGE })
 }
 
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.

@@ -183,6 +183,18 @@ fn nothing_completed_is_nobodys_limit() {
 }
 
 #[test]
+fn connections_that_this_machine_could_not_open_are_not_the_servers_limit() {
+    let measured = |never_served| {
+        let mut load = unsent(NotSent::OutOfPorts, 8, 0.3);
+        load.connections.never_served = never_served;
+        judge_load(&closed(), None, &load)
+    };
+    let (few, all) = (measured(4), measured(0));
+    assert_eq!((few.verdict, all.verdict), (Verdict::AtLeast, Verdict::Valid));
+    assert!(few.reasons[0].text.contains("this machine could not send 8 requests"), "{few:?}");
+}
+
+#[test]
 fn what_pauses_between_refusals_left_over_is_no_shortage_of_this_machine() {
     let mut measured = unsent(NotSent::Refused, 40_000, 0.2);
     measured.accounting.not_sent.insert(NotSent::PausedAtEnd, 30_000);
