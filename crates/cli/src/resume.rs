@@ -68,7 +68,7 @@ impl Opened {
         let RunRecord { plan, environment, trials } = self.record;
         check_cpus(&plan)?;
         run::reserve(&plan)?;
-        let prepared = run::build(&plan, stop, progress)?;
+        let prepared = run::build(&plan, &environment.programs, stop, progress)?;
         if !prepared.absent.is_empty() {
             let missing: Vec<&str> = prepared.absent.iter().map(|absent| absent.reason.as_str()).collect();
             return Err(Failure::unreachable(format!("the run cannot be resumed: {}", missing.join("; "))));

@@ -90,9 +90,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(exit(&ended, args.gate))
 }
 
-/// Builds what a plan launches, and says which target is being built.
-pub(crate) fn build(plan: &Draft, stop: &AtomicBool, progress: &mut RunProgress) -> Result<Prepared, Failure> {
-    let prepared = lab::prepare(plan, &builder()?, stop, &mut |event| progress.show(event));
+/// Builds what a plan launches, and says which target is being built. `recorded` are the digests of the programs that a
+/// run was begun with.
+pub(crate) fn build(
+    plan: &Draft,
+    recorded: &BTreeMap<String, String>,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Prepared, Failure> {
+    let prepared = lab::prepare(plan, recorded, &builder()?, stop, &mut |event| progress.show(event));
     if let Some(why) = &prepared.prevented {
         return Err(Failure::usage(why));
     }
@@ -139,7 +145,7 @@ pub(crate) fn begin(
     progress: &mut RunProgress,
 ) -> Result<PreparedRun, Failure> {
     reserve(&asked)?;
-    let mut prepared = build(&asked, stop, progress)?;
+    let mut prepared = build(&asked, &BTreeMap::new(), stop, progress)?;
     let mut draft = asked.clone().without(prepared.absent.clone());
     if draft.cells.is_empty() {
         if let Some(failed) = prepared.failed.first() {
@@ -150,7 +156,7 @@ pub(crate) fn begin(
         }
         say("no target can be built here: running on bourdon's own specimens instead");
         draft = on_specimens(asked, draft.absent, &base);
-        prepared = build(&draft, stop, progress)?;
+        prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
     }
     record(draft, prepared, &args.runs, stop)
 }
@@ -163,7 +169,7 @@ pub(crate) fn begin_whole(
     progress: &mut RunProgress,
 ) -> Result<PreparedRun, Failure> {
     reserve(&draft)?;
-    let prepared = build(&draft, stop, progress)?;
+    let prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
     match prepared.failed.first().or(prepared.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
         None => record(draft, prepared, runs, stop),
@@ -175,7 +181,7 @@ fn record(mut draft: Draft, prepared: Prepared, runs: &Path, stop: &AtomicBool) 
     draft.generator.limits = calibrate::stored_limits();
     draft.twin = judge::cell_for_twin(&draft);
     let plan = draft.resolve().map_err(Failure::usage)?;
-    let environment = environment(&plan, stop)?;
+    let environment = Environment { programs: prepared.digests(), ..environment(&plan, stop)? };
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;

@@ -138,7 +138,7 @@ fn look(
         }
         return Ok(line);
     }
-    match builder.build(target, &runtime, stop, &mut || say(format!("building {}", line.name))) {
+    match builder.build(target, &runtime, None, stop, &mut || say(format!("building {}", line.name))) {
         Err(error @ BuildError::Prevented { .. }) => return Err(Failure::usage(error)),
         Err(error) => (line.state, line.ok, line.absent) = (error.to_string(), false, error.is_absence()),
         Ok(built) if action == TargetsAction::Build => {
@@ -146,7 +146,14 @@ fn look(
         }
         Ok(built) => {
             say(format!("checking {}", line.name));
-            check(target, &runtime, built.binary.as_deref(), seed, stop, &mut line)?;
+            check(
+                target,
+                &runtime,
+                built.program.as_ref().map(|program| program.path.as_path()),
+                seed,
+                stop,
+                &mut line,
+            )?;
         }
     }
     Ok(line)

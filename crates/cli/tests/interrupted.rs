@@ -60,4 +60,25 @@ fn ctrl_c_while_the_target_of_a_finished_window_ends_keeps_its_trial() {
         assert_eq!(launches.len(), trials, "{launches:#?}");
         assert!(launches.iter().all(|trial| trial["measurement"]["interrupted"] == false), "{launches:#?}");
     }
+
+fn a_run_is_resumed_with_the_program_that_it_began_with_or_not_at_all() {
+    let target = "build = 'cp serve.sh $TARGET_BIN'\nrun = 'sh $TARGET_BIN $BOURDON'";
+    let serves = "exec \"$1\" specimen clean\n";
+    let lab = Lab::new().experiment(beside_a_specimen(target)).file("serve.sh", serves);
+    lab.run(&[]).answers();
+    let record = lab.record();
+    let resume = |lab: &Lab, blocks| lab.bourdon(&["run", "--resume", record.name(), "--blocks", blocks]);
+
+    let lab = lab.file("serve.sh", "exit 3\n");
+    resume(&lab, "3").answers();
+    record.all_measured("odd", 3);
+
+    std::fs::remove_dir_all(lab.path().join("cache")).unwrap();
+    let before = record.text("trials.jsonl");
+    let refused = resume(&lab, "4").exits(2);
+    refused.says(&["odd was built as ", "Put its source and toolchain back as they were, or begin a new run"]);
+    assert_eq!(record.text("trials.jsonl"), before);
+    let lab = lab.file("serve.sh", serves);
+    resume(&lab, "4").answers();
+    record.all_measured("odd", 4);
 }

@@ -1,5 +1,4 @@
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +7,13 @@ use std::time::Duration;
 use model::{BuildRecipe, Runtime, Target};
 use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask, remove_folder};
 
-use crate::durable::rename_durably;
+use crate::error::LabError;
 use crate::expand::{Variables, expand};
 use crate::fingerprint::fingerprint;
 use crate::held::{Held, sweep};
 use crate::hint;
 use crate::printed::tail;
+use crate::programs::{Program, Programs, Unkept};
 use crate::room::Room;
 
 /// How often a build under way is looked at.
@@ -25,13 +25,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What is read of it.
 const MOST_SAID: usize = 64 * 1024;
 
-/// Where the cache keeps what is being built; no result is called so, for its key is behind its name.
+/// Where the cache keeps what is being built; no program is called so, for its digest is behind its name.
 const UNFINISHED: &str = "unfinished";
 
 /// In it: what the build makes.
 const MADE: &str = "built";
 
-/// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again.
+/// Builds targets, each once: what was built from the same recipe, inputs and toolchain is used again. What was built stays
+/// as it is: another result gets another name.
 #[derive(Debug, Clone)]
 pub struct Builder {
     cache: PathBuf,
@@ -41,8 +42,8 @@ pub struct Builder {
 /// A target that is ready to be launched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
-    /// The file or folder that `$TARGET_BIN` stands for; none when there is nothing to build.
-    pub binary: Option<PathBuf>,
+    /// What `$TARGET_BIN` stands for; none when there is nothing to build, or the build keeps its result where it likes.
+    pub program: Option<Program>,
     /// Whether an earlier build served.
     pub cached: bool,
     /// First line of what the toolchain says of its version.
@@ -88,6 +89,22 @@ pub enum BuildError {
         /// What is missing, and what to do about it.
         text: String,
     },
+    /// A run has begun with a program that is gone, and what is built now is another one.
+    #[error(
+        "{target} was built as {wanted} when the run began; that is no longer in {cache}, and building it now gives {made}. \
+         Put its source and toolchain back as they were, or begin a new run",
+        cache = cache.display()
+    )]
+    Another {
+        /// The target.
+        target: String,
+        /// The digest that was recorded.
+        wanted: String,
+        /// That of what was built now.
+        made: String,
+        /// Where built programs are kept.
+        cache: PathBuf,
+    },
     /// It was stopped.
     #[error("building {target} was interrupted")]
     Interrupted {
@@ -117,47 +134,86 @@ impl Builder {
         Self { cache, executable }
     }
 
-    /// Builds a target with one of its runtimes; setting `stop` ends the build. `on_start` is called when no earlier
-    /// build serves.
+    /// Builds a target with one of its runtimes; setting `stop` ends the build. `recorded` is the digest of the program that
+    /// a run has begun with, and no other is given for it. `on_start` is called when no earlier build serves.
     ///
     /// # Errors
-    /// When its toolchain is missing, the build fails or is stopped; nothing half-built is left behind or running.
+    /// When its toolchain is missing, the build fails or is stopped, or makes another program than the one recorded;
+    /// nothing half-built is left behind or running.
     pub fn build(
         &self,
         target: &Target,
         runtime: &Runtime,
+        recorded: Option<&str>,
         stop: &AtomicBool,
         on_start: &mut dyn FnMut(),
     ) -> Result<Built, BuildError> {
         let toolchain = self.toolchain(target, runtime, stop)?;
-        let Some(recipe) = &target.build else { return Ok(Built { binary: None, cached: false, toolchain }) };
-        let start = |text: String| BuildError::Start { target: target.name.clone(), text };
-        let key =
-            fingerprint(target, recipe, runtime, toolchain.as_deref()).map_err(|error| start(error.to_string()))?;
-        let binary = self.cache.join(format!("{}-{key}", target.name));
-        // Without inputs nobody can tell whether the result is still the right one.
-        if binary.exists() && !recipe.inputs.is_empty() {
-            return Ok(Built { binary: Some(binary), cached: true, toolchain });
+        let Some(recipe) = &target.build else { return Ok(Built { program: None, cached: false, toolchain }) };
+        let programs = Programs { folder: &self.cache, target: &target.name };
+        if let Some(program) = recorded.and_then(|digest| programs.with_digest(digest)) {
+            return Ok(Built { program: Some(program), cached: true, toolchain });
         }
-        on_start();
+        let fingerprint = fingerprint(target, recipe, runtime, toolchain.as_deref(), stop)
+            .map_err(|error| unread(target, stop, &error))?;
+        // Without inputs nobody can tell whether an earlier result is still the right one.
+        let earlier = if recipe.inputs.is_empty() { None } else { programs.built_from(&fingerprint) };
+        let cached = earlier.is_some();
+        let program = match earlier {
+            Some(program) => Some(program),
+            None => {
+                on_start();
+                self.make(target, recipe, runtime, &fingerprint, stop)?
+            }
+        };
+        match (recorded, &program) {
+            (Some(wanted), Some(program)) if program.digest != wanted => Err(BuildError::Another {
+                target: target.name.clone(),
+                wanted: wanted.to_owned(),
+                made: program.digest.clone(),
+                cache: self.cache.clone(),
+            }),
+            _ => Ok(Built { program, cached, toolchain }),
+        }
+    }
+
+    /// Runs a recipe and keeps what it makes; none for one that does not name `$TARGET_BIN` and keeps that where it likes.
+    fn make(
+        &self,
+        target: &Target,
+        recipe: &BuildRecipe,
+        runtime: &Runtime,
+        fingerprint: &str,
+        stop: &AtomicBool,
+    ) -> Result<Option<Program>, BuildError> {
+        let start = |text: String| BuildError::Start { target: target.name.clone(), text };
         let prevented = |text: String| BuildError::Prevented { target: target.name.clone(), text };
         let cannot_write = |error: std::io::Error| prevented(unwritable(&self.cache, &error));
         let unfinished = self.unfinished().map_err(cannot_write)?;
         let made = unfinished.path().join(MADE);
+        let programs = Programs { folder: &self.cache, target: &target.name };
+        programs.forget_old(unfinished.path(), UNFINISHED);
         self.run(target, recipe, runtime, &unfinished, stop)?;
-        // A recipe that does not name $TARGET_BIN keeps its result where it likes.
         if !recipe.run.iter().any(|word| word.contains("TARGET_BIN")) {
-            return Ok(Built { binary: None, cached: false, toolchain });
+            return Ok(None);
         }
-        // To open something else, such as a FIFO, might take for ever.
-        if std::fs::metadata(&made).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-            return Err(start("the build made no program: $TARGET_BIN is neither a file nor a folder".to_owned()));
+        match std::fs::symlink_metadata(&made) {
+            Err(error) => return Err(start(format!("the build made no $TARGET_BIN: {error}"))),
+            Ok(found) if found.is_symlink() => {
+                return Err(start(
+                    "the build made $TARGET_BIN a link, and what it leads to may change; copy it".to_owned(),
+                ));
+            }
+            // To open something else, such as a FIFO, might take for ever.
+            Ok(found) if !found.is_file() && !found.is_dir() => {
+                return Err(start("the build made no program: $TARGET_BIN is neither a file nor a folder".to_owned()));
+            }
+            Ok(_) => {}
         }
-        rename_durably(&made, &binary).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => start(format!("the build made no $TARGET_BIN: {error}")),
-            _ => cannot_write(error),
-        })?;
-        Ok(Built { binary: Some(binary), cached: false, toolchain })
+        programs.keep(&made, fingerprint, stop).map(Some).map_err(|unkept| match unkept {
+            Unkept::Unread(error) => unread(target, stop, &error),
+            Unkept::Unwritten(error) => cannot_write(error),
+        })
     }
 
     /// A folder for one build; what killed builds have left goes.
@@ -261,6 +317,15 @@ impl Builder {
     }
 }
 
+/// That what a build depends on, or what it made, cannot be read, or was not read to its end.
+fn unread(target: &Target, stop: &AtomicBool, error: &LabError) -> BuildError {
+    let target = target.name.clone();
+    if stop.load(Ordering::Relaxed) {
+        return BuildError::Interrupted { target };
+    }
+    BuildError::Start { target, text: error.to_string() }
+}
+
 /// That the cache cannot be written, and what to do about it.
 fn unwritable(cache: &Path, error: &std::io::Error) -> String {
     let cure = "make room there, or set XDG_CACHE_HOME to a folder that can be written";
@@ -288,137 +353,4 @@ pub(crate) fn on_path(command: &str) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{LaunchRecipe, Toolchain};
-    use std::collections::BTreeMap;
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
-    use std::sync::{Mutex, PoisonError};
-
-    /// Stands in for the executable: the outward behaviour of `bourdon reaper detach CPUS SCRATCH APART COMMAND…`.
-    const REAPER: &str = "#!/bin/sh\napart=$5; shift 5\necho pid $$ 0 >&0\n[ $apart ] || exec >&2\n\"$@\" </dev/null\n\
-                          echo exit status $? >&0\ncat >/dev/null\necho done >&0\n";
-
-    /// Only one test forks at a time: a fork between writing and starting the script would keep it busy.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-    fn build(folder: &Path, target: &Target) -> Result<Built, BuildError> {
-        let script = folder.join("reaper");
-        if !script.exists() {
-            std::fs::write(&script, REAPER).unwrap();
-            std::fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
-        }
-        let (builder, stop) = (Builder::new(folder.join("cache"), script), AtomicBool::new(false));
-        let mut starts = 0;
-        let built = builder.build(target, &Runtime::default(), &stop, &mut || starts += 1);
-        let is_run = built.as_ref().map_or_else(|error| !error.is_absence(), |built| !built.cached);
-        assert_eq!(starts, usize::from(is_run), "said when its recipe is run, and only then");
-        built
-    }
-
-    fn target(folder: &Path, run: &[&str]) -> Target {
-        let build = BuildRecipe {
-            run: run.iter().map(|word| (*word).to_owned()).collect(),
-            cwd: folder.to_owned(),
-            inputs: vec![folder.join("in")],
-            env: BTreeMap::new(),
-        };
-        let launch = LaunchRecipe {
-            run: vec![],
-            cwd: folder.to_owned(),
-            env: BTreeMap::new(),
-            ready: "/".into(),
-            metrics: None,
-            ready_within_ns: model::READY_WITHIN_NS,
-            warm_within_ns: 0,
-        };
-        Target { build: Some(build), ..Target::of("t", launch) }
-    }
-
-    /// How many files and folders a cache holds beside the one for what is being built.
-    fn left_in(cache: &Path) -> usize {
-        let count = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
-        count(cache) - 1 + count(&cache.join(UNFINISHED))
-    }
-
-    #[test]
-    fn a_target_is_built_once_until_its_inputs_change() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("in"), "one").unwrap();
-        let target = target(folder.path(), &["cp", "in", "$TARGET_BIN"]);
-        let first = build(folder.path(), &target).unwrap();
-        assert!(!first.cached);
-        let again = build(folder.path(), &target).unwrap();
-        assert_eq!((again.cached, &again.binary), (true, &first.binary));
-        std::fs::write(folder.path().join("in"), "two").unwrap();
-        let changed = build(folder.path(), &target).unwrap();
-        assert!(!changed.cached && changed.binary != first.binary);
-    }
-
-    #[test]
-    fn a_build_that_fails_says_why_and_leaves_nothing() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("in"), "one").unwrap();
-        let cache = folder.path().join("cache");
-        let failing = target(folder.path(), &["sh", "-c", "echo half > $TARGET_BIN; echo no such thing >&2; exit 3"]);
-        let error = build(folder.path(), &failing).unwrap_err();
-        assert!(error.to_string().contains("no such thing"), "{error}");
-        assert_eq!(left_in(&cache), 0);
-    }
-
-    #[test]
-    fn a_build_may_make_a_folder_and_leaves_none_when_it_fails() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("in"), "one").unwrap();
-        let failing = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/half; exit 3"]);
-        build(folder.path(), &failing).unwrap_err();
-        assert_eq!(left_in(&folder.path().join("cache")), 0);
-        let making = target(folder.path(), &["sh", "-c", "mkdir $TARGET_BIN; touch $TARGET_BIN/whole"]);
-        let built = build(folder.path(), &making).unwrap();
-        assert!(built.binary.unwrap().join("whole").is_file());
-    }
-
-    #[test]
-    fn a_build_that_makes_a_fifo_is_refused_and_not_waited_for() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("in"), "one").unwrap();
-        let making = target(folder.path(), &["mkfifo", "$TARGET_BIN"]);
-        let said = build(folder.path(), &making).unwrap_err().to_string();
-        assert!(said.contains("the build made no program"), "{said}");
-        assert_eq!(left_in(&folder.path().join("cache")), 0);
-    }
-
-    #[test]
-    fn a_toolchain_that_is_half_there_says_what_is_missing() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("version.sh"), "echo no JDK 25 here; exit 1").unwrap();
-        let mut target = target(folder.path(), &["true", "$TARGET_BIN"]);
-        target.toolchain = Some(Toolchain {
-            command: "sh".into(),
-            version: "sh version.sh".into(),
-            get: "https://example.invalid".into(),
-        });
-        let said = build(folder.path(), &target).unwrap_err().to_string();
-        assert_eq!(said, "t cannot be built here: no JDK 25 here; get what is missing from https://example.invalid");
-    }
-
-    #[test]
-    fn a_missing_toolchain_is_named_with_its_cure() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().unwrap();
-        let mut target = target(folder.path(), &["true", "$TARGET_BIN"]);
-        target.toolchain = Some(Toolchain {
-            command: "no-such-compiler".into(),
-            version: "no-such-compiler --version".into(),
-            get: "https://example.invalid".into(),
-        });
-        let error = build(folder.path(), &target).unwrap_err();
-        assert_eq!(error.to_string(), "`no-such-compiler` is not on PATH; get it from https://example.invalid");
-    }
-}
+mod tests;

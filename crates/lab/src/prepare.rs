@@ -1,20 +1,21 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Plan};
 
 use crate::build::{BuildError, Builder};
+use crate::programs::Program;
 
 /// The targets of a plan, built.
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
-    binaries: BTreeMap<(String, String), PathBuf>,
+    programs: BTreeMap<(String, String), Program>,
     /// Targets that cannot run here, as far as the plan did not say so already.
     pub absent: Vec<AbsentTarget>,
     /// Those of them that have a toolchain here and still could not be built.
     pub failed: Vec<AbsentTarget>,
-    /// What bourdon itself lacks to build any more, where that is so.
+    /// What bourdon itself lacks to build any more, or why it may not launch what is built now, where that is so.
     pub prevented: Option<String>,
     /// Whether it was stopped before every target was built.
     pub interrupted: bool,
@@ -22,13 +23,28 @@ pub struct Prepared {
 
 impl Prepared {
     /// The built file of a target with one of its runtimes.
-    pub fn binary(&self, target: &str, runtime: &str) -> Option<&PathBuf> {
-        self.binaries.get(&(target.to_owned(), runtime.to_owned()))
+    pub fn binary(&self, target: &str, runtime: &str) -> Option<&Path> {
+        self.programs.get(&(target.to_owned(), runtime.to_owned())).map(|program| program.path.as_path())
+    }
+
+    /// The digest of each program, by the target's name as in [`with_runtime`].
+    pub fn digests(&self) -> BTreeMap<String, String> {
+        let digest = |((target, runtime), program): (&(String, String), &Program)| {
+            (with_runtime(target, runtime), program.digest.clone())
+        };
+        self.programs.iter().map(digest).collect()
     }
 }
 
-/// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing.
-pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mut dyn FnMut(&Event)) -> Prepared {
+/// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing. `recorded` are
+/// the digests of the programs that a run was begun with: it is resumed with no others.
+pub fn prepare(
+    plan: &Draft,
+    recorded: &BTreeMap<String, String>,
+    builder: &Builder,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Prepared {
     let mut prepared = Prepared::default();
     let needed: BTreeSet<(String, String)> =
         plan.cells.iter().map(|cell| (cell.levels.target().to_owned(), cell.runtime.clone())).collect();
@@ -37,18 +53,20 @@ pub fn prepare(plan: &Draft, builder: &Builder, stop: &AtomicBool, on_event: &mu
             continue;
         }
         let Some(target) = plan.target(&name).cloned() else { continue };
-        let mut on_start = || on_event(&Event::Building { target: with_runtime(&name, &runtime) });
-        match builder.build(&target, &target.runtime(&runtime), stop, &mut on_start) {
+        let named = with_runtime(&name, &runtime);
+        let mut on_start = || on_event(&Event::Building { target: named.clone() });
+        let recorded = recorded.get(&named).map(String::as_str);
+        match builder.build(&target, &target.runtime(&runtime), recorded, stop, &mut on_start) {
             Ok(built) => {
-                if let Some(binary) = built.binary {
-                    prepared.binaries.insert((name, runtime), binary);
+                if let Some(program) = built.program {
+                    prepared.programs.insert((name, runtime), program);
                 }
             }
             Err(BuildError::Interrupted { .. }) => {
                 prepared.interrupted = true;
                 return prepared;
             }
-            Err(error @ BuildError::Prevented { .. }) => {
+            Err(error @ (BuildError::Prevented { .. } | BuildError::Another { .. })) => {
                 prepared.prevented = Some(error.to_string());
                 return prepared;
             }

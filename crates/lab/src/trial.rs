@@ -156,7 +156,7 @@ fn launch(
     let runtime = target.runtime(&cell.runtime);
     let spec = LaunchSpec {
         target,
-        binary: tools.prepared.binary(name, &cell.runtime).map(std::path::PathBuf::as_path),
+        binary: tools.prepared.binary(name, &cell.runtime),
         runtime: &runtime,
         settings: &cell.settings,
         cpus: &cell.target_cpus,

@@ -34,4 +34,7 @@ pub struct Environment {
     pub sysctls: BTreeMap<String, String>,
     /// Version of each target's toolchain, by target.
     pub toolchains: BTreeMap<String, String>,
+    /// Digest of what each target's build made, by target; missing in records of earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, String>,
 }

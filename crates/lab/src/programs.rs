@@ -1,0 +1,110 @@
+//! What builds have made, each under a name that says what it is: nothing is ever put in the place of something else, so
+//! what one bourdon launches stays what it was, whatever others build beside it.
+
+use std::fs::Metadata;
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use reaper::remove_folder;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, utimensat};
+
+use crate::durable::rename_durably;
+use crate::error::LabError;
+use crate::fingerprint::digest;
+
+/// What was not used for so long is built anew when it is wanted again.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// What a build made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The file or folder that `$TARGET_BIN` stands for.
+    pub path: PathBuf,
+    /// Hex digest of what is in it.
+    pub digest: String,
+}
+
+/// The programs in one folder. The name of each is that of its target, what it was built from, and its digest.
+pub(crate) struct Programs<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) target: &'a str,
+}
+
+impl Programs<'_> {
+    /// The one with this digest.
+    pub(crate) fn with_digest(&self, wanted: &str) -> Option<Program> {
+        self.find(|_, digest| digest == wanted)
+    }
+
+    /// One that was built from this.
+    pub(crate) fn built_from(&self, fingerprint: &str) -> Option<Program> {
+        self.find(|from, _| from == fingerprint)
+    }
+
+    /// The first by name that is meant by what it was built from and its digest; from now on it counts as used.
+    fn find(&self, is_meant: impl Fn(&str, &str) -> bool) -> Option<Program> {
+        let entries = std::fs::read_dir(self.folder).ok()?.flatten();
+        let meant = |name: &String| {
+            let (rest, digest) = name.rsplit_once('-')?;
+            let (target, from) = rest.rsplit_once('-')?;
+            (target == self.target && is_meant(from, digest)).then(|| digest.to_owned())
+        };
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let (name, digest) = names.filter_map(|name| meant(&name).map(|digest| (name, digest))).min()?;
+        let path = self.folder.join(name);
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let used = Timestamps { last_access: Timespec { tv_nsec: UTIME_OMIT, ..now }, last_modification: now };
+        // Where that cannot be written it goes when its time is over, and is built anew.
+        let _ = utimensat(CWD, &path, &used, AtFlags::empty());
+        Some(Program { path, digest })
+    }
+
+    /// Keeps what was made of this, durably. What is there under its name is the same and stays.
+    pub(crate) fn keep(
+        &self,
+        made: &Path,
+        fingerprint: &str,
+        stop: &AtomicBool,
+    ) -> std::result::Result<Program, Unkept> {
+        let digest = digest(made, stop).map_err(Unkept::Unread)?;
+        let path = self.folder.join(format!("{}-{fingerprint}-{digest}", self.target));
+        if !path.exists() {
+            match rename_durably(made, &path) {
+                // Another bourdon, which made the same, was quicker.
+                Err(_) if path.exists() => {}
+                renamed => renamed.map_err(Unkept::Unwritten)?,
+            }
+        }
+        Ok(Program { path, digest })
+    }
+
+    /// Removes what was not used for long, whatever target it is of. The clock is that of the folder's own file system, as
+    /// `fresh` shows it, and `except` is left alone.
+    pub(crate) fn forget_old(&self, fresh: &Path, except: &str) {
+        let modified = |path: &Path| path.symlink_metadata().and_then(|found: Metadata| found.modified());
+        let Ok(now) = modified(fresh) else { return };
+        for entry in std::fs::read_dir(self.folder).into_iter().flatten().flatten() {
+            let age = modified(&entry.path()).ok().and_then(|used| now.duration_since(used).ok());
+            if entry.file_name() != except && age.is_some_and(|age| age > KEPT) {
+                remove(&entry.path());
+            }
+        }
+    }
+}
+
+/// Why what was made is not kept.
+pub(crate) enum Unkept {
+    /// It cannot be read.
+    Unread(LabError),
+    /// It cannot be given its name.
+    Unwritten(std::io::Error),
+}
+
+fn remove(path: &Path) {
+    let removed: Result<()> = std::fs::remove_file(path);
+    if removed.is_err() {
+        remove_folder(path);
+    }
+}
