@@ -10,7 +10,7 @@ use model::{
 };
 
 use crate::asked::Asked;
-use crate::course::{is_whole, steady_throughput};
+use crate::course::{measured_and_seen, steady_throughput};
 use crate::failing::{self, wrong_replies};
 use crate::figures::percent;
 use crate::records::{Launch, Records};
@@ -141,9 +141,8 @@ pub(crate) fn gain(records: &Records, index: usize) -> Option<Interval> {
 pub(crate) fn gain_of_cpu(records: &Records, index: usize) -> Option<Interval> {
     let gain = |launch: &Launch| {
         let (measured, seen) = (measurement(launch)?, launch.record.observation.as_ref()?);
-        let whole = measured.steps.iter().filter(|step| step.at_s >= 0.0 && is_whole(step, measured));
         let cost = |(second, seen): (&model::Interval, &ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
-        let costs: Vec<f64> = whole.zip(&seen.seconds).map(cost).collect();
+        let costs: Vec<f64> = measured_and_seen(measured, &seen.seconds).into_iter().map(cost).collect();
         let half = costs.len() / 2;
         let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
         (first > 0.0 && second > 0.0).then(|| first / second)

@@ -27,38 +27,48 @@ pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -
     if seconds.len() < COURSE_SECONDS {
         return None;
     }
-    let step_s = step_s(measured);
-    let rates: Vec<f64> = seconds.iter().map(|second| second.ok as f64 / second.length_s).collect();
+    let rates = seconds.iter().map(|second| (second.at_s, second.ok as f64 / second.length_s)).collect();
     let by_rate =
-        Series { name: "requests/s", change: THROUGHPUT_CHANGE, better: Better::More, step_s }.classify(&rates);
-    let tails: Option<Vec<f64>> = seconds.iter().map(|second| second.p99_us.map(|us| us / 1e3)).collect();
-    let by_tail = Series { name: "ms of p99", change: P99_CHANGE, better: Better::Less, step_s };
-    let by_tail = tails.and_then(|tails| by_tail.classify(&tails));
+        Series { name: "requests/s", change: THROUGHPUT_CHANGE, better: Better::More, points: rates }.classify();
+    let tail = |second: &&Interval| Some((second.at_s, second.p99_us? / 1e3));
+    let tails: Option<Vec<(f64, f64)>> = seconds.iter().map(tail).collect();
+    let by_tail = |points| Series { name: "ms of p99", change: P99_CHANGE, better: Better::Less, points }.classify();
     let seen = observed.map_or(&[][..], |seen| &seen.seconds);
     by_rate
         .into_iter()
-        .chain(by_tail)
-        .chain(by_cpu(&seconds, seen, step_s))
-        .chain(by_memory(seen, step_s))
+        .chain(tails.and_then(by_tail))
+        .chain(by_cpu(measured, seen))
+        .chain(by_memory(seen))
         .reduce(worse)
 }
 
 /// By CPU per request: CPU alone would follow throughput.
-fn by_cpu(seconds: &[&Interval], seen: &[ObservedSecond], step_s: f64) -> Option<Went> {
-    if seen.len() < COURSE_SECONDS || seen.iter().any(|second| second.cpu_s < CPU_TO_CLASSIFY_S) {
+fn by_cpu(measured: &Measurement, seen: &[ObservedSecond]) -> Option<Went> {
+    let both = measured_and_seen(measured, seen);
+    if both.len() < COURSE_SECONDS || both.iter().any(|(_, seen)| seen.cpu_s < CPU_TO_CLASSIFY_S) {
         return None;
     }
-    let costs: Vec<f64> =
-        seconds.iter().zip(seen).map(|(second, seen)| 1e6 * seen.cpu_s / second.ok.max(1) as f64).collect();
-    Series { name: "µs of CPU a request", change: CPU_CHANGE, better: Better::Less, step_s }.classify(&costs)
+    let cost =
+        |(second, seen): &(&Interval, &ObservedSecond)| (second.at_s, 1e6 * seen.cpu_s / second.ok.max(1) as f64);
+    let points = both.iter().map(cost).collect();
+    Series { name: "µs of CPU a request", change: CPU_CHANGE, better: Better::Less, points }.classify()
 }
 
-fn by_memory(seen: &[ObservedSecond], step_s: f64) -> Option<Went> {
+/// The whole steps inside the window, each with what was seen of the target in the same seconds.
+pub(crate) fn measured_and_seen<'a>(
+    measured: &'a Measurement,
+    seen: &'a [ObservedSecond],
+) -> Vec<(&'a Interval, &'a ObservedSecond)> {
+    let at = |step: &Interval| seen.iter().find(|seen| (seen.at_s - step.at_s).abs() < 0.01);
+    whole_steps(measured).into_iter().filter_map(|step| Some((step, at(step)?))).collect()
+}
+
+fn by_memory(seen: &[ObservedSecond]) -> Option<Went> {
     if seen.len() < COURSE_SECONDS {
         return None;
     }
-    let mebibytes: Vec<f64> = seen.iter().map(|second| second.memory_bytes as f64 / f64::from(1 << 20)).collect();
-    Series { name: "MiB of memory", change: MEMORY_CHANGE, better: Better::Neither, step_s }.classify(&mebibytes)
+    let points = seen.iter().map(|second| (second.at_s, second.memory_bytes as f64 / f64::from(1 << 20))).collect();
+    Series { name: "MiB of memory", change: MEMORY_CHANGE, better: Better::Neither, points }.classify()
 }
 
 /// The whole steps inside the window; the warm-up before it is not measured, the last one may be cut short.
@@ -90,8 +100,8 @@ struct Series {
     /// Relative change below which two levels are the same.
     change: f64,
     better: Better,
-    /// Seconds of a step.
-    step_s: f64,
+    /// When each step begins, in seconds of the window, and the figure in it. Steps may be missing.
+    points: Vec<(f64, f64)>,
 }
 
 /// Which of two levels is the better one.
@@ -105,8 +115,9 @@ enum Better {
 
 impl Series {
     /// None where a level has no logarithm: nothing was answered in it.
-    fn classify(&self, values: &[f64]) -> Option<Went> {
-        let levels = self.levels(values);
+    fn classify(&self) -> Option<Went> {
+        let values: Vec<f64> = self.points.iter().map(|(_, value)| *value).collect();
+        let levels = self.levels(&values);
         let (last, earlier) = levels.split_last()?;
         if values.iter().any(|value| *value <= 0.0) {
             return None;
@@ -121,11 +132,7 @@ impl Series {
             None => Course::WarmUp,
         };
         let steady = matches!(course, Course::Flat | Course::WarmUp);
-        Some(Went {
-            course,
-            steady_from_s: steady.then_some(last.from as f64 * self.step_s),
-            text: self.words(&levels),
-        })
+        Some(Went { course, steady_from_s: steady.then_some(self.begin(last)), text: self.words(&levels) })
     }
 
     /// The levels between change points, those merged that differ by less than matters.
@@ -146,6 +153,11 @@ impl Series {
         levels
     }
 
+    /// The second of the window in which a level begins; the first has nothing before it.
+    fn begin(&self, level: &Level) -> f64 {
+        if level.from == 0 { 0.0 } else { self.points[level.from].0 }
+    }
+
     fn differ(&self, one: f64, other: f64) -> bool {
         one.max(other) > one.min(other) * (1.0 + self.change)
     }
@@ -159,8 +171,7 @@ impl Series {
     }
 
     fn words(&self, levels: &[Level]) -> String {
-        let second = |level: &Level| level.from as f64 * self.step_s;
-        let level = |level: &Level| format!("{} from second {}", figure(level.mean), second(level));
+        let level = |level: &Level| format!("{} from second {}", figure(level.mean), self.begin(level));
         let words: Vec<String> = levels.iter().map(level).collect();
         format!("{}: {}", self.name, words.join(", "))
     }
@@ -266,6 +277,21 @@ mod tests {
         assert_eq!(course(&[of(4, 0.9, 20), of(8, 0.9, 40)].concat()), (Course::WarmUp, Some(4.0)));
         assert_eq!(course(&[of(4, 0.9, 40), of(8, 0.9, 20)].concat()), (Course::WarmUp, Some(4.0)));
         assert_eq!(course(&[of(13, 0.9, 20), of(3, 0.9, 40)].concat()), (Course::Unsteady, None));
+    }
+
+    #[test]
+    fn a_step_that_was_cut_shifts_no_other() {
+        // The target needs 20 % more CPU and serves 20 % more from second 8 on: CPU per request is level.
+        let levels = [at(8, 8_000.0, 5.0), at(8, 10_000.0, 5.0)].concat();
+        let cpu: Vec<(f64, u64)> = levels.iter().map(|(rate, _)| (rate / 1e4, 20)).collect();
+        let (_, observed) = seen(&cpu);
+        for cut in [None, Some(2)] {
+            let mut measured = window(&levels);
+            cut.into_iter().for_each(|cut: usize| measured.steps[cut].length_s = 0.98);
+            assert_eq!(by_cpu(&measured, &observed.seconds).map(|went| went.course), Some(Course::Flat), "{cut:?}");
+            let went = classify(&measured, Some(&observed)).unwrap();
+            assert_eq!((went.course, went.steady_from_s), (Course::WarmUp, Some(8.0)), "{cut:?}");
+        }
     }
 
     #[test]
