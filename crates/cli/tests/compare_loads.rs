@@ -27,6 +27,13 @@ fn compare(old: &Path, new: &Path, arguments: &[&str]) -> Ended {
     bourdon(&[&["compare", old.to_str().unwrap(), new.to_str().unwrap()], arguments].concat())
 }
 
+/// Writes into a saved load when it began.
+fn began(file: &Path, at: &str) {
+    let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    saved["started_at"] = at.into();
+    std::fs::write(file, saved.to_string()).unwrap();
+}
+
 fn refused(ended: &Ended, words: &[&str]) {
     assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
     words.iter().for_each(|word| assert!(ended.stderr.contains(word), "no `{word}` in {ended:?}"));
@@ -91,6 +98,13 @@ fn six_loads_each_have_a_verdict_and_break_gates() {
     assert!(document["rows"][0]["ratio"]["high"].as_f64().unwrap() < 0.5);
     let text = compare(&old, &new, &[]).stdout;
     assert!(text.contains("6 loads of each, taken in turn") && text.contains("start the server anew"), "{text}");
+    // The same times, those of one side as a clock elsewhere shows them.
+    for number in 1..=6 {
+        began(&old.join(format!("{number}.json")), &format!("2026-11-20T10:0{number}:00Z"));
+        began(&new.join(format!("{number}.json")), &format!("2026-11-20T11:0{number}:00.5+01:00"));
+    }
+    let text = compare(&old, &new, &[]).stdout;
+    assert!(text.contains("6 loads of each, taken in turn"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::records::{Launch, Records};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 use crate::{cells, claims, comparisons, findings, session};
 
-/// Says what the records of a run mean. The same records give the same analysis, in whatever order they come.
+/// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
+/// for one launch the later one counts.
 ///
 /// `elapsed_s` is left to the caller, who can read the times; see [`crate::time_at_work_s`].
 pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {

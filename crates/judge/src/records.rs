@@ -74,7 +74,7 @@ pub(crate) struct Together {
 
 impl<'a> Records<'a> {
     /// Judges every trial. A record whose levels match no cell of the plan is left out; of two records for one launch
-    /// the one that began later counts. The first blocks in which a trial was disturbed, as many as the plan repeats, are
+    /// the later one counts. The first blocks in which a trial was disturbed, as many as the plan repeats, are
     /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
         let places = places(plan);
@@ -289,13 +289,9 @@ pub(crate) fn places(plan: &Plan) -> BTreeMap<Cell, usize> {
     plan.cells.iter().enumerate().rev().map(|(index, cell)| (cell.levels.clone(), index)).collect()
 }
 
-/// Each launch once, by block, cell, and whether it is the twin: of several the one that began last.
-fn once_each(mut judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), Launch<'_>> {
-    let began = |(_, launch): &(usize, Launch<'_>)| {
-        let trial = launch.record;
-        (trial.block, trial.cell, trial.started_at.clone(), trial.position)
-    };
-    judged.sort_by_cached_key(began);
+/// Each launch once, by block, cell, and whether it is the twin: of several records the one that was made last. A clock may
+/// have been set back between them, so their times do not say which.
+fn once_each(judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), Launch<'_>> {
     judged.into_iter().map(|(cell, launch)| ((launch.record.block, cell, launch.record.twin), launch)).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use lab::RunRecord;
 use model::{
     Arrivals, Blocks, Draft, Environment, Extent, Instrument, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation,
@@ -29,8 +30,8 @@ pub(super) struct Side {
     pub(super) record: RunRecord,
     /// What was asked of each.
     asked: Value,
-    /// When each began, in order.
-    started: Vec<String>,
+    /// When each began, in order; none of one that does not say.
+    began: Vec<Option<Timestamp>>,
 }
 
 /// One file.
@@ -68,7 +69,7 @@ impl Side {
         let files = if path.is_dir() { files_in(path) } else { vec![path.to_owned()] };
         let mut all: Vec<(PathBuf, Saved)> =
             files.into_iter().map(|file| Ok((file.clone(), saved(&file)?))).collect::<Result<_, Failure>>()?;
-        all.sort_by(|a, b| a.1.started_at.cmp(&b.1.started_at));
+        all.sort_by_key(|(_, one)| one.began());
         let Some((first_file, first)) = all.first() else { return Err(foreign(path, "it holds no saved load")) };
         for (file, one) in &all[1..] {
             let (a, b) = (first_file.display(), file.display());
@@ -93,7 +94,7 @@ impl Side {
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
         Ok(Side {
             asked: first.load.clone(),
-            started: all.iter().map(|(_, one)| one.started_at.clone()).collect(),
+            began: all.iter().map(|(_, one)| one.began()).collect(),
             record: RunRecord { trials: trials.collect::<Result<_, _>>()?, environment: environment(first), plan },
         })
     }
@@ -110,9 +111,16 @@ impl Side {
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
     pub(super) fn in_turn(&self, other: &Side) -> bool {
-        let pairs: Vec<[&String; 2]> = self.started.iter().zip(&other.started).map(|(a, b)| [a, b]).collect();
-        let apart = |pair: &[[&String; 2]]| pair[0].iter().max() < pair[1].iter().min();
-        self.started.len() == other.started.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
+        let pairs: Vec<[&Option<Timestamp>; 2]> = self.began.iter().zip(&other.began).map(|(a, b)| [a, b]).collect();
+        let apart = |pair: &[[&Option<Timestamp>; 2]]| pair[0].iter().max() < pair[1].iter().min();
+        self.began.len() == other.began.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
+    }
+}
+
+impl Saved {
+    /// When it began: a time may be written in several ways, so it is not compared as text.
+    fn began(&self) -> Option<Timestamp> {
+        self.started_at.parse().ok()
     }
 }
 

@@ -24,6 +24,25 @@ fn a_torn_last_line_is_cut_off_and_its_trial_run_again() {
     assert_eq!(RunFolder::read(&path).unwrap().trials.len(), 8);
 }
 
+#[test]
+fn of_two_records_for_one_launch_the_one_that_stands_later_counts_whatever_the_clock_said() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(1), FakeLauncher::default());
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
+    let (mut folder, record) = RunFolder::resume(&path).unwrap();
+    for (began, before) in [("2026-11-20T10:00:39.5Z", "2026-11-20T10:00:39Z"), ("1970-01-01T00:00:00Z", "")] {
+        let mut again = record.trials[0].clone();
+        (again.started_at, again.position) = (before.to_owned(), 98);
+        folder.append(&again).unwrap();
+        (again.started_at, again.position) = (began.to_owned(), 99);
+        folder.append(&again).unwrap();
+        let read = RunFolder::read(&path).unwrap();
+        let counted: Vec<u32> =
+            read.counted().filter(|trial| trial.id == again.id).map(|trial| trial.position).collect();
+        assert_eq!(counted, [99], "{began}");
+    }
+}
+
 /// A file that a file system left with a hole of 8 GiB must not be read into memory.
 #[test]
 fn a_line_without_end_is_damage_and_not_read_whole() {
