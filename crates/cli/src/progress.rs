@@ -102,6 +102,9 @@ impl RunProgress {
                 self.bar.set_message(format!("block {}: {} · {rate} requests/s", self.block, self.label));
             }
             Event::TrialEnded { record } => self.end_trial(record),
+            Event::GivenUp { block: 0, target } => {
+                self.end(&format!("stopped before the first block: no rate is settled without {target}"));
+            }
             Event::GivenUp { block, target } => {
                 self.end(&format!("stopped after block {block}: {target} could not be started"));
             }
@@ -164,7 +167,10 @@ fn added(addition: &Addition) -> String {
         Addition::Rate(rate) => {
             let conditions =
                 if rate.conditions.0.is_empty() { String::new() } else { format!("{}: ", rate.conditions) };
-            format!("{conditions}the rate is {} requests/s", ::report::format::number(rate.rate_per_s))
+            let lacking: Vec<&str> = rate.without.keys().map(String::as_str).collect();
+            let lacking =
+                if lacking.is_empty() { String::new() } else { format!(", settled without {}", lacking.join(", ")) };
+            format!("{conditions}the rate is {} requests/s{lacking}", ::report::format::number(rate.rate_per_s))
         }
     }
 }

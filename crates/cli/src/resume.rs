@@ -110,10 +110,11 @@ pub(crate) fn subcommand(words: &str, folder: &Path) -> String {
 
 /// Says what to do about a target without which a run ended, and how it then goes on; `others` whether it can do so
 /// without that target.
-pub(crate) fn say_unstarted(folder: &Path, Unstarted { target, why }: &Unstarted, others: bool) {
+pub(crate) fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, others: bool) {
     let resume = command(folder);
+    let what = if *started { "ended under the load that shows its capacity" } else { "could not be started" };
     say(format!(
-        "{target} could not be started: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
+        "{target} {what}: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
          anew; if something else was missing, mend that and resume: {resume}"
     ));
     if others {

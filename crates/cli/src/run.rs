@@ -281,7 +281,8 @@ impl Conducted {
         let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
         let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| of.connections.opened == 0);
         let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
-        let unreachable = self.record.counted().any(unreached) || !self.prepared.failed.is_empty();
+        let unreachable =
+            self.unstarted.is_some() || self.record.counted().any(unreached) || !self.prepared.failed.is_empty();
         match (self.kept, unreachable) {
             (false, _) => Some(Exit::Usage),
             (true, true) => Some(Exit::Unreachable),

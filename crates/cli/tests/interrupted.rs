@@ -60,7 +60,9 @@ fn ctrl_c_while_the_target_of_a_finished_window_ends_keeps_its_trial() {
         assert_eq!(launches.len(), trials, "{launches:#?}");
         assert!(launches.iter().all(|trial| trial["measurement"]["interrupted"] == false), "{launches:#?}");
     }
+}
 
+#[test]
 fn a_run_is_resumed_with_the_program_that_it_began_with_or_not_at_all() {
     let target = "build = 'cp serve.sh $TARGET_BIN'\nrun = 'sh $TARGET_BIN $BOURDON'";
     let serves = "exec \"$1\" specimen clean\n";

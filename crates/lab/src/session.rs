@@ -41,6 +41,8 @@ pub struct Unstarted {
     pub target: String,
     /// Why.
     pub why: String,
+    /// Whether it was started all the same, and ended under a load that was needed before the first block.
+    pub started: bool,
 }
 
 impl Session<'_> {
@@ -48,8 +50,9 @@ impl Session<'_> {
     /// the next begins; a trial that was interrupted is not recorded, so that resuming runs it again.
     ///
     /// A target that has never started ends the run with its first block: every block that follows would lack it, and
-    /// what is not in the same blocks cannot be compared. A comparison ends so, too, when one of its two does not start
-    /// any more. Resuming launches again, in the same blocks, what has not started since: whoever resumes has mended it.
+    /// what is not in the same blocks cannot be compared. Before the blocks, where it is found what all have in common, each
+    /// target is needed. A comparison ends so, too, when one of its two does not start any more. Resuming launches again, in
+    /// the same blocks, what has not started since, and what failed before them: whoever resumes has mended it.
     ///
     /// # Errors
     /// When the run folder cannot be written or is not what was written, or what bourdon itself needs for a launch is missing: that launch is not
@@ -97,6 +100,7 @@ impl Session<'_> {
             };
             let plan = self.plan.clone();
             let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && plan.same_launch(a.cell, b.cell);
+            let before = self.done.len();
             for launch in specs.chunk_by(together) {
                 if !self.launch(planner, launch, &mut broken, stop, on_event)? {
                     return Ok(Ending::Interrupted);
@@ -105,9 +109,9 @@ impl Session<'_> {
                     break;
                 }
             }
-            // What comes before the blocks shows nothing that the others lack: only where all are missing it is over.
             let (block, all) = (specs.first().map_or(0, |spec| spec.block), broken.len() == targets.len());
-            if let Some(unstarted) = self.unstarted(&broken, all).filter(|_| all || block > 0) {
+            let unstarted = if block == 0 && !all { self.failed_since(before) } else { self.unstarted(&broken, all) };
+            if let Some(unstarted) = unstarted {
                 self.tell(Event::GivenUp { block, target: unstarted.target.clone() }, on_event);
                 return Ok(Ending::Without(unstarted));
             }
@@ -130,7 +134,16 @@ impl Session<'_> {
         let needed =
             |target: &String| all || self.plan.comparison.is_some() || !self.keep_going && never.contains(target);
         let (target, why) = broken.iter().find(|(target, _)| needed(target))?;
-        Some(Unstarted { target: target.clone(), why: why.clone() })
+        Some(Unstarted { target: target.clone(), why: why.clone(), started: false })
+    }
+
+    /// The first target that failed in one of the trials from this one on, unless the run continues with the others.
+    fn failed_since(&self, from: usize) -> Option<Unstarted> {
+        let needed = self.plan.comparison.is_some() || !self.keep_going;
+        let mut failed = self.done[from..].iter().filter_map(|trial| Some((trial, trial.failure.as_ref()?)));
+        let (trial, failure) = failed.next().filter(|_| needed)?;
+        let target = trial.levels.target().to_owned();
+        Some(Unstarted { target, why: failure.text.clone(), started: trial.is_up() })
     }
 
     /// Makes and records the trials of one launch; false when it was interrupted, and then nothing is recorded.
@@ -261,7 +274,8 @@ fn note_broken(broken: &mut Broken, record: &TrialRecord) {
     }
 }
 
-/// Parts the trials after which their target has not started, themselves included, from all others.
+/// Parts the trials after which their target has not started, themselves included, and those that failed before the blocks,
+/// from all others.
 fn not_started_since(done: Vec<TrialRecord>) -> (Vec<TrialRecord>, Vec<TrialRecord>) {
     let mut last_started: BTreeMap<String, usize> = BTreeMap::new();
     for (index, trial) in done.iter().enumerate().filter(|(_, trial)| trial.is_up()) {
@@ -271,7 +285,8 @@ fn not_started_since(done: Vec<TrialRecord>) -> (Vec<TrialRecord>, Vec<TrialReco
         |index, trial: &TrialRecord| last_started.get(trial.levels.target()).is_none_or(|last| index > *last);
     let mut parts = (Vec::new(), Vec::new());
     for (index, trial) in done.into_iter().enumerate() {
-        if is_since(index, &trial) { parts.0.push(trial) } else { parts.1.push(trial) }
+        let failed_before = trial.block == 0 && trial.failure.is_some();
+        if failed_before || is_since(index, &trial) { parts.0.push(trial) } else { parts.1.push(trial) }
     }
     parts
 }

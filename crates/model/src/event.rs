@@ -86,9 +86,10 @@ pub enum Event {
         /// Its record.
         record: Box<TrialRecord>,
     },
-    /// The run ends before its time, because it lacks a target that could not be started.
+    /// The run ends before its time, because it lacks a target that could not be started, or that did not get through a
+    /// load before the blocks.
     GivenUp {
-        /// The block with which it ends.
+        /// The block with which it ends; 0 before the first.
         block: u32,
         /// The target.
         target: String,

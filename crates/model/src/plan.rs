@@ -207,6 +207,9 @@ pub struct RelativeRate {
     pub rate_per_s: f64,
     /// What each target served in a closed load before the run, in requests a second.
     pub closed_per_s: BTreeMap<String, f64>,
+    /// The targets of which that is not known, each with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub without: BTreeMap<String, String>,
 }
 
 /// The generator's share of the machine.

@@ -149,7 +149,9 @@ pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Ve
         let at = conditions.title(&rate.conditions);
         let at = if at.is_empty() { "The rate".to_owned() } else { at };
         let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
-        format!("{at}: {rate_per_s} requests/s; before the run a closed load got, a second, {served}")
+        let lacking: String =
+            rate.without.iter().map(|(target, why)| format!("; what {target} can serve is not known: {why}")).collect();
+        format!("{at}: {rate_per_s} requests/s; before the run a closed load got, a second, {served}{lacking}")
     };
     analysis.relative_rates.iter().map(sentence).collect()
 }

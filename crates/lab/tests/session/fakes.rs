@@ -27,6 +27,8 @@ pub(crate) struct FakeLauncher {
     pub(crate) launched: RefCell<Vec<String>>,
     pub(crate) never_ready: Option<&'static str>,
     pub(crate) keep_going: bool,
+    /// Starts, and is gone when its load is over.
+    pub(crate) dies: Option<&'static str>,
     /// The admin port of what is launched; with one, this process is watched in its place.
     pub(crate) admin: Option<SocketAddr>,
     /// There is none unless a test puts one here.
@@ -34,6 +36,7 @@ pub(crate) struct FakeLauncher {
 }
 
 struct FakeRunning {
+    dies: bool,
     admin: Option<SocketAddr>,
 }
 
@@ -53,7 +56,7 @@ impl Launcher for FakeLauncher {
                 waited_ms: Some(60_000),
             }));
         }
-        Ok(Box::new(FakeRunning { admin: self.admin }))
+        Ok(Box::new(FakeRunning { dies: self.dies == Some(spec.target.name.as_str()), admin: self.admin }))
     }
 }
 
@@ -71,7 +74,7 @@ impl Running for FakeRunning {
         1.0
     }
     fn ended(&mut self) -> Option<Gone> {
-        None
+        self.dies.then(|| Gone { stage: TrialStage::Died, how: "exited with status 3".into(), hint: "" })
     }
     fn stop(self: Box<Self>) -> Option<std::path::PathBuf> {
         None

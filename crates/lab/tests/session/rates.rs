@@ -81,18 +81,51 @@ fn a_rate_stays_when_the_plan_is_written_anew() {
 }
 
 #[test]
-fn a_rate_is_a_share_of_what_those_that_run_serve() {
-    let launcher = FakeLauncher { never_ready: Some("a"), ..FakeLauncher::default() };
-    let run = |draft: Draft| {
-        let (runs, plan) = (tempfile::tempdir().unwrap(), draft.resolve().unwrap());
-        conduct(&plan, &mut create(runs.path(), &plan), &launcher, None)
-    };
-    let end = run(at_half());
-    assert_eq!(end.plan.relative_rates[0].closed_per_s.keys().collect::<Vec<_>>(), ["b"]);
-    assert_eq!(end.unstarted.map(|unstarted| unstarted.target).as_deref(), Some("a"));
-    let mut alone = at_half();
-    alone.cells.retain(|cell| cell.levels.target() == "a");
-    let end = run(alone);
-    assert_eq!((blocks(&end.trials), end.plan.relative_rates.len()), (vec![0], 0));
-    assert_eq!(end.unstarted.map(|unstarted| unstarted.why).as_deref(), Some("it was not ready"));
+fn no_rate_is_settled_while_a_target_is_missing_and_resuming_measures_that_one() {
+    let missing = [("it was not ready", Some("a"), None), ("exited with status 3", None, Some("a"))];
+    for (why, never_ready, dies) in missing {
+        let (runs, plan) = (tempfile::tempdir().unwrap(), at_half().resolve().unwrap());
+        let mut folder = create(runs.path(), &plan);
+        let broken = FakeLauncher { never_ready, dies, ..FakeLauncher::default() };
+        let end = conduct(&plan, &mut folder, &broken, None);
+        assert_eq!((blocks(&end.trials), end.plan.relative_rates.len()), (vec![0, 0], 0), "{why}");
+        let unstarted = end.unstarted.unwrap();
+        assert!(unstarted.target == "a" && unstarted.why.contains(why), "{unstarted:?}");
+        assert_eq!(unstarted.started, dies.is_some());
+
+        let (path, mended) = (folder.path().to_owned(), FakeLauncher::default());
+        drop(folder);
+        let (mut folder, record) = RunFolder::resume(&path).unwrap();
+        let end = conduct(&record.plan, &mut folder, &mended, None);
+        assert_eq!(mended.launched.borrow()[..1], ["a"], "{why}: what b served is known");
+        assert_eq!((mended.launched.borrow().len(), end.unstarted), (5, None), "{why}");
+        assert_eq!(end.plan, whole(&plan), "{why}");
+    }
+}
+
+#[test]
+fn who_keeps_going_settles_a_rate_without_the_target_that_is_missing_and_it_is_said() {
+    let missing = [("it was not ready", Some("a"), None), ("exited with status 3", None, Some("a"))];
+    for (why, never_ready, dies) in missing {
+        let (runs, plan) = (tempfile::tempdir().unwrap(), at_half().resolve().unwrap());
+        let launcher = FakeLauncher { never_ready, dies, keep_going: true, ..FakeLauncher::default() };
+        let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+        let settled = &end.plan.relative_rates[0];
+        assert_eq!(settled.closed_per_s.keys().collect::<Vec<_>>(), ["b"]);
+        assert!(settled.without["a"].contains(why), "{settled:?}");
+        assert_eq!((end.unstarted, blocks(&end.trials).last()), (None, Some(&1)));
+    }
+}
+
+#[test]
+fn where_no_target_is_ready_there_is_no_rate() {
+    for keep_going in [false, true] {
+        let launcher = FakeLauncher { never_ready: Some("a"), keep_going, ..FakeLauncher::default() };
+        let mut alone = at_half();
+        alone.cells.retain(|cell| cell.levels.target() == "a");
+        let (runs, plan) = (tempfile::tempdir().unwrap(), alone.resolve().unwrap());
+        let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
+        assert_eq!((blocks(&end.trials), end.plan.relative_rates.len()), (vec![0], 0));
+        assert_eq!(end.unstarted.map(|unstarted| unstarted.why).as_deref(), Some("it was not ready"));
+    }
 }

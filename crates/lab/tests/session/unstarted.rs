@@ -19,7 +19,7 @@ fn a_target_that_never_gets_ready_is_tried_once_and_ends_the_run_with_its_first_
         assert_eq!((end.trials.len(), failed.len()), (trials, trials / 2));
         assert_eq!(failed[0].output, "no such file");
         assert_eq!(launcher.launched.borrow().iter().filter(|name| *name == "b").count(), 1);
-        let unstarted = Unstarted { target: "b".into(), why: "it was not ready".into() };
+        let unstarted = Unstarted { target: "b".into(), why: "it was not ready".into(), started: false };
         assert_eq!(end.unstarted, (!keep_going).then_some(unstarted));
     }
 }

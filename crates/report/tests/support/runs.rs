@@ -295,6 +295,7 @@ pub(crate) fn full() -> Analysis {
             conditions: Cell(BTreeMap::from([("rate".to_owned(), Level::Text("50% of closed".to_owned()))])),
             rate_per_s: 4400.0,
             closed_per_s: BTreeMap::from([("go-gin".to_owned(), 8_812.4), ("go-net-http".to_owned(), 9_104.0)]),
+            without: BTreeMap::new(),
         }],
         reconstructions: vec![Reconstruction {
             target: "go-iris-2016".to_owned(),
