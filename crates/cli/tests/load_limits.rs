@@ -53,7 +53,9 @@ fn a_generator_that_has_a_quarter_of_a_cpu_may_have_been_the_limit() {
         for _ in 0..3 {
             threads.spawn(|| {
                 sched_setaffinity(None, &one).unwrap();
-                while !done.load(Ordering::Relaxed) {}
+                while !done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
             });
         }
         let pinned = threads.spawn(|| {

@@ -17,7 +17,9 @@ fn second(thread: usize, index: i64, replies: u64, ms: u64) -> Box<Second> {
 }
 
 /// What is told of these seconds of two threads as they come, the course and all replies, and how many sets went back.
-fn collected(seconds: Vec<Box<Second>>) -> (Vec<Interval>, Vec<Interval>, Distributions, [usize; 2]) {
+fn collected(
+    seconds: impl IntoIterator<Item = Box<Second>>,
+) -> (Vec<Interval>, Vec<Interval>, Distributions, [usize; 2]) {
     let (full, given) = mpsc::channel();
     seconds.into_iter().for_each(|second| full.send(second).unwrap());
     drop(full);
