@@ -59,12 +59,13 @@ mod tests {
         let needed = |distance, confidence| needs_blocks((6, 6), &interval, distance, confidence);
         assert_eq!(needed(0.04, 0.95), Some(25));
         assert_eq!(needed(0.04, 0.9975), Some(57));
-        assert_eq!(needed(0.0, 0.95), None);
+        assert_eq!([0.0, 0.000_05].map(|distance| needed(distance, 0.95)), [None; 2]);
         assert_eq!(needed(0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needed(f64::INFINITY, 0.95), None);
         assert_eq!(needs_blocks((3, 3), &interval, 1.0, 0.95), Some(6), "six for any verdict");
         assert_eq!(needs_blocks((6, 9), &interval, 0.04, 0.95), Some(28), "three did not count");
         assert_eq!(needs_blocks((6, 9), &interval, 0.001, 0.95), Some(MOST_NEEDED_BLOCKS));
         assert_eq!(needs_blocks((2_000, 2_000), &interval, 0.05, 0.95), Some(MOST_NEEDED_BLOCKS));
+        assert_eq!(needed(0.2, 0.95), Some(7), "more than there are");
     }
 }

@@ -64,6 +64,25 @@ fn a_family_pays_for_its_pairs() {
     assert!(first.p_adjusted.unwrap() > p_of_zero_mean(&ratios).unwrap());
 }
 
+/// An interval that excludes no change is one test of six: it counts where Holm's adjusted p is below 5 %, too.
+#[test]
+fn what_one_pair_shows_by_itself_is_open_where_six_are_tested() {
+    let mut between = 0;
+    for seed in 0..60 {
+        let session = Session::new().cell("a", 10_600.0).cell("b", 10_000.0).cell("c", 10_000.0).cell("d", 9_500.0);
+        let analysis = session.noise(0.04).seed(seed).analyse();
+        for found in analysis.comparisons.iter().filter(|found| found.metric == Metric::Throughput) {
+            let (low, high, p) = (found.ratio.low.unwrap(), found.ratio.high.unwrap(), found.p_adjusted.unwrap());
+            let is_same = low >= 1.0 / 1.05 && high <= 1.05;
+            if !is_same && (low > 1.0 || high < 1.0) {
+                assert_eq!(found.verdict == ComparisonVerdict::Inconclusive, p >= 0.05, "seed {seed}: {found:?}");
+                between += u32::from((0.05..0.1).contains(&p));
+            }
+        }
+    }
+    assert!(between >= 5, "{between}");
+}
+
 #[test]
 fn what_many_pairs_cannot_carry_is_inconclusive() {
     let interval = Interval { estimate: 0.1, low: 0.01, high: 0.19 };
@@ -304,6 +323,21 @@ fn the_edges_of_a_window_with_few_replies_tell_no_servers_apart() {
     assert_eq!(of_pair(&thin(9.0, 10.0).analyse()), ComparisonVerdict::Inconclusive);
     assert_eq!(of_pair(&thin(5.0, 10.0).analyse()), ComparisonVerdict::Slower);
     assert_eq!(of_pair(&thin(90.0, 100.0).analyse()), ComparisonVerdict::Slower);
+}
+
+/// A tie is within the margin of 5 %, and so must be what the edges leave open: a fifteenth is not, a twenty-fifth is, and
+/// of connections that were never served there are no edges.
+#[test]
+fn a_tie_is_no_wider_than_the_margin() {
+    let tied = |per_slot: f64, never_served: u64| {
+        let session = Session::new().cell("a", per_slot).cell("b", per_slot).noise(0.0001);
+        let mut records = session.records();
+        for trial in &mut records {
+            trial.measurement.as_mut().unwrap().connections.never_served = never_served;
+        }
+        ranks(&session.analyse_these(&records), Metric::Throughput).iter().all(|(rank, ..)| *rank == Some(1))
+    };
+    assert_eq!([tied(15.0, 0), tied(25.0, 0), tied(15.0, 5)], [false, true, true]);
 }
 
 #[test]

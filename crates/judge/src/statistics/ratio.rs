@@ -104,5 +104,8 @@ mod tests {
         assert_eq!(at(0.2).spanning(Some(at(0.2)), Some(at(0.2))), at(0.2));
         assert!((faster.adjusted_like(&at(0.2), 3.0 * at(0.2).p) - 3.0 * at(0.1).p).abs() < 1e-12);
         assert_eq!(paired(&[0.1, f64::INFINITY, 0.1], 0.95), None);
+        let wide = paired(&[0.1, 0.2, 0.3], 0.95).unwrap();
+        let ends = wide.spanning(Some(at(0.19)), Some(at(0.21)));
+        assert_eq!((ends.interval, ends.p), (wide.interval, wide.p), "no surer than its figures alone");
     }
 }
