@@ -331,6 +331,18 @@ fn a_wrong_reply_that_ends_with_its_connection_is_kept_with_what_came_of_it() {
     assert_eq!(cut.status, None);
 }
 
+/// How long a request would have taken that was reset nobody knows: its age is no latency, as that of one still awaited is.
+#[test]
+fn what_a_peer_resets_is_in_no_distribution() {
+    let (wait, reply) = (Act::Pass(5 * MS), Act::Bytes(0, HELLO.to_vec()));
+    let acts = vec![wait.clone(), reply.clone(), Act::Pass(20 * MS), Act::Reset(0), wait.clone(), reply, wait];
+    let measured = measure(&spec(LoadModel::Closed, 1), Script { acts, ..Script::default() });
+    let books = &measured.accounting;
+    assert_eq!((books.failed[&model::Failure::ResetBeforeReply], books.completed, books.in_flight_at_end), (1, 2, 1));
+    let service = measured.latency_us.service.unwrap();
+    assert_eq!((service.count, service.censored), (3, 1));
+}
+
 #[test]
 fn a_peer_that_refuses_at_once_leaves_what_was_due_in_the_books() {
     let with = spec(LoadModel::Closed, 2).with(|it| it.keep_alive = false);

@@ -70,6 +70,9 @@ fn the_halves_of_the_window_are_told_apart() {
         spec(LoadModel::Closed, 10, 0).with(|it| it.extent = Extent::Requests { count: 1_000, within_ns: None });
     let measured = measure(&counted, server());
     assert_eq!(measured.in_window.halves.map(|half| half.completed), [1_000, 0]);
+    // The one that leaves at 1.5 s comes back at 3 s: a reply is of the half in which it comes.
+    let slow = measure(&spec(LoadModel::Closed, 1, 4 * NS_PER_S), hello(1_500 * MS));
+    assert_eq!(slow.in_window.halves.map(|half| half.completed), [1, 1]);
 }
 
 /// All seconds of one distribution, read back from the interval log as another tool would.
