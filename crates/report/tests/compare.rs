@@ -7,7 +7,7 @@ use model::{
     Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, Quiet, Reason, RepeatedBlock,
     SessionAnalysis, TrialCount, TrialStage, VoidTrial, Withheld,
 };
-use report::{compare_json, compare_markdown, compare_text};
+use report::{compare_markdown, compare_text};
 use support::runs::delayed_cells;
 use support::{PLAIN, assert_tidy};
 
@@ -421,11 +421,6 @@ fn two_runs_that_differ_in_more_than_the_server() {
 #[test]
 fn as_a_comment() {
     insta::assert_snapshot!(compare_markdown(&revisions()));
-}
-
-#[test]
-fn as_json() {
-    insta::assert_snapshot!(compare_json(&runs()));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 mod support;
 
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote, Withheld};
-use report::{Style, run_json, run_markdown, run_text};
+use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
 fn text(analysis: &Analysis) -> String {
@@ -144,14 +144,6 @@ fn markdown_full() {
 #[test]
 fn markdown_preliminary() {
     insta::assert_snapshot!(run_markdown(&runs::preliminary()));
-}
-
-#[test]
-fn json_full() {
-    let text = run_json(&runs::full());
-    insta::assert_snapshot!(text);
-    let back: Analysis = serde_json::from_str(&text).unwrap();
-    assert_eq!(back, runs::full());
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! Golden files of what real runs come to: records that bourdon made, read and judged as `bourdon report` does.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use std::path::Path;
+
+use lab::RunFolder;
+use model::{Analysis, Judged};
+use report::Style;
+use support::{PLAIN, assert_tidy};
+
+fn judged(name: &str) -> Judged {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
+    let record = RunFolder::read(&folder).unwrap();
+    let run = judge::Run { plan: &record.plan, environment: &record.environment, trials: &record.trials };
+    judge::answer(run, Some(60.0))
+}
+
+fn text(judged: &Judged, style: Style) -> String {
+    let text = report::text(judged, style);
+    assert_tidy(&text, style.width);
+    text
+}
+
+#[test]
+fn a_run() {
+    let run = judged("side-by-side");
+    insta::assert_snapshot!("run_text", text(&run, Style { verbose: true, ..PLAIN }));
+    insta::assert_snapshot!("run_markdown", report::markdown(&run));
+    let json = report::json(&run);
+    let Judged::Run(analysis) = run else { panic!("it is a run") };
+    assert_eq!(serde_json::from_str::<Analysis>(&json).unwrap(), *analysis);
+    insta::assert_snapshot!("run_json", json);
+}
+
+#[test]
+fn a_comparison() {
+    let comparison = judged("comparison");
+    insta::assert_snapshot!("comparison_text", text(&comparison, PLAIN));
+    insta::assert_snapshot!("comparison_markdown", report::markdown(&comparison));
+    insta::assert_snapshot!("comparison_json", report::json(&comparison));
+}
