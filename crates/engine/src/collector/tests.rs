@@ -52,7 +52,7 @@ fn a_second_is_told_once_both_threads_have_told_of_it() {
 fn a_thread_that_is_late_is_waited_for_two_seconds_and_what_it_tells_then_is_counted() {
     let of_first = (0..5).map(|index| second(0, index, 10, 1));
     let late = [second(1, 0, 3, 50), second(1, 4, 4, 1)];
-    let (told, course, whole, back) = collected(of_first.chain(late).collect());
+    let (told, course, whole, back) = collected(of_first.chain(late));
     // Seconds 0 and 1 are told when the other thread is in the third after them, 0 again when the late one tells of it.
     assert_eq!(counts(&told), [(0.0, 10), (1.0, 10), (0.0, 3), (2.0, 10), (3.0, 10), (4.0, 14)]);
     assert_eq!(counts(&course), [(0.0, 13), (1.0, 10), (2.0, 10), (3.0, 10), (4.0, 14)]);
