@@ -98,10 +98,11 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
         share > TOUCHED_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
-    let bare = |figure: &Metric| without.and_then(|rest| figure.of(rest)).map_or("–".to_owned(), micros);
     let figures = |figure: &Metric| {
         let us = figure.of(felt).map_or("–".to_owned(), micros);
-        format!("{} {us} (at least {} of it not the generator's)", name(*figure), bare(figure))
+        let bare = without.and_then(|rest| figure.of(rest)).map(micros);
+        let rest = bare.map_or(String::new(), |bare| format!(" (at least {bare} of it not the generator's)"));
+        format!("{} {us}{rest}", name(*figure))
     };
     (!metrics.is_empty()).then(|| {
         let times = times(stood.count);

@@ -55,7 +55,7 @@ fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
 }
 
 /// Seconds of the window after which the server answered no more: it refused, or it hung. What failed is then a small share
-/// only because a connection that is refused is tried again ever more seldom, and one that waits does not fail. The
+/// only because a refused connection is opened again ever more seldom, and one that waits does not fail. The
 /// generator's own standstills are no silence of the server's.
 pub(crate) fn stopped(load: &Measurement) -> Option<f64> {
     let last = last_silence(load)?;
