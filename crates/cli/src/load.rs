@@ -56,7 +56,8 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let output = output.map_err(|error| match error {
         // What was asked for cannot be spoken: no server was asked.
         LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
-        error => Failure::unreachable(error.to_string()),
+        // Nor where this machine does not give what the generator needs.
+        error => Failure::usage(error),
     })?;
     progress.finish();
     let (measured, seconds) = (output.measurement, seconds.end());
@@ -68,8 +69,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let loaded = Loaded { spec: &spec, validity: &validity, measured: &measured, seconds: &seconds };
     print(args, &loaded, &origin)?;
     saved?;
+    let errno = reached_nobody(&measured).then(|| connect_errno(&spec, &measured)).flatten();
     if reached_nobody(&measured) {
-        say(unreached(&spec, &measured));
+        say(unreached(&spec, &measured, errno));
     }
     if let Some(file) = output.filter(|_| has_nothing) {
         say(format!("nothing was saved to {}: there is nothing to save", file.display()));
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(error) = log.and_then(|log| log.end().err()) {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
-    Ok(exit(&validity, &measured))
+    Ok(exit(&validity, &measured, errno))
 }
 
 /// Whether all attempts to connect failed.
@@ -87,21 +89,19 @@ fn reached_nobody(measured: &Measurement) -> bool {
 }
 
 /// Cause and cure where nobody was reached: more there is not to say of such a load.
-fn unreached(spec: &LoadSpec, measured: &Measurement) -> String {
+fn unreached(spec: &LoadSpec, measured: &Measurement, errno: Option<i32>) -> String {
     let (address, attempts) = (spec.address, counted(measured.connections.connect_failed, "attempt", "attempts"));
-    let (error, why) = (connect_error(spec, measured), no_connection(measured));
+    let error = errno.map_or(String::new(), |errno| format!(": {}", report::errno(errno)));
+    let why = errno.and_then(engine::lacking_here).map_or_else(|| no_connection(measured), str::to_owned);
     format!("no connection to {address} in {attempts}{error}; {why}")
 }
 
 /// Why no connection was made, as the kernel says it: of the books, and where these have no request (the load ended with
 /// its warm-up) of one more attempt.
-fn connect_error(spec: &LoadSpec, measured: &Measurement) -> String {
+fn connect_errno(spec: &LoadSpec, measured: &Measurement) -> Option<i32> {
     let booked = measured.failures.iter().map(|failure| failure.errno).find(|errno| *errno != 0);
     let again = || TcpStream::connect_timeout(&spec.address, ANOTHER_ATTEMPT).err()?.raw_os_error();
-    match booked.filter(|_| measured.tls.is_none()).or_else(again) {
-        Some(errno) => format!(": {}", report::errno(errno)),
-        None => String::new(),
-    }
+    booked.filter(|_| measured.tls.is_none()).or_else(again)
 }
 
 /// What may be wrong where no connection was made.
@@ -273,9 +273,12 @@ fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<()
     write_out(&text)
 }
 
-fn exit(validity: &Validity, measured: &Measurement) -> Exit {
+/// `errno` is why nobody was reached, where that is so.
+fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>) -> Exit {
     if measured.interrupted {
         Exit::Interrupted
+    } else if errno.and_then(engine::lacking_here).is_some() {
+        Exit::Usage
     } else if measured.connections.opened == 0 {
         Exit::Unreachable
     } else {

@@ -2,7 +2,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::exit::Failure;
 
@@ -53,7 +56,13 @@ pub(crate) struct LogFile {
 
 impl LogFile {
     fn open(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        // To open a pipe waits for whoever reads it, unless it is asked not to; it is, while this is open.
+        let is_pipe = path.metadata().is_ok_and(|there| there.file_type().is_fifo());
+        let read = is_pipe.then(|| options.clone().custom_flags(OFlags::NONBLOCK.bits() as i32).open(path));
+        let _read = read.transpose().map_err(|_| Error::other("it is a pipe that nobody reads"))?;
+        let file = options.open(path)?;
         Ok(Self { file: BufWriter::new(file), head: Some(Vec::new()) })
     }
 }

@@ -175,7 +175,10 @@ fn words_that_are_not_known() {
 #[test]
 fn values_that_make_no_sense() {
     let open = |rate: &str| with(&format!("model = \"open\"\nrate = {rate}"), "", "");
-    let cases: [(String, &[&str]); 6] = [
+    let cases: [(String, &[&str]); 9] = [
+        (beside_a_specimen("run = «\"x\\u0000y\""), &["`run` has a NUL character", "leave it out"]),
+        (beside_a_specimen("run = 'x'\ncwd = «\"a\\u0000b\""), &["`cwd` has a NUL character"]),
+        (beside_a_specimen("run = 'x'\nenv = { A = «\"x\\u0000y\" }"), &["`A` has a NUL character"]),
         (with("", "handler_delay = «10", ""), &["`handler_delay` has no unit", "write `\"10ms\"` or `\"10s\"`"]),
         (
             with("", "", "").replace("[2, 4]", "[2, «0]"),
@@ -203,7 +206,8 @@ fn values_that_make_no_sense() {
 #[test]
 fn arguments() {
     let lab = Lab::new().experiment(with("", "", ""));
-    let cases: [(&[&str], &[&str]); 11] = [
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&["run", "--resume", "runs/x", "--runs", "y"], &["cannot be used with", "--runs"]),
         (
             &["run", FILE, "--target", "specimen:clean,specimen:pol"],
             &["command line:1:25", "did you mean `specimen:pool`?", "its targets are specimen:clean, specimen:pool"],

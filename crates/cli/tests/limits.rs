@@ -14,10 +14,40 @@ fn a_load_without_threads_says_so() {
     }
     for processes in 1..=3 {
         let lab = Lab::new().with_processes(processes);
-        let said = lab.bourdon(&["load", "http://127.0.0.1:9", "-t", "3", "-c", "3", "-d", "100ms"]).exits(4);
+        let said = lab.bourdon(&["load", "http://127.0.0.1:9", "-t", "3", "-c", "3", "-d", "100ms"]).exits(2);
         assert!(!said.stderr.contains("panicked"), "{said:?}");
         said.says(&["error: a generator thread cannot be started", "use fewer threads (-t)", "ulimit -u"]);
     }
+}
+
+/// A network of its own whose one local port is taken, by a specimen that listens there.
+const NO_PORT_LEFT: [&str; 6] = [
+    "unshare",
+    "--net",
+    "sh",
+    "-c",
+    "ip link set lo up && echo 40000 40000 > /proc/sys/net/ipv4/ip_local_port_range || exit 77
+     PORT=40000 \"$1\" specimen clean >&2 & server=$!
+     until grep -q ':9C40 ' /proc/net/tcp; do kill -0 $server || exit 77; done
+     \"$@\"; status=$?; kill $server; exit $status",
+    "sh",
+];
+
+#[test]
+fn without_a_local_port_this_machine_is_named_and_nobody_waits_for_the_server() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
+    let load = ["load", "http://127.0.0.1:40000/", "-c", "1", "-d", "100ms", "--warm-up", "0s"];
+    let said = lab.bourdon_under(&NO_PORT_LEFT, &load);
+    if [Some(1), Some(77)].contains(&said.status) {
+        return eprintln!("NOT RUN: there is no network of its own here: {said:?}");
+    }
+    assert!(!said.stderr.contains("is the server running"), "{said:?}");
+    said.exits(2).says(&["no connection to 127.0.0.1:40000 in ", "this machine is out of local ports"]);
+    let said = lab.bourdon_under(&NO_PORT_LEFT, &["run", FILE, "--target", "odd", "--blocks", "1"]).exits(2);
+    said.says(&["odd cannot be launched: /: ", "this machine is out of local ports", "then resume: "]);
+    lab.nothing_is_left();
+    lab.bourdon(&["run", "--resume", lab.record().name()]).answers();
+    lab.record().all_measured("odd", 1);
 }
 
 #[test]

@@ -151,6 +151,11 @@ fn a_file_that_cannot_be_written_is_refused_before_the_load() {
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(cause) && ended.stderr.contains("that can be written"), "{ended:?}");
     }
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ended = bourdon(&["load", &specimen.url(), "-n", "1", "--histogram-log", pipe.to_str().unwrap()]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.stderr.contains("it is a pipe that nobody reads; name a file"), "{ended:?}");
     load(&specimen.url(), &["-n", "1"]).document_with(0);
     assert_eq!(specimen.actions(1).requests(), 1, "nothing was sent before");
 }
@@ -208,6 +213,8 @@ fn a_file_to_write_is_never_called_minus() {
             on_a_shell(&format!("cd {}", folder.path().display()), &["load", &recorder.url(), "-n", "1", flag, "-"]);
         assert_eq!(ended.status, Some(2), "{ended:?}");
         assert!(ended.stderr.contains("`-` is not stdout here") && ended.stderr.contains("name a file"), "{ended:?}");
+        let ended = bourdon(&["load", &recorder.url(), "-n", "1", flag, ""]);
+        assert!(ended.status == Some(2) && ended.stderr.contains("the name of the file is empty"), "{ended:?}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

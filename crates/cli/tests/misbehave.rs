@@ -101,7 +101,7 @@ fn who_stops_its_parent_serves_all_the_same() {
 
 #[test]
 fn who_exits_or_never_listens_or_listens_elsewhere_is_told() {
-    fails("exit 0", &["it exited with status 0 before it was ready"]);
+    fails("exit 0", &["it exited with status 0 before it was ready", "stays in the foreground"]);
     fails("sleep 600", &["it was not ready within 2s: /ping: Connection refused"]);
     fails("PORT=0 $BOURDON specimen clean & wait", &["it listens on 127.0.0.1:", ", not on $PORT = "]);
     let lab = Lab::new().experiment(beside_a_specimen("run = 'no-such-server --port $PORT'"));
@@ -118,7 +118,7 @@ fn a_command_that_needs_a_shell_or_its_port_is_told_so_where_it_fails() {
             "$BOURDON specimen clean && true",
             "exited with status 2 before it was ready; it runs without a shell, and `&&`",
         ),
-        ("$BOURDON specimen none", port),
+        ("sh -c 'exit 3'", port),
         ("sleep 600", port),
     ] {
         let target = format!("ready_within = '200ms'\nrun = \"{command}\"");
@@ -126,7 +126,7 @@ fn a_command_that_needs_a_shell_or_its_port_is_told_so_where_it_fails() {
         let shown = failed.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains(said), "{shown}");
     }
-    for command in ["$BOURDON specimen none $PORT", "sh -c 'cd /; exit 1; : $PORT'"] {
+    for command in ["$BOURDON specimen none $PORT", "$BOURDON specimen none", "true", "sh -c 'cd /; exit 1; : $PORT'"] {
         let failed = tried(&Lab::new().experiment(beside_a_specimen(&format!("run = \"{command}\"")))).exits(4);
         assert!(!failed.stderr.contains("its command does not") && !failed.stderr.contains("a shell"), "{failed:?}");
     }

@@ -15,6 +15,23 @@ pub(crate) fn not_sent(errno: Errno) -> NotSent {
     }
 }
 
+/// What this machine lacks or forbids, with the cure, where that is why a connection was not made; none where it may have
+/// been the peer.
+pub fn lacking_here(errno: i32) -> Option<&'static str> {
+    match Errno::from_raw_os_error(errno) {
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Some(
+            "this machine is out of local ports, or has no address to reach it from; close connections, or widen \
+             net.ipv4.ip_local_port_range",
+        ),
+        Errno::MFILE | Errno::NFILE => {
+            Some("this machine is out of open files; raise the limit (ulimit -n, or fs.file-max for all processes)")
+        }
+        Errno::NOMEM | Errno::NOBUFS => Some("this machine is out of memory for connections; free some"),
+        Errno::PERM | Errno::ACCESS => Some("this machine forbids the connection; look at its firewall and sandboxes"),
+        _ => None,
+    }
+}
+
 /// How a connection came to its end under a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {

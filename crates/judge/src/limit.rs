@@ -73,11 +73,22 @@ fn no_reply(measured: &Measurement) -> Limit {
         None if measured.tls.is_none() && hung_up(measured) => {
             "; the server ends each connection without a reply: if the port speaks TLS, try https://".to_owned()
         }
+        None if never_connected && ran_out(measured) => {
+            "; this machine ran out of local ports or open files".to_owned()
+        }
         None if never_connected => "; is the server running, and does it listen there?".to_owned(),
         None => String::new(),
     };
     let text = format!("no request got a complete reply: {}{hint}", failures(measured));
     Limit::new(Verdict::Valid, LimitCode::NoReply, text)
+}
+
+/// Whether connections lacked a local port or an open file.
+fn ran_out(measured: &Measurement) -> bool {
+    let books = &measured.accounting;
+    [NotSent::OutOfPorts, NotSent::OutOfFiles]
+        .iter()
+        .any(|kind| books.not_sent.get(kind).is_some_and(|count| *count > 0))
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{MonotonicClock, local_port_range};
+use engine::{MonotonicClock, lacking_here, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
 use reaper::{End, Ended, Guarded, Order};
@@ -163,30 +163,38 @@ enum Unready {
     NotStarted(String),
     /// It ended, or does not answer as it should.
     Not(String),
-    /// The same of one that nobody has ever heard on its port.
+    /// It runs, and nobody has ever heard it on its port.
     Unheard(String),
+    /// It ended by itself, with nobody having heard it there.
+    Ended(String),
     /// Somebody ended it: whatever is wrong with its command, that was not it.
     Killed(String),
 }
 
 impl Unready {
-    /// Of a process that was heard on its port, or was not.
-    fn of(heard: bool, text: String) -> Self {
-        if heard { Unready::Not(text) } else { Unready::Unheard(text) }
+    /// Of a process that was heard on its port: that it is not told its port is not why.
+    fn of_heard(self) -> Self {
+        match self {
+            Unready::Unheard(text) | Unready::Ended(text) => Unready::Not(text),
+            other => other,
+        }
     }
 
     /// Of a launch, after its target was waited for so long.
     fn of_launch(self, spec: &LaunchSpec<'_>, waited_ns: u64) -> Unlaunched {
         let recipe = &spec.target.launch;
+        let output = tail(spec.output);
         let (stage, text) = match self {
             Unready::Here(text) => return Unlaunched::Prevented(text),
             Unready::NotStarted(text) => (TrialStage::Launch, text + &hint::shell(&recipe.run)),
-            Unready::Not(text) => (TrialStage::Ready, text + &hint::shell(&recipe.run)),
             Unready::Unheard(text) => (TrialStage::Ready, text + &hint::server(recipe)),
+            // What it printed says more than a guess.
+            Unready::Ended(text) if output.is_empty() => (TrialStage::Ready, text + &hint::server(recipe)),
+            Unready::Not(text) | Unready::Ended(text) => (TrialStage::Ready, text + &hint::shell(&recipe.run)),
             Unready::Killed(text) => (TrialStage::Ready, text),
         };
         let waited_ms = Some(waited_ns / 1_000_000);
-        Unlaunched::Failed(TrialFailure { stage, text, output: tail(spec.output), waited_ms })
+        Unlaunched::Failed(TrialFailure { stage, text, output, waited_ms })
     }
 }
 
@@ -200,7 +208,11 @@ impl From<Ended> for Unready {
             Ended::Otherwise(End::Signal(_)) => {
                 Unready::Killed(format!("it {ended} before it was ready{}", hint::killed(&ended)))
             }
-            Ended::Otherwise(_) | Ended::Well => Unready::Unheard(format!("it {ended} before it was ready")),
+            Ended::Otherwise(_) => Unready::Ended(format!("it {ended} before it was ready")),
+            Ended::Well => Unready::Not(format!(
+                "it {ended} before it was ready, as a server does that goes into the background; start it so that it \
+                 stays in the foreground"
+            )),
         }
     }
 }
@@ -291,10 +303,8 @@ impl Process {
             }
             let started = self.guarded.started();
             if let Some(ended) = self.guarded.ended() {
-                return Err(match ended.clone().into() {
-                    Unready::Unheard(text) => Unready::of(heard, text),
-                    other => other,
-                });
+                let why = Unready::from(ended.clone());
+                return Err(if heard { why.of_heard() } else { why });
             }
             let question = Probe { path, ..Probe::default() };
             match client.ask(&question) {
@@ -308,6 +318,10 @@ impl Process {
                     (last, heard) = (format!("{path} answers with status {}", reply.status), true);
                 }
                 Err(error) => {
+                    // No waiting gives this machine what it lacks, and the target cannot help it.
+                    if let Some(lacking) = error.raw_os_error().and_then(lacking_here) {
+                        return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
+                    }
                     heard |= error.kind() != ErrorKind::ConnectionRefused;
                     last = format!("{path}: {error}");
                 }
@@ -318,7 +332,8 @@ impl Process {
             std::thread::sleep(READY_EVERY);
         }
         let seen = self.listens_elsewhere().unwrap_or(last);
-        Err(Unready::of(heard, format!("it was not ready within {}: {seen}", format_duration(within_ns))))
+        let why = Unready::Unheard(format!("it was not ready within {}: {seen}", format_duration(within_ns)));
+        Err(if heard { why.of_heard() } else { why })
     }
 
     /// Where it listens instead of where it was told to.

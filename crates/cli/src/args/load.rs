@@ -54,7 +54,8 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, default_value_t = 50, allow_negative_numbers = true, value_parser = at_least_one::<u32>)]
     pub(crate) connections: u32,
 
-    /// Length of the measured window [default: 10s]; with --requests, the longest it may take
+    /// Length of the measured window [default: 10s]; with --requests, the longest it may take [default: no
+    /// limit; Ctrl-C saves]
     #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 

@@ -105,7 +105,7 @@ pub(crate) struct RunArgs {
     pub(crate) seed: Option<u64>,
 
     /// Resume this recorded run or comparison, or this folder of `all`
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "threads", "spin"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "runs", "threads", "spin"])]
     pub(crate) resume: Option<PathBuf>,
 
     /// When a target never starts, measure the others all the same instead of stopping after the first block

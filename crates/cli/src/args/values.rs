@@ -84,6 +84,7 @@ pub(crate) fn file_name(text: &str) -> Result<PathBuf, String> {
         "-" => {
             Err("`-` is not stdout here; name a file (--format json prints the whole document on stdout)".to_owned())
         }
+        "" => Err("the name of the file is empty; name a file".to_owned()),
         _ => Ok(text.into()),
     }
 }

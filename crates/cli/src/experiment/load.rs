@@ -73,7 +73,7 @@ impl LoadKey {
         Ok(match self {
             LoadKey::Path => text(path(item)?),
             LoadKey::Method => text(method(item)?),
-            LoadKey::Body | LoadKey::ExpectBody => text(item.any_text()?),
+            LoadKey::Body | LoadKey::ExpectBody => text(item.content()?),
             LoadKey::Rate if item.is_text() => text(&rate_in_words(item)?),
             LoadKey::Rate => Value::Number(rate(item)?),
             LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),

@@ -141,8 +141,18 @@ impl<'a> Item<'a> {
         Ok(text)
     }
 
-    /// Text, perhaps empty.
+    /// Text, perhaps empty. Words, paths and variables end at a NUL for the system, so there is none in it.
     pub(super) fn any_text(&self) -> Read<&'a str> {
+        let text = self.content()?;
+        if text.contains('\0') {
+            let fault = self.fault(format!("`{}` has a NUL character", self.name()));
+            return Err(fault.help("leave it out: no command, path or variable can hold one"));
+        }
+        Ok(text)
+    }
+
+    /// Text of any characters, perhaps empty.
+    pub(super) fn content(&self) -> Read<&'a str> {
         self.value.get_ref().as_str().ok_or_else(|| self.mistyped("text", "\"…\""))
     }
 
