@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Advance, HeadCache, MonotonicClock, Reply, ReplyReader};
+use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MonotonicClock, Reply, ReplyReader};
 use httparse::Status;
 use model::{Clock, ReplyExpectation, WrongReply, format_duration};
 
@@ -156,9 +156,23 @@ impl<'a> Client<'a> {
                 Advance::NeedMore => {
                     return Err(invalid(&format!("the reply is longer than {} bytes", self.most_bytes)));
                 }
-                Advance::Malformed => return Err(invalid("the reply is not HTTP")),
+                Advance::Malformed => return Err(invalid(&malformed(&[&taken, left].concat()))),
             }
         }
+    }
+}
+
+/// What is wrong with a reply that the reader does not take.
+fn malformed(taken: &[u8]) -> String {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    match httparse::Response::new(&mut fields).parse(taken) {
+        Err(httparse::Error::TooManyHeaders) => {
+            format!("the reply's head is over bourdon's limit of {MOST_HEADERS} lines")
+        }
+        Ok(_) if content(taken).is_none() && taken.len() > MAX_HEAD_BYTES => {
+            format!("the reply's head is over bourdon's limit of {} KiB", MAX_HEAD_BYTES / 1024)
+        }
+        _ => "the reply is not HTTP".to_owned(),
     }
 }
 
@@ -324,8 +338,16 @@ mod tests {
             let error = answer_of(vec![endless]).unwrap_err();
             assert_eq!(error.to_string(), format!("the reply is longer than {MOST_BYTES} bytes"));
         }
-        let error = answer_of(vec![format!("{OK}X: {}", "x".repeat(MOST_BYTES))]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        let long = format!("{OK}X: {}", "x".repeat(MOST_BYTES));
+        let many = format!("{OK}{}\r\n", "X: x\r\n".repeat(MOST_HEADERS + 1));
+        for (head, said) in [
+            (long, "the reply's head is over bourdon's limit of 64 KiB"),
+            (many, "the reply's head is over bourdon's limit of 256 lines"),
+            ("SSH-2.0-OpenSSH\r\n\r\n".to_owned(), "the reply is not HTTP"),
+        ] {
+            let error = answer_of(vec![head]).unwrap_err();
+            assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidData, said.to_owned()));
+        }
     }
 
     #[test]
