@@ -331,7 +331,8 @@ fn a_wrong_reply_that_ends_with_its_connection_is_kept_with_what_came_of_it() {
     assert_eq!(cut.status, None);
 }
 
-/// How long a request would have taken that was reset nobody knows: its age is no latency, as that of one still awaited is.
+/// Nobody knows how long a request would have taken that was reset: its age says nothing of a latency, unlike that of one
+/// still awaited.
 #[test]
 fn what_a_peer_resets_is_in_no_distribution() {
     let (wait, reply) = (Act::Pass(5 * MS), Act::Bytes(0, HELLO.to_vec()));
