@@ -339,6 +339,8 @@ mod tests {
             assert_eq!(error.to_string(), format!("the reply is longer than {MOST_BYTES} bytes"));
         }
         let long = format!("{OK}X: {}", "x".repeat(MOST_BYTES));
+        let most = format!("{OK}Content-Length: 0\r\n{}\r\n", "X: x\r\n".repeat(MOST_HEADERS - 1));
+        assert!(answer_of(vec![most]).is_ok());
         let many = format!("{OK}{}\r\n", "X: x\r\n".repeat(MOST_HEADERS + 1));
         for (head, said) in [
             (long, "the reply's head is over bourdon's limit of 64 KiB"),
