@@ -120,7 +120,7 @@ impl RunProgress {
     fn end_trial(&mut self, record: &TrialRecord) {
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;
-        if record.twin {
+        if record.twin && record.is_up() {
             self.block_again = Some(record.levels.target().to_owned());
         }
         self.bar.inc(1);

@@ -246,7 +246,7 @@ impl ProcessLauncher {
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
         let output = document::open_or_make(spec.output, OpenOptions::new().write(true).truncate(true))
-            .map_err(|error| Unready::Here(format!("cannot write {error}")))?;
+            .map_err(|error| Unready::Here(format!("nothing can be kept of what it prints: {error}")))?;
         let guarded = Guarded::start(&self.executable, &order, output, |command| {
             command.current_dir(&spec.target.launch.cwd);
             // What bourdon itself happens to have of the kind is not for the target.

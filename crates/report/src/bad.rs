@@ -61,9 +61,9 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
         (
             "The server stopped answering inside a window".to_owned(),
             those(&stopped, &|cell| {
-                let within = cell.failing.stopped_at_s.map_or(String::new(), seconds);
+                let after = cell.failing.stopped_at_s.map_or(String::new(), seconds);
                 let requests = counted(cell.failing.unanswered, "request", "requests");
-                format!(" within its first {within}, {requests} without an answer")
+                format!(" after {after} of it, {requests} without an answer")
             }),
         ),
         (

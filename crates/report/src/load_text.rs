@@ -148,9 +148,9 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     }
     let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
     if let Some(stopped_s) = validity.failing.stopped_at_s {
-        let [within, of] = [stopped_s, measured.window_s].map(seconds);
+        let [after, of] = [stopped_s, measured.window_s].map(seconds);
         let text = format!(
-            "The server stopped answering within the first {within} of the window of {of}: {} then had no answer.",
+            "The server stopped answering after {after} of the window of {of}: {} then had no answer.",
             counted(validity.failing.unanswered, "request", "requests")
         );
         page.paragraph(0, Tint::Bad, &text);
