@@ -111,7 +111,11 @@ fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_say
     let said = "The server died: new in each of its 2 launches (it exited with status 7 under load). It printed last:";
     let shown = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let (first, rest) = shown.split_once("Nothing could be compared: no launch of ").unwrap();
-    assert!(first.contains(said) && first.contains("out of memory") && !rest.contains("memory"), "{}", run.stdout);
+    assert!(
+        first.contains(said) && first.contains("out of memory") && !rest.contains("out of memory"),
+        "{}",
+        run.stdout
+    );
     run.shows(&[
         "block 1, new: died: it exited with status 7 under load",
         "block 1, new, launched again for the noise: died: it exited with status 7 under load",
