@@ -31,13 +31,15 @@ fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
     let run = run.shows(&["supported", "It serves one at a time.", "Looks serialised: specimen:serialised"]);
     assert!(!run.stdout.contains("preliminary"), "{}", run.stdout);
 
-    assert_eq!(analysis["claims"][0]["verdict"], "supported");
+    let is_noisy = analysis["cells"].to_string().contains("\"mark\":\"noisy\"");
+    // What others used of the machine may have made a difference, and then there is no verdict and no order.
+    let verdict = analysis["claims"][0]["verdict"].as_str();
+    assert!(verdict == Some("supported") || is_noisy && verdict == Some("inconclusive"), "{}", analysis["claims"]);
     assert_eq!(names(&analysis["findings"], "pathology"), ["serialised-handler"]);
     assert_eq!(names(&analysis["findings"], "target"), ["specimen:serialised"]);
     let ranks = &analysis["groups"][0]["ranks"];
     assert_eq!(analysis["groups"][0]["metric"], "throughput");
-    // What others used of the machine may have made a difference, and then there is no order.
-    if !analysis["cells"].to_string().contains("\"mark\":\"noisy\"") {
+    if !is_noisy {
         assert_eq!(names(ranks, "target"), ["specimen:clean", "specimen:serialised"]);
         assert_eq!([&ranks[0]["rank"], &ranks[1]["rank"]], [1, 2]);
     }
@@ -60,7 +62,7 @@ fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
 
 #[test]
 fn a_record_gives_the_same_verdict_again_with_no_server_near() {
-    let lab = Lab::new().experiment(claiming("throughput(specimen:clean) / throughput(specimen:serialised) > 5"));
+    let lab = Lab::new().experiment(claiming("peak_memory(specimen:clean) / peak_memory(specimen:serialised) < 100"));
     let run = lab.run(&["--format", "json"]).exits(0);
     lab.nothing_is_left();
     let (record, analysis) = (lab.record(), run.json());
@@ -78,7 +80,8 @@ fn a_record_gives_the_same_verdict_again_with_no_server_near() {
     assert_eq!(record.text("analysis.json"), run.stdout);
     assert_eq!(record.text("report.md"), markdown);
     assert_eq!(report("markdown").stdout, markdown);
-    for part in ["| rank | target |", "| 1 | `specimen:clean` |", "| **supported** | `one-at-a-time` |"] {
+    // A claim about memory withstands a busy machine.
+    for part in ["| rank | target |", "`specimen:clean` |", "| **supported** | `one-at-a-time` |"] {
         assert!(markdown.contains(part), "no `{part}` in\n{markdown}");
     }
     report("text").shows(&["Which one serves requests side by side?", "Looks serialised: specimen:serialised"]);
@@ -118,7 +121,7 @@ fn fewer_than_six_blocks_give_figures_and_no_verdict() {
 
 #[test]
 fn a_contradicted_claim_fails_only_the_gate() {
-    let lab = Lab::new().experiment(claiming("throughput(specimen:serialised) / throughput(specimen:clean) > 0.9"));
+    let lab = Lab::new().experiment(claiming("peak_memory(specimen:serialised) / peak_memory(specimen:clean) > 100"));
     lab.run(&["--gate"]).exits(1).shows(&["contradicted"]);
     let record = lab.record();
     let trials = record.text("trials.jsonl");
@@ -167,7 +170,7 @@ fn recorded_cores(record: &Record, cores: u32) {
 
 #[test]
 fn a_claim_about_many_cores_is_not_refuted_on_few_and_contradicted_on_enough() {
-    let claim = claiming("throughput(specimen:serialised) / throughput(specimen:clean) > 0.9");
+    let claim = claiming("peak_memory(specimen:serialised) / peak_memory(specimen:clean) > 100");
     let lab = Lab::new().experiment(format!("{claim}cores = 8\n"));
     // The verdict for machines does not depend on the cores here.
     lab.run(&["--gate"]).exits(1);

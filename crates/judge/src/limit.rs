@@ -263,20 +263,31 @@ impl Needy {
 }
 
 /// What the generator's own machine lacked in a closed load, if that was much of it. A connection that it cannot open is
-/// tried again once a second only: where one served nothing, few attempts stand for all that it would have sent.
+/// tried anew ever more seldom: where connections served nothing and more attempts than these failed for want of something
+/// here, few attempts stand for all that they would have sent.
 fn own_shortage(measured: &Measurement) -> Option<String> {
-    shortage(measured, if measured.connections.never_served > 0 { 0.0 } else { OWN_SHORTAGE })
+    let never = measured.connections.never_served;
+    let again = never > 0 && shortage_of(measured) > never;
+    shortage(measured, if again { 0.0 } else { OWN_SHORTAGE })
+}
+
+/// Requests that could not be sent for want of something on the generator's own machine.
+fn shortage_of(measured: &Measurement) -> u64 {
+    sum(own_kinds(measured).map(|(_, number)| number))
+}
+
+fn own_kinds(measured: &Measurement) -> impl Iterator<Item = (NotSent, u64)> {
+    let is_ours = |kind: NotSent| kind.side() == Side::Us && !kind.is_at_end();
+    measured.accounting.not_sent.iter().filter(move |(kind, _)| is_ours(**kind)).map(|(kind, number)| (*kind, *number))
 }
 
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
 fn shortage(measured: &Measurement, share: f64) -> Option<String> {
-    let books = &measured.accounting;
-    let is_ours = |kind: NotSent| kind.side() == Side::Us && !kind.is_at_end();
-    let ours = || books.not_sent.iter().filter(|(kind, _)| is_ours(**kind)).map(|(kind, n)| (*kind, *n));
-    let lacking = sum(ours().map(|(_, number)| number));
+    let lacking = shortage_of(measured);
     let cure = "raise the limit of open files, widen the port range, or keep connections alive";
-    (lacking as f64 > share * books.scheduled as f64)
-        .then(|| format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(ours())))
+    (lacking as f64 > share * measured.accounting.scheduled as f64).then(|| {
+        format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(own_kinds(measured)))
+    })
 }
 
 fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
