@@ -10,6 +10,8 @@ pub(crate) fn not_sent(errno: Errno) -> NotSent {
         Errno::TIMEDOUT => NotSent::ConnectTimedOut,
         Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => NotSent::OutOfPorts,
         Errno::MFILE | Errno::NFILE => NotSent::OutOfFiles,
+        Errno::NOMEM | Errno::NOBUFS => NotSent::OutOfMemory,
+        Errno::PERM | Errno::ACCESS => NotSent::Forbidden,
         Errno::PROTO => NotSent::HandshakeFailed,
         _ => NotSent::ConnectFailed,
     }
@@ -81,5 +83,21 @@ impl Loss {
             Loss::HandshakeRefused => Errno::PROTO.raw_os_error(),
             _ => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Side;
+
+    #[test]
+    fn what_this_machine_lacks_or_forbids_is_its_own() {
+        for errno in (1..200).map(Errno::from_raw_os_error).filter(|errno| lacking_here(errno.raw_os_error()).is_some())
+        {
+            assert_eq!(not_sent(errno).side(), Side::Us, "{errno}");
+        }
+        assert_eq!([Errno::PERM, Errno::NOBUFS].map(not_sent), [NotSent::Forbidden, NotSent::OutOfMemory]);
+        assert_eq!(not_sent(Errno::HOSTUNREACH).side(), Side::Network);
     }
 }

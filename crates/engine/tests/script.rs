@@ -191,11 +191,12 @@ fn what_is_due_while_a_server_refuses_is_refused_and_not_left_over() {
     assert!(many.accounting.not_sent[&NotSent::Refused] >= 90, "{:?}", many.accounting);
     assert_eq!(many.accounting.not_sent.len(), 1, "nothing is left over: {:?}", many.accounting);
     assert!(many.connections.connect_failed <= 300, "10, 20, 40 … ms, and one for each request: {many:?}");
-    // Two connections make an attempt every 10 ms each; what that leaves over is nobody's but ours.
+    // Two connections make an attempt every 10 ms each; what that leaves over would have been refused as well.
     let few = measure(&spec(open, 2), dies(2));
     let books = &few.accounting;
     assert!((15..=25).contains(&books.not_sent[&NotSent::Refused]), "{books:?}");
-    assert!(books.not_sent[&NotSent::PausedAtEnd] >= 70 && books.not_sent.len() == 2, "{books:?}");
+    assert!(books.not_sent[&NotSent::TurnedAwayAtEnd] >= 70 && books.not_sent.len() == 2, "{books:?}");
+    assert!(books.error_share() == 1.0 - books.ok as f64 / books.scheduled as f64, "{books:?}");
 }
 
 #[test]

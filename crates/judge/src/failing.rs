@@ -1,7 +1,7 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
 use model::{
-    Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent, sum,
+    Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent, Side, sum,
 };
 
 use crate::limit::{nothing_completed, stood_still};
@@ -55,8 +55,8 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
 /// that had failed before, nor those that this machine could not send.
 fn without_answer(load: &Measurement, after_s: f64) -> u64 {
     let books = &load.accounting;
-    let own = [NotSent::OutOfPorts, NotSent::OutOfFiles, NotSent::LateAtEnd];
-    let own = own.iter().filter_map(|kind| books.not_sent.get(kind).copied());
+    let is_own = |kind: NotSent| kind.side() == Side::Us && kind != NotSent::PausedAtEnd;
+    let own = books.not_sent.iter().filter(|(kind, _)| is_own(**kind)).map(|(_, count)| *count);
     let served = load.steps.iter().filter(|second| (0.0..after_s).contains(&second.at_s));
     let others = sum(own.chain(served.map(|second| second.failed)));
     books.scheduled.saturating_sub(books.completed).saturating_sub(others)
@@ -130,7 +130,10 @@ mod tests {
             (NotSent::Refused, true),
             (NotSent::ConnectTimedOut, true),
             (NotSent::WaitingAtEnd, false),
+            (NotSent::TurnedAwayAtEnd, true),
+            (NotSent::PausedAtEnd, false),
             (NotSent::OutOfPorts, false),
+            (NotSent::Forbidden, false),
         ] {
             let mut load = failed(0.0);
             load.accounting.scheduled += 5_000;

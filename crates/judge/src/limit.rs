@@ -73,22 +73,14 @@ fn no_reply(measured: &Measurement) -> Limit {
         None if measured.tls.is_none() && hung_up(measured) => {
             "; the server ends each connection without a reply: if the port speaks TLS, try https://".to_owned()
         }
-        None if never_connected && ran_out(measured) => {
-            "; this machine ran out of local ports or open files".to_owned()
+        None if never_connected && shortage_of(measured) > 0 => {
+            "; this machine could not open the connections".to_owned()
         }
         None if never_connected => "; is the server running, and does it listen there?".to_owned(),
         None => String::new(),
     };
     let text = format!("no request got a complete reply: {}{hint}", failures(measured));
     Limit::new(Verdict::Valid, LimitCode::NoReply, text)
-}
-
-/// Whether connections lacked a local port or an open file.
-fn ran_out(measured: &Measurement) -> bool {
-    let books = &measured.accounting;
-    [NotSent::OutOfPorts, NotSent::OutOfFiles]
-        .iter()
-        .any(|kind| books.not_sent.get(kind).is_some_and(|count| *count > 0))
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.
@@ -358,8 +350,8 @@ fn refused(measured: &Measurement) -> bool {
     let books = &measured.accounting;
     let refusals = not_sent(measured, NotSent::Refused);
     // Pauses between attempts follow from refusals.
-    let paused = not_sent(measured, NotSent::PausedAtEnd);
-    let missing_for_other_reasons = books.scheduled.saturating_sub(sum([books.sent, refusals, paused]));
+    let without_attempt = not_sent(measured, NotSent::TurnedAwayAtEnd);
+    let missing_for_other_reasons = books.scheduled.saturating_sub(sum([books.sent, refusals, without_attempt]));
     let explained = missing_for_other_reasons as f64 <= (1.0 - RATE_SENT) * books.scheduled as f64;
     refusals > 0 && (books.sent == 0 || (explained && late_share(measured, LateCause::Generator) <= RATE_LATE))
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, LateCause, NotSent, Side};
+use crate::{Failure, LateCause, NotSent};
 
 /// The books of one load: every request that was due appears exactly once on each side.
 ///
@@ -61,12 +61,9 @@ impl Accounting {
         sum(self.not_sent.values().copied())
     }
 
-    /// Requests that were never sent because the server or the network would not have them, by kind. What was still
-    /// waiting for a connection at the end is the rate's doing, and what this machine could not send (no port, no file)
-    /// is its own.
+    /// Requests that were never sent because the server or the network would not have them, by kind.
     pub fn turned_away(&self) -> impl Iterator<Item = (NotSent, u64)> {
-        let is_theirs = |kind: NotSent| !kind.is_at_end() && kind.side() != Side::Us;
-        self.not_sent.iter().map(|(kind, count)| (*kind, *count)).filter(move |(kind, _)| is_theirs(*kind))
+        self.not_sent.iter().map(|(kind, count)| (*kind, *count)).filter(|(kind, _)| kind.is_turned_away())
     }
 
     /// Requests that failed: a reply with another status or body than expected, no complete reply, or turned away.

@@ -41,11 +41,18 @@ kinds! {
         OutOfPorts = "out-of-ports",
         /// No file descriptor was free.
         OutOfFiles = "out-of-files",
+        /// The kernel had no memory for the connection.
+        OutOfMemory = "out-of-memory",
+        /// This machine forbids the connection: a firewall, or a sandbox.
+        Forbidden = "forbidden",
         /// It was due, and no connection was free before the end.
         WaitingAtEnd = "waiting-at-end",
         /// It was due, a connection was free, and bourdon itself did not send it before the end.
         LateAtEnd = "late-at-end",
-        /// It was due, and most connections paused before another attempt, after those before had failed.
+        /// It was due, and most connections paused before another attempt, after those before had been turned away.
+        TurnedAwayAtEnd = "turned-away-at-end",
+        /// It was due, and most connections paused before another attempt, after those before had been lost, or could
+        /// not be opened for want of something on bourdon's own machine.
         PausedAtEnd = "paused-at-end",
     }
 }
@@ -99,15 +106,30 @@ impl NotSent {
     /// Who answers for it.
     pub fn side(self) -> Side {
         match self {
-            NotSent::Refused | NotSent::HandshakeFailed | NotSent::WaitingAtEnd => Side::Server,
+            NotSent::Refused | NotSent::HandshakeFailed | NotSent::WaitingAtEnd | NotSent::TurnedAwayAtEnd => {
+                Side::Server
+            }
             NotSent::ConnectTimedOut | NotSent::ConnectFailed => Side::Network,
-            NotSent::OutOfPorts | NotSent::OutOfFiles | NotSent::LateAtEnd | NotSent::PausedAtEnd => Side::Us,
+            NotSent::OutOfPorts
+            | NotSent::OutOfFiles
+            | NotSent::OutOfMemory
+            | NotSent::Forbidden
+            | NotSent::LateAtEnd
+            | NotSent::PausedAtEnd => Side::Us,
         }
     }
 
     /// Whether it was merely still to be sent when the load ended: no attempt at it failed.
     pub fn is_at_end(self) -> bool {
-        matches!(self, NotSent::WaitingAtEnd | NotSent::LateAtEnd | NotSent::PausedAtEnd)
+        use NotSent::{LateAtEnd, PausedAtEnd, TurnedAwayAtEnd, WaitingAtEnd};
+        matches!(self, WaitingAtEnd | LateAtEnd | TurnedAwayAtEnd | PausedAtEnd)
+    }
+
+    /// Whether the server or the network would not have it. What was still waiting for a connection at the end is the
+    /// rate's doing, and what this machine could not send (no port, no file) is its own.
+    pub fn is_turned_away(self) -> bool {
+        use NotSent::{ConnectFailed, ConnectTimedOut, HandshakeFailed, Refused, TurnedAwayAtEnd};
+        matches!(self, Refused | ConnectTimedOut | ConnectFailed | HandshakeFailed | TurnedAwayAtEnd)
     }
 }
 

@@ -104,6 +104,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.counts.refused += u64::from(matches!(errno, Errno::CONNREFUSED | Errno::PROTO));
         self.to_connect.under_way -= 1;
         self.last_failed_ns = now_ns;
+        self.turned_away = not_sent(errno).is_turned_away();
         let connection = &mut self.connections[slot];
         let reserved = connection.reserved.take().map(|reserved| reserved.intended_ns);
         // Under the open model it is the request that has waited longest whose user is turned away.
@@ -183,6 +184,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         let in_flight = self.connections[slot].in_flight();
         self.counts.closed_idle += u64::from(in_flight == 0);
         self.last_failed_ns = now_ns;
+        self.turned_away = false;
         // Where a reply had begun, or had no time to, the next request may go at once.
         let mut is_served = loss == Loss::TimedOut;
         // Whatever ended the connection ended every request on it.

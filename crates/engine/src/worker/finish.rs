@@ -57,7 +57,11 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
             }
         }
         let free_since_ns = if self.free.slots.is_empty() { u64::MAX } else { self.free.since_ns };
-        let without = if self.mostly_paused() { NotSent::PausedAtEnd } else { NotSent::WaitingAtEnd };
+        let without = match self.mostly_paused() {
+            true if self.turned_away => NotSent::TurnedAwayAtEnd,
+            true => NotSent::PausedAtEnd,
+            false => NotSent::WaitingAtEnd,
+        };
         charge_owed((&mut self.demand, &mut self.ledger), free_since_ns, without, now_ns);
     }
 

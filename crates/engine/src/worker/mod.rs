@@ -78,6 +78,8 @@ pub(crate) struct Worker<'a, P: Protocol, W, C> {
     looks: Looks,
     counts: Counts,
     last_failed_ns: u64,
+    /// Whether the last connection that failed was turned away, and not lost or kept back by this machine.
+    turned_away: bool,
 }
 
 impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {

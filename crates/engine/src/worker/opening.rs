@@ -42,6 +42,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Opening<'a, P, W, C> {
             looks: Looks::new(now_ns),
             counts: Counts::default(),
             last_failed_ns: now_ns,
+            turned_away: false,
             task,
             wire,
             clock,

@@ -195,13 +195,13 @@ fn connections_that_this_machine_could_not_open_are_not_the_servers_limit() {
 }
 
 #[test]
-fn what_pauses_between_refusals_left_over_is_no_shortage_of_this_machine() {
+fn what_pauses_between_refusals_left_over_failed_as_those_did() {
     let mut measured = unsent(NotSent::Refused, 40_000, 0.2);
-    measured.accounting.not_sent.insert(NotSent::PausedAtEnd, 30_000);
+    measured.accounting.not_sent.insert(NotSent::TurnedAwayAtEnd, 30_000);
     measured.accounting.scheduled += 30_000;
     assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "server-behind"));
     let failing = judge_load(&open(10_000.0), None, &measured).failing;
-    assert!((failing.failed_share - 4.0 / 13.0).abs() < 1e-9, "{failing:?}");
+    assert!((failing.failed_share - 7.0 / 13.0).abs() < 1e-9, "{failing:?}");
 }
 
 #[test]
