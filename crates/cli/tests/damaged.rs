@@ -198,6 +198,11 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
     damaged(&|plan| drop(plan["generator"].as_table_mut().unwrap().insert("cpus".into(), cpus())))
         .says(&["CPU 4000000000 does not exist"]);
     damaged(&|plan| plan["targets"][0]["launch"]["run"] = toml::Value::Array(vec![])).says(&["`run` is empty"]);
+    damaged(&|plan| plan["blocks"]["max"] = i64::from(u32::MAX).into())
+        .says(&["4294967295 blocks: 1000000 are the most"]);
+    damaged(&|plan| plan["blocks"]["min"] = 0.into()).says(&["blocks from 0 to "]);
+    damaged(&|plan| plan["margin"] = f64::NAN.into()).says(&["`margin = NaN`: a share is from 0 to 1"]);
+    damaged(&|plan| plan["cells"][0]["levels"]["target"] = "nobody".into()).says(&["target `nobody` is unknown"]);
     for key in ["window_ns", "connections", "pipeline"] {
         damaged(&|plan| plan["cells"][0]["load"][key] = 0.into()).says(&["cell 1: `", key, " = 0`"]);
     }

@@ -1,6 +1,9 @@
 //! Targets that fail in a run: what is said, what counts, and that the others go on.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 mod disk;
 mod run_support;
 
@@ -198,5 +201,46 @@ fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
     let failures = record.failures_of("odd");
     assert!(!failures.is_empty() && failures.iter().all(|failure| failure["stage"] == "ready"), "{failures:?}");
     lab.bourdon(&["compare", FILE, "--blocks", "1"]).exits(4).says(&said);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn who_answers_on_a_targets_port_in_its_stead_is_not_measured() {
+    if !is_here("python3") {
+        return eprintln!("NOT RUN: it takes python3");
+    }
+    let script = "import os, socketserver\n\
+                  server = socketserver.TCPServer(('127.0.0.1', 0), socketserver.BaseRequestHandler)\n\
+                  open('unfinished', 'w').write(os.environ['PORT'])\n\
+                  os.replace('unfinished', 'port')\n\
+                  server.serve_forever()\n";
+    let lab = Lab::new().file("astray.py", script);
+    let lab = lab.experiment(beside_a_specimen("run = 'python3 astray.py'\nready_within = '5s'"));
+    let told = lab.path().join("port");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let port = || std::fs::read_to_string(&told).ok()?.parse::<u16>().ok();
+            let stands_in = |port| {
+                std::fs::remove_file(&told).unwrap();
+                let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+                listener.set_nonblocking(true).unwrap();
+                listener
+            };
+            let mut listeners: Vec<std::net::TcpListener> = Vec::new();
+            while !over.load(Ordering::Relaxed) {
+                listeners.extend(port().map(stands_in));
+                for (mut stream, _) in listeners.iter().filter_map(|listener| listener.accept().ok()) {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                    let _ = stream.shutdown(std::net::Shutdown::Write);
+                }
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        });
+        let ended = lab.run(&["--blocks", "1", "--keep-going"]);
+        over.store(true, Ordering::Relaxed);
+        ended.exits(4).says(&["another program answers there; it listens on 127.0.0.1:"]);
+    });
+    assert!(lab.record().failures_of("odd").iter().all(|failure| failure["stage"] == "ready"));
     lab.nothing_is_left();
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use model::{Clock, LoadSpec, Measurement};
+use model::{Clock, Extent, LoadSpec, Measurement};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -118,7 +118,7 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
         let all = others.into_iter().chain(abandoned).collect();
         refused.map_or(all, Err)
     });
-    Ok(conclude(results?, collector, stop.load(Ordering::Relaxed)))
+    Ok(conclude(spec, results?, collector, stop.load(Ordering::Relaxed)))
 }
 
 /// The common start of all threads.
@@ -229,7 +229,7 @@ fn own_cpu(cpus: &[u32], thread: u32) -> &[u32] {
 }
 
 /// Puts together what the threads bring home.
-pub(crate) fn conclude(parts: Vec<Part>, collector: Collector, interrupted: bool) -> LoadOutput {
+pub(crate) fn conclude(spec: &LoadSpec, parts: Vec<Part>, collector: Collector, stopped: bool) -> LoadOutput {
     let together = |mut whole: Part, part: Part| {
         whole.merge(part);
         whole
@@ -239,6 +239,15 @@ pub(crate) fn conclude(parts: Vec<Part>, collector: Collector, interrupted: bool
     // The threads have handed theirs over, second by second.
     whole.distributions = distributions;
     let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
+    let interrupted = stopped && !is_whole(spec, &whole);
     let measurement = Measurement { interrupted, steps, ..whole.summarise() };
     LoadOutput { measurement, window_start_ns, window_end_ns }
+}
+
+/// Whether a load came to its end, though somebody may have asked for another: what is left then is to wait for replies.
+fn is_whole(spec: &LoadSpec, brought: &Part) -> bool {
+    match spec.extent {
+        Extent::Window(window_ns) => brought.window_end_ns - brought.window_start_ns >= window_ns,
+        Extent::Requests { count, .. } => brought.books.scheduled == count && brought.books.in_flight_at_end == 0,
+    }
 }

@@ -173,3 +173,21 @@ fn stopping_during_the_warm_up_does_not_wait_for_the_window() {
     assert!(measured.interrupted);
     assert_eq!(measured.accounting.scheduled, 0, "nothing of the warm-up counts");
 }
+
+#[test]
+fn stopping_while_the_last_replies_are_awaited_cuts_no_window() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let spec = spec(listener.local_addr().unwrap());
+    let stop = AtomicBool::new(false);
+    let measured = std::thread::scope(|scope| {
+        let loaded = scope.spawn(|| run(&spec, RunOptions::default(), &stop, &mut |_| {}).unwrap().measurement);
+        let mut accepted = listener.accept().unwrap().0;
+        let _ = accepted.read(&mut [0; 1024]);
+        // The window of 200 ms began before its first request, and nobody replies.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        stop.store(true, Ordering::Relaxed);
+        loaded.join().unwrap()
+    });
+    assert!(!measured.interrupted && measured.window_s >= 0.2, "{measured:?}");
+    assert_eq!(measured.accounting.in_flight_at_end, 3);
+}

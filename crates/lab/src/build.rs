@@ -151,13 +151,13 @@ impl Builder {
         let toolchain = self.toolchain(target, runtime, stop)?;
         let Some(recipe) = &target.build else { return Ok(Built { program: None, cached: false, toolchain }) };
         let programs = Programs { folder: &self.cache, target: &target.name };
-        if let Some(program) = recorded.and_then(|digest| programs.with_digest(digest)) {
+        if let Some(program) = recorded.and_then(|digest| programs.with_digest(digest, stop)) {
             return Ok(Built { program: Some(program), cached: true, toolchain });
         }
         let fingerprint = fingerprint(target, recipe, runtime, toolchain.as_deref(), stop)
             .map_err(|error| unread(target, stop, &error))?;
         // Without inputs nobody can tell whether an earlier result is still the right one.
-        let earlier = if recipe.inputs.is_empty() { None } else { programs.built_from(&fingerprint) };
+        let earlier = if recipe.inputs.is_empty() { None } else { programs.built_from(&fingerprint, stop) };
         let cached = earlier.is_some();
         let program = match earlier {
             Some(program) => Some(program),

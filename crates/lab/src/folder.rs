@@ -21,7 +21,7 @@ use crate::error::LabError;
 use crate::held::{Held, sweep};
 use crate::journal::{self, Journal};
 use crate::owned::{Owned, cut_torn_line};
-use crate::trace::Trace;
+use crate::trace::{self, Trace};
 
 const PLAN: &str = "plan.toml";
 const ENVIRONMENT: &str = "environment.json";
@@ -268,6 +268,7 @@ impl RunFolder {
         let files = [("profiles", "pb.gz", &kept.profile), ("profiles", "perf.txt.gz", &kept.perf)];
         // A folder that was moved is not begun anew: what lies in it could not be resumed.
         self.trials.check()?;
+        trace::remove(&self.path, trial)?;
         if let Some(place) = self.traces.iter().position(|trace| trace.trial == trial) {
             self.traces.swap_remove(place).finish()?;
         }

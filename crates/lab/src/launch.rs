@@ -293,7 +293,7 @@ impl Process {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
-        let (mut last, mut heard) = ("it does not listen".to_owned(), false);
+        let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
         let mut looks = Looks::default();
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
         let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
@@ -310,9 +310,13 @@ impl Process {
             match client.ask(&question) {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
-                    self.pid = started.pid;
-                    self.time_to_ready_ms = MonotonicClock.now_ns().saturating_sub(started.at_ns) as f64 / 1e6;
-                    return Ok(());
+                    let ready_ns = MonotonicClock.now_ns();
+                    if self.listens_elsewhere().is_none() {
+                        self.pid = started.pid;
+                        self.time_to_ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
+                        return Ok(());
+                    }
+                    (heard, stranger) = (true, true);
                 }
                 Ok(Answer { reply, .. }) => {
                     (last, heard) = (format!("{path} answers with status {}", reply.status), true);
@@ -331,7 +335,8 @@ impl Process {
             }
             std::thread::sleep(READY_EVERY);
         }
-        let seen = self.listens_elsewhere().unwrap_or(last);
+        let another = if stranger { "another program answers there; " } else { "" };
+        let seen = self.listens_elsewhere().map_or(last, |seen| format!("{another}{seen}"));
         let why = Unready::Unheard(format!("it was not ready within {}: {seen}", format_duration(within_ns)));
         Err(if heard { why.of_heard() } else { why })
     }

@@ -26,6 +26,17 @@ pub struct Program {
     pub digest: String,
 }
 
+impl Program {
+    /// From now on it counts as used, however old what the build copied may be.
+    fn used(path: PathBuf, digest: String) -> Self {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let used = Timestamps { last_access: Timespec { tv_nsec: UTIME_OMIT, ..now }, last_modification: now };
+        // Where that cannot be written it goes when its time is over, and is built anew.
+        let _ = utimensat(CWD, &path, &used, AtFlags::empty());
+        Self { path, digest }
+    }
+}
+
 /// The programs in one folder. The name of each is that of its target, what it was built from, and its digest.
 pub(crate) struct Programs<'a> {
     pub(crate) folder: &'a Path,
@@ -34,17 +45,18 @@ pub(crate) struct Programs<'a> {
 
 impl Programs<'_> {
     /// The one with this digest.
-    pub(crate) fn with_digest(&self, wanted: &str) -> Option<Program> {
-        self.find(|_, digest| digest == wanted)
+    pub(crate) fn with_digest(&self, wanted: &str, stop: &AtomicBool) -> Option<Program> {
+        self.find(|_, digest| digest == wanted, stop)
     }
 
     /// One that was built from this.
-    pub(crate) fn built_from(&self, fingerprint: &str) -> Option<Program> {
-        self.find(|from, _| from == fingerprint)
+    pub(crate) fn built_from(&self, fingerprint: &str, stop: &AtomicBool) -> Option<Program> {
+        self.find(|from, _| from == fingerprint, stop)
     }
 
-    /// The first by name that is meant by what it was built from and its digest; from now on it counts as used.
-    fn find(&self, is_meant: impl Fn(&str, &str) -> bool) -> Option<Program> {
+    /// The first by name that is meant by what it was built from and its digest, if that is still what is in it: a server
+    /// may write beside itself. From now on it counts as used.
+    fn find(&self, is_meant: impl Fn(&str, &str) -> bool, stop: &AtomicBool) -> Option<Program> {
         let entries = std::fs::read_dir(self.folder).ok()?.flatten();
         let meant = |name: &String| {
             let (rest, digest) = name.rsplit_once('-')?;
@@ -52,16 +64,12 @@ impl Programs<'_> {
             (target == self.target && is_meant(from, digest)).then(|| digest.to_owned())
         };
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let (name, digest) = names.filter_map(|name| meant(&name).map(|digest| (name, digest))).min()?;
+        let (name, named) = names.filter_map(|name| meant(&name).map(|digest| (name, digest))).min()?;
         let path = self.folder.join(name);
-        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-        let used = Timestamps { last_access: Timespec { tv_nsec: UTIME_OMIT, ..now }, last_modification: now };
-        // Where that cannot be written it goes when its time is over, and is built anew.
-        let _ = utimensat(CWD, &path, &used, AtFlags::empty());
-        Some(Program { path, digest })
+        (digest(&path, stop).ok()? == named).then(|| Program::used(path, named))
     }
 
-    /// Keeps what was made of this, durably. What is there under its name is the same and stays.
+    /// Keeps what was made of this, durably. What is there under its name and still is what that says stays.
     pub(crate) fn keep(
         &self,
         made: &Path,
@@ -70,6 +78,9 @@ impl Programs<'_> {
     ) -> std::result::Result<Program, Unkept> {
         let digest = digest(made, stop).map_err(Unkept::Unread)?;
         let path = self.folder.join(format!("{}-{fingerprint}-{digest}", self.target));
+        if path.exists() && self::digest(&path, stop).ok().as_ref() != Some(&digest) {
+            remove(&path);
+        }
         if !path.exists() {
             match rename_durably(made, &path) {
                 // Another bourdon, which made the same, was quicker.
@@ -77,7 +88,7 @@ impl Programs<'_> {
                 renamed => renamed.map_err(Unkept::Unwritten)?,
             }
         }
-        Ok(Program { path, digest })
+        Ok(Program::used(path, digest))
     }
 
     /// Removes what was not used for long, whatever target it is of. The clock is that of the folder's own file system, as

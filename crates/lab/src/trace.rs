@@ -1,6 +1,6 @@
 //! What is written of a trial while it runs: each second's histograms and samples go to their files as they come.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use engine::IntervalLog;
@@ -88,4 +88,22 @@ impl Trace {
         }
         Ok(())
     }
+}
+
+/// Removes what is kept of a launch under the name of one that is made anew: what this has not, its record must not have from
+/// the one before.
+///
+/// # Errors
+/// When a file cannot be removed.
+pub(crate) fn remove(run: &Path, trial: &str) -> Result<(), LabError> {
+    for (folder, ending) in
+        [("histograms", "hlog"), ("samples", "csv"), ("profiles", "pb.gz"), ("profiles", "perf.txt.gz")]
+    {
+        let file = run.join(folder).join(format!("{trial}.{ending}"));
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(LabError::file(&file)(error)),
+            _ => {}
+        }
+    }
+    Ok(())
 }

@@ -235,7 +235,7 @@ impl Rungs<'_> {
             tell(Told::Second(&passed.second));
         });
         // A window that is whole was measured: whoever asks for the end now gets it once its trial is whole, too.
-        let cut = stop.load(Ordering::Relaxed) && !loaded.as_ref().is_ok_and(|output| is_whole(output, cell));
+        let cut = stop.load(Ordering::Relaxed) && loaded.as_ref().map_or(true, |output| output.measurement.interrupted);
         let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
         if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !cut {
@@ -251,7 +251,6 @@ impl Rungs<'_> {
             Ok(_) if is_unguarded => {}
             Ok(mut output) => {
                 output.measurement.generator.network_delay = delaying;
-                output.measurement.interrupted = cut;
                 made.record.observation = seen.map(|(first, summary)| self.observation(cell, first, summary));
                 made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
                 made.record.measurement = Some(output.measurement);
@@ -323,11 +322,6 @@ impl Rungs<'_> {
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
         seen
     }
-}
-
-/// Whether a load came to the end of its window.
-fn is_whole(output: &LoadOutput, cell: &CellPlan) -> bool {
-    output.window_end_ns.saturating_sub(output.window_start_ns) >= cell.load.window_ns()
 }
 
 /// Handlers that all sleep for the same time would end, and be asked again, all at once: a rate that steps. So the

@@ -3,10 +3,13 @@
 use std::ops::RangeInclusive;
 
 use crate::units::LONGEST_NS;
-use crate::{CellPlan, Draft, Extent, LoadModel};
+use crate::{Blocks, CellPlan, Draft, Extent, LoadModel};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
+
+/// The most blocks: at a second each, more than a week.
+const MOST_BLOCKS: u32 = 1_000_000;
 
 /// The kernel knows a CPU by a number below this.
 const CPU_NUMBERS: u32 = 1024;
@@ -21,11 +24,34 @@ impl Draft {
         let unnumbered = self.cpus().find(|cpu| *cpu >= CPU_NUMBERS).map(|cpu| format!("CPU {cpu} does not exist"));
         let idle = self.targets.iter().find(|target| target.launch.run.is_empty());
         let idle = idle.map(|target| format!("target `{}` has no command: `run` is empty", target.name));
+        let unknown = self.cells.iter().chain(&self.added).map(|cell| cell.levels.target());
+        let unknown =
+            unknown.filter(|name| self.target(name).is_none()).map(|name| format!("target `{name}` is unknown"));
         let in_cell = |(index, cell): (usize, &CellPlan)| Some(format!("cell {}: {}", index + 1, cell.fault()?));
         twin.or(threads)
             .or(unnumbered)
             .or(idle)
+            .or_else(|| unknown.into_iter().next())
+            .or_else(|| self.fault_of_blocks())
+            .or_else(|| self.fault_of_shares())
             .or_else(|| self.cells.iter().chain(&self.added).enumerate().find_map(in_cell))
+    }
+
+    fn fault_of_blocks(&self) -> Option<String> {
+        let of = |blocks: &Blocks| match *blocks {
+            Blocks { min, max } if min == 0 || max < min => Some(format!("blocks from {min} to {max}")),
+            Blocks { max, .. } if max > MOST_BLOCKS => Some(format!("{max} blocks: {MOST_BLOCKS} are the most")),
+            _ => None,
+        };
+        let repeats =
+            (self.repeats > MOST_BLOCKS).then(|| format!("`repeats = {}`: {MOST_BLOCKS} are the most", self.repeats));
+        self.blocks_before.iter().chain([&self.blocks]).find_map(of).or(repeats)
+    }
+
+    fn fault_of_shares(&self) -> Option<String> {
+        let shares = [("margin", self.margin), ("precision", self.precision), ("allow_failures", self.allow_failures)];
+        let unsound = shares.into_iter().find(|(_, share)| !(0.0..=1.0).contains(share));
+        unsound.map(|(name, share)| format!("`{name} = {share}`: a share is from 0 to 1"))
     }
 
     /// Every CPU that it names.

@@ -31,7 +31,10 @@ pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
         Ok(number) if number.is_finite() => return Err(DurationError::NoUnit(text.to_owned())),
         _ => {}
     }
-    let parsed: SignedDuration = trimmed.parse().map_err(|_| DurationError::Malformed(text.to_owned()))?;
+    // To the parser a comma is a decimal point, to most who write one here it sets thousands apart: neither is guessed.
+    let malformed = || DurationError::Malformed(text.to_owned());
+    let parsed: SignedDuration =
+        if trimmed.contains(',') { None } else { trimmed.parse().ok() }.ok_or_else(malformed)?;
     if parsed.is_negative() {
         return Err(DurationError::Negative(text.to_owned()));
     }
@@ -74,6 +77,7 @@ mod tests {
     fn a_bare_number_asks_for_its_unit() {
         assert_eq!(parse_duration("10"), Err(DurationError::NoUnit("10".into())));
         assert_eq!(parse_duration("-5"), Err(DurationError::Negative("-5".into())));
+        assert_eq!(parse_duration("1,500ms"), Err(DurationError::Malformed("1,500ms".into())));
         assert_eq!(parse_duration("inf"), Err(DurationError::Malformed("inf".into())));
         assert_eq!(parse_duration("-5ms"), Err(DurationError::Negative("-5ms".into())));
         assert_eq!(parse_duration("18446744073s"), Err(DurationError::TooLong("18446744073s".into())));

@@ -1,6 +1,6 @@
 //! Why a verdict is held back, of which server, and what would settle it.
 
-use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, Withheld};
+use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, Withheld, format_duration};
 
 use crate::format::seconds;
 
@@ -42,7 +42,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
 pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
     let cells = || analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
     let warm_up_s = cells().map(|cell| cell.warm_up_s).fold(0.0, f64::max);
-    let longest = |least_s: f64| seconds((2.0 * warm_up_s).max(least_s)).replace(' ', "");
+    let longest = |least_s: f64| format_duration(((2.0 * warm_up_s).max(least_s) * 1e3).round() as u64 * 1_000_000);
     let is_starved = |cell: &CellAnalysis| {
         let [busy, starved] = [cell.generator_busy, cell.generator_starved].map(|share| share.unwrap_or(0.0));
         starved > busy

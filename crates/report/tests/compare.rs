@@ -219,6 +219,9 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
         ),
         "{warming}"
     );
+    let mut long = held_back(Withheld::Warming);
+    long.cells.iter_mut().for_each(|of| of.cell.warm_up_s = 500.0);
+    assert!(said(&long).contains("(--warm-up 1000s)"), "as it can be typed: {}", said(&long));
     // One that is shown comes first, and what is open keeps its cure.
     analysis.rows[1] = row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower);
     let worse = said(&analysis);

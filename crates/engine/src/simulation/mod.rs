@@ -390,5 +390,5 @@ fn work(
     let result = opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)?;
     let mut collector = Collector::new(felt, spec.step_s(), 1, options.histograms);
     collector.collect(&seconds, &[empty], progress);
-    Ok(conclude(vec![result], collector, false))
+    Ok(conclude(spec, vec![result], collector, false))
 }

@@ -137,6 +137,34 @@ fn what_was_long_not_used_is_forgotten_with_the_next_build() {
 }
 
 #[test]
+fn a_program_as_old_as_what_was_copied_is_there_after_the_next_build() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let built = |content: &str| {
+        std::fs::write(folder.path().join("in"), content).unwrap();
+        let recipe = ["sh", "-c", "cp in $TARGET_BIN && touch -d 2020-01-01 $TARGET_BIN"];
+        build(folder.path(), &target(folder.path(), &recipe)).unwrap().program.unwrap()
+    };
+    let [first, second] = ["first", "second"].map(built);
+    assert!(first.path.exists() && second.path.exists());
+}
+
+#[test]
+fn a_program_that_wrote_beside_itself_is_no_longer_what_was_built() {
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("in"), "content").unwrap();
+    let recipe = ["sh", "-c", "mkdir $TARGET_BIN; cp in $TARGET_BIN"];
+    let built = || build(folder.path(), &target(folder.path(), &recipe)).unwrap();
+    let program = built().program.unwrap();
+    std::fs::write(program.path.join("cache"), "of its own").unwrap();
+    let anew = built();
+    assert!(!anew.cached && anew.program == Some(program.clone()), "{anew:?}");
+    assert!(!program.path.join("cache").exists());
+    assert!(built().cached);
+}
+
+#[test]
 fn a_toolchain_that_is_half_there_says_what_is_missing() {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();

@@ -234,6 +234,18 @@ fn a_record_that_somebody_cuts_or_removes_during_a_run_is_not_written_on() {
 }
 
 #[test]
+fn a_launch_made_anew_keeps_nothing_of_the_one_before() {
+    let runs = tempfile::tempdir().unwrap();
+    let mut folder = create(runs.path(), &plan(1));
+    let first = Kept { profile: b"of the first".to_vec(), ..Kept::default() };
+    folder.keep("b000-s001", &first).unwrap();
+    let profile = folder.path().join("profiles/b000-s001.pb.gz");
+    assert!(profile.exists());
+    folder.keep("b000-s001", &Kept::default()).unwrap();
+    assert!(!profile.exists());
+}
+
+#[test]
 fn a_link_that_leads_nowhere_is_refused_and_not_followed() {
     let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
