@@ -1,26 +1,41 @@
 use std::path::Path;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
+use jiff::Zoned;
+use judge::CalibrationPlanner;
 use lab::{
-    CalibrationError, CalibrationStage, Calibrator, LabError, ProcessLauncher, create_folder_durably, read_json,
-    write_durably,
+    LabError, Perf, Prepared, ProcessLauncher, RunFolder, Session, SessionEnd, TrialTools, create_folder_durably,
+    read_json, write_durably,
 };
-use model::{CALIBRATION_SCHEMA, Calibration, GeneratorLimits, Instrument};
+use model::{
+    Addition, CALIBRATION_SCHEMA, Calibration, ENVIRONMENT_SCHEMA, Environment, Event, Extent, Fault, GeneratorLimits,
+    Instrument, Load, LoadModel, Mix, Plan, ReplyExpectation, Request,
+};
 use observe::ProcSource;
 use specimens::Kind;
 
 use crate::args::{CalibrateArgs, CalibrateFormat};
 use crate::exit::{Exit, Failure};
-use crate::experiment;
+use crate::experiment::{self, GeneratorAsked, Machine, OneLoad};
 use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
 use crate::progress::Steps;
 
+/// Shapes of the closed loads: (connections, requests in flight on each). Open loads have that of the first.
+const SHAPES: [(u32, u16); 3] = [(100, 1), (1_000, 1), (100, 16)];
+
 /// Most connections of a calibration's loads.
 const CONNECTIONS: u32 = 1_000;
+
+/// What the null responder answers.
+const PATH: &str = "/rest/hello";
+const BODY: &[u8] = b"Hello world";
+
+/// Part of each load that is not measured, of its window.
+const WARM_UP: u64 = 5;
 
 /// The calibration's file in bourdon's folder of state.
 const FILE: &str = "calibration.json";
@@ -36,8 +51,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
         .unwrap_or_else(|error| say(format!("note: what is measured will be shown, and {}", unkept(&state, &error))));
     let scratch =
         tempfile::tempdir().map_err(|error| Failure::usage(format!("{error}; set TMPDIR to another folder")))?;
-    let measured = measure(args, scratch.path(), &stop)?;
-    let calibration = judge::judge_calibration(Calibration { instrument: instrument(), ..measured });
+    let calibration = measure(args, scratch.path(), &stop)?;
     show(&calibration, args.format)?;
     store(&calibration, &file)?;
     if args.format == CalibrateFormat::Text {
@@ -54,44 +68,94 @@ fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failur
     })
 }
 
-fn measure(args: &CalibrateArgs, folder: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
-    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let responder = experiment::specimen(Kind::Clean, folder);
-    let launcher = ProcessLauncher { executable: home::executable() };
-    let calibrator = Calibrator {
-        responder: &responder,
-        launcher: &launcher,
-        load: &engine::run,
-        // The one with the generator's interrupts is no worse than another: both sides are on the same loopback.
-        responder_cpu: (cpus > 1).then_some(0),
-        generator_cpu: cpus - 1,
-        window_ns: args.duration,
-        folder,
-    };
+fn measure(args: &CalibrateArgs, scratch: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
+    let plan = plan(args.duration, scratch).map_err(Failure::usage)?;
+    let generator_cpu = plan.generator.cpus.first().copied().unwrap_or(0);
     let steps = Steps::new();
-    let measured = calibrator.run(&judge::next_rate, stop, &mut |stage| steps.show(&words(stage)));
-    steps.finish();
-    match measured {
-        Ok(Some(measured)) => Ok(measured),
-        Ok(None) => Err(interrupted()),
-        Err(CalibrationError::Launch(..)) if stop.load(Ordering::Relaxed) => Err(interrupted()),
-        Err(error) => Err(Failure::unreachable(error)),
+    steps.show("clock and sleeps");
+    let measured_at = Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    let (clock, sleep) = engine::time_precision(generator_cpu).map_err(Failure::usage)?;
+    let ended = conduct(plan, scratch, &steps, stop).map_err(Failure::usage)?;
+    if ended.interrupted {
+        return Err(Failure::interrupted("interrupted; nothing was kept, an earlier calibration still holds"));
     }
+    if let Some(failure) = ended.trials.iter().find_map(|trial| trial.failure.as_ref()) {
+        return Err(Failure::unreachable(format!("the null responder: {}\n{}", failure.text, failure.output)));
+    }
+    let begun = Calibration {
+        schema: CALIBRATION_SCHEMA.to_owned(),
+        measured_at,
+        instrument: instrument(),
+        responder_cpu: ended.plan.cells[0].target_cpus.first().copied(),
+        generator_cpu,
+        clock,
+        sleep,
+        ..Calibration::default()
+    };
+    Ok(judge::judge_calibration(begun, &ended.plan, &ended.trials))
 }
 
-fn interrupted() -> Failure {
-    Failure::interrupted("interrupted; nothing was kept, an earlier calibration still holds")
+/// The null responder under closed loads of one generator thread; open ones are added.
+fn plan(window_ns: u64, scratch: &Path) -> Result<Plan, Fault> {
+    let load = Load {
+        mix: Mix::one(Request::get(PATH), ReplyExpectation { status: Some(200), body: Some(BODY.to_vec()) }),
+        model: LoadModel::Closed,
+        connections: CONNECTIONS,
+        pipeline: 1,
+        keep_alive: true,
+        timeout_ns: None,
+        network_delay_ns: 0,
+        warm_up_ns: window_ns / WARM_UP,
+        extent: Extent::Window(window_ns),
+    };
+    let asked = OneLoad {
+        name: "calibration",
+        question: "Up to which rate can one generator thread be trusted on this machine?".to_owned(),
+        margin: 0.0,
+        precise: Vec::new(),
+        precision: 0.0,
+        blocks: Some(1),
+        allow_failures: None,
+        generator: GeneratorAsked { threads: Some(1), ..GeneratorAsked::default() },
+        machine: Machine { cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32) },
+        targets: vec![experiment::specimen(Kind::Clean, scratch)],
+        load,
+        tls_resume: false,
+    };
+    let mut draft = asked.draft();
+    let shaped = |(connections, pipeline)| {
+        let mut cell = draft.cells[0].clone();
+        (cell.load.connections, cell.load.pipeline) = (connections, pipeline);
+        // The one with the generator's interrupts is no worse than another: both sides are on the same loopback.
+        cell.target_cpus.truncate(1);
+        cell
+    };
+    draft.cells = SHAPES.map(shaped).to_vec();
+    draft.resolve()
 }
 
-fn words(stage: CalibrationStage) -> String {
-    match stage {
-        CalibrationStage::Time => "clock and sleeps".to_owned(),
-        CalibrationStage::Ceiling { connections, pipeline: 1 } => format!("ceiling with {connections} connections"),
-        CalibrationStage::Ceiling { connections, pipeline } => {
+/// Makes the loads in a run folder that is not kept.
+fn conduct(plan: Plan, scratch: &Path, steps: &Steps, stop: &AtomicBool) -> Result<SessionEnd, LabError> {
+    let (mut cells, mut planner) = (plan.cells.clone(), CalibrationPlanner::new(&plan));
+    let environment = Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() };
+    let mut folder = RunFolder::create(scratch, "calibration", &plan, &environment)?;
+    let launcher = ProcessLauncher { executable: home::executable() };
+    let (prepared, perf) = (Prepared::default(), Perf::default());
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &prepared, perf: &perf };
+    let session = Session { plan, folder: &mut folder, done: Vec::new(), tools, keep_going: false };
+    session.run(&mut planner, stop, &mut |event| match event {
+        Event::Added { addition: Addition::Cell { cell, .. } } => cells.push((**cell).clone()),
+        Event::TrialStarted { spec, .. } => steps.show(&words(&cells[spec.cell].load)),
+        _ => {}
+    })
+}
+
+fn words(load: &Load) -> String {
+    match (load.rate_per_s(), load.connections, load.pipeline) {
+        (Some(rate_per_s), ..) => format!("open rate of {} a second", report::format::number(rate_per_s)),
+        (None, connections, 1) => format!("ceiling with {connections} connections"),
+        (None, connections, pipeline) => {
             format!("ceiling with {connections} connections, {pipeline} requests in flight on each")
-        }
-        CalibrationStage::Rate { rate_per_s } => {
-            format!("open rate of {} a second", report::format::number(rate_per_s))
         }
     }
 }

@@ -29,8 +29,10 @@ impl Steps {
             self.0.tick();
         }
     }
+}
 
-    pub(crate) fn finish(&self) {
+impl Drop for Steps {
+    fn drop(&mut self) {
         self.0.finish_and_clear();
     }
 }

@@ -3,7 +3,10 @@
 
 mod run_support;
 
+use std::collections::BTreeMap;
+
 use run_support::{Json, Lab};
+use rustix::process::{Pid, Signal, kill_process};
 use specimens::{Kind, LogSink, Settings};
 
 const KEPT: &str = "state/bourdon/calibration.json";
@@ -32,28 +35,45 @@ fn first_reason(document: &Json) -> &str {
     document["validity"]["reasons"][0]["text"].as_str().unwrap()
 }
 
+/// The highest rate, below any at which two attempts failed, at which two held; by what docs/METHOD.md says of an attempt.
+fn trusted(rates: &[Json]) -> Option<f64> {
+    let holds = |step: &Json| {
+        let [due, sent, late, waited] =
+            ["scheduled", "sent", "late_generator", "late_no_connection"].map(|count| step[count].as_f64().unwrap());
+        sent >= 0.999 * due && late + waited <= 0.01 * due
+    };
+    let mut attempts: BTreeMap<u64, [usize; 2]> = BTreeMap::new();
+    for step in rates {
+        attempts.entry(step["rate_per_s"].as_f64().unwrap() as u64).or_default()[usize::from(holds(step))] += 1;
+    }
+    let sound = attempts.into_iter().take_while(|(_, [failed, _])| *failed < 2);
+    sound.filter(|(_, [_, held])| *held >= 2).last().map(|(rate_per_s, _)| rate_per_s as f64)
+}
+
 #[test]
 fn what_is_measured_is_printed_and_kept() {
     let lab = Lab::new();
-    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]);
+    // Long enough that somebody is served however busy the machine is.
+    let outcome = lab.bourdon(&["calibrate", "--duration", "100ms", "--format", "json"]);
     lab.nothing_is_left();
     let document = outcome.json();
     assert_eq!(document["schema"], "bourdon.calibration/1");
     assert_eq!(document, kept(&lab));
+    let rates = document["rates"].as_array().unwrap();
+    assert!(rates.len() >= 2 && rates[0]["rate_per_s"] == 1_000.0, "{document}");
     // On a machine that is too busy no rate can be trusted, and the status says so.
-    assert_eq!(outcome.status, Some(if document["limits"].is_null() { 3 } else { 0 }), "{outcome:?}");
+    let trusted = trusted(rates);
+    assert_eq!(document["limits"]["open_rate_per_s"].as_f64(), trusted, "{document}");
+    assert_eq!(outcome.status, Some(if trusted.is_some() { 0 } else { 3 }), "{outcome:?}");
     assert_eq!(document["clock"]["backward"], 0);
     let sleeps: Vec<f64> =
         document["sleep"].as_array().unwrap().iter().map(|s| s["asked_us"].as_f64().unwrap()).collect();
     assert_eq!(sleeps, [50.0, 1_000.0, 10_000.0]);
-    // A machine that is too busy may serve nothing in so short a time, but hardly three times.
     let ceilings = document["ceilings"].as_array().unwrap();
     let shapes: Vec<(u64, u64)> =
         ceilings.iter().map(|it| (it["connections"].as_u64().unwrap(), it["pipeline"].as_u64().unwrap())).collect();
     assert_eq!(shapes, [(100, 1), (1_000, 1), (100, 16)]);
     assert!(ceilings.iter().any(|it| it["requests_per_s"].as_f64().unwrap() > 0.0), "{document}");
-    let rates = document["rates"].as_array().unwrap();
-    assert!(rates.len() >= 2 && rates[0]["rate_per_s"] == 1_000.0, "{document}");
 }
 
 #[test]
@@ -94,6 +114,20 @@ fn interrupted_it_keeps_nothing_and_leaves_nothing() {
     started.until("the null responder", || lab.alive().iter().any(|it| it.contains("specimen")).then_some(()));
     started.interrupt();
     started.end().exits(130).says(&["nothing was kept"]);
+    assert!(!lab.path().join(KEPT).exists());
+    lab.nothing_is_left();
+}
+
+#[test]
+fn a_null_responder_that_ends_is_told_and_nothing_is_kept() {
+    let lab = Lab::new();
+    let mut started = lab.start(&["calibrate", "--duration", "1s"]);
+    let responder = started.until("the null responder", || {
+        let is_it = |it: &String| it.trim_end().ends_with(" specimen clean") && !it.contains("reaper");
+        lab.alive().into_iter().find(is_it)?.split_once(':')?.0.parse().ok().and_then(Pid::from_raw)
+    });
+    kill_process(responder, Signal::KILL).unwrap();
+    started.end().exits(4).says(&["the null responder: it was ended by signal 9 (SIGKILL)"]);
     assert!(!lab.path().join(KEPT).exists());
     lab.nothing_is_left();
 }

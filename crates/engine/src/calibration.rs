@@ -9,8 +9,25 @@ use rustix::io::Errno;
 use crate::clock::MonotonicClock;
 use crate::run::{LoadError, prepare_thread};
 
+/// Readings of the clock: 20 ms of them.
+const CLOCK_READINGS: u64 = 1_000_000;
+
+/// Lengths of sleep, in nanoseconds, and how often each: between the dues of 20,000, 1,000 and 100 requests a second.
+const SLEEPS: [(u64, u64); 3] = [(50_000, 4_000), (1_000_000, 600), (10_000_000, 60)];
+
+/// What the clock can tell, and by how much a generator thread on `cpu` sleeps too long, for several lengths of sleep.
+///
+/// # Errors
+/// When the kernel cannot wait at all, or has no thread left.
+pub fn time_precision(cpu: u32) -> Result<(ClockPrecision, Vec<SleepError>), LoadError> {
+    let clock = clock_precision(CLOCK_READINGS);
+    let sleeps: Result<_, LoadError> =
+        SLEEPS.iter().map(|(asked_ns, count)| sleep_error(*asked_ns, *count, cpu)).collect();
+    Ok((clock, sleeps?))
+}
+
 /// Reads the clock `readings` times in a row.
-pub fn clock_precision(readings: u64) -> ClockPrecision {
+fn clock_precision(readings: u64) -> ClockPrecision {
     let (mut step_ns, mut backward) = (u64::MAX, 0);
     let start_ns = MonotonicClock.now_ns();
     let mut last_ns = start_ns;
@@ -27,10 +44,7 @@ pub fn clock_precision(readings: u64) -> ClockPrecision {
 }
 
 /// Sleeps `count` times for `asked_ns`, as a generator thread on `cpu` does when nothing is due.
-///
-/// # Errors
-/// When the kernel cannot wait at all, or has no thread left.
-pub fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, LoadError> {
+fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, LoadError> {
     let sleeps = move || {
         prepare_thread(&[cpu]);
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;

@@ -30,7 +30,7 @@ mod tls;
 mod wire;
 mod worker;
 
-pub use calibration::{clock_precision, sleep_error};
+pub use calibration::time_precision;
 pub use clock::MonotonicClock;
 pub use collector::Passed;
 pub use http1::{Advance, HeadCache, MAX_HEAD_BYTES, ReplyReader};

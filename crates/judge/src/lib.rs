@@ -43,7 +43,7 @@ mod trial;
 pub use analysis::analyse;
 pub use answer::answer;
 pub use audit::audit;
-pub use calibration::{distrust, judge_calibration, next_rate};
+pub use calibration::{CalibrationPlanner, distrust, judge_calibration};
 pub use claims::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
 pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets, one_server};
 pub use course::Went;

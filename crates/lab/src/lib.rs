@@ -3,7 +3,6 @@
 
 mod additions;
 mod build;
-mod calibrate;
 mod census;
 mod client;
 mod contract;
@@ -35,7 +34,6 @@ mod trial;
 mod watch;
 
 pub use build::{BuildError, Builder, Built};
-pub use calibrate::{CalibrationError, CalibrationStage, Calibrator};
 pub use contract::{Breach, Check, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};

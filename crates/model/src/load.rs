@@ -114,6 +114,20 @@ pub struct Request {
     pub version: HttpVersion,
 }
 
+impl Request {
+    /// A GET without headers or host; that is filled in at launch.
+    pub fn get(path: &str) -> Request {
+        Request {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            host: String::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            version: HttpVersion::Http11,
+        }
+    }
+}
+
 /// A load: what is asked of a server, wherever that is and whatever asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Load {

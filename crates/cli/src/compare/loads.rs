@@ -12,7 +12,7 @@ use model::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::question::{OK, get};
+use super::question::OK;
 use crate::args::CompareArgs;
 use crate::bounded;
 use crate::calibrate;
@@ -180,7 +180,7 @@ impl SavedLoad {
             None => LoadModel::Closed,
             Some(rate_per_s) => LoadModel::Open { rate_per_s, arrivals: self.arrivals.ok_or_else(unsaid)? },
         };
-        let request = Request { method: self.method, ..get(&self.path) };
+        let request = Request { method: self.method, ..Request::get(&self.path) };
         let window = self.window_s.map(|window_s| Extent::Window(ns(window_s)));
         Ok(Load {
             mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Arrivals, Draft, Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent,
-    Target, TargetTls, Trust,
+    Arrivals, Draft, Extent, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, RevisionContent, Target,
+    TargetTls, Trust,
 };
 use report::format::times;
 
@@ -99,7 +99,7 @@ fn load(args: &CompareArgs) -> Load {
     let closed_or_open = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
     Load {
         mix: Mix::one(
-            get(args.path()),
+            Request::get(args.path()),
             ReplyExpectation {
                 status: Some(args.expect_status.unwrap_or(OK)),
                 body: args.expect_body.as_ref().map(|body| body.as_bytes().to_vec()),
@@ -113,18 +113,6 @@ fn load(args: &CompareArgs) -> Load {
         network_delay_ns: 0,
         warm_up_ns: args.warm_up.unwrap_or(WARM_UP_NS),
         extent: Extent::Window(args.duration.unwrap_or(WINDOW_NS)),
-    }
-}
-
-/// A request without headers; the host is filled in at launch.
-pub(super) fn get(path: &str) -> Request {
-    Request {
-        method: "GET".to_owned(),
-        path: path.to_owned(),
-        host: String::new(),
-        headers: Vec::new(),
-        body: Vec::new(),
-        version: HttpVersion::Http11,
     }
 }
 
