@@ -19,6 +19,7 @@ comment=${BOURDON_COMMENT:-bourdon-comment.md}
 set -- --rev "${BOURDON_BASE:-origin/main}" --rev "${BOURDON_HEAD:-HEAD}" --run "$BOURDON_RUN"
 [ -z "${BOURDON_BUILD:-}" ] || set -- "$@" --build "$BOURDON_BUILD"
 [ -z "${BOURDON_GATE:-}" ] || set -- "$@" --gate "$BOURDON_GATE"
+[ -z "${BOURDON_GATE:-}" ] || [ "${BOURDON_UNDECIDED:-}" != pass ] || set -- "$@" --allow-undecided
 
 status=0
 # shellcheck disable=SC2086 # the options are parted by blanks
@@ -28,8 +29,4 @@ if [ ! -s "$comment" ]; then
 fi
 cat "$comment"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$comment" >> "$GITHUB_STEP_SUMMARY"
-# Where nothing could be compared the status is 3 as well, and no gate was held to anything.
-if [ "$status" = 3 ] && [ "${BOURDON_UNDECIDED:-}" = pass ] && ! grep -q 'Nothing could be compared' "$comment"; then
-    status=0
-fi
 exit "$status"

@@ -55,6 +55,8 @@ fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
     assert_eq!((&throughput["ratio"]["low"], &throughput["verdict"]), (&Value::Null, &"inconclusive".into()));
     assert_eq!(document["gates"][0]["verdict"], "undecided");
     let text = compare(&old, &new, &[]).stdout;
+    let allowed = compare(&old, &new, &["--gate", "p50<+10%", "--allow-undecided"]);
+    assert_eq!(allowed.status, Some(0), "{allowed:?}");
     assert_eq!(compare(&old, &new, &[]).status, Some(0), "without a gate nothing is asked");
     assert!(text.contains("the ratios have no interval") && text.contains("Preliminary: 1 load of each"), "{text}");
 }

@@ -1,7 +1,8 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
 use model::{
-    Accounting, Arm, CellAnalysis, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent, Side, sum,
+    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent,
+    Side, sum,
 };
 
 use crate::limit::{nothing_completed, stood_still};
@@ -82,8 +83,17 @@ pub fn answer_is_void(judged: &Judged) -> bool {
         Judged::Run(analysis) => analysis.cells.iter().any(|cell| cell.trials == 0),
         Judged::Comparison(analysis) => {
             let is_undecided = |gate: &GateResult| gate.verdict == GateVerdict::Undecided;
-            analysis.gates.iter().any(is_undecided) || analysis.rows.iter().all(|row| row.ratio.estimate.is_none())
+            analysis.gates.iter().any(is_undecided) || !analysis.rows.iter().any(CompareRow::is_measured)
         }
+    }
+}
+
+/// Whether all that keeps the instrument from vouching for the answer are gates that could not be decided: something was
+/// compared.
+pub fn is_merely_undecided(judged: &Judged) -> bool {
+    match judged {
+        Judged::Run(_) => false,
+        Judged::Comparison(analysis) => answer_is_void(judged) && analysis.rows.iter().any(CompareRow::is_measured),
     }
 }
 

@@ -97,6 +97,13 @@ pub struct CompareRow {
     pub needs_blocks: Option<u32>,
 }
 
+impl CompareRow {
+    /// Whether the two were measured, so that there is something to compare.
+    pub fn is_measured(&self) -> bool {
+        self.ratio.estimate.is_some() || self.difference.is_some()
+    }
+}
+
 /// Why a verdict that the figures alone would give is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -35,8 +35,7 @@ impl Answer {
 }
 
 fn figures(analysis: &CompareAnalysis) -> Answer {
-    let is_measured = |row: &CompareRow| row.ratio.estimate.is_some() || row.difference.is_some();
-    if !analysis.rows.iter().any(is_measured) {
+    if !analysis.rows.iter().any(CompareRow::is_measured) {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
     }
     if analysis.blocks < LAUNCHES_FOR_A_VERDICT {

@@ -89,6 +89,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "GATES", value_parser = gates)]
     pub(crate) gate: Option<Gates>,
 
+    /// Exit with 0 instead of 3 where a gate could not be decided, unless nothing could be compared at all
+    #[arg(long, requires = "gate")]
+    pub(crate) allow_undecided: bool,
+
     /// The share of requests that may fail before the exit status is 1 [default: the experiment's, else 1%]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) allow_failures: Option<f64>,

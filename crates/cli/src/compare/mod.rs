@@ -121,7 +121,13 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
     }
     let judged = Judged::Comparison(Box::new(analysis));
     report::print(&judged, args.shown)?;
-    Ok(Exit::of_answer(judge::answer_is_bad(&judged), judge::answer_is_void(&judged)))
+    let exit = Exit::of_answer(judge::answer_is_bad(&judged), judge::answer_is_void(&judged));
+    Ok(with_undecided(args.allow_undecided, &judged, exit))
+}
+
+/// How it ends where gates may be undecided, as far as that is all that is wrong.
+fn with_undecided(allowed: bool, judged: &Judged, exit: Exit) -> Exit {
+    if exit == Exit::Void && allowed && judge::is_merely_undecided(judged) { Exit::Good } else { exit }
 }
 
 /// Two targets of an experiment file, launched now.
@@ -212,7 +218,7 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
     }
     let mut progress = RunProgress::new();
     let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
-    conduct(args.shown, trial, stop, progress)
+    conduct(args.shown, args.allow_undecided, trial, stop, progress)
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
@@ -221,10 +227,16 @@ pub(crate) fn resume(shown: ShownArgs, opened: Opened, asked: &ComparePlan) -> R
     let mut progress = RunProgress::new();
     let (_revisions, plan) = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
     let trial = opened.under(plan).prepare(&stop, &mut progress)?;
-    conduct(shown, trial, &stop, progress)
+    conduct(shown, false, trial, &stop, progress)
 }
 
-fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
+fn conduct(
+    shown: ShownArgs,
+    allow_undecided: bool,
+    trial: PreparedRun,
+    stop: &AtomicBool,
+    progress: RunProgress,
+) -> Result<Exit, Failure> {
     let ended = run::conduct(trial, false, stop, progress)?;
     report::print(&ended.judged, shown)?;
     if !ended.interrupted {
@@ -234,7 +246,10 @@ fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: Ru
         ::report::next_step(&ended.judged, &resume::command(&ended.path)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
-    Ok(if ended.interrupted { Exit::Interrupted } else { run::exit(&ended, false) })
+    if ended.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(with_undecided(allow_undecided, &ended.judged, run::exit(&ended, false)))
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

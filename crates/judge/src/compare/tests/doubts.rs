@@ -262,7 +262,11 @@ fn a_gate_is_undecided_under_the_conditions_under_which_nothing_was_measured() {
     let verdicts: Vec<GateVerdict> = analysis.gates.iter().map(|gate| gate.verdict).collect();
     assert_eq!(verdicts, [GateVerdict::Held, GateVerdict::Undecided]);
     assert_ne!(analysis.gates[0].conditions, analysis.gates[1].conditions);
-    assert!(crate::answer_is_void(&model::Judged::Comparison(Box::new(analysis))));
+    let mut judged = model::Judged::Comparison(Box::new(analysis));
+    assert!(crate::answer_is_void(&judged) && crate::is_merely_undecided(&judged));
+    let model::Judged::Comparison(nothing) = &mut judged else { unreachable!() };
+    nothing.rows.iter_mut().for_each(|row| row.ratio.estimate = None);
+    assert!(crate::answer_is_void(&judged) && !crate::is_merely_undecided(&judged), "nothing was compared");
 }
 
 #[test]
