@@ -294,17 +294,19 @@ fn memory_count(records: &Records, index: usize) -> MemoryCount {
 }
 
 /// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies
-/// were all wrong does not show 0. Wrong content, and a server that died, count wherever they were seen: either voids its
-/// launch, and the launches that a server survived must not speak for it.
+/// were all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin and of
+/// blocks that were set aside, too: the launches that a server survived must not speak for it. Wrong content and a server
+/// that died void their launch.
 pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let any_valid = records.valid(index).next().is_some();
-    let used = records.launches(index).filter(|launch| launch.judgement.is_valid() || !any_valid);
+    let is_used = |launch: &&Launch| launch.judgement.is_valid() || !any_valid;
     let allowed = records.plan.allow_failures;
-    let everywhere = records.everywhere(index).filter_map(measurement);
-    let content = sum(everywhere.map(wrong_replies));
+    let figures = failing::failing(records.launches(index).filter(is_used).filter_map(measurement), allowed);
+    let seen = failing::failing(records.everywhere(index).filter(is_used).filter_map(measurement), allowed);
+    let wrong_content = sum(records.everywhere(index).filter_map(measurement).map(wrong_replies));
     let died = records.everywhere(index).filter(|launch| launch.record.died().is_some()).count() as u64;
-    let pooled = failing::failing(used.filter_map(measurement), allowed);
-    Failing { wrong_content: content, died, bad: pooled.bad || content > 0 || died > 0, ..pooled }
+    let failing = Failing { failed_share: figures.failed_share, wrong_content, died, ..seen };
+    Failing { bad: failing.is_of_figures() || died > 0, ..failing }
 }
 
 /// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.

@@ -259,6 +259,29 @@ mod tests {
     }
 
     #[test]
+    fn such_a_launch_counts_as_the_twin_and_in_a_block_that_was_set_aside_too() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0).twin().blocks(7).repeats(1);
+        for twin in [true, false] {
+            for load in [Measurement::default(), died(5)] {
+                let mut records = session.records();
+                let of_a = records.iter_mut().filter(|trial| trial.cell == 0 && trial.twin == twin);
+                let trial = of_a.skip(2).next().expect("there are seven");
+                let was_served = load.in_window.completed > 0;
+                trial.measurement = Some(load);
+                if !twin {
+                    trial.observation.as_mut().expect("it was watched").host.others_share = 0.5;
+                }
+                let analysis = session.analyse_these(&records);
+                let [of, other] = [0, 1].map(|cell: usize| &analysis.cells[cell]);
+                assert_eq!((of.failing.unserved, of.failing.stopped_at_s.is_some()), (u64::from(!was_served), was_served));
+                assert_eq!((of.failing.bad, other.failing.bad), (true, false));
+                assert_eq!((of.errors, of.set_aside), (0.0, u32::from(!twin)), "no figure is of it");
+                assert!(is_bad_run(analysis));
+            }
+        }
+    }
+
+    #[test]
     fn what_a_generator_that_stood_still_did_not_see_is_not_bad() {
         let stood = Some(Standstills { count: 1, sum_s: 9.0, ..Standstills::default() });
         let unseen = Measurement { window_s: 10.0, standstills: stood, ..Measurement::default() };
