@@ -306,7 +306,7 @@ pub(crate) fn failing(records: &Records, index: usize) -> Failing {
     let wrong_content = sum(records.everywhere(index).filter_map(measurement).map(wrong_replies));
     let died = records.everywhere(index).filter(|launch| launch.record.died().is_some()).count() as u64;
     let failing = Failing { failed_share: figures.failed_share, wrong_content, died, ..seen };
-    Failing { bad: failing.is_of_figures() || died > 0, ..failing }
+    Failing { bad: failing.is_of_replies() || died > 0, ..failing }
 }
 
 /// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.

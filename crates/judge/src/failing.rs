@@ -29,27 +29,19 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
 /// to see it): the others do not excuse a server that sometimes hangs from the start.
 pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
     let mut books = Accounting::default();
-    let (mut content, mut unserved, mut stopped_at_s, mut unanswered) = (0_u64, 0_u64, None, 0_u64);
+    let mut found = Failing { allowed_share: allowed, ..Failing::default() };
     for load in loads {
         books.merge(&load.accounting);
-        content = content.saturating_add(wrong_replies(load));
-        unserved += u64::from(nothing_completed(load) && stood_still(load).is_none());
+        found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
+        found.unserved += u64::from(nothing_completed(load) && stood_still(load).is_none());
         if let Some(after_s) = stopped(load) {
-            stopped_at_s.get_or_insert(after_s);
-            unanswered = unanswered.saturating_add(without_answer(load, after_s));
+            found.stopped += 1;
+            found.stopped_at_s.get_or_insert(after_s);
+            found.unanswered = found.unanswered.saturating_add(without_answer(load, after_s));
         }
     }
-    let failed_share = books.error_share();
-    Failing {
-        failed_share,
-        allowed_share: allowed,
-        wrong_content: content,
-        stopped_at_s,
-        unanswered,
-        unserved,
-        died: 0,
-        bad: failed_share > allowed || content > 0 || stopped_at_s.is_some() || unserved > 0,
-    }
+    found.failed_share = books.error_share();
+    Failing { bad: found.is_of_replies(), ..found }
 }
 
 /// Requests of the window that a server which stopped after so many seconds left without an answer from then on: not those
@@ -222,8 +214,9 @@ mod tests {
         let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
         of_b.measurement.as_mut().expect("it was measured").steps = died(1).steps;
         let analysis = session.analyse_these(&records);
-        let stopped: Vec<Option<f64>> = analysis.cells.iter().map(|cell| cell.failing.stopped_at_s).collect();
-        assert_eq!((stopped, is_bad_run(analysis)), (vec![None, Some(3.0)], true));
+        let stopped: Vec<(u64, Option<f64>)> =
+            analysis.cells.iter().map(|cell| (cell.failing.stopped, cell.failing.stopped_at_s)).collect();
+        assert_eq!((stopped, is_bad_run(analysis)), (vec![(0, None), (1, Some(3.0))], true));
     }
 
     #[test]
@@ -273,7 +266,7 @@ mod tests {
                 }
                 let analysis = session.analyse_these(&records);
                 let [of, other] = [0, 1].map(|cell: usize| &analysis.cells[cell]);
-                assert_eq!((of.failing.unserved, of.failing.stopped_at_s.is_some()), (u64::from(!was_served), was_served));
+                assert_eq!((of.failing.unserved, of.failing.stopped), (u64::from(!was_served), u64::from(was_served)));
                 assert_eq!((of.failing.bad, other.failing.bad), (true, false));
                 assert_eq!((of.errors, of.set_aside), (0.0, u32::from(!twin)), "no figure is of it");
                 assert!(is_bad_run(analysis));

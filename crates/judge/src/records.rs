@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, CellPlan, Failing, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord};
 
 use crate::statistics::Interval;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
@@ -68,8 +68,8 @@ pub(crate) struct Together {
     pub(crate) gain: Option<Interval>,
     /// By how much less CPU their requests took towards the end, where that was seen.
     pub(crate) gain_of_cpu: Option<Interval>,
-    /// Whether more requests failed than may.
-    pub(crate) fail: bool,
+    /// How their requests fared.
+    pub(crate) failing: Failing,
 }
 
 impl<'a> Records<'a> {
@@ -240,7 +240,7 @@ impl<'a> Records<'a> {
         let find = || Together {
             gain: cells::gain(self, cell),
             gain_of_cpu: cells::gain_of_cpu(self, cell),
-            fail: cells::failing(self, cell).is_of_figures(),
+            failing: cells::failing(self, cell),
         };
         *self.together[cell].get_or_init(find)
     }

@@ -120,6 +120,10 @@ pub enum Withheld {
     Censored,
     /// More requests failed than may: the figures are of failures, too.
     Failing,
+    /// Replies had wrong content: who answers anything may be quick and cheap.
+    Wrong,
+    /// Nothing was served in a launch, or the server stopped answering in one.
+    Silent,
     /// It rests on launches during which the machine was disturbed, by enough to have made it.
     Disturbed,
     /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.

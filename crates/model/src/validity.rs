@@ -41,10 +41,13 @@ pub struct Failing {
     pub allowed_share: f64,
     /// Replies with wrong content: another body, not HTTP, or bytes that no request had asked for.
     pub wrong_content: u64,
-    /// Seconds of the window after which no reply came any more, where requests failed to its end; none where it was
-    /// served to the end.
+    /// Windows in which the server stopped answering.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stopped: u64,
+    /// Seconds of the first such window after which no reply came any more, where requests failed to its end; none where
+    /// it was served to the end.
     pub stopped_at_s: Option<f64>,
-    /// Requests of such windows without any answer: those that failed, and those that still waited, for a reply or to be
+    /// Requests of all such windows without any answer: those that failed, and those that still waited, for a reply or to be
     /// sent. Only the first are in the share above.
     #[serde(skip_serializing_if = "is_zero")]
     pub unanswered: u64,
@@ -60,12 +63,19 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Whether it is bad for what the figures hold: a launch whose server died is in none of them.
-    pub fn is_of_figures(&self) -> bool {
+    /// Whether more failed than may.
+    pub fn is_of_many(&self) -> bool {
         self.failed_share > self.allowed_share
-            || self.wrong_content > 0
-            || self.stopped_at_s.is_some()
-            || self.unserved > 0
+    }
+
+    /// Whether a launch was silent: nothing was served in it, or the server stopped answering.
+    pub fn is_of_silence(&self) -> bool {
+        self.stopped_at_s.is_some() || self.unserved > 0
+    }
+
+    /// Whether it is bad, but for servers that died.
+    pub fn is_of_replies(&self) -> bool {
+        self.is_of_many() || self.wrong_content > 0 || self.is_of_silence()
     }
 }
 

@@ -63,7 +63,9 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
             those(&stopped, &|cell| {
                 let after = cell.failing.stopped_at_s.map_or(String::new(), seconds);
                 let requests = counted(cell.failing.unanswered, "request", "requests");
-                format!(" after {after} of it, {requests} without an answer")
+                let launches = counted(cell.failing.stopped, "launch", "launches");
+                let first = if cell.failing.stopped > 1 { "the first " } else { "" };
+                format!(" in {launches}, {first}after {after}, {requests} without an answer")
             }),
         ),
         (

@@ -21,6 +21,8 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Warming => format!("{who} {was} still getting faster"),
         Withheld::Censored => format!("requests of {who} were unfinished, so that the figure is only a lower bound"),
         Withheld::Failing => format!("more requests of {who} failed than may, and a failure may be quick and cheap"),
+        Withheld::Wrong => format!("replies of {who} had wrong content"),
+        Withheld::Silent => format!("{who} served nothing in a launch, or stopped answering in one"),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
         Withheld::Cold => {
             let needs = if are { "they say they need" } else { "it says it needs" };
@@ -61,7 +63,7 @@ pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Opt
         }
         Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
         Withheld::Disturbed | Withheld::Unbounded => "fewer other programs on this machine".to_owned(),
-        Withheld::Failing | Withheld::Definition | Withheld::Zero => return None,
+        Withheld::Failing | Withheld::Wrong | Withheld::Silent | Withheld::Definition | Withheld::Zero => return None,
     })
 }
 

@@ -222,6 +222,9 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let mut long = held_back(Withheld::Warming);
     long.cells.iter_mut().for_each(|of| of.cell.warm_up_s = 500.0);
     assert!(said(&long).contains("(--warm-up 1000s)"), "as it can be typed: {}", said(&long));
+    let silent = said(&held_back(Withheld::Silent));
+    let reason = "but the new one served nothing in a launch, or stopped answering in one; 1 the same";
+    assert!(silent.contains(reason) && !silent.contains("failed"), "{silent}");
     // One that is shown comes first, and what is open keeps its cure.
     analysis.rows[1] = row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower);
     let worse = said(&analysis);

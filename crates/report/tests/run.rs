@@ -241,6 +241,19 @@ fn the_answer_comes_first() {
 }
 
 #[test]
+fn in_how_many_launches_a_server_stopped_is_said_with_when_it_first_did() {
+    let stopped = |stopped, said: &str| {
+        let mut analysis = runs::full();
+        let failing = &mut analysis.cells[0].failing;
+        (failing.stopped, failing.stopped_at_s, failing.unanswered, failing.bad) = (stopped, Some(8.0), 160, true);
+        let shown = text(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(said), "{shown}");
+    };
+    stopped(1, " in 1 launch, after 8 s, 160 requests without an answer.");
+    stopped(2, " in 2 launches, the first after 8 s, 160 requests without an answer.");
+}
+
+#[test]
 fn what_several_claims_have_in_common_is_said_once() {
     let mut full = runs::full();
     full.claims.iter_mut().take(2).for_each(|claim| claim.notes.push("it is a reconstruction".to_owned()));

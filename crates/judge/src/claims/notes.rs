@@ -12,6 +12,10 @@ use crate::records::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
 
+/// Doubts that are told of a verdict that holds in spite of them, too.
+const ALWAYS: [Doubt; 7] =
+    [Doubt::Generator, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness, Doubt::Failing, Doubt::Wrong, Doubt::Silent];
+
 impl ClaimTest<'_> {
     pub(super) fn notes(&self, values: &[f64], scaled: &Scaled, found: &Outcome) -> Vec<String> {
         let mut notes = Vec::new();
@@ -65,8 +69,7 @@ impl ClaimTest<'_> {
 
     /// What is in doubt and was said with no verdict: the verdict holds in spite of it.
     fn cautions(&self, said: &[Doubt]) -> Vec<String> {
-        let always = [Doubt::Generator, Doubt::Unfinished, Doubt::Warming, Doubt::Lateness, Doubt::Failing];
-        let unsaid = always.into_iter().filter(|doubt| !said.contains(doubt) && self.is_in_doubt(*doubt));
+        let unsaid = ALWAYS.into_iter().filter(|doubt| !said.contains(doubt) && self.is_in_doubt(*doubt));
         unsaid.flat_map(|doubt| self.reasons(doubt)).collect()
     }
 
@@ -115,6 +118,15 @@ impl ClaimTest<'_> {
                 format!("the machine was busy in {noisy} of {launches} of {place}, {why}")
             }
             Doubt::Failing => format!("more requests of {place} failed than may, and a failure may be quick and cheap"),
+            Doubt::Wrong => format!("replies of {place} had wrong content"),
+            Doubt::Silent => {
+                let failing = self.records.together(cell).failing;
+                let (of, what) = match failing.unserved {
+                    0 => (failing.stopped, "stopped answering"),
+                    unserved => (unserved, "served nothing"),
+                };
+                format!("{place} {what} in {}", counted(of, "launch", "launches"))
+            }
         })
     }
 

@@ -3,7 +3,7 @@ mod passes;
 
 use model::{
     Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,
-    HostUse, Mark, TrialRecord, Withheld, parse_gates,
+    HostUse, Mark, Measurement, TrialRecord, Withheld, parse_gates,
 };
 
 use super::*;
@@ -253,6 +253,12 @@ fn who_fails_is_neither_better_nor_the_same() {
             "{metric}"
         );
     }
+    let seven = session(150.0, 100.0, 0.005).blocks(7);
+    let silent = altered(&seven, "", &[3], |trial| trial.measurement = Some(Measurement::default()));
+    assert_eq!(silent.cells[1].cell.failing.failed_share, 0.0, "no request failed");
+    assert_eq!(row(&silent, Metric::P50).withheld, Some(Withheld::Silent));
+    let wrong = altered(&seven, "", &[3], |trial| crate::testing::wrong_replies(trial, 1));
+    assert_eq!(row(&wrong, Metric::P50).withheld, Some(Withheld::Wrong));
     let slow = altered(&session(50.0, 100.0, 0.005), "", &ALL, |trial| fail(trial, 0.1));
     assert_eq!(row(&slow, Metric::Throughput).verdict, ComparisonVerdict::Slower);
 }

@@ -35,13 +35,18 @@ pub(crate) enum Doubt {
     Lateness,
     /// More requests failed than may: a failure may be quick and cheap.
     Failing,
+    /// Replies had wrong content: who answers anything may be quick and cheap.
+    Wrong,
+    /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
+    /// for it.
+    Silent,
     /// The machine was busy with something else: without that the launch could only have been better.
     Noise,
 }
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 7] = [
+pub(crate) const MARKS: [Doubt; 9] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -49,6 +54,8 @@ pub(crate) const MARKS: [Doubt; 7] = [
     Doubt::Warming,
     Doubt::Lateness,
     Doubt::Failing,
+    Doubt::Wrong,
+    Doubt::Silent,
 ];
 
 impl Doubt {
@@ -62,6 +69,8 @@ impl Doubt {
             Doubt::Warming => Withheld::Warming,
             Doubt::Lateness => Withheld::Lateness,
             Doubt::Failing => Withheld::Failing,
+            Doubt::Wrong => Withheld::Wrong,
+            Doubt::Silent => Withheld::Silent,
             Doubt::Noise => Withheld::Disturbed,
         }
     }
@@ -167,7 +176,9 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Warming => !metric.is_before_load() && records.together(cell).gain.is_some(),
         Doubt::Edges => launch.is(Mark::Thin),
         Doubt::Lateness => metric.is_latency() && LATE.iter().any(|mark| launch.is_about(*mark, metric)),
-        Doubt::Failing => records.together(cell).fail,
+        Doubt::Failing => records.together(cell).failing.is_of_many(),
+        Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
+        Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Noise => metric.is_timed() && launch.is(Mark::Noisy),
     }
 }
@@ -185,6 +196,11 @@ impl<'a> Guarded<'a> {
 
     fn has(&self, doubt: Doubt) -> bool {
         self.doubts.contains(&doubt)
+    }
+
+    /// Whether it did not do what was asked: what it did may be quick and cheap.
+    fn fails(&self) -> bool {
+        [Doubt::Failing, Doubt::Wrong, Doubt::Silent].iter().any(|doubt| self.has(*doubt))
     }
 
     fn range(&self, metric: Metric, value: f64, confidence: f64) -> Range {
@@ -251,7 +267,7 @@ impl<'a> Guarded<'a> {
         };
         Range {
             low: if self.has(Doubt::Warming) { cost.low.min(when_warm()) } else { cost.low },
-            high: if self.has(Doubt::Failing) { f64::INFINITY } else { cost.high },
+            high: if self.fails() { f64::INFINITY } else { cost.high },
         }
     }
 
@@ -274,7 +290,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Ceiling) {
             rate.low = rate.low.min(allowed);
         }
-        if self.has(Doubt::Failing) {
+        if self.fails() {
             rate.low = 0.0;
         }
         Range { low: rate.low, high: rate.high.min(allowed.max(1.0)) }
@@ -338,7 +354,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Lateness) {
             range.low = range.low.min(self.without_the_generator(metric).unwrap_or(0.0));
         }
-        if self.has(Doubt::Failing) || (self.has(Doubt::Unfinished) && self.is_unfinished(metric, us)) {
+        if self.fails() || (self.has(Doubt::Unfinished) && self.is_unfinished(metric, us)) {
             range.high = f64::INFINITY;
         }
         range

@@ -163,6 +163,20 @@ fn who_fails_more_than_it_may_is_not_shown_to_be_quick() {
     });
     assert_eq!(verdicts(&claims), [Inconclusive, Supported, Inconclusive]);
     assert!(claims[0].notes[0].ends_with("failed than may, and a failure may be quick and cheap"), "{claims:?}");
+    let claims = after(&session, 1, |measured| {
+        let second = |at: u32| Interval {
+            at_s: at.into(),
+            length_s: 1.0,
+            completed: u64::from(at < 3),
+            failed: u64::from(at >= 3),
+            ..Interval::default()
+        };
+        measured.steps = (0..10).map(second).collect();
+        measured.accounting.ok -= 7;
+        measured.accounting.completed -= 7;
+        measured.accounting.failed.insert(Failure::ClosedBeforeReply, 7);
+    });
+    assert!(claims[0].notes[0].ends_with("but b stopped answering in 6 launches"), "{claims:?}");
 }
 
 #[test]
