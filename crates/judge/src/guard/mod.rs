@@ -5,12 +5,12 @@ pub(crate) mod noise;
 mod range;
 mod warming;
 
-use model::{Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
+use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
 
 pub(crate) use range::{Range, range};
 
 use crate::asked::{Asked, completions_per_s};
-use crate::course::{is_whole, steady_throughput};
+use crate::course::{is_whole, measured_and_seen, steady_throughput};
 use crate::limit::most_without_the_generator;
 use crate::records::{Launch, Records};
 use crate::statistics::{Interval, share_interval};
@@ -237,11 +237,11 @@ impl<'a> Guarded<'a> {
 
     /// The least of a figure over the seconds in which the server was warm, at most what it was seen to be; 0 where the
     /// window does not show it. A quantile of all these seconds is no lower than the lowest of theirs.
-    fn least_when_warm(&self, of_second: impl Fn(usize) -> Option<f64>) -> f64 {
+    fn least_when_warm(&self, of_second: impl Fn(&Step) -> Option<f64>) -> f64 {
         let Some(from_s) = self.steady_from_s() else { return 0.0 };
-        let seconds = self.measured.steps.iter().filter(|second| second.at_s >= 0.0).enumerate();
-        let warm = seconds.filter(|(_, second)| second.at_s >= from_s - 0.01 && is_whole(second, self.measured));
-        let all: Option<Vec<f64>> = warm.map(|(at, _)| of_second(at)).collect();
+        let is_warm = |second: &&Step| second.at_s >= from_s - 0.01 && is_whole(second, self.measured);
+        let seconds = self.measured.steps.iter().filter(|second| second.at_s >= 0.0);
+        let all: Option<Vec<f64>> = seconds.filter(is_warm).map(of_second).collect();
         all.and_then(|all| all.into_iter().reduce(f64::min)).unwrap_or(0.0)
     }
 
@@ -255,14 +255,14 @@ impl<'a> Guarded<'a> {
     fn per_request(&self, metric: Metric, value: f64) -> Range {
         let cost = self.counted().reciprocal();
         let seen = self.launch.record.observation.as_ref().map_or(&[][..], |seen| &seen.seconds);
-        let replies: Vec<u64> =
-            self.measured.steps.iter().filter(|second| second.at_s >= 0.0).map(|second| second.completed).collect();
+        let both = measured_and_seen(self.measured, seen);
+        let of_second = |second: &Step| {
+            let (_, seen) = both.iter().find(|(step, _)| step.at_s == second.at_s)?;
+            Some(1e6 * seen.cpu_s / second.completed.max(1) as f64)
+        };
         let when_warm = || match metric {
             Metric::CpuPerRequest if self.launch.judgement.went.is_none() => self.least_cpu_when_warm(),
-            Metric::CpuPerRequest => {
-                self.least_when_warm(|at| Some(1e6 * seen.get(at)?.cpu_s / replies.get(at).copied()?.max(1) as f64))
-                    / value
-            }
+            Metric::CpuPerRequest => self.least_when_warm(of_second) / value,
             _ => 0.0,
         };
         Range {
@@ -367,10 +367,9 @@ impl<'a> Guarded<'a> {
             let is_middle = matches!(metric, Metric::Mean | Metric::P50);
             return if is_middle { us / self.when_warm() } else { 0.0 };
         }
-        let seconds: Vec<_> = self.measured.steps.iter().filter(|second| second.at_s >= 0.0).collect();
         match metric {
-            Metric::P50 | Metric::P90 => self.least_when_warm(|at| seconds.get(at)?.p50_us),
-            Metric::P99 | Metric::P999 => self.least_when_warm(|at| seconds.get(at)?.p99_us),
+            Metric::P50 | Metric::P90 => self.least_when_warm(|second| second.p50_us),
+            Metric::P99 | Metric::P999 => self.least_when_warm(|second| second.p99_us),
             _ => 0.0,
         }
     }

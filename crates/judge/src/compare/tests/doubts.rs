@@ -234,6 +234,31 @@ fn what_is_left_to_gain_does_not_hide_a_third_of_the_throughput_at_three_times_t
 }
 
 #[test]
+fn a_second_in_which_nobody_saw_the_target_shifts_no_other() {
+    let session = Session::new().cell("new", 100.0);
+    let (plan, mut trials) = (session.plan(), session.records());
+    for trial in &mut trials {
+        let (measured, seen) = (trial.measurement.as_mut().unwrap(), trial.observation.as_mut().unwrap());
+        let second = |at: u32| model::Interval {
+            at_s: f64::from(at),
+            length_s: 1.0,
+            completed: if at < 3 { 60 } else { 100 },
+            ok: if at < 3 { 60 } else { 100 },
+            ..model::Interval::default()
+        };
+        measured.steps = (0..10).map(second).collect();
+        measured.in_window.halves[0].service_ns *= 2;
+        let second = |at: u32| model::ObservedSecond { at_s: f64::from(at), cpu_s: 0.3, ..Default::default() };
+        seen.seconds = (0..10).filter(|at| *at != 1).map(second).collect();
+        seen.cpu_user_s = 3.6;
+    }
+    let records = crate::records::Records::new(&plan, &trials);
+    let doubts = [crate::guard::Doubt::Warming];
+    let range = crate::guard::figure(&records, (0, 1), Metric::CpuPerRequest, &doubts, 0.95).unwrap();
+    assert!((range.low - 3_000.0).abs() < 1.0, "0.3 s for 100 replies: {range:?}");
+}
+
+#[test]
 fn what_a_busy_machine_leaves_open_of_a_tail_is_told_with_what_the_quiet_launches_show() {
     let busy = |blocks: &[u32]| {
         let analysis = altered(&session(20.0, 100.0, 0.005), "", blocks, |trial| disturb(trial, 0.2));
