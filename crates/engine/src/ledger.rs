@@ -13,28 +13,13 @@ use crate::in_flight::Moments;
 use crate::outcome::Loss;
 use crate::part::{Counts, Part, ResidenceNs};
 use crate::protocol::Reply;
-use crate::second::{Distributions, Felt, Second, SecondPort, TICK_NS, histogram, record, ticks};
+use crate::second::{Alike, Distributions, Felt, Second, SecondPort, TICK_NS, Times, histogram, record, ticks};
 use crate::silence::Silences;
 use crate::standstill::{Standstills, Waited};
 
 /// A request of the open model that leaves later than this after its time counts as sent late: above what a timer
 /// and a wake-up cost on a loaded machine, below what a user could feel.
 const LATE_NS: u64 = 1_000_000;
-
-/// How long one request took, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Times {
-    service_ns: u64,
-    first_byte_ns: u64,
-    felt_ns: u64,
-}
-
-/// Replies that took the same times: those of a pipeline that came with one receive are recorded together.
-#[derive(Debug, Clone, Copy, Default)]
-struct Alike {
-    times: Times,
-    count: u64,
-}
 
 /// One thread's books.
 pub(crate) struct Ledger {
@@ -193,6 +178,9 @@ impl Ledger {
 
     /// `count` requests came due.
     pub(crate) fn scheduled(&mut self, intended_ns: u64, count: u64) {
+        if self.in_flight == 0 {
+            self.silences.owe(intended_ns);
+        }
         if self.counts(intended_ns) {
             self.books.scheduled += count;
         }
@@ -318,6 +306,7 @@ impl Ledger {
         self.tick(now_ns);
         self.leave(moments.sent_ns, now_ns);
         self.second.failed += 1;
+        self.silences.fail(u64::from(self.counts(moments.intended_ns)), moments.intended_ns, now_ns);
         if !self.counts(moments.intended_ns) {
             return;
         }
@@ -342,6 +331,7 @@ impl Ledger {
         let held_back = self.standstills.held_back(intended_ns, left_ns);
         let kind = if held_back && kind == NotSent::WaitingAtEnd { NotSent::LateAtEnd } else { kind };
         self.second.failed += if kind.is_at_end() { 0 } else { count };
+        self.silences.not_sent(count, kind, intended_ns, now_ns);
         self.not_sent[kind as usize] += count;
         *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += count;
         if held_back {
@@ -367,6 +357,7 @@ impl Ledger {
     /// A request's reply was still awaited when the drain ended.
     pub(crate) fn unfinished(&mut self, moments: Moments, now_ns: u64) {
         self.leave(moments.sent_ns, now_ns);
+        self.silences.owe(moments.intended_ns);
         if self.counts(moments.intended_ns) {
             self.books.in_flight_at_end += 1;
             self.censor(moments, now_ns);

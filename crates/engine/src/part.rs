@@ -10,7 +10,7 @@ use model::{
 };
 
 use crate::second::{Distributions, Felt, add_to};
-use crate::silence::{SILENCE_NS, of_both};
+use crate::silence::{SILENCE_NS, Silent, of_both};
 use crate::standstill::StandstillTotals;
 use crate::summary::{instead, jain, summarise};
 
@@ -42,7 +42,7 @@ pub(crate) struct Part {
     pub(crate) handshake: Option<Histogram<u64>>,
     pub(crate) standstills: StandstillTotals,
     /// When no reply came, by time; the last has no end.
-    pub(crate) silences: Vec<(u64, u64)>,
+    pub(crate) silences: Vec<Silent>,
     pub(crate) counts: Counts,
     /// Completions inside the window, by connection slot.
     pub(crate) completed: Vec<u64>,
@@ -194,13 +194,17 @@ impl Part {
     fn silences(&self) -> Vec<Silence> {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let (start_ns, end_ns) = (self.window_start_ns, self.window_end_ns);
-        let inside = |(from_ns, until_ns): &(u64, u64)| (*from_ns.max(&start_ns), *until_ns.min(&end_ns));
-        let is_long = |(from_ns, until_ns): &(u64, u64)| until_ns.saturating_sub(*from_ns) >= SILENCE_NS;
-        let silence = |(from_ns, until_ns): (u64, u64)| Silence {
-            at_s: seconds(from_ns - start_ns),
-            length_s: seconds(until_ns - from_ns),
+        let silence = |silent: &Silent| {
+            let (from_ns, until_ns) = (silent.owed_from().max(start_ns), silent.until_ns.min(end_ns));
+            let length_ns = until_ns.saturating_sub(from_ns);
+            let of = || Silence {
+                at_s: seconds(from_ns - start_ns),
+                length_s: seconds(length_ns),
+                failed: Some(silent.failed),
+            };
+            (length_ns >= SILENCE_NS).then(of)
         };
-        self.silences.iter().map(inside).filter(is_long).map(silence).collect()
+        self.silences.iter().filter_map(silence).collect()
     }
 
     /// The times until the reply, each less the standstills in which it came due or waited.

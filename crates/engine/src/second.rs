@@ -59,6 +59,21 @@ impl Felt {
     }
 }
 
+/// How long one request took, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) service_ns: u64,
+    pub(crate) first_byte_ns: u64,
+    pub(crate) felt_ns: u64,
+}
+
+/// Replies that took the same times: those of a pipeline that came with one receive are recorded together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Alike {
+    pub(crate) times: Times,
+    pub(crate) count: u64,
+}
+
 /// The distributions that are filled in the hot path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distributions {

@@ -1,4 +1,6 @@
-//! Times in which no reply came to any connection.
+//! Times in which no reply came to any connection, though one was due.
+
+use model::NotSent;
 
 /// Shortest time without a reply that is kept.
 pub(crate) const SILENCE_NS: u64 = 500_000_000;
@@ -6,12 +8,54 @@ pub(crate) const SILENCE_NS: u64 = 500_000_000;
 /// How many are kept: the longest.
 const SPANS_KEPT: usize = 1024;
 
+/// A time in which no reply came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Silent {
+    pub(crate) from_ns: u64,
+    pub(crate) until_ns: u64,
+    /// From here on a request was due or in flight, so that a reply was owed; `u64::MAX` where none was.
+    pub(crate) owed_ns: u64,
+    /// Requests that failed in it.
+    pub(crate) failed: u64,
+    /// When the last of them did.
+    failed_ns: u64,
+}
+
+impl Silent {
+    /// How long a reply was owed.
+    pub(crate) fn owed_from(&self) -> u64 {
+        self.owed_ns.max(self.from_ns)
+    }
+
+    fn with(self, other: Silent) -> Silent {
+        let from_ns = self.from_ns.max(other.from_ns);
+        // What failed before the last reply to the other part did so before the silence.
+        let failed = [self, other].iter().filter(|it| it.failed_ns >= from_ns).map(|it| it.failed).sum();
+        Silent {
+            from_ns,
+            until_ns: self.until_ns.min(other.until_ns),
+            owed_ns: self.owed_ns.min(other.owed_ns),
+            failed,
+            failed_ns: self.failed_ns.max(other.failed_ns),
+        }
+    }
+
+    fn length_ns(&self) -> u64 {
+        self.until_ns.saturating_sub(self.from_ns)
+    }
+}
+
 /// The times between one thread's replies, those that are long.
 #[derive(Default)]
 pub(crate) struct Silences {
     pub(crate) last_reply_ns: u64,
-    /// As pairs of begin and end, by time.
-    spans: Vec<(u64, u64)>,
+    /// When a request was due first after the last reply that left none in flight; no later than that reply where it left
+    /// some, or none has been due since.
+    owed_ns: u64,
+    failed: u64,
+    failed_ns: u64,
+    /// By time.
+    spans: Vec<Silent>,
 }
 
 impl Silences {
@@ -20,38 +64,82 @@ impl Silences {
         self.last_reply_ns.saturating_add(SILENCE_NS)
     }
 
+    /// A request is due while none is in flight.
+    #[inline(always)]
+    pub(crate) fn owe(&mut self, due_ns: u64) {
+        if self.owed_ns <= self.last_reply_ns {
+            self.owed_ns = due_ns.max(self.last_reply_ns + 1);
+        }
+    }
+
+    /// Requests that were due from then on failed.
+    pub(crate) fn fail(&mut self, count: u64, due_ns: u64, now_ns: u64) {
+        self.owe(due_ns);
+        if self.failed_ns <= self.last_reply_ns {
+            self.failed = 0;
+        }
+        self.failed += count;
+        self.failed_ns = now_ns;
+    }
+
+    /// Requests that were due from then on never left.
+    pub(crate) fn not_sent(&mut self, count: u64, kind: NotSent, due_ns: u64, now_ns: u64) {
+        match kind {
+            _ if kind.is_turned_away() => self.fail(count, due_ns, now_ns),
+            NotSent::WaitingAtEnd | NotSent::PausedAtEnd => self.owe(due_ns),
+            // What the generator could not send, the server did not owe.
+            _ => {}
+        }
+    }
+
     /// A reply comes.
     pub(crate) fn end(&mut self, now_ns: u64) {
         if now_ns >= self.begin_ns() {
-            self.spans.push((self.last_reply_ns, now_ns));
+            self.spans.push(self.since_last_reply(now_ns));
             keep_longest(&mut self.spans);
         }
         self.last_reply_ns = now_ns;
     }
 
-    /// All of them, with the one after the last reply, of which this thread knows no end.
-    pub(crate) fn spans(mut self) -> Vec<(u64, u64)> {
-        self.spans.push((self.last_reply_ns, u64::MAX));
+    fn since_last_reply(&self, until_ns: u64) -> Silent {
+        let is_after = self.failed_ns > self.last_reply_ns;
+        Silent {
+            from_ns: self.last_reply_ns,
+            until_ns,
+            owed_ns: self.owed_ns,
+            failed: if is_after { self.failed } else { 0 },
+            failed_ns: self.failed_ns,
+        }
+    }
+
+    /// All of them, with the one after the last reply, of which this thread knows no end. Whatever was in flight then has
+    /// been booked as unfinished.
+    pub(crate) fn spans(mut self) -> Vec<Silent> {
+        let mut last = self.since_last_reply(u64::MAX);
+        if self.owed_ns <= self.last_reply_ns {
+            last.owed_ns = u64::MAX;
+        }
+        self.spans.push(last);
         self.spans
     }
 }
 
-fn keep_longest(spans: &mut Vec<(u64, u64)>) {
+fn keep_longest(spans: &mut Vec<Silent>) {
     if spans.len() > SPANS_KEPT {
-        let shortest = (0..spans.len()).min_by_key(|at| spans[*at].1 - spans[*at].0).unwrap_or(0);
+        let shortest = (0..spans.len()).min_by_key(|at| spans[*at].length_ns()).unwrap_or(0);
         spans.remove(shortest);
     }
 }
 
 /// Where neither of two parts of a load got a reply; both by time.
-pub(crate) fn of_both(one: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
+pub(crate) fn of_both(one: &[Silent], other: &[Silent]) -> Vec<Silent> {
     let (mut both, mut at, mut beside) = (Vec::new(), 0, 0);
     while let (Some(mine), Some(theirs)) = (one.get(at), other.get(beside)) {
-        let (from_ns, until_ns) = (mine.0.max(theirs.0), mine.1.min(theirs.1));
-        if until_ns.saturating_sub(from_ns) >= SILENCE_NS {
-            both.push((from_ns, until_ns));
+        let silent = mine.with(*theirs);
+        if silent.length_ns() >= SILENCE_NS {
+            both.push(silent);
         }
-        if mine.1 <= theirs.1 {
+        if mine.until_ns <= theirs.until_ns {
             at += 1;
         } else {
             beside += 1;

@@ -4,7 +4,7 @@
 mod support;
 
 use engine::simulation::SimulatedServer;
-use model::{Extent, LoadModel, Measurement, NS_PER_S};
+use model::{Arrivals, Extent, LoadModel, Measurement, NS_PER_S};
 use support::{MS, hello, measure, open, spec};
 
 /// Ten seconds of a server that answers in 1 ms, and from and for so many milliseconds not at all.
@@ -19,9 +19,10 @@ fn a_server_that_stops_is_silent_for_exactly_so_long() {
             let measured = stalled(model, from_ms, for_ms);
             let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
             let [at_ms, length_ms] = [silence.at_s, silence.length_s].map(|seconds| seconds * 1e3);
-            // The last reply before came up to a millisecond earlier, and the first after it when it could.
+            // The last reply before came up to a millisecond earlier, and the first after it when it could; under the open
+            // load a reply was owed up to two milliseconds later.
             assert!((at_ms - from_ms as f64).abs() <= 3.0, "{model:?} {silence:?}");
-            assert!((0.0..=4.0).contains(&(length_ms - for_ms as f64)), "{model:?} {silence:?}");
+            assert!((-3.0..=4.0).contains(&(length_ms - for_ms as f64)), "{model:?} {silence:?}");
         }
     }
 }
@@ -45,4 +46,41 @@ fn short_ones_and_those_after_the_last_reply_that_was_asked_for_are_none() {
         let counted = spec(model, 2, 0).with(|it| it.extent = Extent::Requests { count: 500, within_ns: None });
         assert_eq!(measure(&counted, hello(MS)).silences, []);
     }
+}
+
+#[test]
+fn where_nothing_is_asked_for_nobody_is_silent() {
+    for rate in [0.4, 1.5, 20.0] {
+        for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
+            let model = LoadModel::Open { rate_per_s: rate, arrivals };
+            for seed in 0..3 {
+                let slow = spec(model, 8, 120 * NS_PER_S).with(|it| it.seed = seed);
+                assert_eq!(measure(&slow, hello(MS)).silences, [], "{model:?} {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_silence_begins_when_a_reply_is_owed() {
+    let model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Poisson };
+    for seed in 0..20 {
+        let stalled = SimulatedServer { stall: Some((5 * NS_PER_S, 3 * NS_PER_S)), ..hello(MS) };
+        let measured = measure(&spec(model, 200, 20 * NS_PER_S).with(|it| it.seed = seed), stalled);
+        let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
+        let until_s = silence.at_s + silence.length_s;
+        assert!((4.99..5.6).contains(&silence.at_s) && (8.0..8.01).contains(&until_s), "{silence:?}");
+        assert_eq!(silence.failed, Some(0));
+    }
+}
+
+#[test]
+fn a_silence_says_how_many_requests_failed_in_it() {
+    let dies = SimulatedServer { refuses_from: Some(8 * NS_PER_S), stall: None, ..hello(MS) };
+    let with = spec(open(500.0), 50, 10 * NS_PER_S).with(|it| it.keep_alive = false);
+    let measured = measure(&with, dies);
+    let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
+    let turned_away: u64 = measured.accounting.not_sent.iter().filter(|it| it.0.is_turned_away()).map(|it| it.1).sum();
+    assert!((7.99..8.01).contains(&silence.at_s) && turned_away > 900, "{silence:?} {:?}", measured.accounting);
+    assert_eq!(silence.failed, Some(turned_away));
 }

@@ -1,8 +1,7 @@
 //! The one rule for a bad answer, whatever was loaded and by which command.
 
 use model::{
-    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, NotSent,
-    Side, sum,
+    Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum,
 };
 
 use crate::limit::{nothing_completed, stood_still};
@@ -34,25 +33,14 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
         found.unserved += u64::from(nothing_completed(load) && stood_still(load).is_none());
-        if let Some(after_s) = stopped(load) {
+        if let Some(stopped) = stopped(load) {
             found.stopped += 1;
-            found.stopped_at_s.get_or_insert(after_s);
-            found.unanswered = found.unanswered.saturating_add(without_answer(load, after_s));
+            found.stopped_at_s.get_or_insert(stopped.after_s);
+            found.unanswered = found.unanswered.saturating_add(stopped.unanswered);
         }
     }
     found.failed_share = books.error_share();
     Failing { bad: found.is_of_replies(), ..found }
-}
-
-/// Requests of the window that a server which stopped after so many seconds left without an answer from then on: not those
-/// that had failed before, nor those that this machine could not send.
-fn without_answer(load: &Measurement, after_s: f64) -> u64 {
-    let books = &load.accounting;
-    let is_own = |kind: NotSent| kind.side() == Side::Us && kind != NotSent::PausedAtEnd;
-    let own = books.not_sent.iter().filter(|(kind, _)| is_own(**kind)).map(|(_, count)| *count);
-    let served = load.steps.iter().filter(|second| (0.0..after_s).contains(&second.at_s));
-    let others = sum(own.chain(served.map(|second| second.failed)));
-    books.scheduled.saturating_sub(books.completed).saturating_sub(others)
 }
 
 /// Whether an answer fails (exit status 1): that of any cell of a run; of a comparison that of any cell of the new server,
@@ -98,7 +86,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Analysis, Interval, StandstillSpan, Standstills, TrialFailure, TrialStage};
+    use model::{Analysis, Interval, NotSent, StandstillSpan, Standstills, TrialFailure, TrialStage};
 
     fn failed(share: f64) -> Measurement {
         let mut load = measurement(10.0, 1_000.0, 0.1);
@@ -144,13 +132,22 @@ mod tests {
         }
     }
 
+    /// So many more requests, each of which the server took and hung up.
+    fn lose(load: &mut Measurement, failed: u64) {
+        load.accounting.scheduled += failed;
+        load.accounting.sent += failed;
+        load.accounting.failed.insert(Failure::ClosedBeforeReply, failed);
+    }
+
     /// Ten seconds of which the first three were served, and so many requests failed in each that followed.
     fn died(failed_each: u64) -> Measurement {
         let second = |at: u64| {
             let (completed, failed) = if at < 3 { (1_000, 0) } else { (0, failed_each) };
             Interval { at_s: at as f64, length_s: 1.0, completed, failed, ..Interval::default() }
         };
-        Measurement { steps: (0..10).map(second).collect(), ..failed(0.002) }
+        let mut load = Measurement { steps: (0..10).map(second).collect(), ..failed(0.002) };
+        lose(&mut load, 7 * failed_each);
+        load
     }
 
     #[test]
@@ -177,6 +174,7 @@ mod tests {
         let of = |slowest_s: f64, in_flight_at_end: u64| {
             let mut load = died(0);
             load.accounting.in_flight_at_end = in_flight_at_end;
+            load.accounting.scheduled += in_flight_at_end;
             load.steps[1].max_us = Some(slowest_s * 1e6);
             failing([&load], ALLOWED_FAILURES).stopped_at_s
         };
@@ -189,7 +187,7 @@ mod tests {
     fn a_server_that_stopped_under_an_open_load_is_told_from_one_that_is_behind() {
         let open = |not_sent: NotSent, failed_each: u64| {
             let mut load = died(failed_each);
-            load.accounting.scheduled += 7_000;
+            load.accounting.scheduled = 17_000;
             load.accounting.not_sent.insert(not_sent, 7_000);
             failing([&load], 1.0)
         };
@@ -212,7 +210,9 @@ mod tests {
         let session = Session::new().cell("a", 100.0).cell("b", 120.0);
         let mut records = session.records();
         let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
-        of_b.measurement.as_mut().expect("it was measured").steps = died(1).steps;
+        let load = of_b.measurement.as_mut().expect("it was measured");
+        load.steps = died(1).steps;
+        lose(load, 7);
         let analysis = session.analyse_these(&records);
         let stopped: Vec<(u64, Option<f64>)> =
             analysis.cells.iter().map(|cell| (cell.failing.stopped, cell.failing.stopped_at_s)).collect();

@@ -1,6 +1,6 @@
 //! How long a server gave no reply, and whether it came back.
 
-use model::{LimitCode, Measurement, Reason, Silence, sum};
+use model::{LimitCode, Measurement, NotSent, Reason, Side, Silence, StandstillSpan, sum};
 
 use crate::figures::micros;
 use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
@@ -42,49 +42,85 @@ pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
     Some(Reason::new(LimitCode::ServerSilent, text))
 }
 
-/// For how much of a silence the generator itself stood still: the thread that did so for most of it.
+/// For how much of a silence every thread of the generator stood still: one that was awake would have seen a reply.
 fn stood_still_s(load: &Measurement, silence: &Silence) -> f64 {
     let Some(stood) = &load.standstills else { return 0.0 };
     let end_s = silence.at_s + silence.length_s;
-    let of = |thread: u32| -> f64 {
-        let spans = stood.spans.iter().filter(|span| span.thread == thread);
-        spans.map(|span| ((span.at_s + span.length_s).min(end_s) - span.at_s.max(silence.at_s)).max(0.0)).sum()
+    let inside = |span: &StandstillSpan| (span.at_s.max(silence.at_s), (span.at_s + span.length_s).min(end_s));
+    let of = |thread: u32| -> Vec<(f64, f64)> {
+        let mut spans: Vec<_> = stood.spans.iter().filter(|span| span.thread == thread).map(inside).collect();
+        spans.sort_by(|one, other| one.0.total_cmp(&other.0));
+        spans
     };
-    let threads = stood.spans.iter().map(|span| span.thread).max().map_or(0, |last| last + 1);
-    (0..threads).map(of).fold(0.0, f64::max)
+    let threads = (0..load.generator.threads.len() as u32).map(of);
+    let all = threads.reduce(|one, other| in_both(&one, &other)).unwrap_or_default();
+    all.iter().map(|(from_s, until_s)| (until_s - from_s).max(0.0)).sum()
 }
 
-/// Seconds of the window after which the server answered no more: it refused, or it hung. What failed is then a small share
+/// What lies in a time of either list.
+fn in_both(one: &[(f64, f64)], other: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let pairs = one.iter().flat_map(|mine| other.iter().map(move |theirs| (mine, theirs)));
+    let both = pairs.map(|(mine, theirs)| (mine.0.max(theirs.0), mine.1.min(theirs.1)));
+    both.filter(|(from_s, until_s)| from_s < until_s).collect()
+}
+
+/// That a server answered no more to the end of the window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stopped {
+    /// Seconds of the window after which no reply came.
+    pub(crate) after_s: f64,
+    /// Requests of the window that it left without an answer from then on.
+    pub(crate) unanswered: u64,
+}
+
+/// Whether the server answered no more to the end of the window: it refused, or it hung. What failed is then a small share
 /// only because a refused connection is opened again ever more seldom, and one that waits does not fail. The
 /// generator's own standstills are no silence of the server's.
-pub(crate) fn stopped(load: &Measurement) -> Option<f64> {
+pub(crate) fn stopped(load: &Measurement) -> Option<Stopped> {
     let last = last_silence(load)?;
-    let is_after = |begin_s: f64| begin_s >= last.at_s - EDGE_S;
     let silent_s = last.length_s - stood_still_s(load, &last);
     let missing = load.in_window.completed as f64 / last.at_s * silent_s;
-    let is_long = silent_s >= SILENCE_S.min(SILENCE_SHARE * load.window_s) && missing >= SILENCE_REPLIES;
-    // Where the silence is shorter than a step, what failed in the step that holds it.
-    let inside: Vec<_> = load.steps.iter().filter(|step| is_after(step.at_s)).collect();
-    let failed = if inside.is_empty() {
-        load.steps.last().map_or(0, |step| step.failed)
-    } else {
-        sum(inside.iter().map(|step| step.failed))
-    };
-    let is_over = failed > 0 || hung(load, silent_s);
-    (is_long && is_over && !load.interrupted).then_some(last.at_s)
+    let least_s = (SILENCE_SHARE * load.window_s).clamp(SILENCE_TOLD_S, SILENCE_S);
+    let unanswered = without_answer(load, &last);
+    let is_over = failed_in(load, &last) > 0 || hung(load, silent_s);
+    let is_so = silent_s >= least_s && missing >= SILENCE_REPLIES && is_over && unanswered > 0 && !load.interrupted;
+    is_so.then_some(Stopped { after_s: last.at_s, unanswered })
 }
 
-/// The silence in which the window ended. Records of before silences were kept show it by steps.
+/// The silence in which the window ended. Records of before silences were kept show it by steps; in others these show none
+/// that was long enough to be kept.
 fn last_silence(load: &Measurement) -> Option<Silence> {
     let is_last = |silence: &&Silence| silence.at_s + silence.length_s >= load.window_s - EDGE_S;
     let by_steps = || {
         let window: Vec<_> = load.steps.iter().filter(|step| step.at_s >= 0.0).collect();
         let (_, silent) = window.split_at(window.iter().rposition(|step| step.completed > 0)? + 1);
         let length_s = silent.iter().map(|step| step.length_s).sum();
-        silent.first().map(|step| Silence { at_s: step.at_s, length_s })
+        silent.first().map(|step| Silence { at_s: step.at_s, length_s, failed: None })
     };
     let last = load.silences.iter().find(is_last).copied().or_else(by_steps)?;
     (load.in_window.completed > 0 && last.at_s > 0.0).then_some(last)
+}
+
+/// Requests that failed in the silence that ended the window; of older records those that did so in steps that lie in it
+/// whole, for what failed in one that it begins in may have done so before.
+fn failed_in(load: &Measurement, last: &Silence) -> u64 {
+    let inside = load.steps.iter().filter(|step| step.at_s >= last.at_s - EDGE_S);
+    last.failed.unwrap_or_else(|| sum(inside.map(|step| step.failed)))
+}
+
+/// Requests of the window that a server left without an answer from when it was silent to the end: those that failed then, and
+/// those that still waited, for a reply or to be sent. Not those that this machine could not send.
+fn without_answer(load: &Measurement, last: &Silence) -> u64 {
+    let books = &load.accounting;
+    let of = |kind: NotSent| books.not_sent.get(&kind).copied().unwrap_or(0);
+    if let Some(failed) = last.failed {
+        return sum([failed, books.in_flight_at_end, of(NotSent::WaitingAtEnd), of(NotSent::PausedAtEnd)]);
+    }
+    let is_own = |kind: NotSent| kind.side() == Side::Us && kind != NotSent::PausedAtEnd;
+    let own = books.not_sent.iter().filter(|(kind, _)| is_own(**kind)).map(|(_, count)| *count);
+    let before = load.steps.iter().filter(|step| step.at_s >= 0.0 && step.at_s < last.at_s - EDGE_S);
+    let others = sum(own.chain(before.map(|step| step.failed)));
+    books.scheduled.saturating_sub(books.completed).saturating_sub(others)
 }
 
 /// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
@@ -106,7 +142,7 @@ fn slow_reply_s(load: &Measurement) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Accounting, Interval, LatencySummary, StandstillSpan, Standstills, WindowCount};
+    use model::{Accounting, Failure, GeneratorUse, Interval, LatencySummary, Standstills, ThreadUse, WindowCount};
 
     /// Ten seconds of 100 replies each, but for these times.
     fn load(silences: &[(f64, f64)]) -> Measurement {
@@ -115,7 +151,10 @@ mod tests {
         Measurement {
             window_s: 10.0,
             in_window: WindowCount { completed, ..WindowCount::default() },
-            silences: silences.iter().map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s }).collect(),
+            silences: silences
+                .iter()
+                .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, failed: None })
+                .collect(),
             ..Measurement::default()
         }
     }
@@ -136,15 +175,27 @@ mod tests {
 
     #[test]
     fn what_is_the_generators_or_chance_is_no_silence() {
-        let stood = |at_s, length_s| {
-            let spans = vec![StandstillSpan { thread: 1, at_s, length_s }];
+        let stood = |threads: usize, spans: &[(u32, f64, f64)]| {
+            let span = |(thread, at_s, length_s): &(u32, f64, f64)| StandstillSpan {
+                thread: *thread,
+                at_s: *at_s,
+                length_s: *length_s,
+            };
+            let spans = spans.iter().map(span).collect();
             let standstills = Some(Standstills { spans, ..Standstills::default() });
-            said(&Measurement { standstills, ..load(&[(4.0, 3.0)]) })
+            let generator = GeneratorUse { threads: vec![ThreadUse::default(); threads], ..GeneratorUse::default() };
+            said(&Measurement { standstills, generator, ..load(&[(4.0, 3.0)]) })
         };
-        assert_eq!(stood(4.2, 2.7), None);
-        let told = stood(6.0, 2.0).expect("two seconds of it are the server's");
+        assert_eq!(stood(1, &[(0, 4.2, 2.7)]), None);
+        let told = stood(1, &[(0, 6.0, 2.0)]).expect("two seconds of it are the server's");
         assert!(told.starts_with("the server gave no reply for at least 2.00 s, from 4.00 s to 7.00 s"), "{told}");
-        assert!(stood(0.0, 4.0).is_some_and(|told| told.contains("for 3.00 s")), "another time");
+        assert!(stood(1, &[(0, 0.0, 4.0)]).is_some_and(|told| told.contains("for 3.00 s")), "another time");
+        // A thread that was awake is a witness.
+        assert!(stood(2, &[(1, 4.2, 2.7)]).is_some_and(|told| told.contains("for 3.00 s")));
+        assert!(stood(3, &[(0, 4.0, 3.0), (2, 4.0, 3.0)]).is_some_and(|told| told.contains("for 3.00 s")));
+        assert_eq!(stood(2, &[(0, 4.0, 1.5), (1, 4.0, 3.0), (0, 5.6, 1.4)]), None, "neither was");
+        let told = stood(2, &[(0, 4.0, 2.0), (1, 5.0, 2.0)]).expect("one of them was for two seconds");
+        assert!(told.contains("for at least 2.00 s"), "{told}");
         let mut seldom = load(&[(4.0, 3.0)]);
         seldom.in_window.completed = 14;
         assert_eq!(said(&seldom), None, "six replies may be missing by chance");
@@ -165,20 +216,56 @@ mod tests {
         assert_eq!(said(&bursts), None, "some requests are slow, and all connections wait for such together");
     }
 
+    /// Ten seconds in two steps, of which the last is silent from then to the end, with so many failures in it and in the
+    /// silence, and so many requests that still waited for a reply.
+    fn ended(at_s: f64, (of_step, failed): (u64, Option<u64>), in_flight_at_end: u64) -> Measurement {
+        let step = |at_s: f64, failed| Interval { at_s, length_s: 5.0, completed: 100, failed, ..Interval::default() };
+        let mut load = Measurement { steps: vec![step(0.0, 0), step(5.0, of_step)], ..load(&[(at_s, 10.0 - at_s)]) };
+        let completed = load.in_window.completed;
+        load.accounting = Accounting {
+            scheduled: completed + of_step + in_flight_at_end,
+            sent: completed + of_step + in_flight_at_end,
+            completed,
+            ok: completed,
+            failed: [(Failure::ClosedBeforeReply, of_step)].into(),
+            in_flight_at_end,
+            ..Accounting::default()
+        };
+        load.silences[0].failed = failed;
+        load
+    }
+
     #[test]
     fn a_server_that_stops_is_noticed_whatever_the_steps_of_its_load() {
-        let step = |at_s: f64, failed| Interval { at_s, length_s: 5.0, completed: 100, failed, ..Interval::default() };
-        let stopped = |silence: (f64, f64), failed| {
-            stopped(&Measurement { steps: vec![step(0.0, 0), step(5.0, failed)], ..load(&[silence]) })
+        let of = |at_s, failed, left| stopped(&ended(at_s, failed, left)).map(|it| (it.after_s, it.unanswered));
+        assert_eq!(of(8.6, (3, Some(3)), 2), Some((8.6, 5)), "it refused");
+        assert_eq!(of(9.2, (3, Some(3)), 2), None, "below a second");
+        assert_eq!(of(8.6, (0, Some(0)), 0), None, "nothing failed, and nothing was left waiting");
+        assert_eq!(of(8.6, (3, Some(0)), 0), None, "what failed had done so before");
+        assert_eq!(of(8.6, (3, None), 0), None, "or may have, in a record that does not say");
+        assert_eq!(of(8.6, (0, Some(0)), 1), Some((8.6, 1)), "it hung");
+        let mut back = ended(8.6, (3, Some(3)), 2);
+        back.silences[0].length_s = 1.3;
+        assert_eq!(stopped(&back), None);
+    }
+
+    #[test]
+    fn a_step_that_is_shorter_than_a_silence_is_none() {
+        let with = |length_s: f64, silences: &[(f64, f64)]| {
+            let mut load = ended(8.6, (3, None), 2);
+            load.window_s = 2.0 + length_s;
+            let step = |at_s, length_s, completed, failed| Interval {
+                at_s,
+                length_s,
+                completed,
+                failed,
+                ..Interval::default()
+            };
+            load.steps = vec![step(0.0, 1.0, 100, 0), step(1.0, 1.0, 100, 0), step(2.0, length_s, 0, 3)];
+            load.silences = self::load(silences).silences;
+            stopped(&load).map(|it| it.after_s)
         };
-        assert_eq!(stopped((8.6, 1.4), 3), Some(8.6), "it refused");
-        assert_eq!(stopped((8.6, 1.3), 3), None, "it came back");
-        assert_eq!(stopped((9.2, 0.8), 3), None, "below a second");
-        assert_eq!(stopped((8.6, 1.4), 0), None, "nothing failed, and nothing was left waiting");
-        let left = Measurement {
-            accounting: Accounting { in_flight_at_end: 1, ..Accounting::default() },
-            ..load(&[(8.6, 1.4)])
-        };
-        assert_eq!(super::stopped(&left), Some(8.6), "it hung");
+        assert_eq!(with(0.3, &[]), None, "one refusal in the last third of a second");
+        assert_eq!(with(0.6, &[]), Some(2.0), "a record of before silences were kept");
     }
 }

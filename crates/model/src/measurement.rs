@@ -31,7 +31,7 @@ pub struct Measurement {
     /// When the generator itself stood still, and the latencies less that; none where it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstills: Option<Standstills>,
-    /// Times of the window of half a second and more in which no reply came to any connection, the longest 1,024 of a
+    /// Times of the window of half a second and more in which no reply came to any connection though one was owed, the longest 1,024 of a
     /// thread; absent from records of before they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silences: Vec<Silence>,
@@ -231,13 +231,17 @@ pub struct StandstillSpan {
     pub length_s: f64,
 }
 
-/// A time in which no reply came.
+/// A time in which no reply came, though a request was due or in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Silence {
     /// Its begin, in seconds since the window's start.
     pub at_s: f64,
     /// How much of it lay in the window, in seconds.
     pub length_s: f64,
+    /// Requests of the books that failed in it, or in the drain; null in older records, whose silences may be times in which
+    /// nothing was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
 }
 
 /// One generator thread.
