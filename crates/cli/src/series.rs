@@ -1,10 +1,13 @@
 //! `bourdon run all`: every shipped experiment in turn, and one page of verdicts.
 
+use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
+use jiff::civil::Date;
 use lab::{RunFolder, create_folder_durably, create_new_folder_durably, read_toml, write_toml};
 use model::{Analysis, Judged};
 use serde::{Deserialize, Serialize};
@@ -96,7 +99,22 @@ fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
     unreachable!("there are more numbers than folders")
 }
 
+/// Held while this bourdon works on a series: of two, both would begin what is not there yet.
+fn alone(folder: &Path) -> Result<File, Failure> {
+    let path = folder.join(SERIES);
+    let refused = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", path.display()));
+    let file = File::open(&path).map_err(|error| refused(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(refused(&"another bourdon is at work on these runs; wait for its end, or interrupt it"))
+        }
+        Err(TryLockError::Error(error)) => Err(refused(&error)),
+    }
+}
+
 fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) -> Result<Exit, Failure> {
+    let _alone = alone(folder)?;
     let mut ended: Vec<Ended> = Vec::new();
     for (place, name) in series.experiments.iter().enumerate() {
         if stop.load(Ordering::Relaxed) {
@@ -145,7 +163,9 @@ fn recorded(folder: &Path, name: &str) -> Result<Option<PathBuf>, Failure> {
     let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).and_then(Iterator::collect).map_err(unreadable);
     let ending = format!("-{name}");
     let mut runs: Vec<PathBuf> = entries?.into_iter().map(|entry: std::fs::DirEntry| entry.path()).collect();
-    runs.retain(|path| path.is_dir() && path.to_string_lossy().ends_with(&ending));
+    // Two experiments may end alike: what is before the name is a date.
+    let is_dated = |name: &str| name.strip_suffix(&ending).is_some_and(|date| date.parse::<Date>().is_ok());
+    runs.retain(|path| path.is_dir() && path.file_name().and_then(OsStr::to_str).is_some_and(is_dated));
     Ok(runs.into_iter().min())
 }
 

@@ -130,6 +130,17 @@ fn what_another_version_wrote_is_refused_with_its_cure() {
 }
 
 #[test]
+fn two_bourdons_do_not_work_on_one_series() {
+    let series = "schema = \"bourdon.series/1\"\nexperiments = [\"routing\"]\nquick = true\n";
+    let lab = Lab::new().file("runs/x-all/series.toml", series);
+    let held = std::fs::File::open(lab.path().join("runs/x-all/series.toml")).unwrap();
+    held.lock().unwrap();
+    lab.bourdon(&["run", "--resume", "runs/x-all"])
+        .exits(2)
+        .says(&["series.toml: another bourdon is at work on these runs", "wait for its end"]);
+}
+
+#[test]
 fn a_trial_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() {
     let (lab, record) = recorded();
     let (path, whole) = (record.path().join("trials.jsonl"), record.text("trials.jsonl"));

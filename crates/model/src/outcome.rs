@@ -97,6 +97,8 @@ kinds! {
         Server = "server",
         /// The path between, or the kernel.
         Network = "network",
+        /// The load that was asked for: more than its connections allow.
+        Load = "load",
         /// bourdon or the machine it runs on.
         Us = "us",
     }
@@ -106,9 +108,8 @@ impl NotSent {
     /// Who answers for it.
     pub fn side(self) -> Side {
         match self {
-            NotSent::Refused | NotSent::HandshakeFailed | NotSent::WaitingAtEnd | NotSent::TurnedAwayAtEnd => {
-                Side::Server
-            }
+            NotSent::Refused | NotSent::HandshakeFailed | NotSent::TurnedAwayAtEnd => Side::Server,
+            NotSent::WaitingAtEnd => Side::Load,
             NotSent::ConnectTimedOut | NotSent::ConnectFailed => Side::Network,
             NotSent::OutOfPorts
             | NotSent::OutOfFiles

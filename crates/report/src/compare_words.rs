@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{
     Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
-    Level, Mark, Measured, Metric, Withheld, alike, parse_gates,
+    Level, Mark, Measured, Metric, VoidTrial, Withheld, alike, parse_gates,
 };
 
 use crate::bad::{self, Bad};
@@ -402,9 +402,15 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
     let count = analysis.trials;
     let mut said = Vec::new();
     if count.void > 0 {
-        let void = || format!("{} of {} launches void", count.void, count.total);
+        let of = if analysis.saved_loads { "loads" } else { "launches" };
+        let void = || format!("{} of {} {of} void", count.void, count.total);
         said.push(format!("{}:", words::not_all_up(count, "server", "servers").unwrap_or_else(void)));
     }
-    said.extend(words::void_trials(&analysis.void_trials, conditions));
+    let files = |trials: &[&VoidTrial]| trials.iter().map(|trial| trial.id.as_str()).collect::<Vec<_>>().join(", ");
+    said.extend(if analysis.saved_loads {
+        words::void_trials_named(&analysis.void_trials, files, conditions)
+    } else {
+        words::void_trials(&analysis.void_trials, conditions)
+    });
     said
 }

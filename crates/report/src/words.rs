@@ -196,6 +196,16 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
 /// A line for all void trials that are alike but for their block, and one for all that were not made because their target
 /// had not started before. `conditions` says those of a cell.
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
+    let blocks = |trials: &[&VoidTrial]| numbered(&trials.iter().map(|trial| trial.block).collect::<Vec<_>>());
+    void_trials_named(trials, blocks, conditions)
+}
+
+/// The same, of trials that are known by other names than their blocks.
+pub(crate) fn void_trials_named(
+    trials: &[VoidTrial],
+    names: impl Fn(&[&VoidTrial]) -> String,
+    conditions: impl Fn(&Cell) -> String,
+) -> Vec<String> {
     let (not_tried, told): (Vec<_>, Vec<_>) =
         trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
     let together =
@@ -203,9 +213,9 @@ pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> St
             (trial.arm, trial.twin, &trial.levels, trial.reason.code.id(), &trial.reason.text)
         }));
     let line = |places: Vec<usize>| {
-        let blocks: Vec<u32> = places.iter().map(|place| told[*place].block).collect();
+        let alike: Vec<&VoidTrial> = places.iter().map(|place| told[*place]).collect();
         let trial = told[places[0]];
-        void_trial(&format!("{}, {}", numbered(&blocks), place_of(trial)), trial, &conditions(&trial.levels))
+        void_trial(&format!("{}, {}", names(&alike), place_of(trial)), trial, &conditions(&trial.levels))
     };
     let mut said: Vec<String> = together.into_iter().map(line).collect();
     if !not_tried.is_empty() {

@@ -406,6 +406,9 @@ fn a_server_that_dies_is_said_first_and_once_with_what_it_printed() {
     insta::assert_snapshot!(text(&dying()));
     let comment = compare_markdown(&dying());
     assert!(comment.contains("```text\nTraceback (most recent call last):\n  File"), "{comment}");
+    let mut saved = dying();
+    (saved.saved_loads, saved.void_trials[0].id) = (true, "4.json".to_owned());
+    assert!(text(&saved).contains("\n4.json, b02-c01, feature: died"), "by their files: {}", text(&saved));
 }
 
 fn text(analysis: &CompareAnalysis) -> String {

@@ -172,10 +172,24 @@ impl<'a> Parser<'a> {
         while self.take(",") {
             let factor = self.word("a factor")?.to_owned();
             self.require("=", "`=` and a level")?;
-            levels.push((factor, canonical_level(self.word("a level")?)));
+            levels.push((factor, canonical_level(self.level()?)));
         }
         self.require(")", "`,` or `)`")?;
         Ok(Call { metric, target, levels, offset })
+    }
+
+    /// A level, bare or in quotes, as an experiment file has it elsewhere.
+    fn level(&mut self) -> Result<&'a str, ParseError> {
+        for quote in ["\"", "'"] {
+            if !self.take(quote) {
+                continue;
+            }
+            let end = self.rest().find(quote).ok_or_else(|| self.expected(&format!("a level and then {quote}")))?;
+            let level = &self.rest()[..end];
+            self.at += end + quote.len();
+            return Ok(level);
+        }
+        self.word("a level")
     }
 
     fn bound(&mut self) -> Result<Written, ParseError> {

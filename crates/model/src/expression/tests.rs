@@ -16,6 +16,13 @@ fn a_ratio_of_two_cells_is_read() {
 }
 
 #[test]
+fn a_level_may_be_in_quotes() {
+    for text in ["p99(a, path = /x) < 1ms", "p99(a, path = \"/x\") < 1ms", "p99(a, path='/x') < 1ms"] {
+        assert_eq!(parse(text).expression.calls()[0].levels, [("path".to_owned(), "/x".to_owned())], "{text}");
+    }
+}
+
+#[test]
 fn arithmetic_follows_the_usual_order() {
     let value = |text: &str| parse(text).expression.evaluate(&|_| Some(10.0)).unwrap();
     assert_eq!(value("1 + 2 * 3 < 1"), 7.0);
@@ -43,6 +50,7 @@ fn errors_point_at_their_place() {
         ("throughput(a) < 1 or so", 18, TOO_MUCH),
         ("throughput(a) > 5,000", 17, TOO_MUCH),
         ("throughput(a) > 5000 rps", 21, TOO_MUCH),
+        ("throughput(a, b = \"c) < 1", 19, "expected a level and then \" here"),
         ("throughput(a, b) < 1", 15, "expected `=` and a level here"),
         ("", 0, "expected a metric such as `throughput(target)`, or a number here"),
     ] {
