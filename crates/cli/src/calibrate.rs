@@ -139,7 +139,7 @@ fn conduct(plan: Plan, scratch: &Path, steps: &Steps, stop: &AtomicBool) -> Resu
     let (mut cells, mut planner) = (plan.cells.clone(), CalibrationPlanner::new(&plan));
     let environment = Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() };
     let mut folder = RunFolder::create(scratch, "calibration", &plan, &environment)?;
-    let launcher = ProcessLauncher { executable: home::executable() };
+    let launcher = ProcessLauncher::new(home::executable());
     let (prepared, perf) = (Prepared::default(), Perf::default());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &prepared, perf: &perf };
     let session = Session { plan, folder: &mut folder, done: Vec::new(), tools, keep_going: false };

@@ -57,7 +57,7 @@ pub(crate) fn say_of_arguments(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
         say_coloured(text.trim_end());
     } else if let Err(failure) = write_out(&text) {
-        say(failure);
+        return conclude(Err(failure));
     }
     ExitCode::from(error.exit_code() as u8)
 }

@@ -233,7 +233,7 @@ pub(crate) fn conduct(
     stop: &AtomicBool,
     mut progress: RunProgress,
 ) -> Result<Conducted, Failure> {
-    let launcher = ProcessLauncher { executable: home::executable() };
+    let launcher = ProcessLauncher::new(home::executable());
     let perf = Perf::on_path(home::executable());
     let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
     let mut planner = RunPlanner::new(&trial.plan);

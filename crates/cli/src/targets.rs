@@ -167,7 +167,7 @@ fn check(
     stop: &AtomicBool,
     line: &mut Line,
 ) -> Result<(), Failure> {
-    let launcher = ProcessLauncher { executable: home::executable() };
+    let launcher = ProcessLauncher::new(home::executable());
     let output = Unnamed::new()?;
     let mut waiting = |seen: &str| say(format!("waiting for {}: {seen}", target.name));
     let output = output.path();

@@ -271,6 +271,8 @@ fn what_cannot_be_compared_is_said_and_nothing_is_left() {
         lab.bourdon_in(&app, &compare(&arguments)).exits(status).says(&[said]);
         assert_clean(&lab);
     }
+    let empty = lab.bourdon_in(&app, &["compare", "--run", "", "--run", "x"]);
+    empty.exits(2).says(&["--run is empty; write a command"]);
     assert_eq!(lab.records_in("app/runs").len(), 0, "nothing was recorded");
     let elsewhere = Lab::path(&lab).join("..");
     let outside = lab.bourdon_in(&elsewhere, &compare(&["--rev", "main", "--rev", "slow"]));

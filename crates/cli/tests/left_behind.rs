@@ -29,6 +29,23 @@ fn a_build_ends_with_bourdon_however_that_ends() {
     lab.nothing_is_left();
 }
 
+#[test]
+fn what_killed_launches_have_left_goes_with_the_next_run_unless_somebody_holds_it() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let made = ["bourdon-0123456789abcdef", "bourdon-1123456789abcdef", "bourdon-2123456789abcdef", "bourdon-notes"];
+    let [left, held, young, other] = made.map(|name| lab.temporary().join(name));
+    for folder in [&left, &held, &young, &other] {
+        std::fs::create_dir(folder).unwrap();
+        std::fs::write(folder.join("data"), "of a server").unwrap();
+    }
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    let [left_file, held_file, other_file] = [&left, &held, &other].map(|folder| std::fs::File::open(folder).unwrap());
+    [&left_file, &held_file, &other_file].iter().for_each(|folder| folder.set_modified(long_ago).unwrap());
+    held_file.try_lock_shared().unwrap();
+    lab.run(&["--target", "odd", "--blocks", "1"]).answers();
+    assert_eq!([&left, &held, &young, &other].map(|folder| folder.exists()), [false, true, true, true]);
+}
+
 /// Ends with the first request that is not the question whether it is ready, while that still waits for its reply: so the
 /// load goes on for a second at least.
 const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $BOURDON specimen never-answers & \

@@ -52,6 +52,17 @@ fn without_a_local_port_this_machine_is_named_and_nobody_waits_for_the_server() 
 }
 
 #[test]
+fn a_loopback_that_is_down_is_this_machines_and_said_at_once() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nready_within = '1h'"));
+    let said = lab.bourdon_under(&["unshare", "--net"], &["run", FILE, "--target", "odd", "--blocks", "1"]);
+    if said.status == Some(1) && said.stderr.starts_with("unshare:") {
+        return eprintln!("NOT RUN: this machine gives no network namespace: {said:?}");
+    }
+    said.exits(2).says(&["odd cannot be launched: /: ", "loopback is down; bring it up (ip link set lo up)"]);
+    lab.nothing_is_left();
+}
+
+#[test]
 fn too_few_open_files_for_one_connection_are_not_cured_by_fewer() {
     let lab = Lab::new().through("prlimit --nofile=64");
     let said = lab.bourdon(&["load", "http://127.0.0.1:9", "-c", "1"]).exits(2);
@@ -134,7 +145,9 @@ fn what_a_full_disk_does_not_take_is_said() {
     let said = lab.bourdon(&["load", &url, "-n", "50", "--histogram-log", "/dev/full"]).exits(2);
     said.says(&["the histogram log is not whole: No space left"]).shows(&["requests/s"]);
     let full = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
-    lab.bourdon_under(&full, &["load", &url, "-n", "50"]).exits(2).says(&["cannot write to stdout: No space left"]);
+    for asked in [&["load", &url, "-n", "50"][..], &["--help"], &["--version"], &["load", "--help"]] {
+        lab.bourdon_under(&full, asked).exits(2).says(&["cannot write to stdout: No space left"]);
+    }
 }
 
 #[test]

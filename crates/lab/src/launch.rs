@@ -10,13 +10,14 @@ use std::time::Duration;
 use engine::{MonotonicClock, lacking_here, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
-use reaper::{End, Ended, Guarded, Order};
+use reaper::{End, Ended, Guarded, Order, remove_folder};
 
 use crate::client::{Answer, Client, Probe};
 use crate::document;
 use crate::elsewhere::{Looks, elsewhere};
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
+use crate::held::sweep;
 use crate::hint;
 use crate::printed::tail;
 use crate::tls::{self, Place};
@@ -32,6 +33,12 @@ const READY_BYTES: usize = 8 * 1024 * 1024;
 
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
+
+/// How the name of a scratch folder begins, before 16 hex digits.
+const SCRATCH: &str = "bourdon-";
+
+/// A scratch folder that is younger may not be held yet.
+const JUST_MADE: Duration = Duration::from_secs(60);
 
 /// Ports that are tried before the error that none is free.
 const PORT_TRIES: u32 = 1_000;
@@ -113,8 +120,15 @@ pub trait Running {
 /// Starts targets as processes, each under a reaper of its own.
 #[derive(Debug, Clone)]
 pub struct ProcessLauncher {
-    /// The running executable, whose hidden subcommand `reaper` is used.
-    pub executable: PathBuf,
+    executable: PathBuf,
+}
+
+impl ProcessLauncher {
+    /// Of the running executable, whose hidden subcommand `reaper` is used. What killed launches have left goes.
+    pub fn new(executable: PathBuf) -> Self {
+        sweep_scratch();
+        Self { executable }
+    }
 }
 
 struct Process {
@@ -234,8 +248,7 @@ impl ProcessLauncher {
     }
 
     fn start(&self, spec: &LaunchSpec<'_>) -> Result<Process, Unready> {
-        let (port, admin_port) =
-            free_ports().map_err(|error| Unready::Here(format!("there is no free port: {error}")))?;
+        let (port, admin_port) = free_ports().map_err(|error| Unready::Here(format!("no port can be had: {error}")))?;
         // The reaper makes it and removes it, for it outlives even a bourdon that is killed.
         let scratch = scratch_folder();
         let tls = spoken(spec).map_err(Unready::Here)?;
@@ -326,6 +339,11 @@ impl Process {
                     if let Some(lacking) = error.raw_os_error().and_then(lacking_here) {
                         return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
                     }
+                    // Servers are asked at this machine's own address.
+                    if error.kind() == ErrorKind::NetworkUnreachable {
+                        let cure = "this machine's loopback is down; bring it up (ip link set lo up)";
+                        return Err(Unready::Here(format!("{path}: {error}; {cure}")));
+                    }
                     heard |= error.kind() != ErrorKind::ConnectionRefused;
                     last = format!("{path}: {error}");
                 }
@@ -414,7 +432,10 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
     let mut listeners = Vec::new();
     for _ in 0..PORT_TRIES {
         let port = if first_given_away > FIRST_PORT { fastrand::u16(FIRST_PORT..first_given_away) } else { 0 };
-        listeners.extend(TcpListener::bind((Ipv4Addr::LOCALHOST, port)));
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            bound => listeners.push(bound?),
+        }
         if let [one, other] = &listeners[..] {
             return Ok((one.local_addr()?.port(), other.local_addr()?.port()));
         }
@@ -424,5 +445,20 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
 
 /// The name of a folder that nothing has yet.
 pub(crate) fn scratch_folder() -> PathBuf {
-    std::env::temp_dir().join(format!("bourdon-{:016x}", fastrand::u64(..)))
+    std::env::temp_dir().join(format!("{SCRATCH}{:016x}", fastrand::u64(..)))
+}
+
+/// Removes what launches have left whose guards were all killed at once. Those that go on hold theirs; one that is just
+/// being made is not held yet.
+fn sweep_scratch() {
+    let is_one = |name: &str| {
+        let number = name.strip_prefix(SCRATCH).filter(|number| number.len() == 16);
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    sweep(&std::env::temp_dir(), is_one, |folder| {
+        let age = folder.symlink_metadata().and_then(|found| found.modified()).map(|made| made.elapsed());
+        if matches!(age, Ok(Ok(age)) if age > JUST_MADE) {
+            remove_folder(folder);
+        }
+    });
 }

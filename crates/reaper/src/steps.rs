@@ -56,6 +56,10 @@ pub(crate) fn start(mut step: Command) -> Result<Child, String> {
         ErrorKind::WouldBlock => {
             format!("no process can be started to guard it: {error}; raise the limit of processes (ulimit -u)")
         }
+        ErrorKind::ArgumentListTooLong => {
+            format!("its command and its environment are longer than the kernel takes: {error}; shorten them")
+        }
+        ErrorKind::NotFound => format!("no process can be started to guard it: {error}; is /proc mounted?"),
         _ => format!("no process can be started to guard it: {error}"),
     })
 }
@@ -87,6 +91,7 @@ fn reap(order: &Order) -> Result<(), String> {
     let mut command = order.next(Step::Command { reaper: own() });
     command.stderr(printed);
     let target = start(command)?;
+    let scratch = Scratch::hold(order.scratch.clone());
     let mut guard = Guard::new(watch, target.id(), Ending::Asked(GRACE));
     guard.stand(Some(&mut output), |status, output| {
         output.into_iter().for_each(Output::read);
@@ -95,7 +100,7 @@ fn reap(order: &Order) -> Result<(), String> {
     output.finish();
     guard.watch.wait_for_stop();
     // Should the warden have been killed; or stopped, for bourdon may be gone.
-    drop(Scratch(order.scratch.clone()));
+    drop(scratch);
     let _ = getppid().map(|warden| kill_process(warden, Signal::CONT));
     Ok(())
 }
@@ -150,12 +155,16 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// A folder that is there as long as this is.
-struct Scratch(Option<PathBuf>);
+/// A folder that is there as long as this is. It is held, so that a later bourdon can tell it from one whose guards were all
+/// killed.
+struct Scratch {
+    folder: Option<PathBuf>,
+    _held: Option<File>,
+}
 
 impl Scratch {
     fn make(folder: Option<&Path>, furnish: Furnish<'_>) -> Result<Self, String> {
-        let Some(folder) = folder else { return Ok(Self(None)) };
+        let Some(folder) = folder else { return Ok(Self::hold(None)) };
         let cannot = |error: Error| {
             let cure = match error.kind() {
                 ErrorKind::FileTooLarge => "raise the limit of a file's size (ulimit -f)",
@@ -165,13 +174,19 @@ impl Scratch {
         };
         // Others may read in it: a server's workers may run as another user.
         DirBuilder::new().mode(0o755).create(folder).map_err(cannot)?;
-        let made = Self(Some(folder.to_owned()));
+        let made = Self::hold(Some(folder.to_owned()));
         furnish(folder).map_err(cannot).map(|()| made)
+    }
+
+    /// Where it cannot be held it is there all the same.
+    fn hold(folder: Option<PathBuf>) -> Self {
+        let opened = folder.as_ref().and_then(|folder| File::open(folder).ok());
+        Self { folder, _held: opened.filter(|folder| folder.try_lock_shared().is_ok()) }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        self.0.iter().for_each(|folder| remove_folder(folder));
+        self.folder.iter().for_each(|folder| remove_folder(folder));
     }
 }

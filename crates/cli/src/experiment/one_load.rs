@@ -140,7 +140,10 @@ impl Server<'_> {
 
 /// The words of a command line.
 fn split(option: &str, line: &str) -> Result<Vec<String>, String> {
-    let words = shlex::split(line).filter(|words| !words.is_empty());
+    let words = shlex::split(line);
+    if words.as_ref().is_some_and(Vec::is_empty) {
+        return Err(format!("{option} is empty; write a command"));
+    }
     words.ok_or_else(|| {
         format!("{option} `{line}` cannot be split into words; close every quote; it is split as a shell would")
     })
