@@ -10,16 +10,16 @@ use std::time::Duration;
 use engine::{MonotonicClock, lacking_here, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
-use reaper::{End, Ended, Guarded, Order, remove_folder};
+use reaper::{End, Ended, Guarded, Order};
 
 use crate::client::{Answer, Client, Probe};
 use crate::document;
 use crate::elsewhere::{Looks, elsewhere};
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
-use crate::held::sweep;
 use crate::hint;
 use crate::printed::tail;
+use crate::scratch::{scratch_folder, sweep_scratch};
 use crate::tls::{self, Place};
 
 /// How often readiness is asked for.
@@ -33,12 +33,6 @@ const READY_BYTES: usize = 8 * 1024 * 1024;
 
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
-
-/// How the name of a scratch folder begins, before 16 hex digits.
-const SCRATCH: &str = "bourdon-";
-
-/// A scratch folder that is younger may not be held yet.
-const JUST_MADE: Duration = Duration::from_secs(60);
 
 /// Ports that are tried before the error that none is free.
 const PORT_TRIES: u32 = 1_000;
@@ -441,24 +435,4 @@ fn free_ports() -> std::io::Result<(u16, u16)> {
         }
     }
     Err(ErrorKind::AddrInUse.into())
-}
-
-/// The name of a folder that nothing has yet.
-pub(crate) fn scratch_folder() -> PathBuf {
-    std::env::temp_dir().join(format!("{SCRATCH}{:016x}", fastrand::u64(..)))
-}
-
-/// Removes what launches have left whose guards were all killed at once. Those that go on hold theirs; one that is just
-/// being made is not held yet.
-fn sweep_scratch() {
-    let is_one = |name: &str| {
-        let number = name.strip_prefix(SCRATCH).filter(|number| number.len() == 16);
-        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
-    sweep(&std::env::temp_dir(), is_one, |folder| {
-        let age = folder.symlink_metadata().and_then(|found| found.modified()).map(|made| made.elapsed());
-        if matches!(age, Ok(Ok(age)) if age > JUST_MADE) {
-            remove_folder(folder);
-        }
-    });
 }

@@ -27,6 +27,7 @@ mod profiler;
 mod programs;
 mod room;
 mod scrape;
+mod scratch;
 mod session;
 mod tls;
 mod trace;

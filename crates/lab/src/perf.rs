@@ -16,8 +16,8 @@ use reaper::{End, Ended, Guarded, Order, Started};
 use rustix::process::Signal;
 
 use crate::build::on_path;
-use crate::launch::scratch_folder;
 use crate::printed::{last_lines, text};
+use crate::scratch::scratch_folder;
 
 /// Records into `$data` until it is told to end (a shell calls that status 128 + 15), then tells every sample in
 /// `$text`. `perf script` takes the shell's place, so that ending what the shell started never ends it. No file grows
