@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use model::{
-    Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Latencies, Measurement, NS_PER_S,
+    Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Latencies, Measurement, Members, NS_PER_S,
     RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
 };
 
@@ -13,10 +13,6 @@ use crate::second::{Distributions, Felt, add_to};
 use crate::silence::{SILENCE_NS, Silent, of_both};
 use crate::standstill::StandstillTotals;
 use crate::summary::{instead, jain, summarise};
-
-const RESPONSE: &str = "requests due in the window; those timed out, never sent or unfinished count with their age";
-const TOTAL: &str = "requests begun in the window; those timed out, never sent or unfinished count with their age";
-const SERVICE: &str = "requests sent for the window; those timed out or unfinished count with their age";
 
 /// Everything about one part: counts, sums and whole distributions. Times are on the engine's clock.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,13 +148,10 @@ impl Part {
         let all = &self.distributions;
         let handshake = self.handshake.as_ref();
         Latencies {
-            lateness: all
-                .lateness
-                .as_ref()
-                .and_then(|it| summarise(it, None, "requests due in the window that were sent")),
-            first_byte: summarise(&all.first_byte, None, "requests of the window with a complete reply"),
-            connect: summarise(&self.connect, None, "connections opened, before the window too"),
-            handshake: handshake.and_then(|it| summarise(it, None, "TLS handshakes, before the window too")),
+            lateness: all.lateness.as_ref().and_then(|it| summarise(it, None, Members::DueAndSent)),
+            first_byte: summarise(&all.first_byte, None, Members::Completed),
+            connect: summarise(&self.connect, None, Members::Connections),
+            handshake: handshake.and_then(|it| summarise(it, None, Members::Handshakes)),
             ..self.waiting([all.felt(), &self.censored_felt], [&all.service, &self.censored_service])
         }
     }
@@ -168,9 +161,9 @@ impl Part {
         let summary = |[ended, ages]: [&Histogram<u64>; 2], population| summarise(ended, Some(ages), population);
         let felt = |which: Felt, population| (self.felt == which).then(|| summary(felt, population)).flatten();
         Latencies {
-            response: felt(Felt::Response, RESPONSE),
-            total: felt(Felt::Total, TOTAL),
-            service: summary(service, SERVICE),
+            response: felt(Felt::Response, Members::Due),
+            total: felt(Felt::Total, Members::Begun),
+            service: summary(service, Members::Sent),
             ..Latencies::default()
         }
     }

@@ -1,5 +1,5 @@
 use hdrhistogram::Histogram;
-use model::{LatencySummary, REQUIRED_SAMPLES};
+use model::{LatencySummary, Members, REQUIRED_SAMPLES};
 
 use crate::second::{MAX_TICKS, TICK_NS, add_to};
 
@@ -15,7 +15,7 @@ pub(crate) fn micros(ticks: u64) -> f64 {
 pub(crate) fn summarise(
     observed: &Histogram<u64>,
     censored: Option<&Histogram<u64>>,
-    population: &str,
+    population: Members,
 ) -> Option<LatencySummary> {
     let censored = censored.filter(|ages| !ages.is_empty());
     let joined = censored.map(|ages| {
@@ -32,7 +32,7 @@ pub(crate) fn summarise(
         (all.len() >= needed).then(|| micros(all.value_at_quantile(q).min(all.max())))
     };
     Some(LatencySummary {
-        population: population.to_owned(),
+        population,
         censored: censored.map_or(0, Histogram::len),
         count: all.len(),
         mean: Some(all.mean() * TICK_NS as f64 / 1e3),
@@ -100,16 +100,16 @@ mod tests {
 
     #[test]
     fn quantiles_need_their_samples() {
-        let summary = summarise(&filled(&[1_000_000; 400]), None, "x").unwrap();
+        let summary = summarise(&filled(&[1_000_000; 400]), None, Members::Completed).unwrap();
         assert!((summary.p99.unwrap() - 1000.0).abs() < 1.0);
         assert_eq!((summary.p999, summary.p9999), (None, None));
-        assert_eq!(summarise(&filled(&[]), None, "x"), None);
+        assert_eq!(summarise(&filled(&[]), None, Members::Completed), None);
     }
 
     #[test]
     fn censored_ages_turn_what_lies_above_them_into_lower_bounds() {
         let observed = filled(&[1_000_000; 300]);
-        let summary = summarise(&observed, Some(&filled(&[500_000_000; 100])), "x").unwrap();
+        let summary = summarise(&observed, Some(&filled(&[500_000_000; 100])), Members::Sent).unwrap();
         assert_eq!((summary.count, summary.censored), (400, 100));
         assert!(!summary.is_lower_bound(summary.p50.unwrap()));
         assert!(summary.is_lower_bound(summary.p99.unwrap()));
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn over_an_hour_is_recorded_as_an_hour_and_counted() {
-        let summary = summarise(&filled(&[5_000_000_000_000, 1_000]), None, "x").unwrap();
+        let summary = summarise(&filled(&[5_000_000_000_000, 1_000]), None, Members::Completed).unwrap();
         assert_eq!(summary.saturated, 1);
     }
 
@@ -137,7 +137,7 @@ mod tests {
             let mut merged = filled(&left);
             merged.add(filled(&right)).unwrap();
             let together = filled(&[left, right].concat());
-            prop_assert_eq!(summarise(&merged, None, "x"), summarise(&together, None, "x"));
+            prop_assert_eq!(summarise(&merged, None, Members::Completed), summarise(&together, None, Members::Completed));
         }
     }
 }

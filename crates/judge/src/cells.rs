@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{
     CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Failing, Invariant,
     InvariantCheck, LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric,
-    NS_PER_S, Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, format_duration,
-    sum,
+    NS_PER_S, Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit,
+    format_duration, sum,
 };
 
 use crate::asked::Asked;
@@ -19,13 +19,13 @@ use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
 /// is zero. The bounds are null under two launches, everything without one.
-pub(crate) fn measured(values: &[f64], unit: &str) -> Measured {
+pub(crate) fn measured(values: &[f64], unit: Unit) -> Measured {
     let interval = geometric_interval(values).or_else(|| t_interval(values));
     Measured {
         estimate: interval.map(|i| i.estimate).or_else(|| geometric_mean(values)).or_else(|| mean(values)),
         low: interval.map(|i| i.low),
         high: interval.map(|i| i.high),
-        unit: unit.to_owned(),
+        unit,
     }
 }
 
@@ -210,7 +210,7 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
         count: of(|tls| tls.handshakes),
         resumed: of(|tls| tls.resumed),
         failed: of(|tls| tls.failed),
-        p50_us: measured(&medians, "us"),
+        p50_us: measured(&medians, Unit::Us),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use model::{Cell, Certainty, Finding, Metric, Observation, Pathology, alike};
+use model::{Cell, Certainty, Finding, Metric, Observation, Pathology, Unit, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
@@ -144,7 +144,7 @@ fn finding(
         target: group.target.clone(),
         pathology,
         certainty: Certainty::ConsistentWith,
-        value: Some(measured(&requests_at_once(records, telling), "requests at once")),
+        value: Some(measured(&requests_at_once(records, telling), Unit::RequestsAtOnce)),
         evidence,
         ruled_out: ruled_out(telling),
         overturned_by: overturned_by.to_owned(),

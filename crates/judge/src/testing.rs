@@ -354,7 +354,7 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
 pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
     let at = |factor: f64| Some(around_us * factor);
     LatencySummary {
-        population: "requests due in the window".to_owned(),
+        population: Members::Due,
         censored: 0,
         count,
         mean: at(1.0),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Cell, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
-    ProfiledBy, ProfiledFunction, RelativeRate, VoidTrial, Withheld, WrongReply,
+    ProfiledBy, ProfiledFunction, RelativeRate, Unit, VoidTrial, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -22,7 +22,7 @@ pub struct Measured {
     /// Upper bound of the 95 % interval.
     pub high: Option<f64>,
     /// Unit of all three.
-    pub unit: String,
+    pub unit: Unit,
 }
 
 impl Measured {

@@ -1,15 +1,37 @@
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
+
 /// Samples needed before a quantile is printed: the smallest n at which a two-sided 95 % interval from binomial
 /// order statistics exists, n = ln 0.025 ÷ ln q, as pairs (q, n).
 pub const REQUIRED_SAMPLES: [(f64, u64); 7] =
     [(0.5, 6), (0.75, 13), (0.9, 36), (0.95, 72), (0.99, 368), (0.999, 3_688), (0.9999, 36_887)];
 
+kinds! {
+    /// What a distribution is of: requests, or connections.
+    Members {
+        /// Response time: of the open model.
+        Due = "requests due in the window; those timed out, never sent or unfinished count with their age",
+        /// Total time: of the closed model, with a connection for each request.
+        Begun = "requests begun in the window; those timed out, never sent or unfinished count with their age",
+        /// Service time.
+        Sent = "requests sent for the window; those timed out or unfinished count with their age",
+        /// Lateness.
+        DueAndSent = "requests due in the window that were sent",
+        /// Time to the first byte.
+        Completed = "requests of the window with a complete reply",
+        /// Time to connect.
+        Connections = "connections opened, before the window too",
+        /// Time of the handshake.
+        Handshakes = "TLS handshakes, before the window too",
+    }
+}
+
 /// One latency distribution in microseconds. A quantile that the number of samples cannot support is null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
-    /// Which requests this is about, in words.
-    pub population: String,
+    /// Which requests this is about.
+    pub population: Members,
     /// How many of `count` are right-censored: known only to have taken at least their age.
     pub censored: u64,
     /// Requests in the distribution, censored ones included.

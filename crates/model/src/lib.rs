@@ -54,10 +54,10 @@ pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseEr
 pub use finding::{Certainty, Finding, Pathology};
 pub use gate::{Gate, GateResult, GateSide, GateVerdict, parse_gates};
 pub use judged::Judged;
-pub use latency::{Latencies, LatencySummary, REQUIRED_SAMPLES};
+pub use latency::{Latencies, LatencySummary, Members, REQUIRED_SAMPLES};
 pub use load::*;
 pub use measurement::*;
-pub use metric::{LEAST_CPU_S, Metric, Scale};
+pub use metric::{LEAST_CPU_S, Metric, Scale, Unit};
 pub use mix::{Mix, WeightedRequest};
 pub use observation::{
     Census, HostUse, MemoryCount, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample,

@@ -66,6 +66,40 @@ kinds! {
 /// the difference of two readings is off by up to 20 ms: a fifth of this, and an eighth or less of most windows.
 pub const LEAST_CPU_S: f64 = 0.1;
 
+kinds! {
+    /// What a figure is counted in.
+    Unit {
+        /// Nothing, or what has no name: a product of two metrics, say.
+        None = "",
+        /// One figure as a multiple of another.
+        Ratio = "ratio",
+        /// A part of a whole, from 0 to 1.
+        Share = "share",
+        /// Microseconds.
+        Us = "us",
+        /// Milliseconds.
+        Ms = "ms",
+        /// Bytes.
+        Bytes = "bytes",
+        /// Requests a second.
+        RequestsPerS = "requests/s",
+        /// Requests that are worked on at the same time.
+        RequestsAtOnce = "requests at once",
+        /// Context switches for each request.
+        SwitchesPerRequest = "switches/request",
+        /// Threads.
+        Threads = "threads",
+        /// Processes.
+        Processes = "processes",
+        /// Units of execution.
+        Units = "units",
+        /// Connections.
+        Connections = "connections",
+        /// Garbage collections.
+        Collections = "collections",
+    }
+}
+
 /// On which scale two values of a metric are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
@@ -115,36 +149,38 @@ impl Metric {
     }
 
     /// Unit of its values.
-    pub fn unit(self) -> &'static str {
+    pub fn unit(self) -> Unit {
         match self {
-            Metric::Throughput => "requests/s",
-            Metric::Errors | Metric::ProfileShare => "share",
+            Metric::Throughput => Unit::RequestsPerS,
+            Metric::Errors | Metric::ProfileShare => Unit::Share,
             Metric::PeakMemory
             | Metric::MemoryAtRest
             | Metric::MemoryAfter
             | Metric::PssAtRest
             | Metric::PssAfter
-            | Metric::PeakHeap => "bytes",
-            Metric::TimeToReady | Metric::GcPause => "ms",
-            Metric::SwitchesPerRequest => "switches/request",
-            Metric::Threads => "threads",
-            Metric::Processes => "processes",
-            Metric::Units => "units",
-            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows | Metric::NeverServed => "connections",
-            Metric::GcCount => "collections",
+            | Metric::PeakHeap => Unit::Bytes,
+            Metric::TimeToReady | Metric::GcPause => Unit::Ms,
+            Metric::SwitchesPerRequest => Unit::SwitchesPerRequest,
+            Metric::Threads => Unit::Threads,
+            Metric::Processes => Unit::Processes,
+            Metric::Units => Unit::Units,
+            Metric::Established | Metric::AcceptQueue | Metric::ListenOverflows | Metric::NeverServed => {
+                Unit::Connections
+            }
+            Metric::GcCount => Unit::Collections,
             Metric::Mean
             | Metric::P50
             | Metric::P90
             | Metric::P99
             | Metric::P999
             | Metric::CpuPerRequest
-            | Metric::ElapsedPerRequest => "us",
+            | Metric::ElapsedPerRequest => Unit::Us,
         }
     }
 
     /// On which scale its values are compared.
     pub fn scale(self) -> Scale {
-        if self.unit() == "share" { Scale::Difference } else { Scale::Ratio }
+        if self.unit() == Unit::Share { Scale::Difference } else { Scale::Ratio }
     }
 
     /// Whether it is a time that a client waits for its reply.

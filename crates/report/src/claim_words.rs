@@ -1,7 +1,8 @@
 //! Sentences about claims.
 
 use model::{
-    Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, parse_expectation,
+    Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit,
+    parse_expectation,
 };
 
 use crate::conditions::conditions;
@@ -60,12 +61,12 @@ fn share_of(metric: Metric) -> Option<&'static str> {
 pub(crate) fn asked(claim: &ClaimAnalysis) -> Option<String> {
     let test = test(claim)?;
     let unit = test.expression.unit();
-    if test.bare.is_none() && (unit != "share" || claim.expect.contains('%')) {
+    if test.bare.is_none() && (unit != Unit::Share || claim.expect.contains('%')) {
         return None;
     }
-    let shown = |value: f64| match unit.as_str() {
+    let shown = |value: f64| match unit {
         // The smallest shares are asked for as such.
-        "share" if value > 0.0 && value < 1e-4 => format!("{} %", number(value * 100.0)),
+        Unit::Share if value > 0.0 && value < 1e-4 => format!("{} %", number(value * 100.0)),
         unit => quantity(value, unit),
     };
     Some(match test.bound {
@@ -83,7 +84,7 @@ fn test(claim: &ClaimAnalysis) -> Option<Expectation> {
 /// throughput(a) / throughput(b) < 0.05 (100 connections)`.
 pub(crate) fn figures(claim: &ClaimAnalysis) -> String {
     let seen = seen(claim).map_or("not measured".to_owned(), |seen| format!("measured {seen}"));
-    let published = claim.published.map(|value| format!(", published {}", quantity(value, &claim.measured.unit)));
+    let published = claim.published.map(|value| format!(", published {}", quantity(value, claim.measured.unit)));
     let bound = asked(claim).map_or(String::new(), |bound| format!("{bound}, "));
     let conditions = words::bracketed(&claim_conditions(claim));
     format!("{seen}{}; asked: {bound}{}{conditions}", published.unwrap_or_default(), claim.expect)

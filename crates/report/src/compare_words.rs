@@ -271,7 +271,7 @@ fn has_several_conditions(analysis: &CompareAnalysis) -> bool {
 
 fn line(row: &CompareRow) -> Line {
     let value =
-        |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, &measured.unit));
+        |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, measured.unit));
     let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
     Line {
         metric: row.metric.words().to_owned(),

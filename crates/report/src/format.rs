@@ -1,4 +1,4 @@
-use model::Measured;
+use model::{Measured, Unit};
 pub use model::{counted, thousands, times};
 
 /// Three significant digits, but never fewer than all digits before the point: `0.0106`, `9.30`, `12.1`, `9,294`.
@@ -93,14 +93,14 @@ fn without_zeros(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
 }
 
-/// A value of a model unit (`requests/s`, `us`, `ms`, `bytes`, `share`, or one shown as it is).
-pub fn quantity(value: f64, unit: &str) -> String {
+/// A value with its unit.
+pub fn quantity(value: f64, unit: Unit) -> String {
     match unit {
-        "us" => duration_us(value),
-        "ms" => duration_us(value * 1e3),
-        "bytes" => bytes(value),
-        "share" => percent(value),
-        "" | "1" | "ratio" => number(value),
+        Unit::Us => duration_us(value),
+        Unit::Ms => duration_us(value * 1e3),
+        Unit::Bytes => bytes(value),
+        Unit::Share => percent(value),
+        Unit::None | Unit::Ratio => number(value),
         other => format!("{} {other}", number(value)),
     }
 }
@@ -115,11 +115,11 @@ pub fn measured(value: &Measured) -> Option<String> {
 
 /// The same with ` of` something behind the estimate.
 pub(crate) fn measured_of(value: &Measured, of: &str) -> Option<String> {
-    let (estimate, unit) = (value.estimate?, value.unit.as_str());
+    let (estimate, unit) = (value.estimate?, value.unit);
     let (Some(low), Some(high)) = (value.low, value.high) else {
         return Some(format!("{}{of}", quantity(estimate, unit)));
     };
-    if matches!(unit, "us" | "ms" | "bytes" | "share") {
+    if matches!(unit, Unit::Us | Unit::Ms | Unit::Bytes | Unit::Share) {
         let [estimate, low, high] = [estimate, low, high].map(|value| quantity(value, unit));
         return Some(format!("{estimate}{of} ({low} to {high})"));
     }
@@ -127,7 +127,7 @@ pub(crate) fn measured_of(value: &Measured, of: &str) -> Option<String> {
     let decimals = (1 - exponent(high - low)).max(2 - exponent(estimate)).min(4 - exponent(estimate)).clamp(0, 9);
     let decimals = decimals as usize;
     let shown = |value: f64| if estimate.abs() >= 100.0 { number(value) } else { format!("{value:.decimals$}") };
-    let unit = if matches!(unit, "" | "1" | "ratio") { String::new() } else { format!(" {unit}") };
+    let unit = if matches!(unit, Unit::None | Unit::Ratio) { String::new() } else { format!(" {unit}") };
     Some(format!("{}{unit}{of} ({} to {})", shown(estimate), shown(low), shown(high)))
 }
 
@@ -154,7 +154,7 @@ pub fn plus_minus(value: &Measured) -> Option<String> {
 /// close to something, but that too little is known.
 pub(crate) fn is_narrow(of: &Measured, margin: f64) -> bool {
     let Some((low, high)) = of.low.zip(of.high) else { return false };
-    if of.unit == "share" { high - low <= 2.0 * SAME_POINTS } else { high <= low * (1.0 + margin).powi(2) }
+    if of.unit == Unit::Share { high - low <= 2.0 * SAME_POINTS } else { high <= low * (1.0 + margin).powi(2) }
 }
 
 /// Two shares are the same within one point.
@@ -242,22 +242,22 @@ mod tests {
 
     #[test]
     fn values_with_their_uncertainty() {
-        let value = |estimate, low, high, unit: &str| Measured { estimate, low, high, unit: unit.to_owned() };
-        let ratio = value(Some(0.010_66), Some(0.010_596), Some(0.010_724), "ratio");
+        let value = |estimate, low, high, unit| Measured { estimate, low, high, unit };
+        let ratio = value(Some(0.010_66), Some(0.010_596), Some(0.010_724), Unit::Ratio);
         assert_eq!(measured(&ratio).as_deref(), Some("0.01066 (0.01060 to 0.01072)"));
         assert_eq!(plus_minus(&ratio).as_deref(), Some("± 0.6 %"));
-        let near = value(Some(0.998_6), Some(0.989_6), Some(1.007_6), "ratio");
+        let near = value(Some(0.998_6), Some(0.989_6), Some(1.007_6), Unit::Ratio);
         assert_eq!(measured(&near).as_deref(), Some("0.999 (0.990 to 1.008)"));
-        let workers = value(Some(150.0), Some(149.4), Some(150.6), "workers");
-        assert_eq!(measured(&workers).as_deref(), Some("150 workers (149 to 151)"));
-        let exact = value(Some(4_999.0), Some(4_998.0), Some(5_000.0), "requests/s");
+        let threads = value(Some(150.0), Some(149.4), Some(150.6), Unit::Threads);
+        assert_eq!(measured(&threads).as_deref(), Some("150 threads (149 to 151)"));
+        let exact = value(Some(4_999.0), Some(4_998.0), Some(5_000.0), Unit::RequestsPerS);
         assert_eq!(plus_minus(&exact).as_deref(), Some("± 0.02 %"));
-        let alike = value(Some(1_000.0), Some(1_000.0), Some(1_000.0), "requests/s");
+        let alike = value(Some(1_000.0), Some(1_000.0), Some(1_000.0), Unit::RequestsPerS);
         assert_eq!(plus_minus(&alike).as_deref(), Some("± <0.1 %"), "never nothing");
-        let bare = value(Some(12_100.0), None, None, "us");
+        let bare = value(Some(12_100.0), None, None, Unit::Us);
         assert_eq!((measured(&bare).as_deref(), plus_minus(&bare)), (Some("12.1 ms"), None));
-        assert_eq!(measured(&value(None, None, None, "us")), None);
-        assert_eq!(quantity(9_214.0, "requests/s"), "9,214 requests/s");
+        assert_eq!(measured(&value(None, None, None, Unit::Us)), None);
+        assert_eq!(quantity(9_214.0, Unit::RequestsPerS), "9,214 requests/s");
         assert_eq!(counted(1, "launch", "launches"), "1 launch");
         assert_eq!(counted(36, "launch", "launches"), "36 launches");
     }

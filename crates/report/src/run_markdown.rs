@@ -143,7 +143,7 @@ impl ClaimCells {
             verdict: format!("**{}**", claim_words::verdict(claim)),
             says: escape(&claim.says),
             conditions: if conditions.is_empty() { dash() } else { escape(&conditions) },
-            published: claim.published.map_or_else(dash, |value| quantity(value, &claim.measured.unit)),
+            published: claim.published.map_or_else(dash, |value| quantity(value, claim.measured.unit)),
             measured: claim_words::seen(claim).unwrap_or_else(dash),
             asked: format!("{bound}{}", code(&claim.expect)),
         }

@@ -5,21 +5,21 @@ mod support;
 use model::{
     Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Environment,
     Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, Quiet, Reason, RepeatedBlock,
-    SessionAnalysis, TrialCount, TrialStage, VoidTrial, Withheld,
+    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Withheld,
 };
 use report::{compare_markdown, compare_text};
 use support::runs::delayed_cells;
 use support::{PLAIN, assert_tidy};
 
-fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
+fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
     let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
-    Measured { estimate: Some(estimate), low, high, unit: unit.to_owned() }
+    Measured { estimate: Some(estimate), low, high, unit }
 }
 
 fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict) -> CompareRow {
     let side = |value| measured(value, half, metric.unit());
     let conditions = Cell::default();
-    let ratio = measured(new / old, half, "ratio");
+    let ratio = measured(new / old, half, Unit::Ratio);
     CompareRow {
         metric,
         conditions,
@@ -103,7 +103,7 @@ fn runs() -> CompareAnalysis {
         conditions: Cell([("connections".to_owned(), Level::Integer(connections))].into()),
         ..row
     };
-    let none = || Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
+    let none = || Measured { estimate: None, low: None, high: None, unit: Unit::Ratio };
     let mut unmeasured = at(row(Metric::P99, 1.0, 1.0, 0.0, ComparisonVerdict::Inconclusive), 1_000);
     (unmeasured.old, unmeasured.ratio) = (none(), none());
     CompareAnalysis {
@@ -136,13 +136,13 @@ fn runs() -> CompareAnalysis {
 /// A new server of whose requests a third fails, on a busy machine.
 fn failing() -> CompareAnalysis {
     let mut analysis = revisions();
-    let none = Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() };
+    let none = Measured { estimate: None, low: None, high: None, unit: Unit::Ratio };
     let mut errors = row(Metric::Errors, 0.0, 0.36, 0.01, ComparisonVerdict::Slower);
-    (errors.old, errors.ratio) = (measured(0.0, 0.0, "share"), none);
-    errors.difference = Some(measured(0.36, 0.01, "share"));
+    (errors.old, errors.ratio) = (measured(0.0, 0.0, Unit::Share), none);
+    errors.difference = Some(measured(0.36, 0.01, Unit::Share));
     let mut busy = row(Metric::P99, 11_200.0, 15_000.0, 0.05, ComparisonVerdict::Inconclusive);
     (busy.withheld, busy.withheld_of) = (Some(Withheld::Unbounded), vec![Arm::New]);
-    busy.quiet = Some(Quiet { blocks: 3, ratio: measured(1.32, 0.04, "ratio") });
+    busy.quiet = Some(Quiet { blocks: 3, ratio: measured(1.32, 0.04, Unit::Ratio) });
     busy.seen = Some(ComparisonVerdict::Slower);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),

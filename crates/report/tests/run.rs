@@ -4,7 +4,9 @@
 
 mod support;
 
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote, Withheld};
+use model::{
+    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit, Withheld,
+};
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
@@ -203,13 +205,13 @@ fn every_width_is_kept_to_by_wrapping_and_by_shorter_bars() {
 #[test]
 fn a_blank_says_why_and_memory_what_it_counts() {
     let mut analysis = runs::open_rate();
-    let none = |unit: &str| model::Measured { estimate: None, low: None, high: None, unit: unit.to_owned() };
+    let none = |unit| model::Measured { estimate: None, low: None, high: None, unit };
     let cell = &mut analysis.cells[1];
-    (cell.cpu_us_per_request, cell.latency_us.p99) = (none("us"), none("us"));
+    (cell.cpu_us_per_request, cell.latency_us.p99) = (none(Unit::Us), none(Unit::Us));
     cell.memory_count = model::MemoryCount::Proportional;
     analysis.groups[1].ranks[1].rank = None;
     let cell = &mut analysis.cells[0];
-    (cell.cpu_us_per_request, cell.target_busy, cell.peak_memory_bytes) = (none("us"), None, none("bytes"));
+    (cell.cpu_us_per_request, cell.target_busy, cell.peak_memory_bytes) = (none(Unit::Us), None, none(Unit::Bytes));
     insta::assert_snapshot!(run_text(&analysis, Style { verbose: true, ..PLAIN }));
     let brief = text(&analysis);
     assert!(brief.contains("With -v: why a figure") && !brief.contains("was not watched"), "{brief}");

@@ -248,6 +248,6 @@ fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
     assert_eq!(profile.by, by, "the launches differ, and that is told");
     let shares: Vec<(&str, f64)> = profile.functions.iter().map(|f| (f.name.as_str(), f.flat_share)).collect();
     assert_eq!(shares, [("futex", 0.4), ("serve", 0.2)]);
-    assert_eq!((profile.share.unit.as_str(), profile.share.estimate.is_some()), ("share", true));
+    assert_eq!((profile.share.unit, profile.share.estimate.is_some()), (model::Unit::Share, true));
     assert_eq!(analysis.cells[1].profile, None);
 }

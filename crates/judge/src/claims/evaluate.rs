@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, Measured, Metric};
+use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, Measured, Metric, Unit};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{distance, verdict};
@@ -30,7 +30,7 @@ fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
         conditions: claim.conditions.clone(),
         expect: claim.expect.clone(),
         published: claim.published_value,
-        measured: Measured { estimate: None, low: None, high: None, unit: String::new() },
+        measured: Measured { estimate: None, low: None, high: None, unit: Unit::None },
         blocks: 0,
         verdict: ClaimVerdict::NotTestable,
         not_refuted: None,

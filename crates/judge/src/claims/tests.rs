@@ -33,7 +33,7 @@ fn the_verdict_turns_with_the_threshold() {
     ] {
         let claim = judged(&two().claim(&format!("{ratio} {bound}")));
         assert_eq!((claim.verdict, claim.blocks), (expected, 6), "{bound}: {claim:?}");
-        assert_eq!((claim.measured.unit.as_str(), claim.published), ("ratio", Some(0.5)));
+        assert_eq!((claim.measured.unit, claim.published), (Unit::Ratio, Some(0.5)));
         assert_eq!(claim.needs_blocks, None);
         assert!((claim.measured.estimate.unwrap() - 0.5).abs() < 0.02);
     }
@@ -79,16 +79,16 @@ fn differences_are_judged_on_a_linear_scale() {
     let claim = judged(&two().claim("throughput(a) - throughput(b) < 0"));
     assert_eq!(claim.verdict, ClaimVerdict::Supported);
     assert!((claim.measured.estimate.unwrap() + 100.0).abs() < 3.0, "{claim:?}");
-    assert_eq!(claim.measured.unit, "requests/s");
+    assert_eq!(claim.measured.unit, Unit::RequestsPerS);
 }
 
 #[test]
 fn a_number_is_in_the_unit_of_what_it_is_added_to_and_takes_that_of_what_it_scales() {
     let unit = |expect: &str| judged(&two().claim(expect)).measured.unit;
-    assert_eq!(unit("throughput(a) + 5 > 0"), "requests/s");
-    assert_eq!(unit("throughput(a) * 0.2 > 0"), "");
-    assert_eq!(unit("errors(a) + throughput(b) / 300 < 5"), "");
-    assert_eq!(unit("throughput(a) * (throughput(b) / throughput(a)) > 0"), "requests/s");
+    assert_eq!(unit("throughput(a) + 5 > 0"), Unit::RequestsPerS);
+    assert_eq!(unit("throughput(a) * 0.2 > 0"), Unit::None);
+    assert_eq!(unit("errors(a) + throughput(b) / 300 < 5"), Unit::None);
+    assert_eq!(unit("throughput(a) * (throughput(b) / throughput(a)) > 0"), Unit::RequestsPerS);
 }
 
 #[test]

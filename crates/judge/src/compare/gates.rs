@@ -1,6 +1,8 @@
 //! What became of the gates.
 
-use model::{Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Withheld};
+use model::{
+    Cell, CompareRow, ComparisonVerdict, Gate, GateResult, GateSide, GateVerdict, Measured, Scale, Unit, Withheld,
+};
 
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
@@ -29,7 +31,7 @@ fn unmeasured(gate: &Gate) -> GateResult {
     GateResult {
         gate: gate.to_string(),
         conditions: Cell::default(),
-        ratio: Measured { estimate: None, low: None, high: None, unit: "ratio".to_owned() },
+        ratio: Measured { estimate: None, low: None, high: None, unit: Unit::Ratio },
         difference: None,
         verdict: GateVerdict::Undecided,
         withheld: None,

@@ -1,6 +1,6 @@
 //! What two cells say of each other by one metric, and what that is evidence of.
 
-use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Withheld};
+use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Unit, Withheld};
 
 use crate::cells::measured;
 use crate::comparisons::{doubt, seen};
@@ -39,11 +39,11 @@ impl Pair<'_> {
         };
         let (ratio, difference) = match metric.scale() {
             Scale::Ratio => {
-                (alone(of_interval(interval.map(|of| of.map(f64::exp)), "ratio"), &|new, old| new / old), None)
+                (alone(of_interval(interval.map(|of| of.map(f64::exp)), Unit::Ratio), &|new, old| new / old), None)
             }
             Scale::Difference => {
                 let difference = alone(of_interval(interval, metric.unit()), &|new, old| new - old);
-                (of_interval(None, "ratio"), Some(difference))
+                (of_interval(None, Unit::Ratio), Some(difference))
             }
         };
         CompareRow {
@@ -120,16 +120,16 @@ impl Pair<'_> {
     /// What the launches alone show that nothing disturbed.
     fn quiet(&self, metric: Metric) -> Option<Quiet> {
         let found = self.within(metric, (Launches::Undisturbed, &[]), CONFIDENCE)?;
-        let ratio = of_interval(Some(found.interval.map(f64::exp)), "ratio");
+        let ratio = of_interval(Some(found.interval.map(f64::exp)), Unit::Ratio);
         Some(Quiet { blocks: found.blocks as u32, ratio })
     }
 }
 
-fn of_interval(interval: Option<Interval>, unit: &str) -> Measured {
+fn of_interval(interval: Option<Interval>, unit: Unit) -> Measured {
     Measured {
         estimate: interval.map(|of| of.estimate),
         low: interval.map(|of| of.low),
         high: interval.map(|of| of.high),
-        unit: unit.to_owned(),
+        unit,
     }
 }

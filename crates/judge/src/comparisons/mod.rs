@@ -4,7 +4,7 @@ mod ranks;
 #[cfg(test)]
 mod tests;
 
-use model::{Comparison, ComparisonVerdict, Measured, Metric, Withheld};
+use model::{Comparison, ComparisonVerdict, Measured, Metric, Unit, Withheld};
 
 pub(crate) use ranks::group;
 
@@ -125,7 +125,7 @@ impl Records<'_> {
                 estimate: mean(&pair.log_ratios).map(f64::exp),
                 low: interval.map(|i| i.low.exp()),
                 high: interval.map(|i| i.high.exp()),
-                unit: "ratio".to_owned(),
+                unit: Unit::Ratio,
             },
             sign_interval: sign_interval(&pair.log_ratios).map(|(low, high)| (low.exp(), high.exp())),
             p_adjusted,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Unit;
 
 fn parse(text: &str) -> Expectation {
     parse_expectation(text).unwrap()
@@ -87,8 +88,8 @@ fn a_number_takes_the_unit_of_what_it_is_compared_with() {
     let value = |text: &str| parse(text).expression.evaluate(&|_| Some(300.0)).unwrap();
     assert_eq!(value("time_to_ready(a) - 100ms < 1s"), 200.0, "in ms, as its metric");
     assert_eq!(value("time_to_ready(a) / 100ms < 4"), 3.0);
-    assert_eq!(parse("p99(a) / 100us < 4").expression.unit(), "ratio");
-    assert_eq!(parse("p99(a) - 100us < 4us").expression.unit(), "us");
+    assert_eq!(parse("p99(a) / 100us < 4").expression.unit(), Unit::Ratio);
+    assert_eq!(parse("p99(a) - 100us < 4us").expression.unit(), Unit::Us);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Bare, Bound, Expression, ParseError};
-use crate::{Metric, parse_duration};
+use crate::{Metric, Unit, parse_duration};
 
 /// Units of memory in bytes.
 const SIZES: [(&str, f64); 7] = [
@@ -39,10 +39,10 @@ enum Dimension {
 
 impl Dimension {
     /// How many base units one of this unit is; none of a unit of something else.
-    fn base_units_in(self, unit: &str) -> Option<f64> {
+    fn base_units_in(self, unit: Unit) -> Option<f64> {
         match (self, unit) {
-            (Dimension::Time, "us") | (Dimension::Size, "bytes") => Some(1.0),
-            (Dimension::Time, "ms") => Some(1e3),
+            (Dimension::Time, Unit::Us) | (Dimension::Size, Unit::Bytes) => Some(1.0),
+            (Dimension::Time, Unit::Ms) => Some(1e3),
             _ => None,
         }
     }
@@ -55,10 +55,10 @@ impl Dimension {
     }
 
     /// The unit of a number that stands beside no metric.
-    fn base(self) -> &'static str {
+    fn base(self) -> Unit {
         match self {
-            Dimension::Time => "us",
-            Dimension::Size => "bytes",
+            Dimension::Time => Unit::Us,
+            Dimension::Size => Unit::Bytes,
         }
     }
 }
@@ -94,7 +94,7 @@ impl Number {
     }
 
     /// The same in a unit; it says whether the number lacks one that it needs. Nothing of anything is 0.
-    fn fit(&mut self, unit: &str, of: &str) -> Result<Option<Bare>, ParseError> {
+    fn fit(&mut self, unit: Unit, of: &str) -> Result<Option<Bare>, ParseError> {
         match self.dimension {
             None => Ok(example(unit).filter(|_| self.value != 0.0).map(|example| Bare {
                 offset: self.offset,
@@ -116,10 +116,10 @@ impl Number {
     }
 }
 
-fn in_unit(unit: &str) -> String {
+fn in_unit(unit: Unit) -> String {
     match unit {
-        "" => "has no unit".to_owned(),
-        "ratio" => "is a ratio without a unit".to_owned(),
+        Unit::None => "has no unit".to_owned(),
+        Unit::Ratio => "is a ratio without a unit".to_owned(),
         unit => format!("is in {unit}"),
     }
 }
@@ -133,10 +133,10 @@ fn unknown(unit: &str, offset: usize) -> ParseError {
 }
 
 /// How a number in such a unit is written, where a bare one is easily mistaken: `50` may be meant as milliseconds.
-fn example(unit: &str) -> Option<&'static str> {
+fn example(unit: Unit) -> Option<&'static str> {
     match unit {
-        "us" | "ms" => Some("50ms"),
-        "bytes" => Some("20MiB"),
+        Unit::Us | Unit::Ms => Some("50ms"),
+        Unit::Bytes => Some("20MiB"),
         _ => None,
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn settle(expression: &mut Expression, bounds: &mut [Number]) -> Resu
     let mut bare = settle_within(expression)?;
     let unit = expression.unit();
     for bound in bounds {
-        let found = bound.fit(&unit, "what it is compared with")?;
+        let found = bound.fit(unit, "what it is compared with")?;
         bare = bare.or(found);
     }
     Ok(bare)
@@ -164,9 +164,9 @@ fn settle_within(expression: &mut Expression) -> Result<Option<Bare>, ParseError
         _ => return Ok(found),
     };
     match (*operator, number.dimension) {
-        ('+' | '-', _) => Ok(found.or(number.fit(&unit, "what it is added to")?)),
-        ('/', Some(_)) => Ok(found.or(number.fit(&unit, "the other side")?)),
-        ('*', Some(dimension)) if unit != "ratio" => {
+        ('+' | '-', _) => Ok(found.or(number.fit(unit, "what it is added to")?)),
+        ('/', Some(_)) => Ok(found.or(number.fit(unit, "the other side")?)),
+        ('*', Some(dimension)) if unit != Unit::Ratio => {
             Err(number.misfit(dimension, "only a ratio can be multiplied by one"))
         }
         _ => Ok(found),
@@ -177,11 +177,11 @@ impl Expression {
     /// Unit of its value: `ratio` for a quotient of like units, nothing for what has no common unit. A number is in the
     /// unit of what it is added to; what it multiplies or divides has none that is known, for it may be seconds or
     /// connections itself.
-    pub fn unit(&self) -> String {
+    pub fn unit(&self) -> Unit {
         let is_bare = |side: &Expression| matches!(side, Expression::Number(number) if number.dimension.is_none());
         match self {
-            Expression::Number(number) => number.dimension.map_or("", Dimension::base).to_owned(),
-            Expression::Metric(call) => call.metric.unit().to_owned(),
+            Expression::Number(number) => number.dimension.map_or(Unit::None, Dimension::base),
+            Expression::Metric(call) => call.metric.unit(),
             Expression::Binary('+' | '-', number, other) if is_bare(number) => other.unit(),
             Expression::Binary('+' | '-', other, number) if is_bare(number) => other.unit(),
             Expression::Binary(operator, left, right) => combined(*operator, left, right),
@@ -197,18 +197,18 @@ impl Expression {
     }
 }
 
-fn combined(operator: char, left: &Expression, right: &Expression) -> String {
+fn combined(operator: char, left: &Expression, right: &Expression) -> Unit {
     let beside = |one: &Expression, other: &Expression| match one {
         // It was turned into the other's unit.
         Expression::Number(number) if number.dimension.is_some() => other.unit(),
         one => one.unit(),
     };
     match (operator, beside(left, right), beside(right, left)) {
-        ('/', left, right) if left == right && !left.is_empty() => "ratio".to_owned(),
+        ('/', left, right) if left == right && left != Unit::None => Unit::Ratio,
         ('+' | '-', left, right) if left == right => left,
-        ('*' | '/', left, right) if right == "ratio" => left,
-        ('*', left, right) if left == "ratio" => right,
-        _ => String::new(),
+        ('*' | '/', left, right) if right == Unit::Ratio => left,
+        ('*', left, right) if left == Unit::Ratio => right,
+        _ => Unit::None,
     }
 }
 

@@ -7,18 +7,18 @@ use model::{
     ClaimChance, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding,
     Invariant, InvariantCheck, Launches, Level, Mark, MarkNote, Measured, MemoryCount, Metric, Pathology, Population,
     ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock,
-    SessionAnalysis, TrialCount, TrialStage, VoidTrial,
+    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial,
 };
 
 use claims::{claim, claims};
 
-pub(crate) fn measured(estimate: f64, half: f64, unit: &str) -> Measured {
+pub(crate) fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
     let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
-    Measured { estimate: Some(estimate), low, high, unit: unit.to_owned() }
+    Measured { estimate: Some(estimate), low, high, unit }
 }
 
-fn unknown(unit: &str) -> Measured {
-    Measured { estimate: None, low: None, high: None, unit: unit.to_owned() }
+fn unknown(unit: Unit) -> Measured {
+    Measured { estimate: None, low: None, high: None, unit }
 }
 
 fn levels(target: &str, delay: &str, connections: u64) -> Cell {
@@ -36,29 +36,29 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         set_aside: 0,
         warm_up_s: 1.0,
         window_s: 10.0,
-        throughput: measured(rate, half, "requests/s"),
+        throughput: measured(rate, half, Unit::RequestsPerS),
         at_least: false,
         course: CellCourse {
             launches: BTreeMap::from([(Course::Flat, 6)]),
-            steady_throughput: Some(measured(rate, half, "requests/s")),
+            steady_throughput: Some(measured(rate, half, Unit::RequestsPerS)),
             cut: Some(0.0),
         },
         of_ceiling: None,
         latency_us: CellLatency {
             population: Population::Service,
-            mean: measured(p99_us * 0.82, 0.01, "us"),
-            p50: measured(p99_us * 0.8, 0.01, "us"),
-            p90: measured(p99_us * 0.9, 0.01, "us"),
-            p99: measured(p99_us, 0.02, "us"),
+            mean: measured(p99_us * 0.82, 0.01, Unit::Us),
+            p50: measured(p99_us * 0.8, 0.01, Unit::Us),
+            p90: measured(p99_us * 0.9, 0.01, Unit::Us),
+            p99: measured(p99_us, 0.02, Unit::Us),
             censored: false,
         },
-        cpu_us_per_request: measured(cpu_us, 0.02, "us"),
+        cpu_us_per_request: measured(cpu_us, 0.02, Unit::Us),
         target_busy: Some(0.31),
         generator_busy: Some(0.22),
         generator_starved: Some(0.004),
-        peak_memory_bytes: measured(14_889_779.0, 0.03, "bytes"),
+        peak_memory_bytes: measured(14_889_779.0, 0.03, Unit::Bytes),
         memory_count: MemoryCount::Resident,
-        time_to_ready_ms: measured(12.0, 0.1, "ms"),
+        time_to_ready_ms: measured(12.0, 0.1, Unit::Ms),
         profile: None,
         handshakes: None,
         errors: 0.0,
@@ -80,7 +80,7 @@ fn profile() -> CellProfile {
         by: vec![ProfiledBy::Pprof],
         launches: 6,
         samples: 3_118,
-        share: measured(0.213, 0.06, "share"),
+        share: measured(0.213, 0.06, Unit::Share),
         functions: vec![
             function("internal/runtime/syscall/linux.Syscall6", 0.457),
             function("runtime.futex", 0.158),
@@ -108,7 +108,7 @@ pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
         by: Vec::new(),
         launches: 0,
         samples: 0,
-        share: unknown("share"),
+        share: unknown(Unit::Share),
         functions: Vec::new(),
         missing: Some("the target gives no CPU profile: /debug/pprof/profile answers with status 404".to_owned()),
     });
@@ -116,14 +116,14 @@ pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
         by: vec![ProfiledBy::Perf, ProfiledBy::PerfUser],
         launches: 5,
         samples: 902,
-        share: unknown("share"),
+        share: unknown(Unit::Share),
         functions: vec![ProfiledFunction { name: "[k] tcp_sendmsg".to_owned(), flat_share: 0.12 }],
         missing: Some("the target has no admin port, which would give a CPU profile; `perf` is not on PATH".to_owned()),
     });
     cells[1].latency_us.censored = true;
     cells[2].course = CellCourse {
         launches: BTreeMap::from([(Course::Flat, 2), (Course::WarmUp, 4)]),
-        steady_throughput: Some(measured(9_388.0, 0.005, "requests/s")),
+        steady_throughput: Some(measured(9_388.0, 0.005, Unit::RequestsPerS)),
         cut: Some(0.3),
     };
     mark(&mut cells[2], Mark::WarmUp, "requests/s: 8,120 from second 0, 9,390 from second 3; steady after 30 % of it");
@@ -144,15 +144,15 @@ fn bare_cells() -> Vec<CellAnalysis> {
     mark(&mut cells[1], Mark::Generator, "generator thread 1 was 97.8 % busy");
     let nothing = &mut cells[2];
     (nothing.trials, nothing.void) = (0, 6);
-    nothing.throughput = unknown("requests/s");
+    nothing.throughput = unknown(Unit::RequestsPerS);
     for value in [&mut nothing.latency_us.p50, &mut nothing.latency_us.p90, &mut nothing.latency_us.p99] {
-        *value = unknown("us");
+        *value = unknown(Unit::Us);
     }
-    nothing.cpu_us_per_request = unknown("us");
-    nothing.peak_memory_bytes = unknown("bytes");
+    nothing.cpu_us_per_request = unknown(Unit::Us);
+    nothing.peak_memory_bytes = unknown(Unit::Bytes);
     cells[3].errors = 0.001_3;
     mark(&mut cells[3], Mark::Errors, "0.13 % of 274,068 requests went wrong: reset-before-reply 356");
-    cells[3].latency_us.p99 = unknown("us");
+    cells[3].latency_us.p99 = unknown(Unit::Us);
     mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
     let text = "19 % faster in the second half of the window than in the first (13 % to 25 %)".to_owned();
     let cold = Some(Coldness::FasterBy(0.19));
@@ -174,7 +174,7 @@ fn findings() -> Vec<Finding> {
         target: "go-iris-2016".to_owned(),
         pathology: Pathology::SerialisedHandler,
         certainty: Certainty::ConsistentWith,
-        value: Some(measured(0.982, 0.003, "requests at once")),
+        value: Some(measured(0.982, 0.003, Unit::RequestsAtOnce)),
         evidence: vec!["one request per 10.2 ms whatever the load".to_owned(), "CPU 3 % busy".to_owned()],
         ruled_out: vec!["CPU limit: its CPUs were 3 % busy".to_owned()],
         overturned_by: "throughput that grows when connections go from 2 to 8".to_owned(),
@@ -183,7 +183,7 @@ fn findings() -> Vec<Finding> {
         target: "php-apache".to_owned(),
         pathology: Pathology::FixedWorkerPool,
         certainty: Certainty::Is,
-        value: Some(measured(150.0, 0.004, "requests at once")),
+        value: Some(measured(150.0, 0.004, Unit::RequestsAtOnce)),
         evidence: vec!["W = X·S is 150 at 10 ms and at 20 ms, at 300 and at 600 connections".to_owned()],
         ruled_out: Vec::new(),
         overturned_by: "a W that moves with the delay or with the connections".to_owned(),
@@ -251,7 +251,7 @@ fn session() -> SessionAnalysis {
         conditions: levels("", "0ms", 100).conditions(),
         a: "go-net-http".to_owned(),
         b: "go-net-http".to_owned(),
-        ratio: measured(estimate, half, "ratio"),
+        ratio: measured(estimate, half, Unit::Ratio),
         sign_interval: None,
         p_adjusted: Some(0.02),
         verdict,
@@ -308,7 +308,7 @@ pub(crate) fn full() -> Analysis {
             conditions: at("10ms"),
             a: "go-net-http".to_owned(),
             b: "go-iris".to_owned(),
-            ratio: measured(1.0014, 0.009, "ratio"),
+            ratio: measured(1.0014, 0.009, Unit::Ratio),
             sign_interval: Some((0.991, 1.011)),
             p_adjusted: Some(0.74),
             verdict: ComparisonVerdict::Same,
@@ -414,7 +414,7 @@ pub(crate) fn one_target() -> Analysis {
         "With all timeouts, a server built with Go 1.9 loses much of its throughput.",
         "throughput(go-httprouter, read_timeout = 5s) / throughput(go-httprouter, read_timeout = 0ms) < 0.9",
         ClaimVerdict::Contradicted,
-        measured(0.951, 0.03, "ratio"),
+        measured(0.951, 0.03, Unit::Ratio),
     );
     let died = "exited with status 2 after 1.2 s";
     Analysis {

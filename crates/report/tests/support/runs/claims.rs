@@ -1,6 +1,6 @@
 //! Claims of each verdict.
 
-use model::{Cell, ClaimAnalysis, ClaimVerdict, FewCores, Measured};
+use model::{Cell, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Unit};
 
 use super::{levels, measured, unknown};
 
@@ -26,28 +26,28 @@ fn bare_claims() -> [ClaimAnalysis; 4] {
         "With a handler delay of 10 ms, Iris serves 97 requests a second where net/http serves 9294.",
         "throughput(go-iris-2016) / throughput(go-net-http) < 0.05",
         ClaimVerdict::Supported,
-        measured(0.010_66, 0.006, "ratio"),
+        measured(0.010_66, 0.006, Unit::Ratio),
     );
     let contradicted = claim(
         "iris-is-fastest",
         "Iris is the fastest of the routers, well ahead of everything else in the field at any number of connections.",
         "throughput(go-iris) / throughput(go-net-http) > 1.2",
         ClaimVerdict::Contradicted,
-        measured(0.998_6, 0.009, "ratio"),
+        measured(0.998_6, 0.009, Unit::Ratio),
     );
     let inconclusive = claim(
         "gin-costs-nothing",
         "A router costs no CPU that could be measured.",
         "cpu_per_request(go-gin, handler_delay = 0ms) / cpu_per_request(go-net-http, handler_delay = 0ms) within 5% of 1",
         ClaimVerdict::Inconclusive,
-        measured(1.052, 0.03, "ratio"),
+        measured(1.052, 0.03, Unit::Ratio),
     );
     let not_testable = claim(
         "scales-to-8",
         "On eight cores it serves 600,000 requests a second.",
         "throughput(go-net-http) > 600000",
         ClaimVerdict::NotTestable,
-        unknown("requests/s"),
+        unknown(Unit::RequestsPerS),
     );
     [supported, contradicted, inconclusive, not_testable]
 }
@@ -59,7 +59,7 @@ fn not_refuted() -> ClaimAnalysis {
         "With timeouts a server on many cores loses half of its throughput to a lock.",
         "throughput(go-gin, timeouts = on) / throughput(go-gin, timeouts = off) < 0.6",
         ClaimVerdict::Contradicted,
-        measured(0.981, 0.012, "ratio"),
+        measured(0.981, 0.012, Unit::Ratio),
     );
     ClaimAnalysis {
         not_refuted: Some(FewCores { here: 2, about: 8 }),
@@ -91,14 +91,14 @@ pub(super) fn claims() -> Vec<ClaimAnalysis> {
             "Hardly a request goes wrong.",
             "errors(go-gin) < 0.0001",
             ClaimVerdict::Supported,
-            Measured { estimate: Some(0.0), low: Some(0.0), high: Some(0.000_013_5), unit: "share".to_owned() },
+            Measured { estimate: Some(0.0), low: Some(0.0), high: Some(0.000_013_5), unit: Unit::Share },
         ),
         claim(
             "soon-enough",
             "Nobody waits for long.",
             "p99(go-gin) < 50ms",
             ClaimVerdict::Supported,
-            measured(12_100.0, 0.02, "us"),
+            measured(12_100.0, 0.02, Unit::Us),
         ),
     ]
 }
