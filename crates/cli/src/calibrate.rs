@@ -73,7 +73,7 @@ fn measure(args: &CalibrateArgs, scratch: &Path, stop: &AtomicBool) -> Result<Ca
     let generator_cpu = plan.generator.cpus.first().copied().unwrap_or(0);
     let steps = Steps::new();
     steps.show("clock and sleeps");
-    let measured_at = Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    let measured_at = Zoned::now();
     let (clock, sleep) = engine::time_precision(generator_cpu).map_err(Failure::usage)?;
     let ended = conduct(plan, scratch, &steps, stop).map_err(Failure::usage)?;
     if ended.interrupted {
@@ -189,7 +189,7 @@ pub(crate) fn stored_limits() -> Option<GeneratorLimits> {
 
 /// Why nothing can be taken from a calibration here.
 fn unusable(stored: &Calibration, here: &Instrument) -> Option<String> {
-    let date: String = stored.measured_at.chars().take(10).collect();
+    let date = stored.measured_at.date();
     if stored.instrument != *here {
         return Some(format!(
             "the calibration of {date} was made on another machine or kernel, or by another version of bourdon, so the \

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let log = load_files::prepare(args.output.as_deref(), args.histogram_log.as_deref())?;
     let stop = flag_on_interrupt()?;
     let mut log = log.map(IntervalLog::begin);
-    let origin = Origin { url: &url.shown, started_at: now(), instrument: calibrate::instrument() };
+    let origin = Origin { url: &url.shown, started_at: Timestamp::now(), instrument: calibrate::instrument() };
     let (progress, mut seconds) = (Progress::new(&spec), Seconds::of(&spec));
     let options = RunOptions { histograms: log.is_some() };
     let output = engine::run(&spec, options, &stop, &mut |passed| {
@@ -201,11 +201,6 @@ fn tls(args: &LoadArgs, url: &Url) -> Result<Option<Tls>, Failure> {
 fn headers(args: &LoadArgs, url: &Url) -> Vec<(String, String)> {
     let user = url.authorization.iter().map(|value| ("Authorization".to_owned(), value.clone()));
     args.headers.iter().cloned().chain(user).collect()
-}
-
-fn now() -> String {
-    // To name the place's own time would read the whole database of time zones at each load.
-    format!("{:.3}", Timestamp::now())
 }
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {

@@ -1,10 +1,9 @@
 use std::path::Path;
 
 use ::report::Style;
-use jiff::Timestamp;
 use judge::Run;
 use lab::{LabError, RunFolder, RunRecord};
-use model::{Judged, TrialRecord};
+use model::Judged;
 
 use crate::args::{ReportArgs, ReportFormat, ShownArgs};
 use crate::exit::{Exit, Failure};
@@ -29,8 +28,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 
 /// Judges a record: the same record gives the same analysis to the bit.
 pub(crate) fn judge(record: &RunRecord) -> Judged {
-    let began_s = |trial: &TrialRecord| Some(trial.started_at.parse::<Timestamp>().ok()?.as_duration().as_secs_f64());
-    judge::answer(of(record), judge::time_at_work_s(&record.plan, &record.trials, &began_s))
+    judge::answer(of(record))
 }
 
 /// What `judge` has to know of a record.
@@ -77,7 +75,7 @@ pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Draft, Environment, Plan};
+    use model::{Draft, Environment, Plan, TrialRecord};
     use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
     use proptest::sample::Index;
     use serde_json::{Number, Value};

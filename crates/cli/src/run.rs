@@ -308,7 +308,7 @@ pub(crate) fn exit(ended: &Conducted, gate: bool) -> Exit {
 fn environment(plan: &Plan, stop: &AtomicBool) -> Result<Environment, Failure> {
     Ok(Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
-        started_at: Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        started_at: Zoned::now(),
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
         toolchains: lab::toolchain_versions(plan, &builder()?, stop).into_iter().collect::<BTreeMap<_, _>>(),

@@ -180,15 +180,20 @@ fn what_is_not_a_saved_load_is_refused() {
         ("b.json", "not JSON", "line 1, column"),
         ("c.json", "{}", "is not a saved load"),
         ("d.json", r#"{"schema": "bourdon.load/2", "load": {}}"#, "its schema is `bourdon.load/2`"),
-        ("e.json", r#"{"schema": "bourdon.load/1", "load": {"path": 7}}"#, "does not say what was asked"),
     ] {
         std::fs::write(file(name), text).unwrap();
         refused(&compare(&file("a.json"), &file(name), &[]), &[why, "bourdon load -o FILE"]);
     }
     let mut saved: serde_json::Value = serde_json::from_slice(&std::fs::read(file("a.json")).unwrap()).unwrap();
-    saved["generator"] = 1.into();
-    std::fs::write(file("f.json"), saved.to_string()).unwrap();
-    refused(&compare(&file("a.json"), &file("f.json"), &[]), &["bourdon load -o FILE"]);
+    let mut refused_with = |key: &str, value: serde_json::Value, why: &str| {
+        let sound = std::mem::replace(&mut saved[key], value);
+        std::fs::write(file("e.json"), saved.to_string()).unwrap();
+        refused(&compare(&file("a.json"), &file("e.json"), &[]), &[why, "bourdon load -o FILE"]);
+        saved[key] = sound;
+    };
+    refused_with("load", serde_json::json!({ "path": 7 }), "does not say what was asked");
+    refused_with("started_at", "yesterday".into(), "`yesterday` is not a time, as 2026-11-20T09:12:33Z is");
+    refused_with("generator", 1.into(), "is not a saved load");
 }
 
 #[test]

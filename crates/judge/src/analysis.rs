@@ -10,7 +10,7 @@ use crate::{cells, claims, comparisons, findings, session};
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
 /// for one launch the later one counts.
 ///
-/// `elapsed_s` is left to the caller, who can read the times; see [`crate::time_at_work_s`].
+/// `elapsed_s` is left to the caller.
 pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {
     let records = Records::new(plan, trials);
     let blocks = records.complete_blocks();

@@ -4,22 +4,16 @@ use model::{Load, Plan, TrialRecord};
 
 use crate::thresholds::BESIDE_A_TRIAL_S;
 
-/// The seconds during which a run was at work, an interruption left out; none without a trial whose begin is known.
-/// `began_s` reads when a trial began, in seconds on any clock.
+/// The seconds during which a run was at work, an interruption left out; none without a trial.
 ///
 /// A trial is followed by the next. Where that comes later than the one before it can have taken, the run was
 /// interrupted in between, and only what its record tells counts: time to ready, warm-up and window.
-pub fn time_at_work_s(
-    plan: &Plan,
-    trials: &[TrialRecord],
-    began_s: &dyn Fn(&TrialRecord) -> Option<f64>,
-) -> Option<f64> {
-    let mut begun: Vec<(f64, &TrialRecord)> =
-        trials.iter().filter_map(|trial| Some((began_s(trial)?, trial))).collect();
-    begun.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let (_, last) = begun.last()?;
-    let until_next = |pair: &[(f64, &TrialRecord)]| {
-        let (taken_s, trial) = (pair[1].0 - pair[0].0, pair[0].1);
+pub(crate) fn time_at_work_s(plan: &Plan, trials: &[TrialRecord]) -> Option<f64> {
+    let mut begun: Vec<&TrialRecord> = trials.iter().collect();
+    begun.sort_by_key(|trial| trial.started_at);
+    let last = begun.last()?;
+    let until_next = |pair: &[&TrialRecord]| {
+        let (taken_s, trial) = (pair[1].started_at.duration_since(pair[0].started_at).as_secs_f64(), pair[0]);
         let interrupted = taken_s > ready_within_s(plan, trial) + planned_s(plan, trial) + BESIDE_A_TRIAL_S;
         if interrupted { told_s(plan, trial) } else { taken_s }
     };
@@ -52,6 +46,8 @@ fn ready_within_s(plan: &Plan, trial: &TrialRecord) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
     use crate::testing::{Session, fail_at_launch};
 
@@ -60,13 +56,13 @@ mod tests {
         let session = Session::new().cell("a", 100.0).blocks(begun_s.len() as u32);
         let mut trials = session.records();
         for (trial, began_s) in trials.iter_mut().zip(begun_s) {
-            trial.started_at = began_s.to_string();
+            trial.started_at = Timestamp::from_nanosecond((began_s * 1e9) as i128).unwrap();
         }
         (session.plan(), trials)
     }
 
     fn at_work_s((plan, trials): &(Plan, Vec<TrialRecord>)) -> Option<f64> {
-        let seconds = time_at_work_s(plan, trials, &|trial| trial.started_at.parse().ok());
+        let seconds = time_at_work_s(plan, trials);
         seconds.map(|seconds| (seconds * 1e3).round() / 1e3)
     }
 
@@ -96,14 +92,5 @@ mod tests {
         assert_eq!(at_work_s(&(plan.clone(), trials.clone())), Some(11.08), "its record tells of no time");
         trials[0].failure.as_mut().unwrap().waited_ms = Some(2_500);
         assert_eq!(at_work_s(&(plan, trials)), Some(13.58), "this one does");
-    }
-
-    #[test]
-    fn what_has_no_begin_tells_nothing() {
-        let (plan, mut trials) = run(&[100.0, 112.0]);
-        trials[1].started_at = "yesterday".to_owned();
-        assert_eq!(at_work_s(&(plan.clone(), trials.clone())), Some(11.08));
-        trials.remove(0);
-        assert_eq!(at_work_s(&(plan, trials)), None);
     }
 }

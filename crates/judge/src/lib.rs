@@ -47,7 +47,6 @@ pub use calibration::{CalibrationPlanner, distrust, judge_calibration};
 pub use claims::{ClaimError, ResolvedClaim, never_enough, resolve_claim};
 pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets, one_server};
 pub use course::Went;
-pub use elapsed::time_at_work_s;
 pub use failing::{answer_is_bad, answer_is_void, is_merely_undecided};
 pub use load::judge_load;
 pub use planner::{BlockPlanner, blocks_begun, cell_for_twin, too_few_blocks};

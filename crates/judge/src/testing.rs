@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use model::*;
 
 /// Standard normal noise (Box and Muller).
@@ -237,7 +238,7 @@ impl Session {
             cell: spec.cell,
             twin: spec.twin,
             levels: cell.levels.clone(),
-            started_at: format!("2026-11-20T10:{:02}:{:02}Z", spec.block, spec.position),
+            started_at: began(&spec),
             time_to_ready_ms: Some(80.0),
             measurement: Some(measurement(f64::from(cell.load.connections), rate, self.generator_busy)),
             observation: Some(observation(self.target_busy)),
@@ -404,4 +405,10 @@ pub(crate) fn wrong_replies(trial: &mut TrialRecord, wrong: u64) {
     measured.accounting.ok -= wrong;
     measured.accounting.bad_body += wrong;
     measured.in_window.ok -= wrong;
+}
+
+/// When a launch began: a minute for each block, and a second for each place in it.
+fn began(spec: &TrialSpec) -> Timestamp {
+    let since_s = 60 * i64::from(spec.block) + i64::from(spec.position);
+    Timestamp::from_second(since_s).expect("a time that there is")
 }

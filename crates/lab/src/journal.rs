@@ -51,7 +51,7 @@ impl Journal {
         if self.failure.is_some() {
             return;
         }
-        let mut line = to_json(&Line { schema: EVENT_SCHEMA, at: Timestamp::now().to_string(), event });
+        let mut line = to_json(&Line { schema: EVENT_SCHEMA, at: Timestamp::now(), event });
         line.push(b'\n');
         self.failure = self.file.add(&line).err();
     }
@@ -90,7 +90,7 @@ pub(crate) fn untold(run: &Path, trials: &[TrialRecord]) -> Result<Vec<String>, 
             break;
         }
     }
-    let is_told = |trial: &&TrialRecord| told.contains(&(trial.id.clone(), trial.started_at.clone()));
+    let is_told = |trial: &&TrialRecord| told.contains(&(trial.id.clone(), trial.started_at));
     Ok(trials.iter().filter(|trial| !is_told(trial)).map(|trial| trial.id.clone()).collect())
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn untold(run: &Path, trials: &[TrialRecord]) -> Result<Vec<String>, 
 #[derive(Serialize)]
 struct Line<'a> {
     schema: &'static str,
-    at: String,
+    at: Timestamp,
     event: &'a Event,
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn empty_record(cell: &CellPlan, spec: TrialSpec) -> TrialRecord {
         cell: spec.cell,
         twin: spec.twin,
         levels: cell.levels.clone(),
-        started_at: Timestamp::now().to_string(),
+        started_at: Timestamp::now(),
         time_to_ready_ms: None,
         measurement: None,
         observation: None,

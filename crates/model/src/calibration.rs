@@ -1,3 +1,4 @@
+use jiff::Zoned;
 use serde::{Deserialize, Serialize};
 
 use crate::Reason;
@@ -11,7 +12,8 @@ pub struct Calibration {
     /// Version of this document's shape.
     pub schema: String,
     /// When it was measured, RFC 3339 with offset.
-    pub measured_at: String,
+    #[serde(with = "crate::moment::local")]
+    pub measured_at: Zoned,
     /// The machine and the version of bourdon it holds for.
     pub instrument: Instrument,
     /// CPU of the null responder, none where it had to share the generator's.

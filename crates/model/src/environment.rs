@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use jiff::Zoned;
 use serde::{Deserialize, Serialize};
 
 /// Schema number of `environment.json`.
@@ -11,7 +12,8 @@ pub struct Environment {
     /// Version of this document's shape.
     pub schema: String,
     /// When the run began, RFC 3339 with offset.
-    pub started_at: String,
+    #[serde(with = "crate::moment::local")]
+    pub started_at: Zoned,
     /// Version of bourdon.
     pub bourdon: String,
     /// The command line as typed.

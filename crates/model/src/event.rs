@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Addition, Interval, Sample, TrialRecord, TrialSpec};
@@ -107,7 +108,8 @@ pub struct EventLine {
     /// Version of this document's shape.
     pub schema: String,
     /// When it was told, RFC 3339.
-    pub at: String,
+    #[serde(deserialize_with = "crate::read_moment")]
+    pub at: Timestamp,
     /// What happened.
     pub event: Event,
 }

@@ -23,6 +23,7 @@ mod load;
 mod measurement;
 mod metric;
 mod mix;
+mod moment;
 mod observation;
 mod outcome;
 mod plan;
@@ -59,6 +60,7 @@ pub use load::*;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric, Scale, Unit};
 pub use mix::{Mix, WeightedRequest};
+pub use moment::read_moment;
 pub use observation::{
     Census, HostUse, MemoryCount, Observation, ObservedSecond, Profile, ProfiledBy, ProfiledFunction, RuntimeSample,
     RuntimeUse, Sample, SocketCounts, SocketUse, short_name,

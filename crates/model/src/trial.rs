@@ -1,3 +1,4 @@
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
@@ -49,7 +50,8 @@ pub struct TrialRecord {
     #[serde(rename = "where")]
     pub levels: Cell,
     /// When it began, RFC 3339.
-    pub started_at: String,
+    #[serde(deserialize_with = "crate::read_moment")]
+    pub started_at: Timestamp,
     /// From the launch to the first good answer, in milliseconds.
     pub time_to_ready_ms: Option<f64>,
     /// What the engine saw; null when the trial failed before the load.

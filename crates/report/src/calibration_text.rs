@@ -16,7 +16,7 @@ pub fn calibration_text(calibration: &Calibration, distrusted: &[bool], style: S
         counted(instrument.cpus.into(), "CPU", "CPUs"),
         format!("Linux {}", instrument.kernel),
         format!("bourdon {}", instrument.bourdon),
-        calibration.measured_at.clone(),
+        calibration.measured_at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
     ];
     join(&machine, " · ", page.width()).iter().for_each(|line| page.line(Tint::Dim, line));
     page.paragraph(0, Tint::Dim, &placement(calibration));

@@ -42,7 +42,7 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
         _ => format!("{launches}, in two runs"),
     };
     let environment = &analysis.environment;
-    let mut parts = vec![how, machine(environment), environment.started_at.chars().take(10).collect()];
+    let mut parts = vec![how, machine(environment), environment.started_at.date().to_string()];
     parts.extend(analysis.elapsed_s.map(elapsed));
     parts.splice(1..1, words::not_up(analysis.trials));
     parts.retain(|part| !part.is_empty());

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use model::{
     Accounting, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies, LoadModel,
     LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Silence, Standstills, ThreadUse, Tls, TlsUse, Trust,
     Validity, WeightedRequest, WindowCount, WrongReply,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Schema of the document that `load_json` writes.
@@ -17,9 +18,14 @@ pub struct Origin<'a> {
     /// What was loaded, without user and password.
     pub url: &'a str,
     /// When it began, RFC 3339.
-    pub started_at: String,
+    #[serde(serialize_with = "to_the_millisecond")]
+    pub started_at: Timestamp,
     /// What measured it.
     pub instrument: Instrument,
+}
+
+fn to_the_millisecond<S: Serializer>(moment: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(&format_args!("{moment:.3}"))
 }
 
 #[derive(Serialize)]

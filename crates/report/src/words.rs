@@ -52,7 +52,7 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
         vec![format!("{}{quick}", analysis.name), format!("{launches}, interleaved, seed {}", analysis.seed)];
     parts.extend(not_up(analysis.trials));
     parts.push(machine(&analysis.environment));
-    parts.push(analysis.environment.started_at.chars().take(10).collect());
+    parts.push(analysis.environment.started_at.date().to_string());
     parts.extend(analysis.elapsed_s.map(elapsed));
     parts.retain(|part| !part.is_empty());
     parts

@@ -6,7 +6,7 @@ use model::{
     CALIBRATION_SCHEMA, Calibration, Ceiling, ClockPrecision, GeneratorLimits, Instrument, RateStep, Reason, SleepError,
 };
 use report::{calibration_json, calibration_text};
-use support::{PLAIN, assert_tidy};
+use support::{PLAIN, assert_tidy, local};
 
 fn step(rate_per_s: f64, late_us: f64) -> RateStep {
     RateStep {
@@ -32,7 +32,7 @@ fn calibration() -> Calibration {
     };
     Calibration {
         schema: CALIBRATION_SCHEMA.to_owned(),
-        measured_at: "2026-11-21T12:00:00+01:00".to_owned(),
+        measured_at: local("2026-11-21T12:00:00+01:00"),
         instrument: Instrument {
             bourdon: "0.1.0".to_owned(),
             cpu: "AMD EPYC".to_owned(),

@@ -9,7 +9,7 @@ use model::{
 };
 use report::{compare_markdown, compare_text};
 use support::runs::delayed_cells;
-use support::{PLAIN, assert_tidy};
+use support::{PLAIN, assert_tidy, local};
 
 fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
     let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
@@ -71,7 +71,7 @@ fn revisions() -> CompareAnalysis {
             cpu: "AMD EPYC".to_owned(),
             cpus: 2,
             kernel: "6.18.0".to_owned(),
-            started_at: "2026-11-21T12:00:00+01:00".to_owned(),
+            started_at: local("2026-11-21T12:00:00+01:00"),
             ..Environment::default()
         },
         same: None,

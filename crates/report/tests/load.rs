@@ -11,7 +11,7 @@ use support::{COLOURED, PLAIN, assert_tidy};
 
 fn origin() -> Origin<'static> {
     let instrument = Instrument { bourdon: "0.1.0".into(), cpu: "a CPU".into(), cpus: 4, kernel: "6.1".into() };
-    Origin { url: URL, started_at: "2026-11-20T10:00:00.000+01:00".into(), instrument }
+    Origin { url: URL, started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(), instrument }
 }
 
 fn text(load: &Load) -> String {

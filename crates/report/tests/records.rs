@@ -15,7 +15,7 @@ fn judged(name: &str) -> Judged {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
     let record = RunFolder::read(&folder).unwrap();
     let run = judge::Run { plan: &record.plan, environment: &record.environment, trials: &record.trials };
-    judge::answer(run, Some(60.0))
+    judge::answer(run)
 }
 
 fn text(judged: &Judged, style: Style) -> String {

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
     Arrivals, Blocks, Draft, Environment, Extent, Instrument, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation,
@@ -30,16 +31,21 @@ pub(super) struct Side {
     pub(super) record: RunRecord,
     /// What was asked of each.
     asked: Value,
-    /// When each began, in order; none of one that does not say.
-    began: Vec<Option<Timestamp>>,
+    /// When each began, in order.
+    began: Vec<Timestamp>,
+}
+
+/// What each file begins with.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
 }
 
 /// One file.
 #[derive(Deserialize)]
 struct Saved {
-    schema: String,
-    #[serde(default)]
-    started_at: String,
+    #[serde(deserialize_with = "model::read_moment")]
+    started_at: Timestamp,
     #[serde(default)]
     instrument: Instrument,
     load: Value,
@@ -69,7 +75,7 @@ impl Side {
         let files = if path.is_dir() { files_in(path) } else { vec![path.to_owned()] };
         let mut all: Vec<(PathBuf, Saved)> =
             files.into_iter().map(|file| Ok((file.clone(), saved(&file)?))).collect::<Result<_, Failure>>()?;
-        all.sort_by_key(|(_, one)| one.began());
+        all.sort_by_key(|(_, one)| one.started_at);
         let Some((first_file, first)) = all.first() else { return Err(foreign(path, "it holds no saved load")) };
         for (file, one) in &all[1..] {
             let (a, b) = (first_file.display(), file.display());
@@ -94,7 +100,7 @@ impl Side {
         let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
         Ok(Side {
             asked: first.load.clone(),
-            began: all.iter().map(|(_, one)| one.began()).collect(),
+            began: all.iter().map(|(_, one)| one.started_at).collect(),
             record: RunRecord { trials: trials.collect::<Result<_, _>>()?, environment: environment(first), plan },
         })
     }
@@ -111,16 +117,9 @@ impl Side {
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
     pub(super) fn in_turn(&self, other: &Side) -> bool {
-        let pairs: Vec<[&Option<Timestamp>; 2]> = self.began.iter().zip(&other.began).map(|(a, b)| [a, b]).collect();
-        let apart = |pair: &[[&Option<Timestamp>; 2]]| pair[0].iter().max() < pair[1].iter().min();
+        let pairs: Vec<[&Timestamp; 2]> = self.began.iter().zip(&other.began).map(|(a, b)| [a, b]).collect();
+        let apart = |pair: &[[&Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
         self.began.len() == other.began.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
-    }
-}
-
-impl Saved {
-    /// When it began: a time may be written in several ways, so it is not compared as text.
-    fn began(&self) -> Option<Timestamp> {
-        self.started_at.parse().ok()
     }
 }
 
@@ -132,12 +131,15 @@ fn saved(path: &Path) -> Result<Saved, Failure> {
     if text.len() as u64 > LONGEST {
         return Err(foreign(path, "it is larger than 64 MiB"));
     }
-    let place = |error: serde_json::Error| format!("line {}, column {} is not of one", error.line(), error.column());
-    let saved: Saved = serde_json::from_str(&text).map_err(|error| foreign(path, &place(error)))?;
-    if saved.schema != report::LOAD_SCHEMA {
-        return Err(foreign(path, &format!("its schema is `{}`, not `{}`", saved.schema, report::LOAD_SCHEMA)));
+    let why = |error: serde_json::Error| match error.is_data() {
+        true => error.to_string(),
+        false => format!("line {}, column {} is not of one", error.line(), error.column()),
+    };
+    let Head { schema } = serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))?;
+    if schema != report::LOAD_SCHEMA {
+        return Err(foreign(path, &format!("its schema is `{schema}`, not `{}`", report::LOAD_SCHEMA)));
     }
-    Ok(saved)
+    serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))
 }
 
 fn foreign(path: &Path, why: &str) -> Failure {
@@ -232,5 +234,6 @@ fn trial(path: &Path, saved: &Saved, block: u32, plan: &model::Plan) -> Result<T
 
 fn environment(saved: &Saved) -> Environment {
     let Instrument { bourdon, cpu, cpus, kernel } = saved.instrument.clone();
-    Environment { started_at: saved.started_at.clone(), bourdon, cpu, cpus, kernel, ..Environment::default() }
+    let started_at = saved.started_at.to_zoned(TimeZone::UTC);
+    Environment { started_at, bourdon, cpu, cpus, kernel, ..Environment::default() }
 }

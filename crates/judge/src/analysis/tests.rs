@@ -134,10 +134,10 @@ fn of_two_records_of_one_launch_the_one_that_was_made_later_counts_whatever_the_
     let session = Session::new().cell("a", 100.0).noise(0.0).blocks(1);
     let mut records = session.records();
     let mut later = Session::new().cell("a", 200.0).noise(0.0).blocks(1).records().remove(0);
-    records[0].started_at = "2026-11-20T10:00:39Z".to_owned();
+    records[0].started_at = "2026-11-20T10:00:39Z".parse().unwrap();
     records.push(later.clone());
     for began in ["2026-11-20T10:00:39.5Z", "2026-11-20T09:00:00Z", "2026-11-20T11:00:00Z"] {
-        later.started_at = began.to_owned();
+        later.started_at = began.parse().unwrap();
         records[1] = later.clone();
         let throughput = session.analyse_these(&records).cells.remove(0).throughput;
         assert!((throughput.estimate.unwrap() - 200.0).abs() < 1e-6, "{began}: {throughput:?}");

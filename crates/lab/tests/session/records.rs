@@ -30,17 +30,33 @@ fn of_two_records_for_one_launch_the_one_that_stands_later_counts_whatever_the_c
     let (plan, launcher) = (plan(1), FakeLauncher::default());
     let path = stopped_after_three(runs.path(), &plan, &launcher);
     let (mut folder, record) = RunFolder::resume(&path).unwrap();
-    for (began, before) in [("2026-11-20T10:00:39.5Z", "2026-11-20T10:00:39Z"), ("1970-01-01T00:00:00Z", "")] {
+    for (began, before) in
+        [("2026-11-20T10:00:39.5Z", "2026-11-20T10:00:39Z"), ("1970-01-01T00:00:00Z", "2026-11-20T10:00:39Z")]
+    {
         let mut again = record.trials[0].clone();
-        (again.started_at, again.position) = (before.to_owned(), 98);
+        (again.started_at, again.position) = (before.parse().unwrap(), 98);
         folder.append(&again).unwrap();
-        (again.started_at, again.position) = (began.to_owned(), 99);
+        (again.started_at, again.position) = (began.parse().unwrap(), 99);
         folder.append(&again).unwrap();
         let read = RunFolder::read(&path).unwrap();
         let counted: Vec<u32> =
             read.counted().filter(|trial| trial.id == again.id).map(|trial| trial.position).collect();
         assert_eq!(counted, [99], "{began}");
     }
+}
+
+#[test]
+fn a_trial_that_began_at_no_time_there_is_is_refused_by_its_line() {
+    let runs = tempfile::tempdir().unwrap();
+    let (plan, launcher) = (plan(1), FakeLauncher::default());
+    let path = stopped_after_three(runs.path(), &plan, &launcher);
+    let began = RunFolder::read(&path).unwrap().trials[1].started_at.to_string();
+    let file = path.join("trials.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains(&began), "as it was written");
+    std::fs::write(&file, text.replace(&began, "yesterday")).unwrap();
+    let error = RunFolder::read(&path).unwrap_err().to_string();
+    assert!(error.contains("trials.jsonl, line 2: `yesterday` is not a time, as 2026-11-20T09:12:33Z is"), "{error}");
 }
 
 /// A file that a file system left with a hole of 8 GiB must not be read into memory.

@@ -17,3 +17,8 @@ pub(crate) fn assert_tidy(text: &str, width: usize) {
     }
     assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.contains("\n\n\n"), "{text:?}");
 }
+
+/// A moment as an environment has it.
+pub(crate) fn local(text: &str) -> jiff::Zoned {
+    jiff::Zoned::strptime("%Y-%m-%dT%H:%M:%S%:z", text).unwrap()
+}

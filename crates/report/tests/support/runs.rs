@@ -10,6 +10,7 @@ use model::{
     SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial,
 };
 
+use super::local;
 use claims::{claim, claims};
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
@@ -198,7 +199,7 @@ fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -
 fn environment() -> Environment {
     Environment {
         schema: "bourdon.environment/1".to_owned(),
-        started_at: "2026-11-20T09:12:33+01:00".to_owned(),
+        started_at: local("2026-11-20T09:12:33+01:00"),
         bourdon: "0.1.0".to_owned(),
         command_line: vec!["bourdon".to_owned(), "run".to_owned(), "business-latency".to_owned()],
         cpu: "AMD EPYC".to_owned(),
