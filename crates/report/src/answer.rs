@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict};
 
-use crate::format::{is_narrow, number, plus_minus};
+use crate::format::{Spread, is_narrow, number, spread};
 use crate::page::Tint;
-use crate::rows::{Group, Row};
+use crate::rows::{Group, Place, Row};
 use crate::words::{self, latency, listed};
 
 /// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
@@ -127,9 +127,9 @@ fn range(groups: &[Group<'_>]) -> Option<String> {
     match cells[..] {
         _ if cells.iter().any(|cell| cell.levels.target() != target) => None,
         [only] => {
-            let spread = plus_minus(&only.throughput).map_or(String::new(), |spread| match spread.strip_prefix('(') {
-                Some(_) => format!(" {spread}"),
-                None => format!(" ({spread})"),
+            let spread = spread(&only.throughput).map_or(String::new(), |spread| match spread {
+                Spread::Even(half) => format!(" ({half})"),
+                Spread::Ends(ends) => format!(" {ends}"),
             });
             Some(format!("{target} serves {at_least}{} requests/s{spread}.", number(most)))
         }
@@ -142,12 +142,12 @@ fn range(groups: &[Group<'_>]) -> Option<String> {
 
 /// Those of a table that share the first rank.
 fn leaders<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
-    group.rows.iter().filter(|row| row.rank.trim_end_matches('=') == "1").collect()
+    group.rows.iter().filter(|row| row.place.rank() == Some(1)).collect()
 }
 
 /// Those without a rank that serve well and may stand anywhere, before the first one, too.
 fn open_places<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
-    let is_open = |row: &&Row| row.rank == "–" && row.cell.trials > 0 && !row.cell.failing.bad;
+    let is_open = |row: &&Row| row.place == Place::Open && row.cell.trials > 0 && !row.cell.failing.bad;
     group.rows.iter().filter(is_open).collect()
 }
 

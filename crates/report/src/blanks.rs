@@ -3,7 +3,7 @@
 use model::{CellAnalysis, Mark, MemoryCount, Population};
 
 use crate::answer::LAUNCHES_FOR_A_VERDICT;
-use crate::rows::{Group, Row};
+use crate::rows::{Group, Place, Row};
 
 /// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
@@ -11,9 +11,9 @@ pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
     let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
-    let has_ranks = group.rows.iter().any(|row| row.rank.trim_end_matches('=').parse::<u32>().is_ok());
+    let has_ranks = group.has_rank();
     let unranked: Vec<&Row> =
-        group.rows.iter().filter(|row| has_ranks && row.rank == "–" && row.disturbed.is_none()).collect();
+        group.rows.iter().filter(|row| has_ranks && row.place == Place::Open && row.disturbed.is_none()).collect();
     blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
 }
 

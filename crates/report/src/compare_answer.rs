@@ -75,20 +75,25 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             (open, "not settled"),
         ];
         let said = counts.iter().filter(|(count, _)| *count > 0);
-        said.map(|(count, words)| format!(", {count} {words}")).collect::<String>()
+        said.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
     };
+    let then = |before: &str, others: String| if others.is_empty() { others } else { format!("{before}{others}") };
     let figures = counted(total as u64, "figure", "figures");
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     match worse {
-        0 if !against.is_empty() => moved_against(analysis, &against, &others(open)),
-        0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", others(0))),
-        0 => {
-            Answer::new(Tint::Unsure, format!("Not shown: {open} of {figures} {} not settled{}", are(open), others(0)))
-        }
+        0 if !against.is_empty() => moved_against(analysis, &against, &then("; ", others(open))),
+        0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", then(", ", others(0)))),
+        0 => Answer::new(
+            Tint::Unsure,
+            format!("Not shown: {open} of {figures} {} not settled{}", are(open), then(", ", others(0))),
+        ),
         _ => {
             let fast = of(Slower).any(|row| row.metric.is_speed());
             let yes = if fast { "Yes: " } else { "Not shown to be slower, but " };
-            Answer::new(Tint::Bad, format!("{yes}{worse} of {figures} {} worse{}", are(worse), others(open)))
+            Answer::new(
+                Tint::Bad,
+                format!("{yes}{worse} of {figures} {} worse{}", are(worse), then(", ", others(open))),
+            )
         }
     }
 }
@@ -100,7 +105,6 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let largest = row_with_change(against[0], analysis);
     let (why, of) = reason(against[0]);
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
-    let others = others.strip_prefix(", ").map_or(String::new(), |others| format!("; {others}"));
     let (count, reason) = (against.len(), because(why, of));
     let text = format!("Not settled: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
     let then = cure(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));

@@ -17,8 +17,8 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
     parts.push(bullets(say::summary(analysis).into_iter().map(said)));
     let gate = |gate: &model::GateResult| {
-        let said = escape(&say::gate(gate, analysis));
-        let blank = if said.starts_with(':') { "" } else { " " };
+        let (place, seen) = say::gate(gate, analysis);
+        let (blank, said) = (if place.is_empty() { "" } else { " " }, escape(&format!("{place}: {seen}")));
         format!("**{}** {}{blank}{said}", say::gate_verdict(gate.verdict), code(&gate.gate))
     };
     parts.push(bullets(analysis.gates.iter().map(gate)));

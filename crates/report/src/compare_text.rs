@@ -64,6 +64,7 @@ fn gates(page: &mut Page, analysis: &CompareAnalysis) {
             GateVerdict::Broken => Tint::Bad,
             GateVerdict::Undecided => Tint::Unsure,
         };
-        page.entry(1, (tint, words(gate.verdict)), labels, &format!("{}{}", gate.gate, say::gate(gate, analysis)));
+        let (place, seen) = say::gate(gate, analysis);
+        page.entry(1, (tint, words(gate.verdict)), labels, &format!("{}{place}: {seen}", gate.gate));
     }
 }

@@ -338,7 +338,7 @@ pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
 }
 
 /// What became of `cpu_per_request<+3%`: ` with 100 connections: +5.1 % (+4.4 to +5.8)`, and what would settle it.
-pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> String {
+pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, String) {
     let place = with(&result.conditions);
     let seen = change(&result.ratio, result.difference.as_ref());
     let seen =
@@ -347,7 +347,7 @@ pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> String {
         .withheld
         .map_or(String::new(), |why| format!("; no evidence, because {}", because(why, &result.withheld_of)));
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
-    format!("{place}: {seen}{why}{}", needed.unwrap_or_default())
+    (place, format!("{seen}{why}{}", needed.unwrap_or_default()))
 }
 
 /// `not measured`, and of a quantile how many requests it needs, where servers were measured.

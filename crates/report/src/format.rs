@@ -25,14 +25,19 @@ fn exponent(value: f64) -> i32 {
 
 /// A duration given in microseconds, in the unit that reads best: `31.0 µs`, `12.1 ms`, `1.02 s`.
 pub fn duration_us(us: f64) -> String {
+    let (value, unit) = duration_parts(us);
+    format!("{value} {unit}")
+}
+
+fn duration_parts(us: f64) -> (String, &'static str) {
     let rounded_thousands = exponent(us.abs()).div_euclid(3);
     match rounded_thousands {
-        _ if us == 0.0 => "0 µs".to_owned(),
+        _ if us == 0.0 => ("0".to_owned(), "µs"),
         // A hundredth of a nanosecond is not measured: 100 ns is what histograms resolve.
-        i32::MIN..0 => format!("{us:.1} µs"),
-        0 => format!("{} µs", number(us)),
-        1 => format!("{} ms", number(us / 1e3)),
-        _ => format!("{} s", number(us / 1e6)),
+        i32::MIN..0 => (format!("{us:.1}"), "µs"),
+        0 => (number(us), "µs"),
+        1 => (number(us / 1e3), "ms"),
+        _ => (number(us / 1e6), "s"),
     }
 }
 
@@ -48,8 +53,8 @@ pub fn elapsed(seconds: f64) -> String {
 
 /// A length of time in seconds without needless digits: `10 s`, `9.87 s`, `500 ms`.
 pub fn seconds(seconds: f64) -> String {
-    let text = duration_us(seconds * 1e6);
-    text.split_once(' ').map_or(text.clone(), |(value, unit)| format!("{} {unit}", without_zeros(value)))
+    let (value, unit) = duration_parts(seconds * 1e6);
+    format!("{} {unit}", without_zeros(&value))
 }
 
 /// Memory, by powers of 1024: `312 KiB`, `14.2 MiB`.
@@ -140,13 +145,26 @@ const RESOLVED: f64 = 0.001;
 /// The interval beside its estimate: `± 0.6 %`, or where it is wide, and so not even, `(1,870 to 4,193)`; none when
 /// there is no interval.
 pub fn plus_minus(value: &Measured) -> Option<String> {
+    spread(value).map(|(Spread::Even(text) | Spread::Ends(text))| text)
+}
+
+/// An interval in words, by its shape.
+pub(crate) enum Spread {
+    /// `± 0.6 %`.
+    Even(String),
+    /// `(1,870 to 4,193)`.
+    Ends(String),
+}
+
+/// The interval beside its estimate; none when there is none.
+pub(crate) fn spread(value: &Measured) -> Option<Spread> {
     let half = value.relative_half_width()?;
     Some(match half {
         // Launches that agree to the last digit agree to what a count or a histogram's bucket resolves.
-        0.0 => format!("± <{}", percent(RESOLVED)),
-        0.0..0.000_5 => format!("± {}", percent(half)),
-        0.000_5..EVEN => format!("± {:.1} %", half * 100.0),
-        _ => format!("({} to {})", number(value.low?), number(value.high?)),
+        0.0 => Spread::Even(format!("± <{}", percent(RESOLVED))),
+        0.0..0.000_5 => Spread::Even(format!("± {}", percent(half))),
+        0.000_5..EVEN => Spread::Even(format!("± {:.1} %", half * 100.0)),
+        _ => Spread::Ends(format!("({} to {})", number(value.low?), number(value.high?))),
     })
 }
 

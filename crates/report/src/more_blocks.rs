@@ -10,6 +10,8 @@ pub(crate) struct Blocks {
     have: u32,
     /// What one took, where that is known.
     block_s: Option<f64>,
+    /// Whether they are loads that somebody saved.
+    of_loads: bool,
     /// What they are called: `blocks`, or of what is not paired `launches of each`.
     words: [&'static str; 2],
 }
@@ -19,6 +21,7 @@ impl Blocks {
         Blocks {
             have: analysis.blocks,
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
+            of_loads: false,
             words: ["block", "blocks"],
         }
     }
@@ -27,6 +30,7 @@ impl Blocks {
         Blocks {
             have: analysis.blocks,
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
+            of_loads: analysis.saved_loads,
             words: match (analysis.saved_loads, analysis.interleaved) {
                 (true, _) => ["load of each", "loads of each"],
                 (false, true) => ["block", "blocks"],
@@ -37,7 +41,7 @@ impl Blocks {
 
     /// `Too few blocks for a verdict (4 of 6)`, where that is so.
     pub(crate) fn too_few(&self) -> Option<String> {
-        let many = self.words[1].trim_end_matches(" of each");
+        let many = if self.of_loads { "loads" } else { "blocks" };
         (self.have < LAUNCHES_FOR_A_VERDICT)
             .then(|| format!("Too few {many} for a verdict ({} of {LAUNCHES_FOR_A_VERDICT})", self.have))
     }

@@ -30,8 +30,7 @@ pub(crate) struct Row<'a> {
     pub(crate) name: Vec<String>,
     /// The conditions, where the group's title does not say them.
     conditions: Cell,
-    /// `1=`, `3`, `–` when not ranked, empty when the group has no ranks.
-    pub(crate) rank: String,
+    pub(crate) place: Place,
     /// Why it has no rank, where that is because the machine was busy.
     pub(crate) disturbed: Option<Withheld>,
     /// `9,214`, `≥ 45,678`.
@@ -46,6 +45,42 @@ pub(crate) struct Row<'a> {
     pub(crate) memory: String,
 }
 
+/// Where a row stands among those of its table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The table has no ranks.
+    #[default]
+    Nowhere,
+    /// The table has ranks, and this row has none.
+    Open,
+    /// From 1, and whether others share it.
+    Rank { rank: u32, tied: bool },
+}
+
+impl Place {
+    pub(crate) fn rank(self) -> Option<u32> {
+        match self {
+            Place::Rank { rank, .. } => Some(rank),
+            Place::Nowhere | Place::Open => None,
+        }
+    }
+
+    pub(crate) fn is_tied(self) -> bool {
+        matches!(self, Place::Rank { tied: true, .. })
+    }
+}
+
+/// `1=`, `3`, `–` where there is no rank, nothing where none has one.
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Nowhere => Ok(()),
+            Place::Open => f.write_str("–"),
+            Place::Rank { rank, tied } => write!(f, "{rank}{}", if *tied { "=" } else { "" }),
+        }
+    }
+}
+
 impl Group<'_> {
     /// The largest throughput, to which bars are scaled.
     pub(crate) fn best(&self) -> f64 {
@@ -55,12 +90,16 @@ impl Group<'_> {
     /// Said where the ranks are not those of the throughput.
     pub(crate) fn rank_note(&self) -> Option<&'static str> {
         let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == Population::Response);
-        let has_rank = self.rows.iter().any(|row| row.rank.starts_with(|c: char| c.is_ascii_digit()));
-        (is_open && has_rank).then_some("ranked by response p99, because the rate is fixed")
+        (is_open && self.has_rank()).then_some("ranked by response p99, because the rate is fixed")
     }
 
     pub(crate) fn is_ranked(&self) -> bool {
-        self.rows.iter().any(|row| !row.rank.is_empty())
+        self.rows.iter().any(|row| row.place != Place::Nowhere)
+    }
+
+    /// Whether one of them has a rank.
+    pub(crate) fn has_rank(&self) -> bool {
+        self.rows.iter().any(|row| row.place.rank().is_some())
     }
 
     pub(crate) fn has_ceiling(&self) -> bool {
@@ -166,7 +205,7 @@ pub(crate) fn disturbed(groups: &[Group<'_>]) -> Option<String> {
 
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
-    let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.rank.ends_with('='));
+    let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.place.is_tied());
     tied.then_some("= tied: these launches do not tell them apart")
 }
 
@@ -196,12 +235,12 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// `1=`, `3`, `–`, and whether noise is why there is none.
-    fn of(&self, target: &str) -> (String, Option<Withheld>) {
+    /// Where a target stands, and whether noise is why it has no rank.
+    fn of(&self, target: &str) -> (Place, Option<Withheld>) {
         let known = self.ranks.get(target).and_then(|(_, rank)| Some((rank.rank?, rank.tied)));
         match known {
-            Some((rank, tied)) => (format!("{rank}{}", if tied { "=" } else { "" }), None),
-            None => ("–".to_owned(), self.disturbed.get(target).copied()),
+            Some((rank, tied)) => (Place::Rank { rank, tied }, None),
+            None => (Place::Open, self.disturbed.get(target).copied()),
         }
     }
 }
@@ -230,8 +269,8 @@ fn by_target<'a>(
     sort(&mut cells, ranking.map(|ranking| &ranking.ranks));
     let quantiles = Quantiles::of(&cells);
     let row = |cell: &&'a CellAnalysis| {
-        let (rank, disturbed) = ranking.map_or_else(Default::default, |ranking| ranking.of(cell.levels.target()));
-        Row { rank, disturbed, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
+        let (place, disturbed) = ranking.map_or_else(Default::default, |ranking| ranking.of(cell.levels.target()));
+        Row { place, disturbed, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
     };
     Group {
         title: conditions.title(&at),
@@ -328,7 +367,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         cell,
         name,
         conditions,
-        rank: String::new(),
+        place: Place::default(),
         disturbed: None,
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),

@@ -88,9 +88,10 @@ fn table(group: &Group<'_>) -> String {
     let mut lines = vec![line(&header), line(&rule)];
     for row in &group.rows {
         let name: Vec<String> = row.name.iter().map(|part| code(part)).collect();
+        let place = row.place.to_string();
         let mut cells: Vec<&str> = name.iter().map(String::as_str).collect();
         if is_ranked {
-            cells.insert(0, &row.rank);
+            cells.insert(0, &place);
         }
         cells.extend([row.throughput.as_str(), if row.spread.is_empty() { "–" } else { &row.spread }]);
         if has_ceiling {

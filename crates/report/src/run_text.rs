@@ -5,7 +5,7 @@ use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
-use crate::rows::{Group, Row, disturbed, groups, legends, ties};
+use crate::rows::{Group, Place, Row, disturbed, groups, legends, ties};
 use crate::table;
 use crate::{answer, bad, claim_words, words};
 
@@ -128,8 +128,10 @@ fn name_column(group: &Group<'_>, bar_cells: usize) -> Vec<String> {
 
 /// Room for two digits, and a place of its own for the sign of a tie.
 fn rank(row: &Row<'_>) -> String {
-    let tie = if row.rank.ends_with('=') { "=" } else { " " };
-    format!("{:>2}{tie} ", row.rank.trim_end_matches('='))
+    match row.place {
+        Place::Rank { rank, tied } => format!("{rank:>2}{} ", if tied { "=" } else { " " }),
+        unranked => format!("{:>2}  ", unranked.to_string()),
+    }
 }
 
 /// Values and half widths, each aligned among themselves.
