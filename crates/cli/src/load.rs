@@ -57,6 +57,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         // What was asked for cannot be spoken: no server was asked.
         LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
         // Nor where this machine does not give what the generator needs.
+        LoadError::Thread(_) => {
+            Failure::usage(format!("{error}; use fewer threads (-t), or raise the limit of processes (ulimit -u)"))
+        }
         error => Failure::usage(error),
     })?;
     progress.finish();
@@ -92,7 +95,7 @@ fn reached_nobody(measured: &Measurement) -> bool {
 fn unreached(spec: &LoadSpec, measured: &Measurement, errno: Option<i32>) -> String {
     let (address, attempts) = (spec.address, counted(measured.connections.connect_failed, "attempt", "attempts"));
     let error = errno.map_or(String::new(), |errno| format!(": {}", report::errno(errno)));
-    let why = errno.and_then(engine::lacking_here).map_or_else(|| no_connection(measured), str::to_owned);
+    let why = errno.and_then(lab::lacking_here).map_or_else(|| no_connection(measured), str::to_owned);
     format!("no connection to {address} in {attempts}{error}; {why}")
 }
 
@@ -272,7 +275,7 @@ fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<()
 fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>) -> Exit {
     if measured.interrupted {
         Exit::Interrupted
-    } else if errno.and_then(engine::lacking_here).is_some() {
+    } else if errno.and_then(lab::lacking_here).is_some() {
         Exit::Usage
     } else if measured.connections.opened == 0 {
         Exit::Unreachable

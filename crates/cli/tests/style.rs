@@ -146,6 +146,31 @@ fn calls(pages: &[Page], hits: &mut Hits) {
     }
 }
 
+/// Options in what the program says, where it is said by a crate that knows no command line.
+fn options(pages: &[Page], hits: &mut Hits) {
+    for krate in ["engine", "judge", "model", "observe"] {
+        let of = |page: &Page| -> Vec<String> {
+            let with = page.program().filter(|(_, line)| names_option(line));
+            with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+        };
+        let own = pages.iter().filter(|page| page.is_program() && page.name.starts_with(&format!("crates/{krate}/")));
+        hits.insert(format!("options named in {krate}"), own.flat_map(of).collect());
+    }
+}
+
+/// Whether a line has `--word`, or `-x` alone: in code that is neither, for a letter behind a minus has more behind it.
+fn names_option(line: &str) -> bool {
+    let code = line.split_once(" //").map_or(line, |(code, _)| code);
+    code.split(|c: char| c.is_whitespace() || "\"'`(),;:".contains(c)).any(|word| {
+        let mut letters = word.trim_start_matches('-').chars();
+        match word.len() - letters.as_str().len() {
+            1 => line.contains('"') && word.len() == 2 && letters.all(char::is_alphabetic),
+            2 => letters.next().is_some_and(char::is_alphabetic),
+            _ => false,
+        }
+    })
+}
+
 fn exceptions(pages: &[Page], hits: &mut Hits) {
     let of = |page: &Page| -> Vec<String> {
         let with = page.program().filter(|(_, line)| line.contains("[allow(") || line.contains("[expect("));
@@ -233,6 +258,7 @@ fn style_only_gets_better() {
     long_files(&pages, &mut hits);
     calls(&pages, &mut hits);
     exceptions(&pages, &mut hits);
+    options(&pages, &mut hits);
     cycles(&pages, &mut hits);
     phrases_used(&pages, &mut hits);
     let kept = fs::read_to_string(root().join("crates/cli/tests/style.toml")).unwrap();
@@ -253,6 +279,16 @@ fn a_count_that_rises_or_falls_is_told() {
         ]
     );
     assert!(differences(&BTreeMap::from([("rises".to_owned(), 1), ("falls".to_owned(), 0)]), &hits).is_empty());
+}
+
+#[test]
+fn an_option_is_found_and_a_minus_is_none() {
+    for line in ["\"more threads (-t)\"", "\"not given: `--delay`\"", "text.push_str(\"; -c 2\")"] {
+        assert!(names_option(line), "{line}");
+    }
+    for line in ["let x = -y;", "a - b", "-1.0", "x - (-2.0)", "foo() // or `-t`", "fn f() -> T", "\"a -- b\""] {
+        assert!(!names_option(line), "{line}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub use clock::MonotonicClock;
 pub use collector::Passed;
 pub use http1::{Advance, HeadCache, MAX_HEAD_BYTES, ReplyReader};
 pub use interval_log::IntervalLog;
-pub use outcome::lacking_here;
+pub use outcome::not_connected;
 pub use ports::local_port_range;
 pub use protocol::Reply;
 pub use run::{LoadError, LoadOutput, RunOptions, prepare_thread, run};

@@ -33,9 +33,7 @@ pub enum LoadError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// A thread could not be started.
-    #[error(
-        "a generator thread cannot be started: {0}; use fewer threads (-t), or raise the limit of processes (ulimit -u)"
-    )]
+    #[error("a generator thread cannot be started: {0}")]
     Thread(std::io::Error),
     /// Another thread could not take part, so the load did not begin.
     #[error("the load did not begin because a generator thread could not take part")]

@@ -9,7 +9,9 @@ mod remarks;
 #[cfg(test)]
 mod tests;
 
-use model::{Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, Printed, Published, Reason, Remark, RowAudit};
+use model::{
+    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, Printed, Published, Reason, Remark, RowAudit,
+};
 
 use crate::figures::micros;
 use crate::thresholds::ALLOWED_FAILURES;
@@ -48,8 +50,20 @@ fn too_coarse(mean: Option<Printed>) -> String {
     format!("the mean is rounded too coarsely to say: anything from {} to {}", micros(mean.low), micros(mean.high))
 }
 
-/// A check tried, or why it could not be.
-type Attempt = Result<Tried, String>;
+/// A check, or why it could not be made.
+type Attempt = Result<Tried, Untried>;
+
+/// Why a check could not be made, and what it lacks, where that is why.
+struct Untried {
+    text: String,
+    missing: Vec<AuditFigure>,
+}
+
+impl From<String> for Untried {
+    fn from(text: String) -> Self {
+        Untried { text, missing: Vec::new() }
+    }
+}
 
 /// Tries every check on every published result.
 pub fn audit(published: Vec<Published>) -> Audit {
@@ -94,22 +108,23 @@ fn attempt(check: AuditCheck, row: &Published) -> Attempt {
 }
 
 fn note(check: AuditCheck, attempt: Attempt) -> AuditNote {
-    let (outcome, text) = match attempt {
-        Ok(Tried { holds: true, text }) => (AuditOutcome::Holds, text),
-        Ok(Tried { holds: false, text }) => (AuditOutcome::Breach, text),
-        Err(missing) => (AuditOutcome::NotMade, missing),
+    let (outcome, text, missing) = match attempt {
+        Ok(Tried { holds: true, text }) => (AuditOutcome::Holds, text, Vec::new()),
+        Ok(Tried { holds: false, text }) => (AuditOutcome::Breach, text, Vec::new()),
+        Err(Untried { text, missing }) => (AuditOutcome::NotMade, text, missing),
     };
-    AuditNote { check, outcome, text }
+    AuditNote { check, outcome, text, missing }
 }
 
-/// The names of the figures that are missing, in one sentence.
-fn missing(figures: &[(&str, bool)]) -> String {
-    let names: Vec<&str> = figures.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
-    if names.is_empty() {
+/// Those of the figures that are not there.
+fn missing(figures: &[(AuditFigure, bool)]) -> Untried {
+    let missing: Vec<AuditFigure> = figures.iter().filter(|(_, there)| !there).map(|(figure, _)| *figure).collect();
+    if missing.is_empty() {
         // All are there: one of them is 0 or may be.
-        return "a figure is 0 within its rounding".to_owned();
+        return "a figure is 0 within its rounding".to_owned().into();
     }
-    format!("not given: {}", names.join(", "))
+    let names: Vec<&str> = missing.iter().map(|figure| figure.id()).collect();
+    Untried { text: format!("not given: {}", names.join(", ")), missing }
 }
 
 /// X·R̄: by Little's law the mean number of requests that were in the clock at once.

@@ -372,5 +372,10 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let (id, note) = notes.iter().rev().max_by_key(|(_, note)| shown(note))?;
     let text = format!("{} (in {} of {all} launches; figures of {id})", note.text, notes.len());
     let launches = Some(Launches { with: notes.len() as u32, of: all as u32 });
-    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches, ..MarkNote::new(mark, text) })
+    (!of_some || !metrics.is_empty()).then(|| MarkNote {
+        metrics,
+        launches,
+        cure: note.cure,
+        ..MarkNote::new(mark, text)
+    })
 }

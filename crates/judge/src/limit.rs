@@ -1,8 +1,8 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
 use model::{
-    Code, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills, Verdict,
-    sum,
+    Code, Cure, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills,
+    Verdict, sum,
 };
 
 use crate::asked::{Asked, completions_per_s};
@@ -25,6 +25,10 @@ pub(crate) struct Limit {
 impl Limit {
     fn new(verdict: Verdict, code: impl Into<Code>, text: String) -> Self {
         Limit { verdict, reason: Reason::new(code, text) }
+    }
+
+    fn with(self, cure: Option<Cure>) -> Self {
+        Limit { reason: Reason { cure, ..self.reason }, ..self }
     }
 }
 
@@ -65,22 +69,21 @@ fn none_due(measured: &Measurement) -> String {
 
 fn no_reply(measured: &Measurement) -> Limit {
     let never_connected = measured.connections.opened == 0;
-    let hint = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
-        Some(why) => format!("; TLS failed: {why}"),
+    let (seen, cure) = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
+        Some(why) => (format!("; TLS failed: {why}"), None),
         None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {
-            "; it was connected to, and no TLS handshake came to its end".to_owned()
+            ("; it was connected to, and no TLS handshake came to its end".to_owned(), None)
         }
         None if measured.tls.is_none() && hung_up(measured) => {
-            "; the server ends each connection without a reply: if the port speaks TLS, try https://".to_owned()
+            ("; the server ends each connection without a reply".to_owned(), Some(Cure::TryTls))
         }
         None if never_connected && shortage_of(measured) > 0 => {
-            "; this machine could not open the connections".to_owned()
+            ("; this machine could not open the connections".to_owned(), None)
         }
-        None if never_connected => "; is the server running, and does it listen there?".to_owned(),
-        None => String::new(),
+        None => (String::new(), never_connected.then_some(Cure::StartServer)),
     };
-    let text = format!("no request got a complete reply: {}{hint}", failures(measured));
-    Limit::new(Verdict::Valid, LimitCode::NoReply, text)
+    let text = format!("no request got a complete reply: {}{seen}", failures(measured));
+    Limit::new(Verdict::Valid, LimitCode::NoReply, text).with(cure)
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.
@@ -93,15 +96,16 @@ fn hung_up(measured: &Measurement) -> bool {
 fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
-    if let Some(words) = stood_still(measured) {
+    if let Some(words) = standstill(measured) {
         // Nothing at all is no lower bound worth the name.
-        match nothing_completed(measured) {
+        let limit = match nothing_completed(measured) {
             true => Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words),
             false => {
                 let text = format!("{words}: the server does at least this");
                 Limit::new(Verdict::AtLeast, LimitCode::GeneratorStalled, text)
             }
-        }
+        };
+        limit.with(Some(Cure::OwnCpus))
     } else if nothing_completed(measured) {
         no_reply(measured)
     } else if let Some(most) = ceiling {
@@ -115,11 +119,6 @@ fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observ
     } else {
         generator_limit(asked, measured).unwrap_or_else(|| server_bound(asked, measured))
     }
-}
-
-/// How long the generator stood still, if that was much of the window, with the cure.
-pub(crate) fn stood_still(measured: &Measurement) -> Option<String> {
-    Some(format!("{} (give it CPUs of its own)", standstill(measured)?))
 }
 
 /// How long the generator stood still, if that was much of the window: what was served then is not known.
@@ -194,15 +193,15 @@ fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
     let needy = Needy::of(measured);
     let attainable = asked.attainable_per_s(measured);
     let cure = needy.cure(measured);
-    let text = if needy.share() >= GENERATOR_BUSY {
-        format!("generator thread {} {}: the server does at least this{cure}", needy.at, needy.words())
+    let (words, cure) = if needy.share() >= GENERATOR_BUSY {
+        (format!("generator thread {} {}", needy.at, needy.words()), cure)
     } else if completions_per_s(measured) >= GENERATOR_BUSY * attainable {
-        let rate = figure(attainable);
-        format!("calibration gives this generator {rate} requests a second: the server does at least this{cure}")
+        (format!("calibration gives this generator {} requests a second", figure(attainable)), cure)
     } else {
-        own_shortage(measured).map(|words| format!("{words}: the server does at least this"))?
+        (own_shortage(measured)?, Some(Cure::MorePortsOrFiles))
     };
-    Some(Limit::new(Verdict::AtLeast, Mark::Generator, text))
+    let text = format!("{words}: the server does at least this");
+    Some(Limit::new(Verdict::AtLeast, Mark::Generator, text).with(cure))
 }
 
 /// The generator thread that needed most of a CPU. One that waits for a CPU is not idle: it is starved.
@@ -245,11 +244,11 @@ impl Needy {
         format!("{busy} and waited for a CPU for {} of the time", percent(self.starved))
     }
 
-    fn cure(&self, measured: &Measurement) -> &'static str {
+    fn cure(&self, measured: &Measurement) -> Option<Cure> {
         match Answered::of(measured) {
-            _ if self.is_starved() => "; give it CPUs of its own",
-            Answered::Always => "; give it more threads (-t) or other CPUs",
-            _ => "",
+            _ if self.is_starved() => Some(Cure::OwnCpus),
+            Answered::Always => Some(Cure::MoreThreads),
+            Answered::WithGaps | Answered::ToAPoint => None,
         }
     }
 }
@@ -276,15 +275,13 @@ fn own_kinds(measured: &Measurement) -> impl Iterator<Item = (NotSent, u64)> {
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
 fn shortage(measured: &Measurement, share: f64) -> Option<String> {
     let lacking = shortage_of(measured);
-    let cure = "raise the limit of open files, widen the port range, or keep connections alive";
-    (lacking as f64 > share * measured.accounting.scheduled as f64).then(|| {
-        format!("this machine could not send {} requests ({}; {cure})", count(lacking), kinds(own_kinds(measured)))
-    })
+    (lacking as f64 > share * measured.accounting.scheduled as f64)
+        .then(|| format!("this machine could not send {} requests ({})", count(lacking), kinds(own_kinds(measured))))
 }
 
 fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
-    if let Some(words) = stood_still(measured) {
-        return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words);
+    if let Some(words) = standstill(measured) {
+        return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words).with(Some(Cure::OwnCpus));
     }
     let books = &measured.accounting;
     // What was sent late was measured from its time: lateness is a mark, and only what never left voids. A few for which
@@ -299,19 +296,19 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
             rate_reached(asked, measured, rate_per_s)
         };
     }
-    if let Some(blame) = blame(asked, measured, rate_per_s) {
+    if let Some((blame, cure)) = blame(asked, measured, rate_per_s) {
         let sent = format!("{} of {} requests were sent", count(books.sent), count(books.scheduled));
         let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
-        return Limit::new(Verdict::Void, LimitCode::RateNotReached, text);
+        return Limit::new(Verdict::Void, LimitCode::RateNotReached, text).with(cure);
     }
     if nothing_completed(measured) { no_reply(measured) } else { server_behind(asked, measured, rate_per_s) }
 }
 
-/// What the generator did to miss the rate; none when it was the server's doing.
-fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<String> {
+/// What the generator did to miss the rate, and what would mend it; none when it was the server's doing.
+fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<(String, Option<Cure>)> {
     let short = shortage(measured, 1.0 - RATE_SENT);
     if short.is_some() || refused(measured) {
-        return short;
+        return short.map(|words| (words, Some(Cure::MorePortsOrFiles)));
     }
     let late = late_share(measured, LateCause::Generator);
     let attainable = asked.attainable_per_s(measured);
@@ -319,20 +316,18 @@ fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<S
     let held_up = held_up(measured, rate_per_s);
     let too_late = not_sent(measured, NotSent::LateAtEnd);
     let missing = measured.accounting.scheduled.saturating_sub(measured.accounting.sent);
+    let own_cpus = |words: String| Some((words, Some(Cure::OwnCpus)));
     if rate_per_s > attainable {
-        Some(format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)))
+        Some((format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)), None))
     } else if needy.share() >= GENERATOR_BUSY {
-        Some(format!("generator thread {} {}{}", needy.at, needy.words(), needy.cure(measured)))
+        Some((format!("generator thread {} {}", needy.at, needy.words()), needy.cure(measured)))
     } else if 2 * held_up > missing {
-        Some(format!(
-            "the generator itself stood still when {} of them came due; give it CPUs of its own",
-            count(held_up)
-        ))
+        own_cpus(format!("the generator itself stood still when {} of them came due", count(held_up)))
     } else if too_late.saturating_mul(2) > missing {
-        Some(format!("the generator itself was too late for {} of them; give it CPUs of its own", count(too_late)))
+        own_cpus(format!("the generator itself was too late for {} of them", count(too_late)))
     } else if late > RATE_LATE && 2.0 * late * measured.accounting.scheduled as f64 > missing as f64 {
         // A few that left late are no reason for many that never left.
-        Some(format!("the generator itself sent {} of them late; give it CPUs of its own", percent(late)))
+        own_cpus(format!("the generator itself sent {} of them late", percent(late)))
     } else {
         None
     }

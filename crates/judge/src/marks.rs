@@ -11,7 +11,9 @@ use crate::thresholds::{
 
 /// The generator may have been the limit.
 pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
-    (limit.verdict == Verdict::AtLeast).then(|| MarkNote::new(Mark::Generator, limit.reason.text.clone()))
+    let Limit { verdict, reason } = limit;
+    let note = || MarkNote { cure: reason.cure, ..MarkNote::new(Mark::Generator, reason.text.clone()) };
+    (*verdict == Verdict::AtLeast).then(note)
 }
 
 /// Latency figures that one lateness can be held against.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{MonotonicClock, lacking_here, local_port_range};
+use engine::{MonotonicClock, local_port_range};
 use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
 use observe::ProcSource;
 use reaper::{End, Ended, Guarded, Order};
@@ -18,6 +18,7 @@ use crate::elsewhere::{Looks, elsewhere};
 use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
+use crate::lacking::lacking_here;
 use crate::printed::tail;
 use crate::scratch::{scratch_folder, sweep_scratch};
 use crate::tls::{self, Place};

@@ -258,6 +258,9 @@ impl Rungs<'_> {
                     self.keep_profile(profiler.wait(&AtomicBool::new(cut)), made);
                 }
             }
+            Err(error @ LoadError::Thread(_)) if ended.is_none() => {
+                return Err(format!("{error}; raise the limit of processes (ulimit -u)"));
+            }
             Err(error) if ended.is_none() => return Err(error.to_string()),
             Err(_) => {}
         }

@@ -210,6 +210,46 @@ kinds! {
     }
 }
 
+kinds! {
+    /// What a check needs of a result.
+    AuditFigure {
+        /// Requests for each second.
+        Rate = "rate",
+        /// Mean latency.
+        MeanLatency = "mean latency",
+        /// Connections.
+        Connections = "connections",
+        /// Requests in flight on each of them.
+        Pipeline = "requests in flight on each",
+        /// How long the handler waits.
+        HandlerDelay = "handler delay",
+        /// How many requests the server works on at once.
+        Workers = "workers",
+        /// How long the load took.
+        Duration = "duration",
+        /// Requests.
+        Requests = "requests",
+        /// Requests, or how many there were for each second.
+        RequestsOrRate = "requests or rate",
+        /// Replies that were right.
+        OkReplies = "ok replies",
+        /// Requests that failed.
+        Errors = "errors",
+        /// Bytes of all replies.
+        Bytes = "bytes",
+        /// Arithmetic mean.
+        Mean = "mean",
+        /// Quantiles.
+        Quantiles = "quantiles",
+        /// Standard deviation.
+        Deviation = "standard deviation",
+        /// Largest latency, or quantiles.
+        MaximumOrQuantiles = "maximum or quantiles",
+        /// A latency of replies that did not fail.
+        LatencyOfReplies = "a latency of replies that did not fail",
+    }
+}
+
 /// One check, tried on one result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AuditNote {
@@ -217,8 +257,11 @@ pub struct AuditNote {
     pub check: AuditCheck,
     /// How it ended.
     pub outcome: AuditOutcome,
-    /// The arithmetic in figures, or what is missing.
+    /// The arithmetic in figures, or why it could not be made.
     pub text: String,
+    /// What is missing, where that is why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<AuditFigure>,
 }
 
 /// What the arithmetic says of one result.

@@ -68,7 +68,7 @@ pub use observation::{
 pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;
 pub use planner::{Next, Planner};
-pub use reason::{Code, Distrust, LimitCode, Reason, Remark};
+pub use reason::{Code, Cure, Distrust, LimitCode, Reason, Remark};
 pub use schema::{UnknownSchema, check_schema};
 pub use sound::RATES_PER_S;
 pub use stirred::{GOLDEN, stirred};

@@ -57,6 +57,22 @@ kinds! {
     }
 }
 
+kinds! {
+    /// What would mend what a reason or a mark says. Whoever shows it knows how that is asked for.
+    Cure {
+        /// Give the generator CPUs that nothing else uses.
+        OwnCpus = "own-cpus",
+        /// Give the generator more threads, or other CPUs.
+        MoreThreads = "more-threads",
+        /// Have more files open, more local ports, or fewer connections made.
+        MorePortsOrFiles = "more-ports-or-files",
+        /// Start the server, or load it where it listens.
+        StartServer = "start-server",
+        /// Ask over TLS.
+        TryTls = "try-tls",
+    }
+}
+
 /// What a reason is about. Every id is there once, so that an id alone tells which of these it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -118,12 +134,15 @@ pub struct Reason {
     /// The metrics that a mark is about; empty where it is about no one in particular.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
+    /// What would mend it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<Cure>,
 }
 
 impl Reason {
     /// A reason from a code and its sentence.
     pub fn new(code: impl Into<Code>, text: impl Into<String>) -> Self {
-        Self { code: code.into(), text: text.into(), metrics: Vec::new() }
+        Self { code: code.into(), text: text.into(), metrics: Vec::new(), cure: None }
     }
 }
 

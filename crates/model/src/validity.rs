@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Metric, Reason};
+use crate::{Cure, Metric, Reason};
 
 /// Whether the instrument vouches for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,12 +196,15 @@ pub struct MarkNote {
     /// Of the mark `cold`, what shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold: Option<Coldness>,
+    /// What would mend it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<Cure>,
 }
 
 impl MarkNote {
     /// A mark of no metric in particular.
     pub fn new(mark: Mark, text: impl Into<String>) -> Self {
-        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None }
+        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None, cure: None }
     }
 
     /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.

@@ -1,5 +1,6 @@
 use model::{
-    Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason, RowAudit,
+    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason,
+    RowAudit,
 };
 
 use crate::format::{counted, duration_us, number, seconds, thousands};
@@ -85,7 +86,20 @@ fn notes<'a>(page: &mut Page, notes: impl Iterator<Item = &'a AuditNote>, title:
         page.line(title.0, &format!(" {}", title.1));
     }
     for note in notes {
-        page.entry(3, (Tint::Plain, &words(note.check.id())), NAMES - 2, &note.text);
+        page.entry(3, (Tint::Plain, &words(note.check.id())), NAMES - 2, &said(note));
+    }
+}
+
+/// What a check came to, with the options that would change it.
+fn said(note: &AuditNote) -> String {
+    format!("{}{}{}", note.text, given_by(&note.missing), unless_open(note))
+}
+
+/// What to say of a load that was not closed, where that alone contradicts a check.
+fn unless_open(note: &AuditNote) -> &'static str {
+    match (note.check, note.outcome) {
+        (AuditCheck::Unserved, AuditOutcome::Breach) => " (if the generator paused or kept to a rate, say --open)",
+        _ => "",
     }
 }
 
@@ -100,22 +114,36 @@ fn reasons(page: &mut Page, reasons: &[Reason], title: &str) {
 
 /// What a table lacks, each reason once: a column that is missing is missing in every row.
 fn not_made(page: &mut Page, audit: &Audit) {
-    let mut reasons: Vec<(AuditCheck, &str, u64)> = Vec::new();
+    let mut reasons: Vec<(&AuditNote, u64)> = Vec::new();
     for note in audit.rows.iter().flat_map(|row| row.that(AuditOutcome::NotMade)) {
-        match reasons.iter_mut().find(|(check, text, _)| *check == note.check && *text == note.text) {
-            Some((_, _, rows)) => *rows += 1,
-            None => reasons.push((note.check, &note.text, 1)),
+        match reasons.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, rows)) => *rows += 1,
+            None => reasons.push((note, 1)),
         }
     }
-    reasons.sort_by_key(|(check, _, _)| *check);
+    reasons.sort_by_key(|(note, _)| note.check);
     if !reasons.is_empty() {
         page.line(Tint::Dim, " could not be checked");
     }
-    for (check, text, rows) in reasons {
+    for (note, rows) in reasons {
         let every = rows == audit.rows.len() as u64;
         let of = if every { String::new() } else { format!(" ({})", counted(rows, "result", "results")) };
-        page.entry(3, (Tint::Plain, &words(check.id())), NAMES - 2, &format!("{text}{of}"));
+        page.entry(3, (Tint::Plain, &words(note.check.id())), NAMES - 2, &format!("{}{of}", said(note)));
     }
+}
+
+/// The options that give what is missing.
+fn given_by(missing: &[AuditFigure]) -> String {
+    let option = |figure: &AuditFigure| match figure {
+        AuditFigure::Connections => Some("--connections"),
+        AuditFigure::Pipeline => Some("--pipeline"),
+        AuditFigure::HandlerDelay => Some("--delay"),
+        AuditFigure::Workers => Some("--workers"),
+        AuditFigure::Duration => Some("--duration"),
+        _ => None,
+    };
+    let options: Vec<&str> = missing.iter().filter_map(option).collect();
+    if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) }
 }
 
 /// The figures as they were understood.

@@ -7,7 +7,7 @@ use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds,
 use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
-use crate::words::{cure_of, errno, words};
+use crate::words::{errno, with_cure, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
@@ -196,8 +196,7 @@ fn reasons(page: &mut Page, validity: &Validity) {
             Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code.id())),
             _ => String::new(),
         };
-        let cure = cure_of(reason.code).map_or(String::new(), |cure| format!("; {cure}"));
-        page.paragraph(2, tint, &format!("{name}{}{cure}", reason.text));
+        page.paragraph(2, tint, &format!("{name}{}", with_cure(reason)));
     }
 }
 

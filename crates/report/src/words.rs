@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Arm, Cell, CellAnalysis, Certainty, Code, Comparison, Environment, Finding, Mark, MarkNote, Pathology,
+    Analysis, Arm, Cell, CellAnalysis, Certainty, Comparison, Cure, Environment, Finding, Mark, MarkNote, Pathology,
     ProfiledBy, Reason, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
 };
 
@@ -228,8 +228,8 @@ pub(crate) fn void_trials_named(
 /// `block 3, go-gin (10 ms handler delay, 100 connections): 12 of 9,180 replies are wrong`.
 fn void_trial(place: &str, trial: &VoidTrial, conditions: &str) -> String {
     let noise = if trial.twin { ", launched again for the noise" } else { "" };
-    let (conditions, Reason { code, text, .. }) = (bracketed(conditions), &trial.reason);
-    format!("{place}{conditions}{noise}: {}: {text}", words(code.id()))
+    let (conditions, reason) = (bracketed(conditions), &trial.reason);
+    format!("{place}{conditions}{noise}: {}: {}", words(reason.code.id()), with_cure(reason))
 }
 
 fn place_of(trial: &VoidTrial) -> String {
@@ -267,9 +267,22 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
-/// What would mend what a mark of a single load says, where something would.
-pub(crate) fn cure_of(code: Code) -> Option<&'static str> {
-    (code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it")
+/// What a reason says, with what would mend it.
+pub(crate) fn with_cure(reason: &Reason) -> String {
+    let lower_it = || (reason.code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
+    let cure = reason.cure.map(cure).or_else(lower_it);
+    cure.map_or_else(|| reason.text.clone(), |cure| format!("{}; {cure}", reason.text))
+}
+
+/// How a cure is asked for. What it is to be given to is the generator.
+fn cure(of: Cure) -> &'static str {
+    match of {
+        Cure::OwnCpus => "give it CPUs of its own",
+        Cure::MoreThreads => "give it more threads (-t) or other CPUs",
+        Cure::MorePortsOrFiles => "raise the limit of open files, widen the port range, or keep connections alive",
+        Cure::StartServer => "is the server running, and does it listen there?",
+        Cure::TryTls => "if the port speaks TLS, try https://",
+    }
 }
 
 /// What a mark means, said once.

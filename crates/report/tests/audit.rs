@@ -5,7 +5,8 @@
 mod support;
 
 use model::{
-    Audit, AuditCheck, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason, RowAudit,
+    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason,
+    RowAudit,
 };
 use report::{audit_json, audit_text};
 use support::{COLOURED, PLAIN, assert_tidy};
@@ -14,8 +15,13 @@ fn printed(value: f64, step: f64) -> Option<Printed> {
     Some(Printed { printed: value, low: value - step / 2.0, high: value + step / 2.0 })
 }
 
+fn no_delay() -> AuditNote {
+    let note = note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay");
+    AuditNote { missing: vec![AuditFigure::HandlerDelay], ..note }
+}
+
 fn note(check: AuditCheck, outcome: AuditOutcome, text: &str) -> AuditNote {
-    AuditNote { check, outcome, text: text.to_owned() }
+    AuditNote { check, outcome, text: text.to_owned(), missing: Vec::new() }
 }
 
 fn contradictory() -> RowAudit {
@@ -36,7 +42,7 @@ fn contradictory() -> RowAudit {
             "X·R̄ = 45,913/s × 494 µs = 22.7 > N = 10: more requests in flight than connections can hold",
         ),
         note(AuditCheck::Order, AuditOutcome::Holds, "p50, p99.9, max, mean are in order"),
-        note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
+        no_delay(),
     ];
     let cause = Some(Reason::new(model::Remark::AddedSamples, "wrk adds samples that nobody measured"));
     RowAudit { published, checks, cause, remarks: Vec::new(), failing: false }
@@ -48,7 +54,7 @@ fn sound(name: &str) -> RowAudit {
     published.rate_per_s = printed(600_000.0, 1.0);
     let checks = vec![
         note(AuditCheck::Rate, AuditOutcome::Holds, "6,000,000 ÷ 10.0 s = 600,000/s, printed 600,000/s"),
-        note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay (--delay)"),
+        no_delay(),
         note(AuditCheck::InFlight, AuditOutcome::NotMade, "not given: mean latency"),
     ];
     RowAudit { published, checks, cause: None, remarks: Vec::new(), failing: false }

@@ -1,6 +1,6 @@
 //! Checks inside one latency distribution: no rate or load is needed.
 
-use model::{Printed, Published, PublishedLatency};
+use model::{AuditFigure, Printed, Published, PublishedLatency};
 
 use super::{Attempt, TOO_SHORT_A_DELAY, Tried, is_coarse, missing, too_coarse};
 use crate::figures::{micros, quantile_name};
@@ -18,7 +18,7 @@ pub(super) fn order(latency: &PublishedLatency) -> Attempt {
         pairs.extend(figures.last().filter(|_| latency.max.is_some()).map(|max| (mean, max)));
     }
     if pairs.is_empty() {
-        return Err(unordered(&figures, mean.is_some()));
+        return Err(unordered(&figures, mean.is_some()).into());
     }
     let breach = pairs.iter().find(|(lower, upper)| lower.1.low > upper.1.high * (1.0 + AUDIT_SLACK));
     let shown = |figure: &(String, Printed)| format!("{} {}", figure.0, micros(figure.1.printed));
@@ -46,9 +46,9 @@ fn unordered(figures: &[(String, Printed)], has_mean: bool) -> String {
 /// A handler that waits S before each reply lets none come sooner, timers that fire early aside. Where requests failed,
 /// as many of the fastest may be theirs.
 pub(super) fn delay(row: &Published) -> Attempt {
-    let Some(delay_s) = row.handler_delay_s else { return Err(missing(&[("handler delay (--delay)", false)])) };
+    let Some(delay_s) = row.handler_delay_s else { return Err(missing(&[(AuditFigure::HandlerDelay, false)])) };
     if delay_s <= TIMER_EARLY_S {
-        return Err(TOO_SHORT_A_DELAY.to_owned());
+        return Err(TOO_SHORT_A_DELAY.to_owned().into());
     }
     let latency = &row.latency_us;
     let failed = match (row.errors, row.requests) {
@@ -64,7 +64,7 @@ pub(super) fn delay(row: &Published) -> Attempt {
     figures.extend(whole(latency.max).map(|max| ("max".to_owned(), max)));
     let least_us = (delay_s - TIMER_EARLY_S) * 1e6;
     let Some((name, lowest)) = figures.iter().min_by(|a, b| a.1.high.total_cmp(&b.1.high)) else {
-        return Err(missing(&[("a latency of replies that did not fail", false)]));
+        return Err(missing(&[(AuditFigure::LatencyOfReplies, false)]));
     };
     let sides = format!("{name} {}", micros(lowest.printed));
     let bound = format!("S − 1 ms = {}", micros(least_us));
@@ -99,7 +99,10 @@ fn steps(latency: &PublishedLatency) -> Vec<Step> {
 pub(super) fn mean(row: &Published) -> Attempt {
     let latency = &row.latency_us;
     let (Some(mean), false) = (latency.mean, latency.quantiles.is_empty()) else {
-        return Err(missing(&[("mean", latency.mean.is_some()), ("quantiles", !latency.quantiles.is_empty())]));
+        return Err(missing(&[
+            (AuditFigure::Mean, latency.mean.is_some()),
+            (AuditFigure::Quantiles, !latency.quantiles.is_empty()),
+        ]));
     };
     let steps = steps(latency);
     let one_us = one_sample(row) * steps.last().map_or(0.0, |step| step.least_us);
@@ -107,7 +110,7 @@ pub(super) fn mean(row: &Published) -> Attempt {
     let most_us = steps.iter().map(|step| step.share * step.most_us).sum::<f64>() + one_us;
     let shown = micros(mean.printed);
     if is_coarse(mean) && mean.low <= most_us && mean.high >= least_us {
-        return Err(too_coarse(Some(mean)));
+        return Err(too_coarse(Some(mean)).into());
     }
     if mean.high * (1.0 + AUDIT_SLACK) < least_us {
         let text = format!("mean {shown} < {}, the least that its quantiles allow", micros(least_us));
@@ -137,15 +140,18 @@ fn one_sample(row: &Published) -> f64 {
 pub(super) fn spread(row: &Published) -> Attempt {
     let latency = &row.latency_us;
     let (Some(mean), Some(stdev)) = (latency.mean, latency.stdev) else {
-        return Err(missing(&[("mean", latency.mean.is_some()), ("standard deviation", latency.stdev.is_some())]));
+        return Err(missing(&[
+            (AuditFigure::Mean, latency.mean.is_some()),
+            (AuditFigure::Deviation, latency.stdev.is_some()),
+        ]));
     };
     if latency.max.is_none() && latency.quantiles.is_empty() {
-        return Err(missing(&[("maximum or quantiles", false)]));
+        return Err(missing(&[(AuditFigure::MaximumOrQuantiles, false)]));
     }
     let breach = too_wide(row, mean, stdev).or_else(|| too_narrow(row, mean, stdev));
     let fits = format!("standard deviation {} fits mean, quantiles and extremes", micros(stdev.printed));
     if breach.is_none() && is_coarse(mean) {
-        return Err(too_coarse(Some(mean)));
+        return Err(too_coarse(Some(mean)).into());
     }
     Ok(breach.map_or_else(|| Tried::holding(fits), Tried::broken))
 }

@@ -1,6 +1,6 @@
 //! Checks that tie rate, latency, connections, counts and bytes together.
 
-use model::{AuditModel, Printed, Published};
+use model::{AuditFigure, AuditModel, Printed, Published};
 
 use super::{Attempt, TOO_SHORT_A_DELAY, Tried, edge_share, in_the_clock, is_coarse, missing, not_closed, too_coarse};
 use crate::bounds;
@@ -12,11 +12,8 @@ fn slots(row: &Published) -> Option<f64> {
     Some(row.connections? as f64 * row.pipeline? as f64).filter(|slots| *slots > 0.0)
 }
 
-fn slots_known(row: &Published) -> [(&'static str, bool); 2] {
-    [
-        ("connections (--connections)", row.connections.is_some()),
-        ("requests in flight on each (--pipeline)", row.pipeline.is_some()),
-    ]
+fn slots_known(row: &Published) -> [(AuditFigure, bool); 2] {
+    [(AuditFigure::Connections, row.connections.is_some()), (AuditFigure::Pipeline, row.pipeline.is_some())]
 }
 
 /// Rate × mean.
@@ -64,13 +61,14 @@ fn at_the_edges(share: f64) -> String {
 pub(super) fn in_flight(row: &Published) -> Attempt {
     not_closed(row).map_or(Ok(()), Err)?;
     let (Some(slots), Some(in_clock)) = (slots(row), in_the_clock(row)) else {
-        let known = [("rate", row.rate_per_s.is_some()), ("mean latency", row.latency_us.mean.is_some())];
+        let known =
+            [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::MeanLatency, row.latency_us.mean.is_some())];
         return Err(missing(&[known, slots_known(row)].concat()));
     };
     let most = slots * (1.0 + AUDIT_SLACK + edge_share(row));
     let is_broken = in_clock.low > most;
     if !is_broken && is_coarse(in_clock) {
-        return Err(too_coarse(row.latency_us.mean));
+        return Err(too_coarse(row.latency_us.mean).into());
     }
     let product = format!("X·R̄ = {} = {}", factors(row), possible(in_clock, ""));
     let least = may_be("as little as", in_clock.low, in_clock.printed > most);
@@ -91,24 +89,24 @@ pub(super) fn in_flight(row: &Published) -> Attempt {
 pub(super) fn unserved(row: &Published) -> Attempt {
     not_closed(row).map_or(Ok(()), Err)?;
     if row.model == AuditModel::ClosedWithPauses {
-        return Err("does not apply: clients may pause between requests, or be done before others".to_owned());
+        return Err("does not apply: clients may pause between requests, or be done before others".to_owned().into());
     }
     // However many requests a connection may hold, in a closed load it holds at least one.
     let (Some(connections), Some(in_clock)) = (row.connections, in_the_clock(row)) else {
         return Err(missing(&[
-            ("rate", row.rate_per_s.is_some()),
-            ("mean latency", row.latency_us.mean.is_some()),
-            ("connections (--connections)", row.connections.is_some()),
+            (AuditFigure::Rate, row.rate_per_s.is_some()),
+            (AuditFigure::MeanLatency, row.latency_us.mean.is_some()),
+            (AuditFigure::Connections, row.connections.is_some()),
         ]));
     };
     let slots = connections as f64 * row.pipeline.unwrap_or(1) as f64;
     let least = SERVED_SHARE - edge_share(row);
     let is_broken = in_clock.high < slots * least;
     if !is_broken && is_coarse(in_clock) {
-        return Err(too_coarse(row.latency_us.mean));
+        return Err(too_coarse(row.latency_us.mean).into());
     }
     if row.pipeline.is_some() && in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row)) {
-        return Err("more requests in flight than connections can hold, see `in flight`".to_owned());
+        return Err("more requests in flight than connections can hold, see `in flight`".to_owned().into());
     }
     let share = in_clock.scaled(1.0 / slots);
     let within = match share.high - share.low > share.printed * AUDIT_SLACK {
@@ -124,8 +122,7 @@ pub(super) fn unserved(row: &Published) -> Attempt {
         is_broken,
         format!(
             "{product} of the connections' time was spent in requests; a closed load asks for {bound}. Requests that never \
-             ended, or time that was not timed (connecting, waiting for a worker), are not in these figures (if the \
-             generator paused or kept to a rate, say --open)"
+             ended, or time that was not timed (connecting, waiting for a worker), are not in these figures"
         ),
         format!("{product} of the connections' time was spent in requests; a closed load asks for {bound}"),
     ))
@@ -137,7 +134,7 @@ pub(super) fn markov(row: &Published) -> Attempt {
     let quantiles = &row.latency_us.quantiles;
     let (Some(slots), Some(rate), false) = (slots(row), row.rate_per_s.filter(|x| x.low > 0.0), quantiles.is_empty())
     else {
-        let known = [("rate", row.rate_per_s.is_some()), ("quantiles", !quantiles.is_empty())];
+        let known = [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::Quantiles, !quantiles.is_empty())];
         return Err(missing(&[known, slots_known(row)].concat()));
     };
     let mean_us = slots / rate.low * 1e6;
@@ -162,23 +159,23 @@ pub(super) fn markov(row: &Published) -> Attempt {
 
 /// No connection can end more requests than its waits allow.
 pub(super) fn ceiling(row: &Published) -> Attempt {
-    let known = [slots_known(row).as_slice(), &[("handler delay (--delay)", row.handler_delay_s.is_some())]].concat();
+    let known = [slots_known(row).as_slice(), &[(AuditFigure::HandlerDelay, row.handler_delay_s.is_some())]].concat();
     delay_allows(row, slots(row), "N", &known)
 }
 
 /// No worker can end more requests than its waits allow: it is taken while the handler waits.
 pub(super) fn workers(row: &Published) -> Attempt {
     let known =
-        [("workers (--workers)", row.workers.is_some()), ("handler delay (--delay)", row.handler_delay_s.is_some())];
+        [(AuditFigure::Workers, row.workers.is_some()), (AuditFigure::HandlerDelay, row.handler_delay_s.is_some())];
     delay_allows(row, row.workers.map(|workers| workers as f64), "W", &known)
 }
 
-fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(&str, bool)]) -> Attempt {
+fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(AuditFigure, bool)]) -> Attempt {
     let (Some(slots), Some(delay_s)) = (slots, row.handler_delay_s) else { return Err(missing(known)) };
     if delay_s <= TIMER_EARLY_S {
-        return Err(TOO_SHORT_A_DELAY.to_owned());
+        return Err(TOO_SHORT_A_DELAY.to_owned().into());
     }
-    let window = window(row, delay_s).ok_or_else(|| missing(&[("requests or rate", false)]))?;
+    let window = window(row, delay_s).ok_or_else(|| missing(&[(AuditFigure::RequestsOrRate, false)]))?;
     let most = bounds::most_completions(slots, window.most_s, delay_s);
     let delay = micros(delay_s * 1e6);
     let formula = format!("{symbol}·(T ÷ (S − 1 ms) + 1) = {}", figure(most));
@@ -227,11 +224,11 @@ fn window(row: &Published, delay_s: f64) -> Option<Counted> {
 pub(super) fn rate(row: &Published) -> Attempt {
     let counted = if row.rate_is_of_ok { row.ok } else { row.requests };
     let (Some(requests), Some(window), Some(rate)) = (counted, row.duration_s, row.rate_per_s) else {
-        let name = if row.rate_is_of_ok { "ok replies" } else { "requests" };
+        let of = if row.rate_is_of_ok { AuditFigure::OkReplies } else { AuditFigure::Requests };
         return Err(missing(&[
-            (name, counted.is_some()),
-            ("duration (--duration)", row.duration_s.is_some()),
-            ("rate", row.rate_per_s.is_some()),
+            (of, counted.is_some()),
+            (AuditFigure::Duration, row.duration_s.is_some()),
+            (AuditFigure::Rate, row.rate_per_s.is_some()),
         ]));
     };
     let quotient = Printed::exact(requests as f64).over(window);
@@ -250,9 +247,9 @@ fn agree(a: Printed, b: Printed) -> bool {
 pub(super) fn accounting(row: &Published) -> Attempt {
     let (Some(requests), Some(ok), Some(errors)) = (row.requests, row.ok, row.errors) else {
         return Err(missing(&[
-            ("requests", row.requests.is_some()),
-            ("ok replies", row.ok.is_some()),
-            ("errors", row.errors.is_some()),
+            (AuditFigure::Requests, row.requests.is_some()),
+            (AuditFigure::OkReplies, row.ok.is_some()),
+            (AuditFigure::Errors, row.errors.is_some()),
         ]));
     };
     let sum = ok.saturating_add(errors);
@@ -263,7 +260,7 @@ pub(super) fn accounting(row: &Published) -> Attempt {
 
 /// Bytes ÷ duration = bytes a second; and whole replies have at least the length of the shortest reply.
 pub(super) fn bytes(row: &Published) -> Attempt {
-    let Some(bytes) = row.bytes else { return Err(missing(&[("bytes", false)])) };
+    let Some(bytes) = row.bytes else { return Err(missing(&[(AuditFigure::Bytes, false)])) };
     let mut texts = Vec::new();
     if let (Some(window), Some(per_s)) = (row.duration_s, row.bytes_per_s) {
         let flow = bytes.over(window);
@@ -289,7 +286,7 @@ pub(super) fn bytes(row: &Published) -> Attempt {
         texts.push(sides);
     }
     if texts.is_empty() {
-        return Err("not given: bytes a second, or bytes of whole replies and their number".to_owned());
+        return Err("not given: bytes a second, or bytes of whole replies and their number".to_owned().into());
     }
     Ok(Tried::holding(texts.join("; ")))
 }

@@ -50,10 +50,10 @@ fn failed_requests(row: &Published) -> Option<Reason> {
 /// What wrk calls time-outs: replies that it counts among the requests, or connections that it found waiting.
 fn time_outs(row: &Published) -> Option<Reason> {
     let what = if row.source == AuditSource::Wrk2 {
-        "at every look, wrk2 counts each connection whose last request began longer than `--timeout` ago, and still \
+        "at every look, wrk2 counts each connection whose last request began longer ago than its time-out, and still \
          takes its reply"
     } else {
-        "wrk 4 counts each complete reply that took longer than `--timeout`; it is among the requests, but its latency \
+        "wrk 4 counts each complete reply that took longer than its time-out; it is among the requests, but its latency \
          is in none of the figures"
     };
     (row.timed_out > 0).then(|| {

@@ -73,7 +73,7 @@ fn a_closed_load_says_who_was_the_limit() {
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
     assert_eq!((validity.verdict, validity.reasons[0].code.id()), (Verdict::AtLeast, "generator"));
     assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
-    assert!(validity.reasons[0].text.contains("-t"), "the cure: {validity:?}");
+    assert_eq!(validity.reasons[0].cure, Some(Cure::MoreThreads), "{validity:?}");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_server_that_hangs_up_on_everybody_may_wait_for_tls() {
         Measurement { connections: ConnectionCounts { opened: 9, ..Default::default() }, ..Default::default() };
     (measured.accounting.scheduled, measured.accounting.sent) = (9, 9);
     measured.accounting.failed.extend([(Failure::ClosedBeforeReply, 5), (Failure::ResetBeforeReply, 4)]);
-    let said = |measured: &Measurement| judge_load(&closed(), None, measured).reasons[0].text.ends_with("try https://");
+    let said = |measured: &Measurement| judge_load(&closed(), None, measured).reasons[0].cure == Some(Cure::TryTls);
     assert!(said(&measured));
     measured.tls = Some(TlsUse::default());
     assert!(!said(&measured));
@@ -316,7 +316,8 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
             measured.latency_us.service = Some(summary(50_000.0, 50_000));
         }
         let validity = judge_load(spec, None, &measured);
-        validity.reasons.into_iter().map(|reason| reason.text).collect::<Vec<_>>().join(" | ")
+        let said = |reason: Reason| format!("{} {}", reason.text, reason.cure.map_or("", Cure::id));
+        validity.reasons.into_iter().map(said).collect::<Vec<_>>().join(" | ")
     };
     let rate = open(10_000.0);
     let well = judged(&rate, true, &[], 0.2);
@@ -327,10 +328,10 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
     assert!(died.starts_with("the server stopped answering (never sent, of 10,000 requests a second: "), "{died}");
     assert!(!died.contains("keep up") && !died.contains("more of them"), "one cause: {died}");
     let closed = closed();
-    assert!(judged(&closed, true, &[], 0.9).contains("more threads (-t)"));
+    assert!(judged(&closed, true, &[], 0.9).contains("more-threads"));
     for (alive, silences) in [(true, (4.5, 1.0)), (false, (5.0, 5.0))] {
         let busy = judged(&closed, alive, &[silences], 0.9);
-        assert!(busy.contains("the server does at least this") && !busy.contains("-t"), "{busy}");
+        assert!(busy.contains("the server does at least this") && !busy.contains("threads"), "{busy}");
         let idle = judged(&closed, alive, &[silences], 0.2);
         assert!(idle.contains("the server was the limit, ") && !idle.contains("connections"), "{idle}");
     }
