@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use model::{
     Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
-    ReplyExpectation, Request, Tls, Trust, Validity, Verdict,
+    ReplyExpectation, Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
 };
 use report::format::counted;
 use report::{Origin, Style};
@@ -109,15 +109,14 @@ fn connect_errno(spec: &LoadSpec, measured: &Measurement) -> Option<i32> {
 
 /// What may be wrong where no connection was made.
 fn no_connection(measured: &Measurement) -> String {
-    match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
-        Some(why) if why.contains("not TLS") => {
-            format!("TLS failed: {why}; does the port speak plain http? Then begin the URL with http://")
+    let failed = |tls: &TlsUse| tls.first_failure.as_ref().map(|why| (format!("TLS failed: {why}"), tls.first_fault));
+    match measured.tls.as_ref().and_then(failed) {
+        Some((why, Some(TlsFault::NotTls))) => {
+            format!("{why}; does the port speak plain http? Then begin the URL with http://")
         }
         // It has its cure.
-        Some(why) if why.contains("version 1") => format!("TLS failed: {why}"),
-        Some(why) => {
-            format!("TLS failed: {why}; is it the right port, and does the certificate fit (--ca, --insecure)?")
-        }
+        Some((why, Some(TlsFault::OldCertificate))) => why,
+        Some((why, None)) => format!("{why}; is it the right port, and does the certificate fit (--ca, --insecure)?"),
         None => "is the server running, and does it listen there?".to_owned(),
     }
 }

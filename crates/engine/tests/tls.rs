@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{LoadError, RunOptions, run};
-use model::{Extent, Failure, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Tls, Trust};
+use model::{Extent, Failure, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Tls, TlsFault, Trust};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, Issuer, KeyPair, generate_simple_self_signed,
 };
@@ -251,10 +251,11 @@ fn whoever_does_not_speak_tls_fails_the_handshake_and_nothing_hangs() {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     };
     let closes = |mut stream: TcpStream| drop(stream.read(&mut [0; 4096]));
-    for serve in [plain as fn(TcpStream), closes] {
+    for (serve, fault) in [(plain as fn(TcpStream), Some(TlsFault::NotTls)), (closes, None)] {
         let measured = load(serve, spec);
         assert!(measured.accounting.not_sent[&NotSent::HandshakeFailed] > 0, "{:?}", measured.failures);
-        assert!(measured.tls.unwrap().first_failure.is_some());
+        let tls = measured.tls.unwrap();
+        assert_eq!((tls.first_failure.is_some(), tls.first_fault), (true, fault));
     }
 }
 

@@ -73,7 +73,7 @@ pub use schema::{UnknownSchema, check_schema};
 pub use sound::RATES_PER_S;
 pub use stirred::{GOLDEN, stirred};
 pub use target::*;
-pub use tls::{Tls, TlsUse, Trust};
+pub use tls::{Tls, TlsFault, TlsUse, Trust};
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
 pub use validity::{Coldness, Course, Failing, Invariant, InvariantCheck, Launches, Mark, MarkNote, Validity, Verdict};

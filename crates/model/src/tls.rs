@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::accounting::add;
+use crate::outcome::kinds;
 
 /// How connections are secured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +47,19 @@ pub struct TlsUse {
     pub failed: u64,
     /// Why the first of them failed.
     pub first_failure: Option<String>,
+    /// What that shows, where it shows more than that it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_fault: Option<TlsFault>,
+}
+
+kinds! {
+    /// What a failure of TLS shows of the server.
+    TlsFault {
+        /// What came back is not TLS.
+        NotTls = "not-tls",
+        /// Its certificate is of a version that is no longer accepted.
+        OldCertificate = "old-certificate",
+    }
 }
 
 impl TlsUse {
@@ -60,7 +74,10 @@ impl TlsUse {
         fill(&mut self.cipher, &other.cipher);
         fill(&mut self.group, &other.group);
         fill(&mut self.alpn, &other.alpn);
-        fill(&mut self.first_failure, &other.first_failure);
+        if self.first_failure.is_none() {
+            self.first_failure.clone_from(&other.first_failure);
+            self.first_fault = other.first_fault;
+        }
         add(&mut self.handshakes, other.handshakes);
         add(&mut self.resumed, other.resumed);
         add(&mut self.failed, other.failed);

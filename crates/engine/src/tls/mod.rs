@@ -10,7 +10,7 @@ use model::TlsUse;
 use rustix::io::Errno;
 
 pub use secure::{Secure, TlsError};
-use session::{Session, Step, Stop};
+use session::{Broken, Session, Step, Stop};
 
 use crate::wire::{Progress, REFUSED, Ready, Received, Wire};
 
@@ -37,14 +37,17 @@ impl<W: Wire> Secured<W> {
     fn stopped(&mut self, stop: Stop) -> Errno {
         match stop {
             Stop::Errno(errno) => errno,
-            Stop::Tls(why) => {
+            Stop::Tls(Broken { text, fault }) => {
                 self.seen.failed += 1;
-                self.seen.first_failure.get_or_insert(why);
+                if self.seen.first_failure.is_none() {
+                    (self.seen.first_failure, self.seen.first_fault) = (Some(text), fault);
+                }
                 Errno::PROTO
             }
             Stop::Refused(why) => {
                 let asked = self.secure.was_asked();
-                self.stopped(Stop::Tls(if asked { format!("{NO_CERTIFICATE} ({why})") } else { why }));
+                let text = if asked { format!("{NO_CERTIFICATE} ({why})") } else { why };
+                self.stopped(Stop::Tls(text.into()));
                 REFUSED
             }
         }
@@ -54,7 +57,7 @@ impl<W: Wire> Secured<W> {
     fn handshake_failed(&mut self, slot: u32, stop: Stop) -> Errno {
         self.sessions[slot as usize] = None;
         self.stopped(match stop {
-            Stop::Errno(errno) => Stop::Tls(format!("the connection was lost in the handshake: {errno}")),
+            Stop::Errno(errno) => Stop::Tls(format!("the connection was lost in the handshake: {errno}").into()),
             stop => stop,
         });
         Errno::PROTO
@@ -144,7 +147,7 @@ impl<W: Wire> Wire for Secured<W> {
     fn close(&mut self, slot: u32) {
         if let Some(mut session) = self.sessions[slot as usize].take() {
             if !session.is_open() {
-                self.stopped(Stop::Tls("the handshake did not come to its end in time".to_owned()));
+                self.stopped(Stop::Tls("the handshake did not come to its end in time".to_owned().into()));
             }
             session.say_goodbye(slot, &mut self.below);
         }

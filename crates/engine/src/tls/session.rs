@@ -1,6 +1,6 @@
 //! One connection's session: what was received of a record, what is still to be sent, and rustls between them.
 
-use model::TlsUse;
+use model::{TlsFault, TlsUse};
 use rustix::io::Errno;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{
@@ -40,10 +40,24 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) enum Stop {
     Errno(Errno),
-    /// TLS has failed, and why.
-    Tls(String),
+    /// TLS has failed.
+    Tls(Broken),
     /// The peer has refused the handshake, which may have come to its end here, and why.
     Refused(String),
+}
+
+/// Why TLS has failed.
+#[derive(Debug, Clone)]
+pub(super) struct Broken {
+    pub(super) text: String,
+    /// What that shows of the server.
+    pub(super) fault: Option<TlsFault>,
+}
+
+impl From<String> for Broken {
+    fn from(text: String) -> Self {
+        Broken { text, fault: None }
+    }
 }
 
 impl From<Errno> for Stop {
@@ -56,10 +70,21 @@ impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         match error {
             Error::AlertReceived(_) => Stop::Refused(words(&error)),
-            error => Stop::Tls(words(&error)),
+            error => Stop::Tls(Broken { text: words(&error), fault: fault(&error) }),
         }
     }
 }
+
+fn fault(error: &Error) -> Option<TlsFault> {
+    match error {
+        Error::InvalidMessage(_) => Some(TlsFault::NotTls),
+        error if error.to_string().contains(OLD_CERTIFICATE) => Some(TlsFault::OldCertificate),
+        _ => None,
+    }
+}
+
+/// What rustls calls a certificate of X.509 version 1, in an error that it wraps.
+const OLD_CERTIFICATE: &str = "UnsupportedCertVersion";
 
 /// What failed, where rustls only names it.
 fn words(error: &Error) -> String {
@@ -72,7 +97,7 @@ fn words(error: &Error) -> String {
         "nobody who is trusted vouches for the certificate, which is its own authority (CaUsedAsEndEntity)".to_owned()
     } else if text.contains("UnknownIssuer") {
         "nobody who is trusted vouches for the certificate (UnknownIssuer)".to_owned()
-    } else if text.contains("UnsupportedCertVersion") {
+    } else if text.contains(OLD_CERTIFICATE) {
         "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3 \
          (UnsupportedCertVersion)"
             .to_owned()
@@ -197,7 +222,7 @@ impl Session {
         self.torn.truncate(held + bytes);
         self.shaken_bytes += bytes;
         if self.shaken_bytes > LONGEST_HANDSHAKE_BYTES {
-            return Err(Stop::Tls("the handshake is longer than 1 MiB".to_owned()));
+            return Err(Stop::Tls("the handshake is longer than 1 MiB".to_owned().into()));
         }
         if received?.bytes == 0 { Err(closed().into()) } else { Ok(()) }
     }
@@ -293,7 +318,7 @@ impl Session {
         }
         let held = self.torn.len();
         if held == encrypted.len() {
-            let why = || Stop::Tls("a message is torn into too many records".to_owned());
+            let why = || Stop::Tls("a message is torn into too many records".to_owned().into());
             self.stopped = Some(why());
             return Err(why());
         }
@@ -351,7 +376,7 @@ impl Session {
                 Err(error) => {
                     take_alert(&mut self.tls, &mut encrypted[all.taken..], &mut self.pending);
                     let stop = match error.into() {
-                        Stop::Refused(why) if self.heard || all.bytes > 0 => Stop::Tls(why),
+                        Stop::Refused(why) if self.heard || all.bytes > 0 => Stop::Tls(why.into()),
                         stop => stop,
                     };
                     return Decrypted { stopped: Some(stop), ..all };
