@@ -255,7 +255,9 @@ fn who_listens_elsewhere_is_told_while_it_may_still_open_the_right_port() {
 /// What each launch printed, as it was kept.
 fn kept(lab: &Lab) -> Vec<Vec<u8>> {
     let files = std::fs::read_dir(lab.record().path().join("stderr")).unwrap();
-    files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    let kept: Vec<_> = files.map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+    assert!(!kept.is_empty(), "nothing was launched");
+    kept
 }
 
 /// 100 MB in one line. A bourdon that held them would need more memory than it has in these tests.

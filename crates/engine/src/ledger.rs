@@ -142,7 +142,7 @@ impl Ledger {
     fn hand_over(&mut self) {
         self.record_alike();
         let Some(port) = &self.port else { return };
-        let empty = port.empty.try_recv().unwrap_or_else(|_| Box::new(Second::new(port.thread, self.felt)));
+        let empty = port.emptied().unwrap_or_else(|| Box::new(Second::new(port.thread, self.felt)));
         let full = std::mem::replace(&mut self.second, empty);
         // While connections are opened nobody collects; under load the collector outlives every thread.
         let _ = port.full.send(full);

@@ -192,13 +192,28 @@ pub(crate) struct SecondPort {
     pub(crate) thread: usize,
     pub(crate) full: Sender<Box<Second>>,
     pub(crate) empty: Receiver<Box<Second>>,
+    /// Whether the thread waits for an empty one, of which there is one.
+    pub(crate) waits: bool,
 }
 
 impl SecondPort {
     /// A thread's, with the way back for the emptied seconds.
     pub(crate) fn new(thread: u32, full: Sender<Box<Second>>) -> (Self, Sender<Box<Second>>) {
         let (empty, empties) = mpsc::channel();
-        (Self { thread: thread as usize, full, empty: empties }, empty)
+        (Self { thread: thread as usize, full, empty: empties, waits: false }, empty)
+    }
+
+    /// That of the only thread in virtual time, which would else be hours ahead of whoever collects.
+    pub(crate) fn in_step(felt: Felt, full: Sender<Box<Second>>) -> (Self, Sender<Box<Second>>) {
+        let (port, empty) = Self::new(0, full);
+        // The port holds the other end.
+        let _ = empty.send(Box::new(Second::new(0, felt)));
+        (Self { waits: true, ..port }, empty)
+    }
+
+    /// An empty second; none where none came back yet.
+    pub(crate) fn emptied(&self) -> Option<Box<Second>> {
+        if self.waits { self.empty.recv().ok() } else { self.empty.try_recv().ok() }
     }
 
     /// One to which nobody listens.

@@ -44,7 +44,7 @@ fn each_reply_of_a_mix_is_compared_with_what_its_own_request_expects() {
         assert!(books.completed >= 4000, "{books:?}");
         assert_eq!((books.ok, books.failed_total(), books.in_flight_at_end), (books.sent, 0, 0), "{books:?}");
         let counted: Vec<u64> = measured.by_request.iter().map(|count| count.completed).collect();
-        assert_eq!(counted.iter().sum::<u64>(), books.completed);
+        assert_eq!((counted.len(), counted.iter().sum::<u64>()), (4, books.completed));
         for (count, share) in counted.iter().zip([0.4, 0.3, 0.2, 0.1]) {
             let seen = *count as f64 / books.completed as f64;
             assert!((seen - share).abs() < 0.03, "{counted:?}");

@@ -109,6 +109,22 @@ fn stopping_does_not_wait_for_the_period() {
 }
 
 #[test]
+fn what_was_taken_is_not_kept() {
+    let started_ns = Monotonic.now_ns();
+    let observer =
+        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_nanos(1)).unwrap();
+    let (mut takes, mut samples) = (0, Vec::new());
+    while takes < 10 {
+        let taken = observer.take();
+        takes += usize::from(!taken.is_empty());
+        samples.extend(taken);
+        assert!(Monotonic.now_ns() - started_ns < 60 * model::NS_PER_S, "it looks all the time");
+    }
+    samples.extend(observer.stop());
+    assert!(samples.is_sorted_by(|a, b| a.at_ns < b.at_ns), "no look is given twice");
+}
+
+#[test]
 fn samples_come_by_the_clock_that_was_handed_in() {
     let clock = Arc::new(Stopped::default());
     let observer = Observer::start(

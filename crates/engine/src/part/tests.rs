@@ -106,7 +106,7 @@ fn whole(outcomes: &[Outcome], felt: Felt, parts: usize) -> Part {
         .map(|thread| {
             let (empty, port) = mpsc::channel();
             empties.push(empty);
-            Ledger::new(felt, false, window, 0, SecondPort { thread, full: full.clone(), empty: port })
+            Ledger::new(felt, false, window, 0, SecondPort { thread, full: full.clone(), empty: port, waits: false })
         })
         .collect();
     drop(full);

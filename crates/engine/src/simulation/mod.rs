@@ -5,12 +5,11 @@ mod behind_tls;
 pub mod echo;
 mod script;
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::rc::Rc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 
 use model::{Clock, LoadSpec};
 use rustix::io::Errno;
@@ -32,17 +31,17 @@ pub use script::{Act, Connecting, Script, follow};
 
 /// A clock that only the simulation moves.
 #[derive(Debug, Clone, Default)]
-pub struct VirtualClock(Rc<Cell<u64>>);
+pub struct VirtualClock(Arc<AtomicU64>);
 
 impl VirtualClock {
     fn advance_to(&self, at_ns: u64) {
-        self.0.set(self.0.get().max(at_ns));
+        self.0.fetch_max(at_ns, Ordering::Relaxed);
     }
 }
 
 impl Clock for VirtualClock {
     fn now_ns(&self) -> u64 {
-        self.0.get()
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -339,7 +338,7 @@ pub fn simulate(
 fn drive(
     spec: &LoadSpec,
     language: Language,
-    peer: (impl Wire, bool),
+    peer: (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
@@ -350,10 +349,10 @@ fn drive(
     }
 }
 
-fn drive_speaking<P: Protocol>(
+fn drive_speaking<P: Protocol + Send>(
     spec: &LoadSpec,
     protocol: P,
-    (peer, speaks_tls): (impl Wire, bool),
+    (peer, speaks_tls): (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
@@ -371,24 +370,29 @@ fn drive_speaking<P: Protocol>(
     }
 }
 
-/// What one thread does, in either language over any of these wires.
+/// What one thread does, in either language over any of these wires, while its seconds are collected here, one by one.
 fn work(
     spec: &LoadSpec,
-    protocol: impl Protocol,
-    wire: impl Wire,
+    protocol: impl Protocol + Send,
+    wire: impl Wire + Send,
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
-    let felt = Felt::of(spec);
-    let stop = AtomicBool::new(false);
-    let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, protocol, wire, clock.clone());
-    opening.open_all()?;
+    let mut collector = Collector::new(Felt::of(spec), spec.step_s(), 1, options.histograms);
     let (full, seconds) = mpsc::channel();
-    let (port, empty) = SecondPort::new(0, full);
-    let demand = Demand::new(spec, 0, clock.now_ns());
-    let result = opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)?;
-    let mut collector = Collector::new(felt, spec.step_s(), 1, options.histograms);
-    collector.collect(&seconds, &[empty], progress);
-    Ok(conclude(spec, vec![result], collector, false))
+    let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
+    let thread = move || {
+        let stop = AtomicBool::new(false);
+        let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, protocol, wire, clock.clone());
+        opening.open_all()?;
+        let demand = Demand::new(spec, 0, clock.now_ns());
+        opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)
+    };
+    let result = std::thread::scope(|scope| {
+        let thread = scope.spawn(thread);
+        collector.collect(&seconds, &[empty], progress);
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    Ok(conclude(spec, vec![result?], collector, false))
 }

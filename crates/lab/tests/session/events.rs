@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use lab::{Follower, RunFolder, SessionEnd};
-use model::{Event, LoadSecond, Plan, TrialRecord};
+use lab::{Follower, RunFolder, RunRecord, SessionEnd};
+use model::{Event, Judged, LoadSecond, Plan, TrialRecord};
 
 use crate::fakes::{FakeLauncher, conduct, conduct_telling, create, load, plan, stopped_after_three};
 
@@ -65,7 +65,7 @@ fn who_begins_to_follow_in_the_middle_knows_as_much_as_who_was_there() {
     assert_eq!(followed(&path), there);
     assert_eq!(follower.map(|follower| follower.unknown()), Some(0));
     let trials = RunFolder::read(&path).unwrap().trials;
-    assert_eq!(records(&there), trials);
+    assert_eq!((records(&there), trials.len()), (trials.clone(), 8));
     for trial in trials {
         let log = std::fs::read_to_string(path.join(format!("histograms/{}.hlog", trial.id))).unwrap();
         let (seconds, measured) = (seconds(&there, &trial.id), trial.measurement.unwrap());
@@ -73,6 +73,7 @@ fn who_begins_to_follow_in_the_middle_knows_as_much_as_who_was_there() {
         let completed = |all: &[&LoadSecond]| all.iter().map(|second| second.interval.completed).sum::<u64>();
         let steps: u64 = measured.steps.iter().map(|step| step.completed).sum();
         assert_eq!(completed(&seconds), steps + drained, "one reply on each connection comes after the window");
+        assert!(seconds.iter().all(|second| !second.histograms.is_empty()), "{}", trial.id);
         for (second, histogram) in
             seconds.iter().flat_map(|second| second.histograms.iter().map(move |it| (second, it)))
         {
@@ -101,25 +102,54 @@ fn what_a_killed_run_left_half_written_is_cut_off_and_the_stream_goes_on() {
     assert_eq!((records(&before).len() + records(&after).len(), follower.unknown()), (2 + 5, 0));
 }
 
+/// What is made of a recorded run.
+fn judged(record: &RunRecord) -> Judged {
+    let (plan, environment) = (&record.plan, &record.environment);
+    judge::answer(judge::Run { plan, environment, trials: &record.trials }, None)
+}
+
 #[test]
 fn no_analysis_rests_on_the_stream() {
     let runs = tempfile::tempdir().unwrap();
+    let mut folder = create(runs.path(), &plan(2));
+    let path = folder.path().to_owned();
+    conduct(&plan(2), &mut folder, &FakeLauncher::default(), None);
+    drop(folder);
+    let (file, before) = (path.join("events.jsonl"), RunFolder::read(&path).unwrap());
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let forged = whole.replace("\"window_s\":1.0", "\"window_s\":9.0");
+    std::fs::write(&file, &forged).unwrap();
+    let told = RunRecord { trials: records(&followed(&path)), ..before.clone() };
+    assert_ne!(judged(&told), judged(&before), "it would have said something else");
+    for damaged in [Some(forged.as_str()), Some(&whole[..whole.len() / 2]), Some(""), None] {
+        match damaged {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        let resumed = || RunFolder::resume(&path).unwrap().1;
+        for read in [RunFolder::read(&path).unwrap(), resumed()] {
+            assert_eq!((judged(&read), &read), (judged(&before), &before));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_an_event_is_left_out_and_a_run_without_events_begins_some() {
+    let runs = tempfile::tempdir().unwrap();
     let (plan, launcher) = (plan(2), FakeLauncher::default());
     let path = stopped_after_three(runs.path(), &plan, &launcher);
-    let (file, before) = (path.join("events.jsonl"), RunFolder::read(&path).unwrap());
+    let file = path.join("events.jsonl");
     let events = followed(&path).len();
     let mut damaged = std::fs::read(&file).unwrap();
     damaged.splice(0..0, b"\x00\xff what is this\n{\"schema\":\"bourdon.event/9\"}\n".iter().copied());
     std::fs::write(&file, &damaged).unwrap();
     let mut follower = Follower::open(&path).unwrap();
-    assert_eq!((read_on(&mut follower).len(), follower.unknown()), (events, 2), "what is not an event is left out");
-    assert_eq!(RunFolder::read(&path).unwrap(), before);
+    assert_eq!((read_on(&mut follower).len(), follower.unknown()), (events, 2));
     std::fs::remove_file(&file).unwrap();
     assert!(Follower::open(&path).is_err());
-    assert_eq!(RunFolder::read(&path).unwrap(), before);
     let (mut folder, _) = RunFolder::resume(&path).unwrap();
     conduct(&plan, &mut folder, &launcher, None);
-    assert_eq!(records(&followed(&path)).len(), 5, "a run that has none, such as an earlier version's, begins one");
+    assert_eq!(records(&followed(&path)).len(), 5, "such as an earlier version's");
 }
 
 #[test]

@@ -132,6 +132,7 @@ fn a_network_delay_stands_between_load_and_target() {
     let mut folder = create(runs.path(), &plan);
     let session = Session { plan: plan.clone(), folder: &mut folder, done: vec![], tools, keep_going: false };
     let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    assert_eq!((end.trials.len(), went_to.borrow().len()), (2, 2));
     for (trial, (host, address)) in end.trials.iter().zip(went_to.into_inner()) {
         let delayed = trial.cell == 1;
         assert_eq!(host, "127.0.0.1:1", "the target is asked under its own name");
