@@ -1,10 +1,13 @@
 //! The `bourdon` command: arguments become a plan, the crates are wired together, the answer becomes an exit status.
 
+mod answer;
 mod args;
 mod audit;
 mod bounded;
 mod calibrate;
+mod commands;
 mod compare;
+mod conduct;
 mod exit;
 mod experiment;
 mod found;
@@ -16,6 +19,7 @@ mod load_files;
 mod open_files;
 mod output;
 mod progress;
+mod ready;
 mod report;
 mod resume;
 mod run;

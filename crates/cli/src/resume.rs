@@ -1,18 +1,18 @@
 //! A recorded run is taken up again where it stopped.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use lab::{RunFolder, RunRecord, Unstarted};
+use lab::{RunFolder, RunRecord};
 use model::{Blocks, Draft, Plan};
 use report::format::counted;
 
+use crate::conduct::PreparedRun;
 use crate::exit::Failure;
 use crate::output::say;
 use crate::progress::RunProgress;
-use crate::run::{self, PreparedRun};
+use crate::ready;
 
 /// A recorded run that no other bourdon can write to now.
 pub(crate) struct Opened {
@@ -67,8 +67,8 @@ impl Opened {
     pub(crate) fn prepare(self, stop: &AtomicBool, progress: &mut RunProgress) -> Result<PreparedRun, Failure> {
         let RunRecord { plan, environment, trials } = self.record;
         check_cpus(&plan)?;
-        run::reserve(&plan)?;
-        let prepared = run::build(&plan, &environment.programs, stop, progress)?;
+        ready::reserve(&plan)?;
+        let prepared = ready::build(&plan, &environment.programs, stop, progress)?;
         if !prepared.absent.is_empty() {
             let missing: Vec<&str> = prepared.absent.iter().map(|absent| absent.reason.as_str()).collect();
             return Err(Failure::unreachable(format!("the run cannot be resumed: {}", missing.join("; "))));
@@ -93,36 +93,4 @@ fn check_cpus(plan: &Plan) -> Result<(), Failure> {
         list(&missing),
         list(&given)
     )))
-}
-
-/// The command that resumes what is in a folder, to be pasted.
-pub(crate) fn command(folder: &Path) -> String {
-    subcommand("run --resume", folder)
-}
-
-/// A subcommand of this bourdon on a folder, to be pasted.
-pub(crate) fn subcommand(words: &str, folder: &Path) -> String {
-    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
-    let folder = folder.to_string_lossy();
-    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned();
-    format!("{} {words} {}", quoted(&called), quoted(&folder))
-}
-
-/// Says what to do about a target without which a run ended, and how it then goes on; `others` whether it can do so
-/// without that target.
-pub(crate) fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, others: bool) {
-    let resume = command(folder);
-    let what = if *started { "ended under the load that shows its capacity" } else { "could not be started" };
-    say(format!(
-        "{target} {what}: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
-         anew; if something else was missing, mend that and resume: {resume}"
-    ));
-    if others {
-        say(format!("without {target}: {resume} --keep-going"));
-    }
-}
-
-/// Says how to resume what is in a folder.
-pub(crate) fn say_interrupted(folder: &Path) {
-    say(format!("interrupted; what was measured is kept. To resume: {}", command(folder)));
 }

@@ -13,13 +13,14 @@ use model::{Analysis, Judged};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ReportFormat, RunArgs};
+use crate::conduct::{self, Conducted};
 use crate::exit::{Exit, Failure};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::{say, write_out};
 use crate::progress::RunProgress;
-use crate::resume::{self, Opened};
-use crate::run::{self, Conducted};
+use crate::ready;
+use crate::resume::Opened;
 
 /// The word that stands for every shipped experiment.
 pub(crate) const ALL: &str = "all";
@@ -122,7 +123,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         }
         say(format!("{} of {}: {name}", place + 1, series.experiments.len()));
         ended.push(match one(args, series, folder, name, stop) {
-            Ok(run) => Ended { name: name.clone(), exit: run::exit(&run, args.gate), outcome: of_claims(run.judged) },
+            Ok(run) => Ended { name: name.clone(), exit: run.exit(args.gate), outcome: of_claims(run.judged) },
             // What one experiment lacks does not stop the others.
             Err(failure) => Ended { name: name.clone(), exit: failure.exit(), outcome: Err(failure.to_string()) },
         });
@@ -136,7 +137,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
         ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
     })?;
     if stop.load(Ordering::Relaxed) {
-        resume::say_interrupted(folder);
+        conduct::say_interrupted(folder);
         return Ok(Exit::Interrupted);
     }
     Ok(ended.iter().map(|one| one.exit).min().unwrap_or(Exit::Good))
@@ -150,11 +151,11 @@ fn one(args: &RunArgs, series: &Series, folder: &Path, name: &str, stop: &Atomic
         None => {
             let (quick, blocks, seed) = (series.quick, series.blocks, series.seed);
             let args = RunArgs { quick, blocks, seed, runs: folder.to_owned(), ..args.clone() };
-            run::begin(&args, run::plan(&args, name)?, stop, &mut progress)?
+            ready::begin(&args, ready::plan(&args, name)?, stop, &mut progress)?
         }
     };
     // Nobody may be there to mend what does not start.
-    run::conduct(trial, true, stop, progress)
+    conduct::conduct(trial, true, stop, progress)
 }
 
 /// The run of an experiment in the folder of a series: `DATE-NAME`.

@@ -13,16 +13,17 @@ use ::report::format::{counted, times};
 use lab::{LabError, RunFolder};
 use model::{CompareAnalysis, ComparePlan, Draft, Gate, Judged, Load, Metric, Target};
 
+use crate::answer::{self, of};
 use crate::args::{CompareArgs, ShownArgs};
+use crate::conduct::PreparedRun;
 use crate::exit::{Exit, Failure};
-use crate::experiment::{self, Machine, OneLoad, Options, Source};
+use crate::experiment::{self, OneLoad, Options, Source};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::say;
 use crate::progress::RunProgress;
-use crate::report::{self, of};
-use crate::resume::{self, Opened};
-use crate::run::{self, PreparedRun};
+use crate::resume::Opened;
+use crate::{commands, conduct, ready};
 use loads::Side;
 use options::{Form, refuse_strangers};
 use question::Arms;
@@ -120,7 +121,7 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
         )));
     }
     let judged = Judged::Comparison(Box::new(analysis));
-    report::print(&judged, args.shown)?;
+    answer::print(&judged, args.shown)?;
     let exit = Exit::of_answer(judge::answer_is_bad(&judged), judge::answer_is_void(&judged));
     Ok(with_undecided(args.allow_undecided, &judged, exit))
 }
@@ -184,7 +185,7 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Res
         allow_failures: args.allow_failures,
         generator: args.generator.asked(),
         zoo,
-        machine: Machine { cpus: run::cpus() },
+        machine: ready::machine(),
         base,
     };
     let mut plan = experiment::plan(source, &options)?;
@@ -204,7 +205,7 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
         blocks: args.blocks,
         allow_failures: args.allow_failures,
         generator: args.generator.asked(),
-        machine: Machine { cpus: run::cpus() },
+        machine: ready::machine(),
         targets,
         load,
         tls_resume: args.tls_resume,
@@ -217,7 +218,7 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
         say(format!("note: {}", ::report::same_server(&what)));
     }
     let mut progress = RunProgress::new();
-    let trial = run::begin_whole(plan, args.runs(), stop, &mut progress)?;
+    let trial = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
     conduct(args.shown, args.allow_undecided, trial, stop, progress)
 }
 
@@ -237,19 +238,19 @@ fn conduct(
     stop: &AtomicBool,
     progress: RunProgress,
 ) -> Result<Exit, Failure> {
-    let ended = run::conduct(trial, false, stop, progress)?;
-    report::print(&ended.judged, shown)?;
+    let ended = conduct::conduct(trial, false, stop, progress)?;
+    answer::print(&ended.judged, shown)?;
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));
     }
     if !ended.interrupted && ended.unstarted.is_none() {
-        ::report::next_step(&ended.judged, &resume::command(&ended.path)).into_iter().for_each(say);
+        ::report::next_step(&ended.judged, &commands::resume(&ended.path)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(with_undecided(allow_undecided, &ended.judged, run::exit(&ended, false)))
+    Ok(with_undecided(allow_undecided, &ended.judged, ended.exit(false)))
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

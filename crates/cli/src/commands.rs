@@ -1,0 +1,17 @@
+//! Commands of this bourdon on a folder, to be pasted.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The one that resumes what is in a folder.
+pub(crate) fn resume(folder: &Path) -> String {
+    on("run --resume", folder)
+}
+
+/// A subcommand on a folder.
+pub(crate) fn on(words: &str, folder: &Path) -> String {
+    let called = std::env::args().next().unwrap_or_else(|| "bourdon".to_owned());
+    let folder = folder.to_string_lossy();
+    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word)).into_owned();
+    format!("{} {words} {}", quoted(&called), quoted(&folder))
+}

@@ -1,0 +1,134 @@
+//! A run that is ready is carried out, judged and recorded.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use judge::RunPlanner;
+use lab::{LabError, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, Unstarted};
+use model::{ClaimAnalysis, ClaimVerdict, Environment, Judged, Plan, TrialRecord, TrialStage};
+
+use crate::exit::{Exit, Failure};
+use crate::output::say;
+use crate::progress::RunProgress;
+use crate::{answer, commands, home};
+
+/// A run that is about to begin or to be resumed.
+pub(crate) struct PreparedRun {
+    pub(crate) plan: Plan,
+    pub(crate) prepared: Prepared,
+    pub(crate) folder: RunFolder,
+    pub(crate) environment: Environment,
+    pub(crate) done: Vec<TrialRecord>,
+}
+
+/// A run that has ended, or was stopped.
+pub(crate) struct Conducted {
+    /// Its folder.
+    pub(crate) path: PathBuf,
+    pub(crate) record: RunRecord,
+    pub(crate) judged: Judged,
+    pub(crate) interrupted: bool,
+    /// The target that could not be started, without which the run ended.
+    pub(crate) unstarted: Option<Unstarted>,
+    /// Whether the analysis lies beside the record.
+    kept: bool,
+    prepared: Prepared,
+}
+
+/// Makes all trials that are missing, judges them, and puts the judgement beside the record.
+pub(crate) fn conduct(
+    mut trial: PreparedRun,
+    keep_going: bool,
+    stop: &AtomicBool,
+    mut progress: RunProgress,
+) -> Result<Conducted, Failure> {
+    let launcher = ProcessLauncher::new(home::executable());
+    let perf = Perf::on_path(home::executable());
+    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
+    let mut planner = RunPlanner::new(&trial.plan);
+    let session = Session { plan: trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
+    let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
+    progress.stop();
+    let path = trial.folder.path().to_owned();
+    let ended = ended.map_err(|error| stopped(&error, &path))?;
+    let record = RunRecord { plan: ended.plan, environment: trial.environment, trials: ended.trials };
+    let judged = answer::judge(&record);
+    let whole = trial.folder.verify().inspect_err(answer::say_changed).is_ok();
+    let kept = answer::write_documents(&path, &judged).inspect_err(|error| answer::say_unkept(error, &path)).is_ok();
+    let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
+    Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole, prepared: trial.prepared })
+}
+
+/// Why a run could not be recorded further, and how it is resumed.
+fn stopped(error: &LabError, path: &Path) -> Failure {
+    let command = commands::resume(path);
+    let cure = if error.is_change() {
+        "nothing more is launched, for it could not be recorded. Restore the file from a copy, see to it that nothing else \
+         writes to the run folder"
+    } else {
+        "what was measured is kept. Make room or mend that"
+    };
+    Failure::usage(format!("{error}\n{cure}, then resume: {command}"))
+}
+
+impl Conducted {
+    /// Says how to go on with a run that ended before its time.
+    pub(crate) fn say_how_to_go_on(&self) {
+        if self.interrupted {
+            say_interrupted(&self.path);
+        }
+        if let Some(unstarted) = &self.unstarted {
+            let measured = self.record.trials.iter().any(|trial| trial.measurement.is_some());
+            let others = measured && self.record.plan.comparison.is_none();
+            say_unstarted(&self.path, unstarted, others);
+        }
+    }
+
+    /// The status that does not depend on the figures: none where every launch served and the answer is kept.
+    fn failure(&self) -> Option<Exit> {
+        let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
+        let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
+        let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| of.connections.opened == 0);
+        let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
+        let unreachable =
+            self.unstarted.is_some() || self.record.counted().any(unreached) || !self.prepared.failed.is_empty();
+        match (self.kept, unreachable) {
+            (false, _) => Some(Exit::Usage),
+            (true, true) => Some(Exit::Unreachable),
+            (true, false) => None,
+        }
+    }
+
+    /// The status that it ends with; `gate` whether a contradicted claim is a bad answer.
+    pub(crate) fn exit(&self, gate: bool) -> Exit {
+        if let Some(failure) = self.failure() {
+            return failure;
+        }
+        let is_contradicted = |claim: &ClaimAnalysis| claim.verdict == ClaimVerdict::Contradicted;
+        let contradicted = match &self.judged {
+            Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
+            Judged::Comparison(_) => false,
+        };
+        let bad = judge::answer_is_bad(&self.judged) || (gate && contradicted);
+        Exit::of_answer(bad, judge::answer_is_void(&self.judged))
+    }
+}
+
+/// Says what to do about a target without which a run ended, and how it then goes on; `others` whether it can do so
+/// without that target.
+fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, others: bool) {
+    let resume = commands::resume(folder);
+    let what = if *started { "ended under the load that shows its capacity" } else { "could not be started" };
+    say(format!(
+        "{target} {what}: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
+         anew; if something else was missing, mend that and resume: {resume}"
+    ));
+    if others {
+        say(format!("without {target}: {resume} --keep-going"));
+    }
+}
+
+/// Says how to resume what is in a folder.
+pub(crate) fn say_interrupted(folder: &Path) {
+    say(format!("interrupted; what was measured is kept. To resume: {}", commands::resume(folder)));
+}

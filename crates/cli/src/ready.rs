@@ -1,0 +1,174 @@
+//! From an experiment to a run that is ready: read, built, with a folder that it is recorded in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use jiff::Zoned;
+use lab::{Builder, Prepared, RunFolder};
+use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Level, Plan};
+use observe::ProcSource;
+use specimens::Kind;
+
+use crate::args::RunArgs;
+use crate::conduct::PreparedRun;
+use crate::exit::Failure;
+use crate::experiment::{self, Machine, Options};
+use crate::open_files::reserve_files;
+use crate::output::say;
+use crate::progress::RunProgress;
+use crate::{calibrate, found, home};
+
+/// Builds what a plan launches, and says which target is being built. `recorded` are the digests of the programs that a
+/// run was begun with.
+pub(crate) fn build(
+    plan: &Draft,
+    recorded: &BTreeMap<String, String>,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<Prepared, Failure> {
+    let prepared = lab::prepare(plan, recorded, &builder()?, stop, &mut |event| progress.show(event));
+    if let Some(why) = &prepared.prevented {
+        return Err(Failure::usage(why));
+    }
+    if prepared.interrupted {
+        return Err(Failure::interrupted("interrupted while building; nothing was recorded"));
+    }
+    Ok(prepared)
+}
+
+fn builder() -> Result<Builder, Failure> {
+    Ok(Builder::new(home::build_cache()?, home::executable()))
+}
+
+/// An experiment that was read and resolved.
+pub(crate) struct Planned {
+    draft: Draft,
+    /// The folder beside which things are looked for.
+    base: PathBuf,
+}
+
+/// Reads an experiment.
+pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
+    let found = found::experiment(named)?;
+    let zoo = found::targets(&found.folder)?;
+    let options = Options {
+        quick: args.quick,
+        targets: (!args.target.is_empty()).then_some(args.target.as_slice()),
+        blocks: args.blocks,
+        seed: args.seed,
+        allow_failures: args.allow_failures,
+        generator: args.generator.asked(),
+        zoo: &zoo,
+        machine: machine(),
+        base: &found.folder,
+    };
+    let draft = experiment::plan(&found.source, &options)?;
+    Ok(Planned { draft, base: found.folder })
+}
+
+/// Makes a run of an experiment, as far as its targets build here; of the specimens where none does.
+pub(crate) fn begin(
+    args: &RunArgs,
+    Planned { draft: asked, base }: Planned,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<PreparedRun, Failure> {
+    reserve(&asked)?;
+    let mut prepared = build(&asked, &BTreeMap::new(), stop, progress)?;
+    let mut draft = asked.clone().without(prepared.absent.clone());
+    if draft.cells.is_empty() {
+        if let Some(failed) = prepared.failed.first() {
+            return Err(Failure::unreachable(&failed.reason));
+        }
+        if let (Some(lacks), Some(absent)) = (no_specimen(&asked), draft.absent.first()) {
+            return Err(Failure::unreachable(format!("{}; no specimen {lacks} to stand in for it", absent.reason)));
+        }
+        say("no target can be built here: running on bourdon's own specimens instead");
+        draft = on_specimens(asked, draft.absent, &base);
+        prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
+    }
+    record(draft, prepared, &args.runs, stop)
+}
+
+/// Makes a run of a plan, all of whose targets must build.
+pub(crate) fn begin_whole(
+    draft: Draft,
+    runs: &Path,
+    stop: &AtomicBool,
+    progress: &mut RunProgress,
+) -> Result<PreparedRun, Failure> {
+    reserve(&draft)?;
+    let prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
+    match prepared.failed.first().or(prepared.absent.first()) {
+        Some(absent) => Err(Failure::unreachable(&absent.reason)),
+        None => record(draft, prepared, runs, stop),
+    }
+}
+
+/// Opens the folder in which a plan's run is recorded.
+fn record(mut draft: Draft, prepared: Prepared, runs: &Path, stop: &AtomicBool) -> Result<PreparedRun, Failure> {
+    draft.generator.limits = calibrate::stored_limits();
+    draft.twin = judge::cell_for_twin(&draft);
+    let plan = draft.resolve().map_err(Failure::usage)?;
+    let environment = Environment { programs: prepared.digests(), ..environment(&plan, stop)? };
+    let date = Zoned::now().date();
+    let folder =
+        RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
+    say(format!("recording in {}", folder.path().display()));
+    if let Some(few) = judge::too_few_blocks(&plan) {
+        say(format!("note: {}", ::report::too_few_blocks(few)));
+    }
+    Ok(PreparedRun { plan, prepared, folder, environment, done: Vec::new() })
+}
+
+/// What a cell asks for that no specimen has or does.
+fn no_specimen(plan: &Draft) -> Option<&'static str> {
+    let any = |asks: fn(&CellPlan) -> bool| plan.cells.iter().any(asks);
+    let has_routes = any(|cell| cell.load.mix.requests().len() > 1).then_some("has routes");
+    has_routes.or_else(|| any(|cell| cell.tls).then_some("serves TLS"))
+}
+
+/// Open files for the cell that needs most: a network delay has two connections of its own for each of the load's.
+pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
+    let needs = |cell: &CellPlan| (cell.load.connections, if cell.load.network_delay_ns > 0 { 3 } else { 1 });
+    let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
+    let (connections, files_each) = most.unwrap_or((1, 1));
+    reserve_files(connections, files_each, "connections = ")
+}
+
+/// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any
+/// toolchain can still see. No claim can be tested on them.
+fn on_specimens(asked: Draft, absent: Vec<AbsentTarget>, base: &Path) -> Draft {
+    let targets = [Kind::Clean, Kind::Serialised].map(|kind| experiment::specimen(kind, base));
+    let (mut cells, mut known): (Vec<CellPlan>, _) = (Vec::new(), BTreeSet::new());
+    for (cell, target) in asked.cells.iter().flat_map(|cell| targets.iter().map(move |target| (cell, target))) {
+        let mut cell = cell.clone();
+        cell.levels.0.insert("target".to_owned(), Level::Text(target.name.clone()));
+        if known.insert(cell.levels.clone()) {
+            cells.push(cell);
+        }
+    }
+    let mut claims = asked.claims;
+    for claim in &mut claims {
+        claim.not_testable.get_or_insert_with(|| "its targets cannot be built here".to_owned());
+    }
+    Draft { targets: targets.to_vec(), cells, claims, absent, ..asked }
+}
+
+/// The machine and the software, as they are now.
+fn environment(plan: &Plan, stop: &AtomicBool) -> Result<Environment, Failure> {
+    Ok(Environment {
+        schema: ENVIRONMENT_SCHEMA.to_owned(),
+        started_at: Zoned::now(),
+        bourdon: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: std::env::args().collect(),
+        toolchains: lab::toolchain_versions(plan, &builder()?, stop).into_iter().collect::<BTreeMap<_, _>>(),
+        ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))
+    })
+}
+
+/// The machine that experiments are resolved for.
+pub(crate) fn machine() -> Machine {
+    Machine { cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32) }
+}
