@@ -3,7 +3,8 @@ use model::{
     TrialRecord, TrialStage, VoidTrial,
 };
 
-use crate::records::{Launch, Records};
+use crate::launch::Launch;
+use crate::records::Records;
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 use crate::{cells, claims, comparisons, findings, session};
 

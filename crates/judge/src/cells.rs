@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Failing, Invariant,
-    InvariantCheck, LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric,
-    NS_PER_S, Observation, ObservedSecond, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit,
-    format_duration, sum,
+    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Invariant, InvariantCheck,
+    LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
+    Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, format_duration, sum,
 };
 
 use crate::asked::Asked;
-use crate::course::{measured_and_seen, steady_throughput};
-use crate::failing::{self, wrong_replies};
+use crate::course::steady_throughput;
 use crate::figures::percent;
-use crate::records::{Launch, Records};
+use crate::launch::Launch;
+use crate::records::Records;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
-use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
 /// is zero. The bounds are null under two launches, everything without one.
@@ -37,7 +35,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let throughput = figure(Metric::Throughput);
     let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
     let valid = records.valid(index).count();
-    let failing = failing(records, index);
+    let failing = records.together(index).failing;
     CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
@@ -51,8 +49,8 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         latency_us: latency(records, index),
         cpu_us_per_request: figure(Metric::CpuPerRequest),
         target_busy: mean_of(records, index, |launch| launch.record.observation.as_ref().map(Observation::busy)),
-        generator_busy: mean_of(records, index, |launch| Some(measurement(launch)?.generator.busiest_thread())),
-        generator_starved: mean_of(records, index, |launch| Some(starved(measurement(launch)?))),
+        generator_busy: mean_of(records, index, |launch| Some(launch.measured()?.generator.busiest_thread())),
+        generator_starved: mean_of(records, index, |launch| Some(starved(launch.measured()?))),
         peak_memory_bytes: figure(Metric::PeakMemory),
         memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
@@ -61,7 +59,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         errors: failing.failed_share,
         failing,
         died: died(records, index),
-        first_wrong: records.everywhere(index).find_map(|launch| measurement(launch)?.first_wrong.clone()),
+        first_wrong: records.everywhere(index).find_map(|launch| launch.measured()?.first_wrong.clone()),
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
@@ -74,7 +72,7 @@ fn course(records: &Records, index: usize) -> CellCourse {
     let mut found = CellCourse::default();
     let (mut steady, mut cut) = (Vec::new(), 0.0_f64);
     for launch in records.valid(index) {
-        let Some((went, measured)) = launch.judgement.went.as_ref().zip(measurement(launch)) else { continue };
+        let Some((went, measured)) = launch.judgement.went.as_ref().zip(launch.measured()) else { continue };
         *found.launches.entry(went.course).or_insert(0) += 1;
         if let Some((from_s, rate)) = went.steady_from_s.zip(steady_throughput(went, measured)) {
             cut = cut.max(from_s / measured.window_s);
@@ -122,33 +120,7 @@ pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<Strin
 /// mark `warm-up` says it.
 fn still_warming(records: &Records, index: usize) -> Option<Interval> {
     let is_short = records.valid(index).all(|launch| launch.judgement.went.is_none());
-    gain(records, index).filter(|_| is_short)
-}
-
-/// By how much the servers were slower in the first half of their windows than in the second, where that is more than
-/// chance and a small change: by the mean service times of either half, over the launches. Service times, for the number of
-/// replies also depends on where bursts of them fall.
-pub(crate) fn gain(records: &Records, index: usize) -> Option<Interval> {
-    let gain = |measured: &Measurement| {
-        let [first, second] = measured.in_window.halves;
-        Some(first.mean_service_us()? / second.mean_service_us()?)
-    };
-    let gains: Option<Vec<f64>> = records.valid(index).filter_map(measurement).map(gain).collect();
-    geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
-}
-
-/// By how much less CPU a reply took in the second half of the windows than in the first.
-pub(crate) fn gain_of_cpu(records: &Records, index: usize) -> Option<Interval> {
-    let gain = |launch: &Launch| {
-        let (measured, seen) = (measurement(launch)?, launch.record.observation.as_ref()?);
-        let cost = |(second, seen): (&model::Interval, &ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
-        let costs: Vec<f64> = measured_and_seen(measured, &seen.seconds).into_iter().map(cost).collect();
-        let half = costs.len() / 2;
-        let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
-        (first > 0.0 && second > 0.0).then(|| first / second)
-    };
-    let gains: Option<Vec<f64>> = records.valid(index).map(gain).collect();
-    geometric_interval(&gains?)
+    records.together(index).gain.filter(|_| is_short)
 }
 
 /// Such a gain in words.
@@ -203,7 +175,7 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
     if !cell.tls || cell.load.keep_alive {
         return None;
     }
-    let loads = || records.valid(index).filter_map(measurement);
+    let loads = || records.valid(index).filter_map(Launch::measured);
     let of = |count: fn(&TlsUse) -> u64| sum(loads().filter_map(|load| load.tls.as_ref()).map(count));
     let medians: Vec<f64> = loads().filter_map(|load| load.latency_us.handshake.as_ref()?.p50).collect();
     Some(CellHandshakes {
@@ -216,10 +188,6 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / NS_PER_S as f64
-}
-
-fn measurement<'a>(launch: &Launch<'a>) -> Option<&'a Measurement> {
-    launch.record.measurement.as_ref()
 }
 
 /// Share of the window for which the generator thread that waited most for a CPU did so.
@@ -239,7 +207,7 @@ fn population(records: &Records, index: usize) -> Population {
         LoadModel::Closed if load.keep_alive => Population::Service,
         // Records of earlier versions have no total time.
         LoadModel::Closed => {
-            let mut latencies = records.valid(index).filter_map(measurement).map(|measured| &measured.latency_us);
+            let mut latencies = records.valid(index).filter_map(Launch::measured).map(|measured| &measured.latency_us);
             if latencies.all(|latency| latency.total.is_some()) { Population::Total } else { Population::Service }
         }
     }
@@ -262,7 +230,7 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
     let bounded = |felt: &LatencySummary| {
         [felt.p50, felt.p90, felt.p99].into_iter().flatten().any(|value| felt.is_lower_bound(value))
     };
-    measurement(launch).and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
+    launch.measured().and_then(|measured| measured.latency_us.felt()).is_some_and(bounded)
 }
 
 /// What the figures of a metric count in a cell: those of another kind cannot be held against them.
@@ -291,22 +259,6 @@ pub(crate) fn counted(records: &Records, index: usize, metric: Metric) -> Counte
 fn memory_count(records: &Records, index: usize) -> MemoryCount {
     let seen = records.valid(index).filter_map(|launch| launch.record.observation.as_ref());
     seen.map(Observation::memory_count).max().unwrap_or_default()
-}
-
-/// How its requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies
-/// were all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin and of
-/// blocks that were set aside, too: the launches that a server survived must not speak for it. Wrong content and a server
-/// that died void their launch.
-pub(crate) fn failing(records: &Records, index: usize) -> Failing {
-    let any_valid = records.valid(index).next().is_some();
-    let is_used = |launch: &&Launch| launch.judgement.is_valid() || !any_valid;
-    let allowed = records.plan.allow_failures;
-    let figures = failing::failing(records.launches(index).filter(is_used).filter_map(measurement), allowed);
-    let seen = failing::failing(records.everywhere(index).filter(is_used).filter_map(measurement), allowed);
-    let wrong_content = sum(records.everywhere(index).filter_map(measurement).map(wrong_replies));
-    let died = records.everywhere(index).filter(|launch| launch.record.died().is_some()).count() as u64;
-    let failing = Failing { failed_share: figures.failed_share, wrong_content, died, ..seen };
-    Failing { bad: failing.is_of_replies() || died > 0, ..failing }
 }
 
 /// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.

@@ -21,6 +21,7 @@ mod figures;
 mod findings;
 mod guard;
 mod invariants;
+mod launch;
 mod limit;
 mod load;
 mod marks;
@@ -38,6 +39,7 @@ pub mod statistics;
 #[cfg(test)]
 mod testing;
 pub mod thresholds;
+mod together;
 mod trial;
 
 pub use analysis::analyse;

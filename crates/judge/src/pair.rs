@@ -7,7 +7,8 @@ use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryC
 
 use crate::cells::{self, Counted};
 use crate::guard::{self, Doubt, End, MARKS, noise};
-use crate::records::{Launch, Records};
+use crate::launch::Launch;
+use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
 use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE};
 

@@ -5,7 +5,8 @@ use model::{Cell, Draft, GOLDEN, Measurement, Metric, Next, Plan, Planner, Trial
 
 use crate::failing::wrong_replies;
 use crate::figures::{counted, half_width, percent};
-use crate::records::{Launch, Records, pairs, places};
+use crate::launch::Launch;
+use crate::records::{Records, pairs, places};
 use crate::statistics::{logarithms, t_interval};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, DEATHS};
 use crate::trial::{TrialJudgement, check_trial};

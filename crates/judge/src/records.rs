@@ -2,47 +2,13 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, Failing, GeneratorPlan, LEAST_CPU_S, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, TrialRecord};
 
-use crate::statistics::Interval;
+use crate::launch::Launch;
+use crate::limit;
 use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
-use crate::trial::{TrialJudgement, check_trial};
-use crate::{cells, limit};
-
-/// One launch with its judgement.
-pub(crate) struct Launch<'a> {
-    pub(crate) record: &'a TrialRecord,
-    pub(crate) judgement: Cow<'a, TrialJudgement>,
-    /// Whether it has no CPU per request, because it or another launch of its cell used too little CPU for that.
-    without_cpu: bool,
-}
-
-impl<'a> Launch<'a> {
-    pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
-        Self { record, judgement, without_cpu: false }
-    }
-
-    /// The metric's value where the launch is valid and supports it.
-    fn value(&self, metric: Metric) -> Option<f64> {
-        let supported = self.judgement.is_valid() && !(metric == Metric::CpuPerRequest && self.without_cpu);
-        metric.value(self.record).filter(|value| supported && value.is_finite())
-    }
-
-    fn used_too_little_cpu(&self) -> bool {
-        let seen = self.record.observation.as_ref();
-        self.judgement.is_valid() && seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S)
-    }
-
-    /// Whether it has the mark.
-    pub(crate) fn is(&self, mark: Mark) -> bool {
-        self.judgement.marks.iter().any(|note| note.mark == mark)
-    }
-
-    /// Whether it has the mark for this metric.
-    pub(crate) fn is_about(&self, mark: Mark, metric: Metric) -> bool {
-        self.judgement.marks.iter().any(|note| note.mark == mark && note.is_about(metric))
-    }
-}
+use crate::together::Together;
+use crate::trial::check_trial;
 
 /// Launches by block.
 type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
@@ -59,17 +25,6 @@ pub(crate) struct Records<'a> {
     blocks: Vec<u32>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Together>>,
-}
-
-/// What the launches of a cell say together that is in doubt of each of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Together {
-    /// By how much they were still getting faster.
-    pub(crate) gain: Option<Interval>,
-    /// By how much less CPU their requests took towards the end, where that was seen.
-    pub(crate) gain_of_cpu: Option<Interval>,
-    /// How their requests fared.
-    pub(crate) failing: Failing,
 }
 
 impl<'a> Records<'a> {
@@ -236,13 +191,13 @@ impl<'a> Records<'a> {
     }
 
     /// What a cell's launches say together; found once, for every launch is asked about it.
-    pub(crate) fn together(&self, cell: usize) -> Together {
-        let find = || Together {
-            gain: cells::gain(self, cell),
-            gain_of_cpu: cells::gain_of_cpu(self, cell),
-            failing: cells::failing(self, cell),
+    pub(crate) fn together(&self, cell: usize) -> &Together {
+        let find = || {
+            let used: Vec<&Launch> = self.launches(cell).collect();
+            let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
+            Together::of(&used, &everywhere, self.plan.allow_failures)
         };
-        *self.together[cell].get_or_init(find)
+        self.together[cell].get_or_init(find)
     }
 
     /// Whether the generator did so much more for another target in the same block, under the same load, that it was not the

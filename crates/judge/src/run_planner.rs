@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use model::{Addition, CellPlan, Next, Plan, Planner, RelativeRate, TrialRecord, TrialSpec};
 
+use crate::launch::Launch;
 use crate::planner::BlockPlanner;
 use crate::rates::settled_rate;
-use crate::records::{Launch, disturbance};
+use crate::records::disturbance;
 use crate::trial::check_trial;
 
 /// First each target whose rate is a share of capacity is loaded closed, in a cell that is added, and gets a rate of what

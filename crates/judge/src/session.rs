@@ -4,7 +4,8 @@ use model::{Comparison, ComparisonVerdict, Mark, MarkNote, Metric, RepeatedBlock
 
 use crate::comparisons::compare_with_itself;
 use crate::figures::figure;
-use crate::records::{self, ByCell, Launch, Records};
+use crate::launch::Launch;
+use crate::records::{self, ByCell, Records};
 use crate::statistics::{Steadiness, about_their_mean, steadiness};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 

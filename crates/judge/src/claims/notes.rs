@@ -8,7 +8,7 @@ use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
 use crate::figures::{count, counted, percent};
 use crate::guard::{self, Doubt, noise};
-use crate::records::Launch;
+use crate::launch::Launch;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
 
@@ -103,7 +103,7 @@ impl ClaimTest<'_> {
             }
             Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
             Doubt::Warming => {
-                let faster = cells::gain(self.records, cell).map(cells::gain_words)?;
+                let faster = self.records.together(cell).gain.map(cells::gain_words)?;
                 format!("{place} was still getting faster, so a longer warm-up gives other figures ({faster})")
             }
             Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),

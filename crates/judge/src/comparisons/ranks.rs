@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup, Withheld};
 
 use super::{COMPARED, can_tie};
-use crate::cells::{failing, measured};
+use crate::cells::measured;
 use crate::records::Records;
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
@@ -79,7 +79,7 @@ fn is_left_open_by_noise(pair: &Comparison) -> bool {
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
-    let is_known = can_tie(records, cell, metric) && !failing(records, cell).bad;
+    let is_known = can_tie(records, cell, metric) && !records.together(cell).failing.bad;
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: measured(&values, metric.unit()).estimate,

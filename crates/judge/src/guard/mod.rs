@@ -11,8 +11,9 @@ pub(crate) use range::{Range, range};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::{is_whole, measured_and_seen, steady_throughput};
+use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
-use crate::records::{Launch, Records};
+use crate::records::Records;
 use crate::statistics::{Interval, share_interval};
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
 

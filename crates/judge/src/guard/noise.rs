@@ -2,7 +2,7 @@
 
 use model::{Metric, Observation};
 
-use crate::records::Launch;
+use crate::launch::Launch;
 use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
 
 /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the

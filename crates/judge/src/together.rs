@@ -1,0 +1,70 @@
+use model::{Failing, Measurement, ObservedSecond, sum};
+
+use crate::course::measured_and_seen;
+use crate::failing::{failing, wrong_replies};
+use crate::launch::Launch;
+use crate::statistics::{Interval, geometric_interval, mean};
+use crate::thresholds::THROUGHPUT_CHANGE;
+
+/// What the launches of a cell say together that is in doubt of each of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Together {
+    /// By how much they were still getting faster.
+    pub(crate) gain: Option<Interval>,
+    /// By how much less CPU their requests took towards the end, where that was seen.
+    pub(crate) gain_of_cpu: Option<Interval>,
+    /// How their requests fared.
+    pub(crate) failing: Failing,
+}
+
+impl Together {
+    /// What they say: `launches` are those that count, `everywhere` has those that were set aside and the twin's, too;
+    /// `allowed` is the share of requests that may fail, 0 to 1.
+    pub(crate) fn of(launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
+        let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
+        let used = if valid.is_empty() { launches } else { &valid };
+        Together { gain: gain(&valid), gain_of_cpu: gain_of_cpu(&valid), failing: fared(used, everywhere, allowed) }
+    }
+}
+
+/// By how much the servers were slower in the first half of their windows than in the second, where that is more than
+/// chance and a small change: by the mean service times of either half, over the launches. Service times, for the number of
+/// replies also depends on where bursts of them fall.
+fn gain(valid: &[&Launch]) -> Option<Interval> {
+    let gain = |measured: &Measurement| {
+        let [first, second] = measured.in_window.halves;
+        Some(first.mean_service_us()? / second.mean_service_us()?)
+    };
+    let gains: Option<Vec<f64>> = valid.iter().filter_map(|launch| launch.measured()).map(gain).collect();
+    geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
+}
+
+/// By how much less CPU a reply took in the second half of the windows than in the first.
+fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
+    let gain = |launch: &&Launch| {
+        let (measured, seen) = (launch.measured()?, launch.record.observation.as_ref()?);
+        let cost = |(second, seen): (&model::Interval, &ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
+        let costs: Vec<f64> = measured_and_seen(measured, &seen.seconds).into_iter().map(cost).collect();
+        let half = costs.len() / 2;
+        let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
+        (first > 0.0 && second > 0.0).then(|| first / second)
+    };
+    let gains: Option<Vec<f64>> = valid.iter().map(gain).collect();
+    geometric_interval(&gains?)
+}
+
+/// How the requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies were
+/// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin and of blocks
+/// that were set aside, too: the launches that a server survived must not speak for it. Wrong content and a server that died
+/// void their launch.
+fn fared(launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Failing {
+    let any_valid = launches.iter().any(|launch| launch.judgement.is_valid());
+    let of = |all: &[&Launch]| {
+        let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid);
+        failing(used.filter_map(|launch| launch.measured()), allowed)
+    };
+    let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
+    let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;
+    let seen = Failing { failed_share: of(launches).failed_share, wrong_content, died, ..of(everywhere) };
+    Failing { bad: seen.is_of_replies() || died > 0, ..seen }
+}
