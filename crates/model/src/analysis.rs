@@ -4,34 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Cell, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, MemoryCount, Metric,
-    ProfiledBy, ProfiledFunction, RelativeRate, Unit, VoidTrial, Withheld, WrongReply,
+    AbsentTarget, Arm, Cell, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, Measured,
+    MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
 pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
-
-/// A value with its uncertainty. `estimate` is null when nothing could be estimated, the bounds when there were
-/// too few launches for an interval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// Point estimate.
-    pub estimate: Option<f64>,
-    /// Lower bound of the 95 % interval.
-    pub low: Option<f64>,
-    /// Upper bound of the 95 % interval.
-    pub high: Option<f64>,
-    /// Unit of all three.
-    pub unit: Unit,
-}
-
-impl Measured {
-    /// Half the interval's width as a share of the estimate.
-    pub fn relative_half_width(&self) -> Option<f64> {
-        let (estimate, low, high) = (self.estimate?, self.low?, self.high?);
-        (estimate != 0.0).then(|| (high - low) / 2.0 / estimate.abs())
-    }
-}
 
 /// What the numbers of a run mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -435,3 +413,23 @@ pub struct ClaimChance {
 
 /// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
+
+/// A trial whose figures are not used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoidTrial {
+    /// Its name in the run folder.
+    pub id: String,
+    /// Of which of two runs that are compared it is; none of one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<Arm>,
+    /// Its block.
+    pub block: u32,
+    /// Whether it is the second launch of its cell in the block, by which the session's noise is known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+    /// Its levels.
+    #[serde(rename = "where")]
+    pub levels: Cell,
+    /// Which invariant broke, or where it failed.
+    pub reason: Reason,
+}

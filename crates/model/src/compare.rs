@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, CellAnalysis, ComparisonVerdict, Environment, GateResult, Measured, Metric, SessionAnalysis, TrialCount,
-    VoidTrial,
+    Arm, Cell, CellAnalysis, ComparisonVerdict, Environment, Measured, Metric, SessionAnalysis, TrialCount, VoidTrial,
+    Withheld,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -104,49 +104,6 @@ impl CompareRow {
     }
 }
 
-/// Why a verdict that the figures alone would give is held back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Withheld {
-    /// The throughput is only a lower bound, a latency an upper one: the generator may have been the limit.
-    AtLeast,
-    /// The handler delay allowed no more.
-    AtCeiling,
-    /// So few requests were completed in the window that its edges weigh as much.
-    Edges,
-    /// A server was still getting faster within its windows.
-    Warming,
-    /// The quantile is only a lower bound: requests were unfinished.
-    Censored,
-    /// More requests failed than may: the figures are of failures, too.
-    Failing,
-    /// Replies had wrong content: who answers anything may be quick and cheap.
-    Wrong,
-    /// Nothing was served in a launch, or the server stopped answering in one.
-    Silent,
-    /// It rests on launches during which the machine was disturbed, by enough to have made it.
-    Disturbed,
-    /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.
-    Unbounded,
-    /// The latency holds much of the generator's own.
-    Lateness,
-    /// A server had less load before the window than it says it needs to be warm.
-    Cold,
-    /// The two count different things under one name.
-    Definition,
-    /// A launch of one of them has a zero, to which nothing has a ratio.
-    Zero,
-    /// One of them used too little CPU in a window for a figure.
-    LittleCpu,
-}
-
-impl Withheld {
-    /// Whether it is because the machine was busy.
-    pub fn is_noise(self) -> bool {
-        matches!(self, Withheld::Disturbed | Withheld::Unbounded)
-    }
-}
-
 /// What the launches show during which nothing else kept the machine busy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quiet {
@@ -154,16 +111,6 @@ pub struct Quiet {
     pub blocks: u32,
     /// new ÷ old over these.
     pub ratio: Measured,
-}
-
-/// Which of the two servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arm {
-    /// The one that was there before.
-    Old,
-    /// The one in question.
-    New,
 }
 
 /// A cell of one of the two servers.
@@ -174,4 +121,43 @@ pub struct ComparedCell {
     /// Its figures, marks and failures.
     #[serde(flatten)]
     pub cell: CellAnalysis,
+}
+
+/// A gate under one set of conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The gate as it was written.
+    pub gate: String,
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// The ratio, new ÷ old; nothing for shares.
+    pub ratio: Measured,
+    /// The difference, new − old, of shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Measured>,
+    /// What became of it.
+    pub verdict: GateVerdict,
+    /// Why what the figures alone say is not evidence, where it is not; the gate is undecided then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
+    /// Of which server that is so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld_of: Vec<Arm>,
+    /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
+    /// more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_blocks: Option<u32>,
+}
+
+/// What became of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateVerdict {
+    /// The whole interval is on the right side.
+    Held,
+    /// The whole interval is on the wrong side.
+    Broken,
+    /// The interval holds the limit, or there is none.
+    Undecided,
 }

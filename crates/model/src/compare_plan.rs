@@ -41,3 +41,13 @@ pub enum RevisionContent {
     /// Those of the working tree, by a digest of what git tracks there.
     WorkingTree(String),
 }
+
+/// Which of the two servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arm {
+    /// The one that was there before.
+    Old,
+    /// The one in question.
+    New,
+}

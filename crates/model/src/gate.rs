@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arm, Cell, Measured, Metric, Withheld};
+use crate::Metric;
 
 /// A limit on the change of a metric from old to new.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -23,45 +23,6 @@ pub enum GateSide {
     Below,
     /// Above the limit.
     Above,
-}
-
-/// What became of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GateVerdict {
-    /// The whole interval is on the right side.
-    Held,
-    /// The whole interval is on the wrong side.
-    Broken,
-    /// The interval holds the limit, or there is none.
-    Undecided,
-}
-
-/// A gate under one set of conditions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GateResult {
-    /// The gate as it was written.
-    pub gate: String,
-    /// The conditions.
-    #[serde(rename = "where")]
-    pub conditions: Cell,
-    /// The ratio, new ÷ old; nothing for shares.
-    pub ratio: Measured,
-    /// The difference, new − old, of shares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub difference: Option<Measured>,
-    /// What became of it.
-    pub verdict: GateVerdict,
-    /// Why what the figures alone say is not evidence, where it is not; the gate is undecided then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<Withheld>,
-    /// Of which server that is so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub withheld_of: Vec<Arm>,
-    /// About how many blocks would settle it, where that can be said; [`crate::MOST_NEEDED_BLOCKS`] stands for so many or
-    /// more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub needs_blocks: Option<u32>,
 }
 
 impl std::fmt::Display for Gate {

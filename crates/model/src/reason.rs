@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Invariant, Mark, Metric, TrialStage};
+use crate::{Cure, Invariant, Mark, Metric, TrialStage};
 
 kinds! {
     /// What bounded a load, or ended it.
@@ -54,22 +54,6 @@ kinds! {
         NotEstimable = "not-estimable",
         /// Rows are too close for their order to mean anything.
         Ties = "ties",
-    }
-}
-
-kinds! {
-    /// What would mend what a reason or a mark says. Whoever shows it knows how that is asked for.
-    Cure {
-        /// Give the generator CPUs that nothing else uses.
-        OwnCpus = "own-cpus",
-        /// Give the generator more threads, or other CPUs.
-        MoreThreads = "more-threads",
-        /// Have more files open, more local ports, or fewer connections made.
-        MorePortsOrFiles = "more-ports-or-files",
-        /// Start the server, or load it where it listens.
-        StartServer = "start-server",
-        /// Ask over TLS.
-        TryTls = "try-tls",
     }
 }
 

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Arm, Cell, Measurement, Observation, Reason};
+use crate::{Cell, Measurement, Observation};
 
 /// Schema number of a line of `trials.jsonl`.
 pub const TRIAL_SCHEMA: &str = "bourdon.trial/2";
@@ -106,26 +106,6 @@ pub struct TrialFailure {
     /// For how long its target was waited for, in milliseconds; only of one that did not come up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<u64>,
-}
-
-/// A trial whose figures are not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VoidTrial {
-    /// Its name in the run folder.
-    pub id: String,
-    /// Of which of two runs that are compared it is; none of one alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arm: Option<Arm>,
-    /// Its block.
-    pub block: u32,
-    /// Whether it is the second launch of its cell in the block, by which the session's noise is known.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub twin: bool,
-    /// Its levels.
-    #[serde(rename = "where")]
-    pub levels: Cell,
-    /// Which invariant broke, or where it failed.
-    pub reason: Reason,
 }
 
 /// How servers of a cell ended under load; how many did is in `Failing`.

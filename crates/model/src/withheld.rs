@@ -1,0 +1,44 @@
+use serde::{Deserialize, Serialize};
+
+/// Why a verdict that the figures alone would give is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Withheld {
+    /// The throughput is only a lower bound, a latency an upper one: the generator may have been the limit.
+    AtLeast,
+    /// The handler delay allowed no more.
+    AtCeiling,
+    /// So few requests were completed in the window that its edges weigh as much.
+    Edges,
+    /// A server was still getting faster within its windows.
+    Warming,
+    /// The quantile is only a lower bound: requests were unfinished.
+    Censored,
+    /// More requests failed than may: the figures are of failures, too.
+    Failing,
+    /// Replies had wrong content: who answers anything may be quick and cheap.
+    Wrong,
+    /// Nothing was served in a launch, or the server stopped answering in one.
+    Silent,
+    /// It rests on launches during which the machine was disturbed, by enough to have made it.
+    Disturbed,
+    /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.
+    Unbounded,
+    /// The latency holds much of the generator's own.
+    Lateness,
+    /// A server had less load before the window than it says it needs to be warm.
+    Cold,
+    /// The two count different things under one name.
+    Definition,
+    /// A launch of one of them has a zero, to which nothing has a ratio.
+    Zero,
+    /// One of them used too little CPU in a window for a figure.
+    LittleCpu,
+}
+
+impl Withheld {
+    /// Whether it is because the machine was busy.
+    pub fn is_noise(self) -> bool {
+        matches!(self, Withheld::Disturbed | Withheld::Unbounded)
+    }
+}
