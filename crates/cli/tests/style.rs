@@ -1,9 +1,13 @@
 //! Style that ratchets: what docs/STYLE.md counts may only fall.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod imports;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use imports::Imports;
 
 /// Lines of a file above which it is counted.
 const LONG_FILE: usize = 450;
@@ -52,6 +56,18 @@ impl Page {
             .enumerate()
             .map(|(index, line)| (index + 1, line))
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+
+    /// Its program without the lines that are of tests alone.
+    fn without_tests(&self) -> String {
+        let mut lines: Vec<&str> = self.program().map(|(_, line)| line).collect();
+        let mut is_test = false;
+        lines.retain(|line| {
+            let (line, was_test) = (line.trim(), is_test);
+            is_test = line == "#[cfg(test)]" || (was_test && line.starts_with("#["));
+            !was_test
+        });
+        lines.join("\n")
     }
 
     /// Its words in small letters, with the number of their line.
@@ -189,50 +205,17 @@ fn phrases_used(pages: &[Page], hits: &mut Hits) {
     }
 }
 
-/// The crate and the module at its top that a file of the program belongs to.
-fn module(name: &str) -> Option<(&str, &str)> {
-    let (krate, file) = name.strip_prefix("crates/")?.split_once("/src/")?;
-    let module = file.split('/').next()?.trim_end_matches(".rs");
-    (!["lib", "main"].contains(&module)).then_some((krate, module))
-}
-
-/// The words that may be modules behind each `crate::` of a text.
-fn named(text: &str) -> impl Iterator<Item = &str> {
-    text.split("crate::").skip(1).flat_map(|rest| {
-        let end = rest.strip_prefix('{').map_or_else(|| rest.find(|c: char| !is_word(c)), |list| list.find("};"));
-        rest[..end.unwrap_or(rest.len())].split(|c: char| !is_word(c))
-    })
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// What each module of the program names, by crate and module.
-fn uses(pages: &[Page]) -> BTreeMap<(&str, &str), BTreeSet<String>> {
-    let mut uses: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
-    for page in pages.iter().filter(|page| page.is_program()) {
-        let Some((krate, own)) = module(&page.name) else { continue };
-        let program: String = page.program().map(|(_, line)| format!("{line}\n")).collect();
-        let others = named(&program).filter(|word| *word != own).map(str::to_owned);
-        uses.entry((krate, own)).or_default().extend(others);
-    }
-    uses
-}
-
 /// The modules of a crate that need each other, whatever stands between them.
 fn cycles(pages: &[Page], hits: &mut Hits) {
-    let uses = uses(pages);
-    let comes_back = |(krate, own): &&(&str, &str)| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![*own]);
-        while let Some(module) = next.pop() {
-            let used = uses.get(&(*krate, module)).into_iter().flatten();
-            next.extend(used.map(String::as_str).filter(|used| seen.insert(*used)));
-        }
-        seen.contains(own)
-    };
-    let found = uses.keys().filter(comes_back).map(|(krate, module)| format!("{krate}: {module}"));
-    hits.insert("modules in a cycle".to_owned(), found.collect());
+    let mut crates: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
+    for page in pages.iter().filter(|page| page.is_rust()) {
+        let Some((krate, file)) = page.name.strip_prefix("crates/").and_then(|name| name.split_once("/src/")) else {
+            continue;
+        };
+        crates.entry(krate).or_default().insert(file.to_owned(), page.without_tests());
+    }
+    let of = |(krate, files)| Imports::of(files).cycles().into_iter().map(move |found| format!("{krate}: {found}"));
+    hits.insert("modules in a cycle".to_owned(), crates.iter().flat_map(of).collect());
 }
 
 /// What differs from the counts that are kept: where a rule is broken more often, and what to write where it is seldomer.
@@ -298,4 +281,46 @@ fn a_phrase_is_found_across_lines_and_its_placeholders_hold() {
     assert_eq!(lines_with("N ms of work", &words), [1]);
     assert_eq!(lines_with("X is no Y", &words), [3]);
     assert!(lines_with("N s of work", &words).is_empty());
+}
+
+#[test]
+fn modules_that_name_each_other_are_found_by_whichever_way_they_do() {
+    let cycles = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
+        Imports::of(&files).cycles()
+    };
+    let both = ["a (names b)", "b (names a)"];
+    let root = "mod a;\nmod b;\nmod c;\npub use a::*;\npub use b::{Other as B};\nuse c::C;";
+    for (a, b) in [
+        ("use crate::b::Other;", "use super::a;\nfn f() -> a::One {}"),
+        ("use crate::{c, b::{self, Other}};", "fn f() { crate::a::g(); }"),
+        ("pub struct One;\nuse crate::B;", "use crate::{C, One};"),
+        ("mod inner;", "use crate::a::inner::Deep;"),
+        ("mod inner;\npub use inner::Deep;", "use super::a;\nfn f() { a::Deep::new(); }"),
+        ("use super::b;\nkinds! { One { Two = 2 } }", "mod inner;"),
+    ] {
+        let found = cycles(&[
+            ("lib.rs", root),
+            ("a.rs", a),
+            ("b.rs", b),
+            ("c.rs", "pub struct C;"),
+            ("a/inner.rs", "fn f() { super::super::b::g(); }"),
+            ("b/inner.rs", "use crate::{One, B};"),
+        ]);
+        assert_eq!(found, both, "{a} / {b}");
+    }
+    let through_a_third = [
+        ("lib.rs", root),
+        ("a.rs", "use crate::c::C;"),
+        ("b.rs", "use crate::a;"),
+        ("c.rs", "pub use crate::b::B as C;"),
+    ];
+    assert_eq!(cycles(&through_a_third), ["a (names b, c)", "b (names a)", "c (names b)"]);
+    let one_way = [
+        ("lib.rs", root),
+        ("a.rs", "use crate::b;\nuse ::b::a;"),
+        ("b.rs", "use a::One;\nuse other::a;"),
+        ("c.rs", ""),
+    ];
+    assert!(cycles(&one_way).is_empty());
 }
