@@ -185,10 +185,17 @@ fn refusals(place: &Place) -> Vec<Check> {
     ]
 }
 
-fn timed(place: &Place, path: &str) -> Duration {
-    let start_ns = MonotonicClock.now_ns();
-    let _ = ask(place, &Probe { path, ..Probe::default() }, None);
-    Duration::from_nanos(MonotonicClock.now_ns() - start_ns)
+/// The shortest of several waits for a good reply, or why there was none.
+fn shortest(place: &Place, path: &str) -> Result<Duration, Breach> {
+    let probe = Probe { path, expect: expecting(200, None), ..Probe::default() };
+    let timed = |_| {
+        let start_ns = MonotonicClock.now_ns();
+        let breach = ask(place, &probe, None);
+        let waited = Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
+        breach.map_or(Ok(waited), Err)
+    };
+    let waits: Result<Vec<Duration>, Breach> = (0..TRIES).map(timed).collect();
+    waits.map(|waits| waits.into_iter().min().unwrap_or_default())
 }
 
 /// The delay is kept where it belongs; a target without the setting promises none.
@@ -196,16 +203,17 @@ fn delays(place: &Place, target: &Target) -> Vec<Check> {
     if !target.settings.contains_key("handler_delay") {
         return Vec::new();
     }
-    let waits = ["/rest/hello", "/index"].map(|path| {
-        let shortest = (0..TRIES).map(|_| timed(place, path)).min().unwrap_or_default();
-        let breach = (shortest + EARLY < DELAY).then(|| format!("answered after {shortest:.1?}"));
-        Check { endpoint: path, name: format!("GET {path} really waits {DELAY:?}"), breach: breach.map(Breach::from) }
-    });
-    let shortest = (0..TRIES).map(|_| timed(place, "/ping")).min().unwrap_or_default();
-    let breach = (shortest >= DELAY).then(|| format!("answered after {shortest:.1?}"));
-    let ping =
-        Check { endpoint: "/ping", name: "GET /ping does not wait".to_owned(), breach: breach.map(Breach::from) };
-    waits.into_iter().chain([ping]).collect()
+    let check = |endpoint, name, keeps: fn(Duration) -> bool| {
+        let breach = match shortest(place, endpoint) {
+            Ok(shortest) if keeps(shortest) => None,
+            Ok(shortest) => Some(format!("answered after {shortest:.1?}").into()),
+            Err(breach) => Some(breach),
+        };
+        Check { endpoint, name, breach }
+    };
+    let waits = |path| check(path, format!("GET {path} really waits {DELAY:?}"), |shortest| shortest + EARLY >= DELAY);
+    let ping = check("/ping", "GET /ping does not wait".to_owned(), |shortest| shortest < DELAY);
+    vec![waits("/rest/hello"), waits("/index"), ping]
 }
 
 fn metrics(running: &dyn Running) -> Option<Check> {
@@ -213,4 +221,42 @@ fn metrics(running: &dyn Running) -> Option<Check> {
     let probe = Probe { path: "/metrics", expect: expecting(200, None), ..Probe::default() };
     let (name, breach) = ("ADMIN_PORT /metrics answers".to_owned(), ask(place, &probe, None));
     Some(Check { endpoint: "/metrics", name, breach })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use model::LaunchRecipe;
+
+    use super::*;
+
+    /// What the points of the delay break on a server that says this on each connection, and nothing else.
+    fn breaches(reply: &'static str) -> Vec<Option<Breach>> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = Place::plain(listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                // A client that is gone has seen enough.
+                let _ = stream.read(&mut [0; 1024]).and_then(|_| stream.write_all(reply.as_bytes()));
+            }
+        });
+        let launch: LaunchRecipe = toml::from_str("run = [\"x\"]\ncwd = \"/\"\nready = \"/ping\"").unwrap();
+        let mut target = Target::of("it", launch);
+        let delay = toml::from_str("env = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"").unwrap();
+        target.settings.insert("handler_delay".to_owned(), delay);
+        delays(&place, &target).into_iter().map(|check| check.breach).collect()
+    }
+
+    #[test]
+    fn a_server_that_fails_has_neither_waited_nor_answered_at_once() {
+        for (reply, seen) in [("", "end of file"), ("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", "wrong status")] {
+            let breaches = breaches(reply);
+            assert_eq!(breaches.len(), 3);
+            for breach in breaches {
+                assert!(breach.as_ref().is_some_and(|breach| breach.seen.contains(seen)), "{reply:?}: {breach:?}");
+            }
+        }
+    }
 }
