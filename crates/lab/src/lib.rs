@@ -1,7 +1,6 @@
 //! Carries out what a planner asks: builds targets, launches them, loads them, watches them, stops them, and writes
 //! down what was seen. It does not judge.
 
-mod additions;
 mod build;
 mod census;
 mod client;
@@ -13,25 +12,22 @@ mod elsewhere;
 mod error;
 mod expand;
 mod fingerprint;
-mod folder;
 mod furnish;
 mod held;
 mod hint;
-mod journal;
 mod lacking;
 mod launch;
-mod owned;
 mod perf;
 mod prepare;
 mod printed;
 mod profiler;
 mod programs;
+mod record;
 mod room;
 mod scrape;
 mod scratch;
 mod session;
 mod tls;
-mod trace;
 mod trial;
 mod watch;
 
@@ -40,14 +36,13 @@ pub use contract::{Breach, Check, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
 pub use error::{FOLDER, LabError, cure, why};
-pub use folder::{Kept, RunFolder, RunRecord};
 pub use furnish::furnish;
 pub use held::{Held, sweep};
-pub use journal::Follower;
 pub use lacking::lacking_here;
 pub use launch::{Gone, LaunchSpec, Launcher, ProcessLauncher, Running, Unlaunched};
 pub use perf::Perf;
 pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
 pub use programs::Program;
+pub use record::{Follower, Kept, RunFolder, RunRecord};
 pub use session::{Session, SessionEnd, Unstarted};
 pub use trial::{Loader, TrialTools};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
 
 use crate::error::LabError;
-use crate::folder::RunFolder;
+use crate::record::RunFolder;
 use crate::trial::{Told, TrialTools, cell_of, empty_record, run_launch};
 
 /// A run under way: a plan, its folder, and what has been recorded so far.

@@ -13,12 +13,12 @@ use observe::Summary;
 use crate::census;
 use crate::delay::DelayProxy;
 use crate::error::LabError;
-use crate::folder::Kept;
 use crate::launch::{Gone, LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
 use crate::profiler::{Profiled, Profiler, Taken};
+use crate::record::Kept;
 use crate::tls::Place;
 use crate::watch::Watch;
 

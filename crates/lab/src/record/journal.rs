@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use model::{EVENT_SCHEMA, Event, EventLine, TrialRecord};
 use serde::Serialize;
 
+use super::owned::{Owned, cut_torn_line};
 use crate::document::{self, from_json, to_json};
 use crate::error::LabError;
-use crate::owned::{Owned, cut_torn_line};
 
-pub(crate) const EVENTS: &str = "events.jsonl";
+const EVENTS: &str = "events.jsonl";
 
 /// Bytes that a follower takes at once, unless a line is longer.
 const CHUNK: u64 = 1024 * 1024;
@@ -25,7 +25,7 @@ const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 /// The events of a run, appended as they happen. Each is there for others at once, and survives a kill; a power cut only
 /// what was synced.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(super) struct Journal {
     file: Owned,
     /// The first failure. Nothing is written after it: a line would follow half of one.
     failure: Option<LabError>,
@@ -34,7 +34,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Opens that of a run folder, or makes one. A torn last line is not an event; it is cut off so that the next begins on a
     /// line of its own.
-    pub(crate) fn open(run: &Path) -> Result<Self, LabError> {
+    pub(super) fn open(run: &Path) -> Result<Self, LabError> {
         let path = run.join(EVENTS);
         let mut file = document::open_or_make(&path, OpenOptions::new().read(true).append(true))?;
         cut_torn_line(&mut file).map_err(LabError::file(&path))?;
@@ -42,12 +42,12 @@ impl Journal {
     }
 
     /// The same where its folder has another name now.
-    pub(crate) fn at(self, run: &Path) -> Self {
+    pub(super) fn at(self, run: &Path) -> Self {
         Self { file: self.file.at(run), ..self }
     }
 
     /// Adds an event, as one line in one write.
-    pub(crate) fn tell(&mut self, event: &Event) {
+    pub(super) fn tell(&mut self, event: &Event) {
         if self.failure.is_some() {
             return;
         }
@@ -57,19 +57,19 @@ impl Journal {
     }
 
     /// Brings to disk what was told.
-    pub(crate) fn sync(&mut self) {
+    pub(super) fn sync(&mut self) {
         if self.failure.is_none() {
             self.failure = self.file.sync().err();
         }
     }
 
     /// Whether everything was written, and is still there.
-    pub(crate) fn check(&mut self) -> Result<(), LabError> {
+    pub(super) fn check(&mut self) -> Result<(), LabError> {
         self.failure.take().map_or_else(|| self.file.check(), Err)
     }
 
     /// The same, byte for byte.
-    pub(crate) fn verify(&mut self) -> Result<(), LabError> {
+    pub(super) fn verify(&mut self) -> Result<(), LabError> {
         self.sync();
         self.check()?;
         self.file.verify()
@@ -77,7 +77,7 @@ impl Journal {
 }
 
 /// Those of a run's recorded trials of whose end its events do not tell.
-pub(crate) fn untold(run: &Path, trials: &[TrialRecord]) -> Result<Vec<String>, LabError> {
+pub(super) fn untold(run: &Path, trials: &[TrialRecord]) -> Result<Vec<String>, LabError> {
     let (mut follower, mut told) = (Follower::open(run)?, BTreeSet::new());
     loop {
         let before = follower.read;

@@ -11,8 +11,8 @@ use crate::error::LabError;
 
 /// The files of one trial under way. The first failure is kept: it is said when the trial is to be recorded.
 #[derive(Debug)]
-pub(crate) struct Trace {
-    pub(crate) trial: String,
+pub(super) struct Trace {
+    pub(super) trial: String,
     histograms: PathBuf,
     samples: PathBuf,
     log: Option<IntervalLog<BufWriter<Growing>>>,
@@ -22,7 +22,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     /// Of a trial in a run folder. It makes no file before there is something to write.
-    pub(crate) fn new(run: &Path, trial: &str) -> Self {
+    pub(super) fn new(run: &Path, trial: &str) -> Self {
         Self {
             trial: trial.to_owned(),
             histograms: run.join("histograms").join(format!("{trial}.hlog")),
@@ -33,7 +33,7 @@ impl Trace {
         }
     }
 
-    pub(crate) fn second(&mut self, second: &LoadSecond) {
+    pub(super) fn second(&mut self, second: &LoadSecond) {
         if self.log.is_none() {
             let begun = self.begin(&self.histograms.clone());
             self.log = begun.map(IntervalLog::begin);
@@ -41,7 +41,7 @@ impl Trace {
         self.log.iter_mut().for_each(|log| log.add(second));
     }
 
-    pub(crate) fn samples(&mut self, samples: &[Sample], start_ns: u64) {
+    pub(super) fn samples(&mut self, samples: &[Sample], start_ns: u64) {
         let mut rows = String::new();
         if self.csv.is_none() {
             self.csv = self.begin(&self.samples.clone());
@@ -75,7 +75,7 @@ impl Trace {
     ///
     /// # Errors
     /// When one could not be written.
-    pub(crate) fn finish(self) -> Result<(), LabError> {
+    pub(super) fn finish(self) -> Result<(), LabError> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -95,7 +95,7 @@ impl Trace {
 ///
 /// # Errors
 /// When a file cannot be removed.
-pub(crate) fn remove(run: &Path, trial: &str) -> Result<(), LabError> {
+pub(super) fn remove(run: &Path, trial: &str) -> Result<(), LabError> {
     for (folder, ending) in
         [("histograms", "hlog"), ("samples", "csv"), ("profiles", "pb.gz"), ("profiles", "perf.txt.gz")]
     {

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use model::{ADDITION_SCHEMA, Addition, AdditionLine, Plan};
 
+use super::owned::{Owned, cut_torn_line};
 use crate::document::{self, from_json, to_json};
 use crate::durable::sync_folder;
 use crate::error::LabError;
-use crate::owned::{Owned, cut_torn_line};
 
 const ADDITIONS: &str = "additions.jsonl";
 
@@ -18,7 +18,7 @@ const ADDITIONS: &str = "additions.jsonl";
 const MOST_BYTES: u64 = 512 << 20;
 
 /// The file of a run, where it is there. What a kill left half written in it is not an addition; nothing was done with it.
-pub(crate) fn open(run: &Path) -> Result<Option<Owned>, LabError> {
+pub(super) fn open(run: &Path) -> Result<Option<Owned>, LabError> {
     let path = run.join(ADDITIONS);
     match document::open(&path, OpenOptions::new().read(true).append(true)) {
         Err(error) if error.is_missing() => Ok(None),
@@ -27,7 +27,7 @@ pub(crate) fn open(run: &Path) -> Result<Option<Owned>, LabError> {
 }
 
 /// The same, made where there is none.
-pub(crate) fn begin(run: &Path) -> Result<Owned, LabError> {
+pub(super) fn begin(run: &Path) -> Result<Owned, LabError> {
     let path = run.join(ADDITIONS);
     let file = document::open_or_make(&path, OpenOptions::new().read(true).append(true))?;
     sync_folder(run).map_err(LabError::file(&path))?;
@@ -40,14 +40,14 @@ fn whole(path: &Path, mut file: File) -> Result<Owned, LabError> {
 }
 
 /// An addition as a line of it.
-pub(crate) fn line(addition: &Addition) -> Vec<u8> {
+pub(super) fn line(addition: &Addition) -> Vec<u8> {
     let mut line = to_json(&AdditionLine { schema: ADDITION_SCHEMA.to_owned(), addition: addition.clone() });
     line.push(b'\n');
     line
 }
 
 /// The plan with what was added to it.
-pub(crate) fn read(run: &Path, plan: Plan) -> Result<Plan, LabError> {
+pub(super) fn read(run: &Path, plan: Plan) -> Result<Plan, LabError> {
     let path = run.join(ADDITIONS);
     let file = match document::open(&path, OpenOptions::new().read(true)) {
         Err(error) if error.is_missing() => return Ok(plan),

@@ -14,14 +14,14 @@ use model::{
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::additions;
+use super::additions;
+use super::journal::{self, Journal};
+use super::owned::{Owned, cut_torn_line};
+use super::trace::{self, Trace};
 use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
 use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
 use crate::error::LabError;
 use crate::held::{Held, sweep};
-use crate::journal::{self, Journal};
-use crate::owned::{Owned, cut_torn_line};
-use crate::trace::{self, Trace};
 
 const PLAN: &str = "plan.toml";
 const ENVIRONMENT: &str = "environment.json";

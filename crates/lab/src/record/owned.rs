@@ -15,7 +15,7 @@ const CHUNK: u64 = 64 * 1024;
 
 /// A file, as long as what was written to it, and what that was.
 #[derive(Debug)]
-pub(crate) struct Owned {
+pub(super) struct Owned {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -24,24 +24,24 @@ pub(crate) struct Owned {
 
 impl Owned {
     /// A file that is open for reading, as it is now.
-    pub(crate) fn of(path: &Path, file: File) -> Result<Self, LabError> {
+    pub(super) fn of(path: &Path, file: File) -> Result<Self, LabError> {
         let (written, bytes) = hash(&file).map_err(LabError::file(path))?;
         Ok(Self { path: path.to_owned(), file, bytes, written })
     }
 
     /// One that is not written to any more.
-    pub(crate) fn read_only(path: &Path) -> Result<Self, LabError> {
+    pub(super) fn read_only(path: &Path) -> Result<Self, LabError> {
         Self::of(path, document::open(path, OpenOptions::new().read(true))?)
     }
 
     /// The same where its folder has another name now.
-    pub(crate) fn at(self, folder: &Path) -> Self {
+    pub(super) fn at(self, folder: &Path) -> Self {
         Self { path: folder.join(self.path.file_name().unwrap_or_default()), ..self }
     }
 
     /// Adds a line in one write. A target may do anything to a file: what it cut would be written on behind a hole, and could
     /// not be read again.
-    pub(crate) fn add(&mut self, line: &[u8]) -> Result<(), LabError> {
+    pub(super) fn add(&mut self, line: &[u8]) -> Result<(), LabError> {
         self.check()?;
         self.file.write_all(line).map_err(LabError::file(&self.path))?;
         self.bytes += line.len() as u64;
@@ -50,12 +50,12 @@ impl Owned {
     }
 
     /// Brings to disk what was added: a power cut does not undo it.
-    pub(crate) fn sync(&self) -> Result<(), LabError> {
+    pub(super) fn sync(&self) -> Result<(), LabError> {
         self.file.sync_data().map_err(LabError::file(&self.path))
     }
 
     /// Whether what is found under the name is as long as what was written.
-    pub(crate) fn check(&self) -> Result<(), LabError> {
+    pub(super) fn check(&self) -> Result<(), LabError> {
         let found = self.file.metadata().map_err(LabError::file(&self.path))?;
         let is_this = |other: &Metadata| (other.dev(), other.ino()) == (found.dev(), found.ino());
         match std::fs::metadata(&self.path) {
@@ -68,7 +68,7 @@ impl Owned {
     }
 
     /// Whether every byte is still the one that was written: a change in place leaves the length.
-    pub(crate) fn verify(&self) -> Result<(), LabError> {
+    pub(super) fn verify(&self) -> Result<(), LabError> {
         self.check()?;
         let (found, _) = hash(&self.file).map_err(LabError::file(&self.path))?;
         let is_same = found.finalize() == self.written.clone().finalize();
@@ -96,7 +96,7 @@ fn hash(mut file: &File) -> io::Result<(Sha256, u64)> {
 }
 
 /// Cuts off, for good, what stands behind the last newline of a file.
-pub(crate) fn cut_torn_line(file: &mut File) -> io::Result<()> {
+pub(super) fn cut_torn_line(file: &mut File) -> io::Result<()> {
     let length = file.metadata()?.len();
     let mut end = length;
     let mut chunk = Vec::new();
