@@ -7,14 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MonotonicClock, Reply, ReplyReader};
+use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, MonotonicClock, Reply, ReplyReader};
 use httparse::Status;
 use model::{Clock, ReplyExpectation, WrongReply, format_duration};
 
 use crate::tls::Place;
-
-/// Headers a reply may have: as many as the reply reader takes.
-const MOST_HEADERS: usize = 256;
 
 /// Bytes received at once.
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -164,10 +161,10 @@ impl<'a> Client<'a> {
 
 /// What is wrong with a reply that the reader does not take.
 fn malformed(taken: &[u8]) -> String {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
     match httparse::Response::new(&mut fields).parse(taken) {
         Err(httparse::Error::TooManyHeaders) => {
-            format!("the reply's head is over bourdon's limit of {MOST_HEADERS} lines")
+            format!("the reply's head is over bourdon's limit of {MAX_HEADERS} lines")
         }
         Ok(_) if content(taken).is_none() && taken.len() > MAX_HEAD_BYTES => {
             format!("the reply's head is over bourdon's limit of {} KiB", MAX_HEAD_BYTES / 1024)
@@ -242,7 +239,7 @@ fn answer(reply: Reply, expect: &ReplyExpectation, bytes: &[u8]) -> Option<Answe
 /// The Content-Type lines of the reply proper, behind the heads that announce it (RFC 9110 §15.2), and what follows its head.
 fn content(mut bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
     loop {
-        let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut head = httparse::Response::new(&mut fields);
         let Ok(Status::Complete(length)) = head.parse(bytes) else { return None };
         if !matches!(head.code, Some(100 | 102..=199)) {
@@ -339,9 +336,9 @@ mod tests {
             assert_eq!(error.to_string(), format!("the reply is longer than {MOST_BYTES} bytes"));
         }
         let long = format!("{OK}X: {}", "x".repeat(MOST_BYTES));
-        let most = format!("{OK}Content-Length: 0\r\n{}\r\n", "X: x\r\n".repeat(MOST_HEADERS - 1));
+        let most = format!("{OK}Content-Length: 0\r\n{}\r\n", "X: x\r\n".repeat(MAX_HEADERS - 1));
         assert!(answer_of(vec![most]).is_ok());
-        let many = format!("{OK}{}\r\n", "X: x\r\n".repeat(MOST_HEADERS + 1));
+        let many = format!("{OK}{}\r\n", "X: x\r\n".repeat(MAX_HEADERS + 1));
         for (head, said) in [
             (long, "the reply's head is over bourdon's limit of 64 KiB"),
             (many, "the reply's head is over bourdon's limit of 256 lines"),

@@ -11,8 +11,8 @@ use crate::protocol::Reply;
 /// beyond it is not a reply.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// Headers a reply may have.
-const MAX_HEADERS: usize = 256;
+/// Lines that a reply's head may have.
+pub const MAX_HEADERS: usize = 256;
 
 /// How a body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

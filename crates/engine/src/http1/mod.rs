@@ -6,7 +6,7 @@ mod request;
 
 use model::{LoadSpec, ReplyExpectation};
 
-pub use head::{HeadCache, MAX_HEAD_BYTES};
+pub use head::{HeadCache, MAX_HEAD_BYTES, MAX_HEADERS};
 pub use reply::{Advance, ReplyReader};
 use request::Requests;
 pub(crate) use request::encoded;
