@@ -105,7 +105,7 @@ fn what_a_killed_run_left_half_written_is_cut_off_and_the_stream_goes_on() {
 /// What is made of a recorded run.
 fn judged(record: &RunRecord) -> Judged {
     let (plan, environment) = (&record.plan, &record.environment);
-    judge::answer(judge::Run { plan, environment, trials: &record.trials }, None)
+    judge::answer(judge::Run { plan, environment, trials: &record.trials })
 }
 
 #[test]
