@@ -173,7 +173,8 @@ impl Ledger {
 
     /// The thread stood still between two looks at the clock.
     pub(crate) fn stood_still(&mut self, from_ns: u64, until_ns: u64) {
-        self.standstills.note(from_ns, until_ns, self.window);
+        let load = (self.felt == Felt::Response, self.window);
+        self.standstills.note((from_ns, until_ns), self.in_flight, load);
     }
 
     /// `count` requests came due.
@@ -230,7 +231,7 @@ impl Ledger {
         }
         let counts = self.counts(moments.intended_ns);
         if counts {
-            if moments.intended_ns < self.standstills.until_ns {
+            if moments.intended_ns < self.standstills.touched_until_ns {
                 self.replied_after_standstill(moments, now_ns);
             }
             self.books.completed += 1;
@@ -275,17 +276,23 @@ impl Ledger {
 
     #[cold]
     fn replied_after_standstill(&mut self, moments: Moments, now_ns: u64) {
-        if let Some(waited) = self.stood_with(moments, now_ns) {
-            self.standstills.replied(waited);
+        self.standstills.replied(Waited { moments, now_ns });
+        self.see_end_of_wake(moments, now_ns);
+    }
+
+    /// What a standstill held up may be worked off now. Under the closed model no more are ever in flight than before.
+    fn see_end_of_wake(&mut self, moments: Moments, now_ns: u64) {
+        let is_open = self.felt == Felt::Response;
+        let was_late = is_open && moments.sent_ns.saturating_sub(moments.intended_ns) > LATE_NS;
+        if !was_late {
+            self.standstills.ended(moments.intended_ns, if is_open { self.in_flight } else { 0 }, now_ns);
         }
     }
 
-    /// How long a request waited that was sent, if it came due or waited in a standstill. Under the closed model it waits
-    /// for the server from when its connection is begun.
+    /// How long a request waited that was sent, if it came due or waited in a standstill or its wake.
     fn stood_with(&self, moments: Moments, now_ns: u64) -> Option<Waited> {
-        let begun_ns = if self.felt == Felt::Response { moments.sent_ns } else { moments.intended_ns };
-        let is_touched = self.standstills.touched(moments.intended_ns, begun_ns);
-        is_touched.then_some(Waited { moments, begun_ns, now_ns })
+        let is_touched = moments.intended_ns < self.standstills.touched_until_ns;
+        is_touched.then_some(Waited { moments, now_ns })
     }
 
     fn record_alike(&mut self) {
@@ -317,6 +324,9 @@ impl Ledger {
             self.censor(moments, now_ns);
         } else if self.stood_with(moments, now_ns).is_some() {
             self.standstills.requests += 1;
+        }
+        if moments.intended_ns < self.standstills.touched_until_ns {
+            self.see_end_of_wake(moments, now_ns);
         }
     }
 

@@ -180,6 +180,7 @@ impl Part {
             never_sent: totals.never_sent,
             spans: totals.spans(self.window_start_ns),
             without_us: self.undisturbed(),
+            wakes_off: true,
         })
     }
 
@@ -200,7 +201,7 @@ impl Part {
         self.silences.iter().filter_map(silence).collect()
     }
 
-    /// The times until the reply, each less the standstills in which it came due or waited.
+    /// The times until the reply, each less what of it lies in a standstill or its wake.
     fn undisturbed(&self) -> Latencies {
         let Some(held) = &self.standstills.held else {
             let all = &self.distributions;

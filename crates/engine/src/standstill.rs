@@ -1,4 +1,4 @@
-//! The generator's own standstills: what of a request's time lies in one is not the server's doing.
+//! The generator's own standstills: what of a request's time lies in one, or in its wake, is not the server's doing.
 
 use std::collections::VecDeque;
 
@@ -20,9 +20,9 @@ pub(crate) const LONGEST_WAIT_NS: u64 = 10_000_000;
 /// How many of a thread's standstills are kept one by one: the longest.
 const SPANS_KEPT: usize = 16;
 
-/// How many of a thread's standstills are remembered for the requests that still wait: the last. Of a request that waited
-/// in more of them, less is taken off than was the generator's.
-const SPANS_REMEMBERED: usize = 64;
+/// How many of a thread's wakes are remembered for the requests that still wait: the last. Of a request that waited in more
+/// of them, less is taken off than was the generator's.
+const WAKES_REMEMBERED: usize = 64;
 
 /// How long requests waited.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,27 +66,24 @@ impl Held {
     }
 }
 
-/// One standstill.
+/// A standstill with its wake, in which what it held up waits at the server with all that comes after it. What begins before
+/// that is worked off belongs to the same one.
 #[derive(Debug, Clone, Copy)]
-struct Span {
-    from_ns: u64,
-    /// From here on the thread may have slept on already, unasked.
+struct Wake {
+    /// The thread may have slept on already, unasked.
     asleep_ns: u64,
+    /// The end of the last standstill in it.
+    ended_ns: u64,
+    /// Requests in flight before the first.
+    in_flight: u64,
+    /// When all is as before; `u64::MAX` while nobody knows.
     until_ns: u64,
-    /// Up to here requests waited for a connection behind those that it held up, unless another standstill began before.
-    behind_until_ns: u64,
 }
 
-/// How much of one time lies in another.
-fn overlap_ns((from_ns, until_ns): (u64, u64), (begin_ns, end_ns): (u64, u64)) -> u64 {
-    until_ns.min(end_ns).saturating_sub(from_ns.max(begin_ns))
-}
-
-/// The time of a request: when it was due, when it began to wait for the server, and now.
+/// The time of a request: when it was due, when it was sent, and now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waited {
     pub(crate) moments: Moments,
-    pub(crate) begun_ns: u64,
     pub(crate) now_ns: u64,
 }
 
@@ -108,7 +105,7 @@ pub(crate) struct StandstillTotals {
     /// Of the thread with most.
     pub(crate) sum_ns: u64,
     pub(crate) longest_ns: u64,
-    /// Requests that came due or waited in one, and those of them that never left.
+    /// Requests that came due or waited in one or its wake, and those that came due in one and never left.
     pub(crate) requests: u64,
     pub(crate) never_sent: u64,
     /// The longest of each thread, as its number, begin and length.
@@ -150,8 +147,10 @@ pub(crate) struct Standstills {
     from_ns: u64,
     /// The end of the last standstill.
     ended_ns: u64,
-    /// Only requests that were due before this may have come due or waited in a standstill.
-    pub(crate) until_ns: u64,
+    /// Only requests that were due before this may have come due in a standstill.
+    until_ns: u64,
+    /// Only requests that were due before this came due or waited in a standstill or its wake.
+    pub(crate) touched_until_ns: u64,
     /// Up to here a request that waits for a connection may do so behind those that a standstill held up.
     behind_until_ns: u64,
     pub(crate) count: u64,
@@ -160,8 +159,8 @@ pub(crate) struct Standstills {
     /// The longest, as pairs of begin and length.
     spans: Vec<(u64, u64)>,
     /// The last.
-    last: VecDeque<Span>,
-    /// Requests that came due or waited in one, and those of them that never left.
+    wakes: VecDeque<Wake>,
+    /// Requests that came due or waited in one or its wake, and those that came due in one and never left.
     pub(crate) requests: u64,
     pub(crate) never_sent: u64,
     /// Made with the first of them: most loads have none.
@@ -169,15 +168,18 @@ pub(crate) struct Standstills {
 }
 
 impl Standstills {
-    /// The thread stood still; what of it lies outside the window disturbed no request but those that wait there still.
-    pub(crate) fn note(&mut self, from_ns: u64, until_ns: u64, window: Window) {
+    /// The thread stood still with so many requests in flight, of a load that is open or not; what of it lies outside the
+    /// window disturbed no request but those that wait there still.
+    pub(crate) fn note(&mut self, (from_ns, until_ns): (u64, u64), in_flight: u64, (is_open, window): (bool, Window)) {
         // One that begins while the last one's backlog still leaves goes on with it.
         if from_ns >= self.behind_until_ns {
             self.from_ns = from_ns;
         }
+        // Under the closed model no more wait than before, and what they wait longer is no more than the standstill.
+        let wake_ns = if is_open { u64::MAX } else { until_ns + (until_ns - from_ns) };
+        self.remember((from_ns, until_ns), wake_ns, in_flight);
         (self.ended_ns, self.until_ns) = (until_ns, until_ns);
         self.behind_until_ns = self.behind_until_ns.max(until_ns) + (until_ns - from_ns);
-        self.remember(from_ns, until_ns);
         let (from_ns, until_ns) = (window.clamp(from_ns), window.clamp(until_ns));
         let length_ns = until_ns - from_ns;
         if length_ns == 0 {
@@ -193,35 +195,39 @@ impl Standstills {
         }
     }
 
-    fn remember(&mut self, from_ns: u64, until_ns: u64) {
-        let mut asleep_ns = from_ns.saturating_sub(LONGEST_WAIT_NS);
-        if let Some(before) = self.last.back_mut() {
-            before.behind_until_ns = before.behind_until_ns.min(from_ns);
-            asleep_ns = asleep_ns.max(before.until_ns);
+    fn remember(&mut self, (from_ns, ended_ns): (u64, u64), until_ns: u64, in_flight: u64) {
+        let asleep_ns = from_ns.saturating_sub(LONGEST_WAIT_NS).max(self.touched_until_ns);
+        self.touched_until_ns = self.touched_until_ns.max(until_ns);
+        if let Some(wake) = self.wakes.back_mut().filter(|wake| wake.until_ns > from_ns) {
+            (wake.ended_ns, wake.until_ns) = (ended_ns, self.touched_until_ns);
+            return;
         }
-        self.last.push_back(Span { from_ns, asleep_ns, until_ns, behind_until_ns: self.behind_until_ns });
-        if self.last.len() > SPANS_REMEMBERED {
-            self.last.pop_front();
+        self.wakes.push_back(Wake { asleep_ns, ended_ns, in_flight, until_ns });
+        if self.wakes.len() > WAKES_REMEMBERED {
+            self.wakes.pop_front();
         }
     }
 
-    /// What of a time in which a request waited for the server was the generator's, at most: the server may have gone on
-    /// meanwhile.
-    fn in_flight_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
-        self.last.iter().map(|span| overlap_ns((from_ns, until_ns), (span.asleep_ns, span.until_ns))).sum()
+    /// A request has ended that had left in time. Once it was due after the standstill and no more are in flight than before,
+    /// what the standstill held up has left, and the server has worked it off.
+    pub(crate) fn ended(&mut self, intended_ns: u64, in_flight: u64, now_ns: u64) {
+        let is_over = |wake: &&mut Wake| intended_ns >= wake.ended_ns && in_flight <= wake.in_flight;
+        if let Some(wake) = self.wakes.back_mut().filter(is_over) {
+            wake.until_ns = wake.until_ns.min(now_ns);
+            self.touched_until_ns = wake.until_ns;
+        }
     }
 
-    /// The same of a time in which it waited to leave, at most: others waited for the server then.
-    fn to_leave_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
-        self.last.iter().map(|span| overlap_ns((from_ns, until_ns), (span.from_ns, span.behind_until_ns))).sum()
+    /// What of a time lies in no standstill and no wake of one: how the server would have done in these nobody knows, for it
+    /// had what came due in a standstill to do all at once.
+    fn outside_ns(&self, from_ns: u64, until_ns: u64) -> u64 {
+        let inside = |wake: &Wake| until_ns.min(wake.until_ns).saturating_sub(from_ns.max(wake.asleep_ns));
+        until_ns.saturating_sub(from_ns).saturating_sub(self.wakes.iter().map(inside).sum())
     }
 
-    /// How long a request waited for the server and how long it was felt, less what of it was the generator's.
-    fn less(&self, waited: Waited) -> [u64; 2] {
-        let Waited { moments, begun_ns, now_ns } = waited;
-        let service_ns = waited.service_ns().saturating_sub(self.in_flight_ns(moments.sent_ns, now_ns));
-        let own_ns = self.to_leave_ns(moments.intended_ns, begun_ns) + self.in_flight_ns(begun_ns, now_ns);
-        [service_ns, waited.felt_ns().saturating_sub(own_ns)]
+    /// How long a request waited for the server and how long it was felt, less what of it may be the generator's.
+    fn less(&self, Waited { moments, now_ns }: Waited) -> [u64; 2] {
+        [moments.sent_ns, moments.intended_ns].map(|from_ns| self.outside_ns(from_ns, now_ns))
     }
 
     /// Who is to blame for a request that leaves late. After a standstill the requests that it held up go first: who
@@ -244,12 +250,6 @@ impl Standstills {
     /// Between two of these moments one request is held back as another is, if both leave now or never.
     pub(crate) fn edges_of_held_back(&self, now_ns: u64) -> [u64; 3] {
         [self.from_ns, self.until_ns, now_ns.saturating_sub(2 * (self.ended_ns - self.from_ns)) + 1]
-    }
-
-    /// Whether a request waited in a standstill, or for its connection because of one. `begun_ns` is when
-    /// it began to wait for the server.
-    pub(crate) fn touched(&self, intended_ns: u64, begun_ns: u64) -> bool {
-        begun_ns < self.ended_ns || self.held_back(intended_ns, begun_ns)
     }
 
     /// Books requests that came due or waited in one.
@@ -310,28 +310,34 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What is left of the service and the response time of a request, in milliseconds, after standstills from and to these.
-    fn left(standstills: &[(u64, u64)], intended: u64, sent: u64, now: u64) -> [u64; 2] {
+    /// What is left of the service and the response time of a request, in milliseconds, after standstills from and to these,
+    /// each with the end of its wake.
+    fn left(standstills: &[(u64, u64, u64)], intended: u64, sent: u64, now: u64) -> [u64; 2] {
         let mut stood = Standstills::default();
-        for (from, until) in standstills {
-            stood.note(from * MS, until * MS, Window { start_ns: 0, end_ns: 10_000 * MS });
+        for (from, until, worked_off) in standstills {
+            let window = Window { start_ns: 0, end_ns: 10_000 * MS };
+            stood.note((from * MS, until * MS), 3, (true, window));
+            stood.ended(until * MS - 1, 0, worked_off * MS - 1);
+            stood.ended(until * MS, 4, worked_off * MS - 1);
+            stood.ended(until * MS, 3, worked_off * MS);
         }
         let moments = Moments { intended_ns: intended * MS, sent_ns: sent * MS, first_byte_ns: 0, place: 0, id: 0 };
-        stood.less(Waited { moments, begun_ns: sent * MS, now_ns: now * MS }).map(|ns| ns / MS)
+        stood.less(Waited { moments, now_ns: now * MS }).map(|ns| ns / MS)
     }
 
     #[test]
-    fn what_lies_in_a_standstill_is_taken_off_and_no_more() {
-        assert_eq!(left(&[(100, 200)], 0, 0, 1_000), [890, 890], "it may have slept on for 10 ms before");
-        assert_eq!(left(&[(100, 200)], 150, 200, 260), [60, 60], "due in it");
-        assert_eq!(left(&[(100, 200)], 150, 280, 300), [20, 20], "and behind what it held up");
-        assert_eq!(left(&[(100, 200)], 150, 500, 510), [10, 210], "but for no longer than it lasted");
-        assert_eq!(left(&[(100, 200)], 300, 310, 320), [10, 20], "after it");
+    fn what_lies_in_a_standstill_or_its_wake_is_taken_off_and_no_more() {
+        assert_eq!(left(&[(100, 200, 230)], 0, 0, 1_000), [860, 860], "it may have slept on for 10 ms before");
+        assert_eq!(left(&[(100, 200, 230)], 150, 200, 260), [30, 30], "due in it");
+        assert_eq!(left(&[(100, 200, 230)], 210, 220, 225), [0, 0], "sent into what it held up");
+        assert_eq!(left(&[(100, 200, 230)], 150, 500, 510), [10, 280], "no longer than that was worked off");
+        assert_eq!(left(&[(100, 200, 230)], 300, 310, 320), [10, 20], "after it");
+        assert_eq!(left(&[(100, 200, 5_000)], 0, 50, 1_000), [40, 90], "nothing is known of the server meanwhile");
     }
 
     #[test]
     fn all_standstills_of_a_request_are_taken_off_once() {
-        assert_eq!(left(&[(100, 200), (205, 305), (500, 520)], 0, 0, 1_000), [755, 755]);
-        assert_eq!(left(&[(100, 200), (250, 260)], 150, 300, 310), [10, 10], "the second in the wake of the first");
+        assert_eq!(left(&[(100, 200, 204), (205, 305, 310), (500, 520, 525)], 0, 0, 1_000), [745, 745]);
+        assert_eq!(left(&[(100, 200, 240), (250, 260, 270)], 150, 300, 310), [10, 40]);
     }
 }

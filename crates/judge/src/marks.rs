@@ -102,8 +102,9 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
     let figures = |figure: &Metric| {
         let us = figure.of(felt).map_or("–".to_owned(), micros);
-        let bare = without.and_then(|rest| figure.of(rest)).map(micros);
-        let rest = bare.map_or(String::new(), |bare| format!(" (at least {bare} of it not the generator's)"));
+        let least = measured.least_latencies().and_then(|least| figure.of(least.felt()?)).filter(|us| *us >= 1.0);
+        let rest =
+            least.map(micros).map_or(String::new(), |least| format!(" (at least {least} of it not the generator's)"));
         format!("{} {us}{rest}", name(*figure))
     };
     (!metrics.is_empty()).then(|| {

@@ -67,6 +67,13 @@ impl Measurement {
         self.standstills.as_ref().map_or(0.0, |it| it.sum_s).max(stalls.fold(0.0, f64::max))
     }
 
+    /// The latencies less the generator's standstills, where the server is known to have taken at least so much: of several
+    /// threads none knows what waited at the server behind what another one had held up.
+    pub fn least_latencies(&self) -> Option<&Latencies> {
+        let stood = self.standstills.as_ref().filter(|stood| stood.wakes_off && self.generator.threads.len() <= 1)?;
+        Some(&stood.without_us)
+    }
+
     /// The generator's CPU in the window ÷ the replies that completed in it, in microseconds; none without a reply.
     pub fn generator_cpu_us_per_request(&self) -> Option<f64> {
         let completed = self.in_window.completed;
@@ -208,16 +215,18 @@ pub struct Standstills {
     pub sum_s: f64,
     /// The longest, in seconds.
     pub longest_s: f64,
-    /// Requests of the books that came due or waited in one, or behind those that did for as long again at most.
+    /// Requests of the books that came due or waited in one, or in its wake: until what it held up was worked off.
     pub requests: u64,
-    /// Those of them that were never sent.
+    /// Those that came due in one, or behind those that did for as long again at most, and were never sent.
     pub never_sent: u64,
     /// One by one, the longest 16 of each thread.
     pub spans: Vec<StandstillSpan>,
-    /// Response or total, and service time, each request's less the standstills in which it came due or waited: the server
-    /// took at least so much. Those never sent are left out; the other distributions are absent. (Older records leave out
-    /// all of these requests.)
+    /// Response or total, and service time, each request's less what of it lies in a standstill or its wake. Those never sent
+    /// are left out; the other distributions are absent.
     pub without_us: Latencies,
+    /// Whether it is less the wakes, too: older records take off the standstills alone.
+    #[serde(default)]
+    pub wakes_off: bool,
 }
 
 /// One standstill.

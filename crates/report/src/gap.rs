@@ -22,9 +22,13 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     }
     let felt = measured.latency_us.response.as_ref()?;
     let (felt_us, service_us) = (figure.of(felt)?, figure.of(measured.latency_us.service.as_ref()?)?);
-    // Of the server's making is at least what is left without the generator's own standstills.
-    let bare = measured.standstills.as_ref().map(|stood| &stood.without_us);
-    let least_us = bare.map_or(Some(felt_us), |bare| figure.of(bare.response.as_ref()?))?;
+    // Of the server's making is at least what is left without the generator's own standstills, where these made the figure.
+    let stood_still =
+        |reason: &model::Reason| reason.code == Code::Mark(Mark::Standstill) && reason.metrics.contains(&figure);
+    let least_us = match validity.reasons.iter().any(stood_still) {
+        true => figure.of(measured.least_latencies()?.response.as_ref()?)?,
+        false => felt_us,
+    };
     // What never left is in the one and not in the other, and may be the lesser wait.
     let least_us = least_us.min(felt_us);
     let bound = if felt.is_lower_bound(felt_us) { "at least " } else { "" };

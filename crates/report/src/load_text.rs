@@ -60,7 +60,7 @@ pub fn load_text(
     // A standstill too short to have made any figure is not named above, and changes none here.
     let is_told = |codes: &[Code]| validity.reasons.iter().any(|reason| codes.contains(&reason.code));
     if let Some(stood) = measured.standstills.as_ref().filter(|_| is_told(&[Mark::Standstill.into()])) {
-        undisturbed(&mut page, stood);
+        undisturbed(&mut page, stood, measured.least_latencies());
     }
     page.gap();
     books(&mut page, measured);
@@ -256,8 +256,8 @@ fn latencies(page: &mut Page, latencies: &Latencies) {
 }
 
 /// The same with the generator's standstills taken off.
-fn undisturbed(page: &mut Page, stood: &Standstills) {
-    let without = &stood.without_us;
+fn undisturbed(page: &mut Page, stood: &Standstills, least: Option<&Latencies>) {
+    let Some(without) = least else { return };
     let rows =
         [("response time", &without.response), ("total time", &without.total), ("service time", &without.service)];
     let rows: Vec<Vec<String>> =
@@ -271,7 +271,10 @@ fn undisturbed(page: &mut Page, stood: &Standstills) {
         0 => String::new(),
         many => format!(" ({} never sent: left out)", thousands(many)),
     };
-    let text = format!("At least, with the standstills taken off the {held} came due or waited in them{never_sent}:");
+    let text = format!(
+        "At least, with the standstills taken off the {held} came due or waited in them, or until what they had held up was \
+         worked off{never_sent}:"
+    );
     page.paragraph(0, Tint::Plain, &text);
     page.table(&table::lines(Some(&LATENCY_HEADER.map(str::to_owned)), &rows, 1));
 }

@@ -81,7 +81,8 @@ fn a_standstill_suppresses_no_figure_that_is_the_same_without_it() {
     let mark = model::Reason::new(model::Mark::Standstill, "it stood still");
     load.validity.reasons.push(model::Reason { metrics: vec![model::Metric::P99], ..mark });
     let without_us = load.measured.latency_us.clone();
-    load.measured.standstills = Some(model::Standstills { count: 1, sum_s: 0.1, without_us, ..Default::default() });
+    load.measured.standstills =
+        Some(model::Standstills { count: 1, sum_s: 0.1, without_us, wakes_off: true, ..Default::default() });
     assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"), "{}", text(&load));
     let without = &mut load.measured.standstills.as_mut().unwrap().without_us;
     without.response.as_mut().unwrap().p99 = Some(900_000.0);
@@ -128,15 +129,19 @@ fn a_server_that_was_silent_is_said_before_anything_else() {
 fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
     let mut load = loads::open_with_stall();
     let without_us = load.measured.latency_us.clone();
-    let stood = model::Standstills { count: 1, sum_s: 0.012, requests: 95, without_us, ..Default::default() };
+    let stood =
+        model::Standstills { count: 1, sum_s: 0.012, requests: 95, without_us, wakes_off: true, ..Default::default() };
     load.measured.standstills = Some(stood);
     assert!(!text(&load).contains("taken off"), "{}", text(&load));
     assert!(text(&load).contains("stood still once, for 12.0 ms"), "{}", text(&load));
     load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it stood still"));
     let shown = text(&load).replace('\n', " ");
-    let title = "At least, with the standstills taken off the 95 requests that came due or waited in them:";
+    let title = "At least, with the standstills taken off the 95 requests that came due or waited in them, or until what they \
+                 had held up was worked off:";
     assert!(shown.contains(title), "{shown}");
     assert_eq!(text(&load).matches("stood still").count(), 1, "it is told once");
+    load.measured.standstills.as_mut().unwrap().wakes_off = false;
+    assert!(!text(&load).contains("At least, with"), "nobody knows what is left: {}", text(&load));
 }
 
 #[test]

@@ -155,7 +155,8 @@ fn what_parts_have_of_their_own_is_put_together() {
         let reply = WrongReply::new((Some(200), None), 500, None);
         part.first_wrong = wrong_ns.map(|at_ns| (at_ns, reply));
         let mut stood = crate::standstill::Standstills::default();
-        stood.note(2_000 * MS, 2_000 * MS + stood_ns, Window { start_ns: 1_000 * MS, end_ns: 3_000 * MS });
+        let window = Window { start_ns: 1_000 * MS, end_ns: 3_000 * MS };
+        stood.note((2_000 * MS, 2_000 * MS + stood_ns), 0, (false, window));
         part.standstills = stood.totals();
         part.threads = vec![ThreadUse::default()];
         part.handshake = wrong_ns.map(|_| histogram());

@@ -155,12 +155,13 @@ struct Slot {
 }
 
 impl SimulatedWire {
-    fn begin(&mut self, job: Job) {
+    /// A request's turn has come, if a worker is free.
+    fn begin(&mut self, job: Job, now_ns: u64) {
         if self.busy >= self.server.workers {
             return self.waiting.push_back(job);
         }
         self.busy += 1;
-        let mut end_ns = self.clock.now_ns() + self.server.service_ns;
+        let mut end_ns = now_ns + self.server.service_ns;
         if let Some((every, longer_ns)) = self.server.slow
             && job.number.is_multiple_of(every)
         {
@@ -168,7 +169,7 @@ impl SimulatedWire {
         }
         if let Some((from_ns, for_ns)) = self.server.stall
             && end_ns > from_ns
-            && self.clock.now_ns() < from_ns + for_ns
+            && now_ns < from_ns + for_ns
         {
             // Whatever is under way or arrives while the server stands still ends that much later at the earliest.
             end_ns = end_ns.max(from_ns + for_ns);
@@ -176,7 +177,8 @@ impl SimulatedWire {
         self.due.push(Reverse((end_ns, job)));
     }
 
-    fn finish(&mut self, Job { slot, generation, place, id, .. }: Job) {
+    /// A request ended then: the next one is begun at once, whenever the generator looks for the reply.
+    fn finish(&mut self, Job { slot, generation, place, id, .. }: Job, at_ns: u64) {
         self.busy -= 1;
         let target = &mut self.slots[slot as usize];
         if target.open && target.generation == generation {
@@ -188,7 +190,7 @@ impl SimulatedWire {
             self.ready.push(Ready { slot, generation, readable: true, writable: true, hangup: false });
         }
         if let Some(job) = self.waiting.pop_front() {
-            self.begin(job);
+            self.begin(job, at_ns);
         }
     }
 }
@@ -247,7 +249,7 @@ impl Wire for SimulatedWire {
         }
         while let Some((place, id)) = self.arrived(slot) {
             self.arrivals += 1;
-            self.begin(Job { number: self.arrivals, slot, generation, place, id });
+            self.begin(Job { number: self.arrivals, slot, generation, place, id }, self.clock.now_ns());
         }
         if let Some((from_ns, for_ns)) = self.server.held_up
             && self.clock.now_ns() >= from_ns
@@ -291,7 +293,7 @@ impl Wire for SimulatedWire {
                 && at_ns <= self.clock.now_ns()
             {
                 self.due.pop();
-                self.finish(job);
+                self.finish(job, at_ns);
             }
         }
         Ok(self.ready.len())

@@ -292,6 +292,7 @@ fn stand_still(measured: &mut Measurement) {
         longest_s: 0.4,
         requests: held,
         without_us: Latencies { service: Some(rest), ..Latencies::default() },
+        wakes_off: true,
         ..Standstills::default()
     });
 }
@@ -315,6 +316,18 @@ fn a_tail_that_a_standstill_made_is_what_it_is_without_it() {
         stand_still(trial.measurement.as_mut().unwrap());
     }
     assert_eq!(of(&slower.analyse_these(&records), Metric::P99)[0].2, ComparisonVerdict::Slower);
+    // But not where nobody knows what is left without them: another thread's requests may have waited behind them, or an
+    // older record does not say what waited at the server afterwards.
+    let unknown = |change: &dyn Fn(&mut Measurement)| {
+        let mut records = records.clone();
+        records
+            .iter_mut()
+            .filter(|trial| trial.cell == 0)
+            .for_each(|trial| change(trial.measurement.as_mut().unwrap()));
+        assert_eq!(of(&slower.analyse_these(&records), Metric::P99)[0].2, ComparisonVerdict::Inconclusive);
+    };
+    unknown(&|measured| measured.standstills.as_mut().unwrap().wakes_off = false);
+    unknown(&|measured| measured.generator.threads.push(measured.generator.threads[0]));
 }
 
 #[test]

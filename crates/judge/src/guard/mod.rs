@@ -376,11 +376,10 @@ impl<'a> Guarded<'a> {
     }
 
     /// A latency without what the generator added: without its lateness, which the service time does not have; and less
-    /// its standstills, which are in the service times, too.
+    /// its standstills, which are in the service times, too. None where nobody knows what is left.
     fn without_the_generator(&self, metric: Metric) -> Option<f64> {
         let stood_still = self.launch.is_about(Mark::Standstill, metric);
-        let without = self.measured.standstills.as_ref().map(|stood| &stood.without_us);
-        let latencies = without.filter(|_| stood_still).unwrap_or(&self.measured.latency_us);
+        let latencies = if stood_still { self.measured.least_latencies()? } else { &self.measured.latency_us };
         let is_late = self.launch.is_about(Mark::Lateness, metric);
         metric.of(if is_late { latencies.service.as_ref()? } else { latencies.felt()? })
     }
