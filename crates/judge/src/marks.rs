@@ -5,6 +5,7 @@ use model::{Failure, HostUse, LateCause, LatencySummary, Mark, MarkNote, Measure
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent, times};
 use crate::limit::Limit;
+use crate::silence;
 use crate::thresholds::{
     AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
 };
@@ -119,6 +120,12 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
         );
         MarkNote { metrics, ..MarkNote::new(Mark::Standstill, text) }
     })
+}
+
+/// The server gave no reply for long, and went on: one that stopped is told so already.
+pub(crate) fn silent(measured: &Measurement) -> Option<MarkNote> {
+    let silent = silence::silent(measured).filter(|_| silence::stopped(measured).is_none())?;
+    Some(MarkNote::new(Mark::Silent, silent.text))
 }
 
 /// The server ended connections that were to be kept, so that opening others is part of what was measured. Not where most

@@ -142,7 +142,9 @@ fn slow_reply_s(load: &Measurement) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Accounting, Failure, GeneratorUse, Interval, LatencySummary, Standstills, ThreadUse, WindowCount};
+    use model::{
+        Accounting, Failure, GeneratorUse, Interval, LatencySummary, Mark, Standstills, ThreadUse, WindowCount,
+    };
 
     /// Ten seconds of 100 replies each, but for these times.
     fn load(silences: &[(f64, f64)]) -> Measurement {
@@ -201,6 +203,24 @@ mod tests {
         assert_eq!(said(&seldom), None, "six replies may be missing by chance");
         seldom.in_window.completed = 0;
         assert_eq!(said(&seldom), None, "nothing at all is told otherwise");
+    }
+
+    #[test]
+    fn a_run_tells_of_a_silence_of_a_single_launch() {
+        let session = crate::testing::Session::new().cell("a", 100.0).cell("b", 120.0);
+        let mut records = session.records();
+        let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
+        of_b.measurement.as_mut().expect("it was measured").silences = load(&[(4.61, 1.0)]).silences;
+        let analysis = session.analyse_these(&records);
+        let notes = |cell: usize| -> Vec<&str> {
+            let silent = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Silent);
+            silent.map(|note| note.text.as_str()).collect()
+        };
+        let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window (in 1 of 6 launches; figures of \
+                    b03-c02)";
+        assert_eq!((notes(0), notes(1)), (vec![], vec![text]));
+        assert!(!analysis.cells[1].failing.bad);
+        assert_eq!(analysis.comparisons, session.analyse().comparisons, "no verdict changes");
     }
 
     #[test]

@@ -67,6 +67,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         marks::generator(&limit),
         marks::lateness(measured),
         marks::standstill(measured, false),
+        marks::silent(measured),
         marks::reconnects(asked, measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),

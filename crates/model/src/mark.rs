@@ -41,6 +41,8 @@ kinds! {
         Standstill = "standstill",
         /// Connections completed nothing, or much time is in requests that did not complete.
         Unserved = "unserved",
+        /// The server gave no reply for half a second or more, and went on.
+        Silent = "silent",
         /// The server ended connections that were to be kept.
         Reconnects = "reconnects",
         /// Fewer than 30 completions per connection slot.

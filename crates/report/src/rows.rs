@@ -156,6 +156,7 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         }),
         Mark::Cold => note.and_then(|note| note.cold).map(coldness),
         Mark::Generator => generator_figure(cell),
+        Mark::Silent => note.map(|note| note.text.clone()),
         _ => None,
     };
     let name = match conditions(&row.conditions) {

@@ -293,6 +293,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the generator's own lateness is over a tenth of the latency; CPUs of its own, or --spin, lower it"
         }
         Mark::Standstill => "the latency is the generator's, which stood still itself",
+        Mark::Silent => "the server gave no reply for half a second or more, and then went on",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
         }
