@@ -257,8 +257,8 @@ mod tests {
         for twin in [true, false] {
             for load in [Measurement::default(), died(5)] {
                 let mut records = session.records();
-                let of_a = records.iter_mut().filter(|trial| trial.cell == 0 && trial.twin == twin);
-                let trial = of_a.skip(2).next().expect("there are seven");
+                let mut of_a = records.iter_mut().filter(|trial| trial.cell == 0 && trial.twin == twin);
+                let trial = of_a.nth(2).expect("there are seven");
                 let was_served = load.in_window.completed > 0;
                 trial.measurement = Some(load);
                 if !twin {

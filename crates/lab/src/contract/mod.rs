@@ -186,15 +186,15 @@ fn refusals(place: &Place) -> Vec<Check> {
 }
 
 /// The shortest of several waits for a good reply, or why there was none.
-fn shortest(place: &Place, path: &str) -> Result<Duration, Breach> {
+fn shortest(place: &Place, path: &str) -> Result<Duration, Box<Breach>> {
     let probe = Probe { path, expect: expecting(200, None), ..Probe::default() };
     let timed = |_| {
         let start_ns = MonotonicClock.now_ns();
         let breach = ask(place, &probe, None);
         let waited = Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
-        breach.map_or(Ok(waited), Err)
+        breach.map_or(Ok(waited), |breach| Err(Box::new(breach)))
     };
-    let waits: Result<Vec<Duration>, Breach> = (0..TRIES).map(timed).collect();
+    let waits: Result<Vec<Duration>, Box<Breach>> = (0..TRIES).map(timed).collect();
     waits.map(|waits| waits.into_iter().min().unwrap_or_default())
 }
 
@@ -207,7 +207,7 @@ fn delays(place: &Place, target: &Target) -> Vec<Check> {
         let breach = match shortest(place, endpoint) {
             Ok(shortest) if keeps(shortest) => None,
             Ok(shortest) => Some(format!("answered after {shortest:.1?}").into()),
-            Err(breach) => Some(breach),
+            Err(breach) => Some(*breach),
         };
         Check { endpoint, name, breach }
     };

@@ -206,8 +206,8 @@ fn combined(operator: char, left: &Expression, right: &Expression) -> Unit {
     match (operator, beside(left, right), beside(right, left)) {
         ('/', left, right) if left == right && left != Unit::None => Unit::Ratio,
         ('+' | '-', left, right) if left == right => left,
-        ('*' | '/', left, right) if right == Unit::Ratio => left,
-        ('*', left, right) if left == Unit::Ratio => right,
+        ('*' | '/', left, Unit::Ratio) => left,
+        ('*', Unit::Ratio, right) => right,
         _ => Unit::None,
     }
 }

@@ -1,4 +1,4 @@
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part, and a test may panic")]
 
 pub(crate) mod loads;
 pub(crate) mod runs;
