@@ -328,6 +328,7 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
         metrics,
         launches,
         cure: note.cure,
+        growth: note.growth,
         ..MarkNote::new(mark, text)
     })
 }

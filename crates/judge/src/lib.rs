@@ -19,6 +19,7 @@ mod elapsed;
 mod failing;
 mod figures;
 mod findings;
+mod growth;
 mod guard;
 mod invariants;
 mod launch;

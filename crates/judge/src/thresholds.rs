@@ -152,8 +152,16 @@ pub const CPU_CHANGE: f64 = 0.1;
 /// CPU seconds in each second below which the ticks of 10 ms are too coarse for a course.
 pub const CPU_TO_CLASSIFY_S: f64 = 0.2;
 
-/// Relative change of memory from which two levels differ. A choice: a heap breathes with its collector.
+/// Relative change of memory from which it grew. A choice: a heap breathes with its collector.
 pub const MEMORY_CHANGE: f64 = 0.25;
+
+/// Share of its mean pace over the window at which memory still grows in the last quarter of it where it has not levelled off.
+/// A choice: what nears a limit with a time constant of a quarter of the window is at an eighth of it by then, a leak at the
+/// whole.
+pub const GROWING_PACE: f64 = 0.25;
+
+/// Fewest seconds from which a pace is told.
+pub const SECONDS_FOR_A_PACE: usize = 4;
 
 /// Share of the window that the last level must fill for a launch to have settled: Barrett et al. (2017) ask for the
 /// last quarter of the iterations to be without a change.

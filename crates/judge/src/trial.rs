@@ -6,7 +6,7 @@ use model::{
 use crate::asked::Asked;
 use crate::course::{self, Went};
 use crate::limit::{self, Limit};
-use crate::{invariants, marks};
+use crate::{growth, invariants, marks};
 
 /// The instrument's word on one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +74,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         marks::at_ceiling(asked, measured),
         observed.and_then(|seen| marks::noisy(&seen.host)),
         went.as_ref().and_then(|went| course::mark(went, measured)),
+        growth::mark(measured, observed),
         marks::errors(measured),
     ];
     TrialJudgement {

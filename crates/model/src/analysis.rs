@@ -326,12 +326,15 @@ pub struct RankGroup {
 /// One target's rank; targets that the run does not tell apart share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
-    /// From 1; null when the target is not ranked (void, only a lower bound is known, or noise could have made its place).
+    /// From 1; null when the target is not ranked: it has no figure, its answer is bad, or its order with another is open.
     pub rank: Option<u32>,
     /// Whether another target shares it.
     pub tied: bool,
     /// The target.
     pub target: String,
+    /// Those that may stand above it or below, for what is in doubt of either or for noise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
 }
 
 /// What became of a claim.

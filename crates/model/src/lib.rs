@@ -65,7 +65,7 @@ pub use gate::{Gate, GateSide, parse_gates};
 pub use judged::Judged;
 pub use latency::{Latencies, LatencySummary, Members, REQUIRED_SAMPLES};
 pub use load::*;
-pub use mark::{Coldness, Course, Invariant, InvariantCheck, Launches, Mark, MarkNote};
+pub use mark::{Coldness, Course, Growth, Invariant, InvariantCheck, Launches, Mark, MarkNote};
 pub use measured::Measured;
 pub use measurement::*;
 pub use metric::{LEAST_CPU_S, Metric, Scale, Unit};

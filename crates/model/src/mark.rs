@@ -59,6 +59,10 @@ kinds! {
         SlowDown = "slow-down",
         /// It changed up to the end of the window.
         Unsteady = "unsteady",
+        /// Its memory grew, and still did when the window ended.
+        Growing = "growing",
+        /// Its memory grew inside the window, and levelled off.
+        LevelledOff = "levelled-off",
         /// Of a session: its values drift from block to block.
         Drift = "drift",
         /// Of a session: neighbouring blocks resemble each other.
@@ -106,6 +110,15 @@ pub enum Coldness {
     },
 }
 
+/// By how much memory grew over a window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Bytes, from the end of the window's first second to that of its last.
+    pub bytes: u64,
+    /// The same for each reply of that time; null where it levelled off or none came.
+    pub bytes_per_request: Option<f64>,
+}
+
 /// A mark with its sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MarkNote {
@@ -125,12 +138,15 @@ pub struct MarkNote {
     /// What would mend it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<Cure>,
+    /// Of the marks `growing` and `levelled-off`, by how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
 }
 
 impl MarkNote {
     /// A mark of no metric in particular.
     pub fn new(mark: Mark, text: impl Into<String>) -> Self {
-        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None, cure: None }
+        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None, cure: None, growth: None }
     }
 
     /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.

@@ -145,10 +145,13 @@ fn leaders<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
     group.rows.iter().filter(|row| row.place.rank() == Some(1)).collect()
 }
 
-/// Those without a rank that serve well and may stand anywhere, before the first one, too.
+/// Those without a rank that serve well.
 fn open_places<'a>(group: &'a Group<'_>) -> Vec<&'a Row<'a>> {
-    let is_open = |row: &&Row| row.place == Place::Open && row.cell.trials > 0 && !row.cell.failing.bad;
-    group.rows.iter().filter(is_open).collect()
+    group.rows.iter().filter(|row| is_open_place(row)).collect()
+}
+
+fn is_open_place(row: &Row<'_>) -> bool {
+    row.place == Place::Open && row.cell.trials > 0 && !row.cell.failing.bad
 }
 
 fn names(rows: &[&Row<'_>]) -> String {
@@ -157,21 +160,29 @@ fn names(rows: &[&Row<'_>]) -> String {
 
 fn leaders_of_one(group: &Group<'_>) -> Option<String> {
     let leaders = leaders(group);
-    let (serve, serves) = match group.rank_note() {
-        Some(_) => ("answer soonest", "answers soonest"),
-        None => ("serve the most", "serves the most"),
+    let (serve, serves) = match group.has_given_rate() {
+        true => ("answer soonest", "answers soonest"),
+        false => ("serve the most", "serves the most"),
     };
     let open = open_places(group);
-    let among = if open.is_empty() { "" } else { " of those that have a rank" };
     let said = match leaders[..] {
-        [] => return None,
-        [first] => format!("{} {serves}{among}: {}", names(&leaders), figure(first, group)),
+        [] => return first_is_open(group, serves),
+        [first] => format!("{} {serves}: {}", names(&leaders), figure(first, group)),
         _ if leaders.len() + open.len() == group.rows.len() => format!("{} are too close to call", names(&leaders)),
-        _ => format!("{} {serve}{among}, and are too close to call among themselves", names(&leaders)),
+        _ => format!("{} {serve}, and are too close to call among themselves", names(&leaders)),
     };
     let stand = if open.len() == 1 { "stands" } else { "stand" };
     let open = if open.is_empty() { String::new() } else { format!("; where {} {stand} is open", names(&open)) };
     Some(format!("{said}{open}."))
+}
+
+/// Who may be first, where nobody is: those above the first that has a rank.
+fn first_is_open(group: &Group<'_>, serves: &str) -> Option<String> {
+    let has_rank = |row: &Row<'_>| row.place.rank().is_some();
+    let first = group.rows.iter().position(has_rank).unwrap_or(group.rows.len());
+    let open = group.rows[..first].iter().filter(|row| is_open_place(row));
+    let open: Vec<String> = open.map(|row| row.cell.levels.target().to_owned()).collect();
+    (open.len() > 1).then(|| format!("Whether {} {serves} is open.", words::either(&open)))
 }
 
 /// What the first of a table is ranked by.

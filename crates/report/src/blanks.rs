@@ -4,27 +4,30 @@ use model::{CellAnalysis, Mark, MemoryCount, Population};
 
 use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::rows::{Group, Place, Row};
+use crate::words::either;
 
 /// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let columns: [(&str, Why); 4] =
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
-    let blanks = columns.into_iter().flat_map(|(column, why)| of_column(&all, column, why));
-    let has_ranks = group.has_rank();
+    let blanks = columns
+        .into_iter()
+        .flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)));
+    let may_rank = group.rows.iter().any(|row| row.cell.trials >= LAUNCHES_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
-        group.rows.iter().filter(|row| has_ranks && row.place == Place::Open && row.disturbed.is_none()).collect();
+        group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
     blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
 }
 
 /// Why a cell has no figure in a column, where it has none.
 type Why = fn(&CellAnalysis) -> Option<&'static str>;
 
-fn of_column(among: &[&Row<'_>], column: &str, why: Why) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+fn of_column(among: &[&Row<'_>], column: &str, why: impl Fn(&Row<'_>) -> Option<String>) -> Vec<String> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     // A void cell has no figure at all, and its row says so.
     for row in among.iter().filter(|row| row.cell.trials > 0) {
-        let Some(reason) = why(row.cell) else { continue };
+        let Some(reason) = why(row) else { continue };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, rows)) => rows.push(name(row)),
             None => reasons.push((reason, vec![name(row)])),
@@ -73,8 +76,14 @@ fn no_memory(cell: &CellAnalysis) -> Option<&'static str> {
     cell.peak_memory_bytes.estimate.is_none().then_some("the target was not watched")
 }
 
-/// Why a target has no rank where others have one.
-fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
+/// Why a target has no rank: what is wrong or in doubt of its own figure, or who may be above it.
+fn no_rank(row: &Row<'_>) -> Option<String> {
+    let beside = || format!("whether it is above or below {} is open", either(&row.open));
+    let own = in_doubt(row.cell).map(str::to_owned);
+    own.or_else(|| (!row.open.is_empty()).then(beside))
+}
+
+fn in_doubt(cell: &CellAnalysis) -> Option<&'static str> {
     let is = |marks: &[Mark]| cell.marks.iter().any(|note| marks.contains(&note.mark));
     let is_open = cell.latency_us.population == Population::Response;
     Some(if cell.failing.bad {
@@ -92,7 +101,7 @@ fn no_rank(cell: &CellAnalysis) -> Option<&'static str> {
     } else if is(&[Mark::Thin]) {
         "it completed so few requests that the edges of the window weigh"
     } else {
-        "more is in doubt of its figure than the margin"
+        return None;
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Launches, Mark, Measured, Metric,
+    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Growth, Launches, Mark, Measured, Metric,
     Population, Rank, RankGroup, Withheld, alike,
 };
 
@@ -33,6 +33,8 @@ pub(crate) struct Row<'a> {
     pub(crate) place: Place,
     /// Why it has no rank, where that is because the machine was busy.
     pub(crate) disturbed: Option<Withheld>,
+    /// Those that may be above it or below, where its rank is open.
+    pub(crate) open: Vec<String>,
     /// `9,214`, `≥ 45,678`.
     pub(crate) throughput: String,
     /// `± 0.6 %`, or empty.
@@ -89,8 +91,12 @@ impl Group<'_> {
 
     /// Said where the ranks are not those of the throughput.
     pub(crate) fn rank_note(&self) -> Option<&'static str> {
-        let is_open = self.rows.iter().any(|row| row.cell.latency_us.population == Population::Response);
-        (is_open && self.has_rank()).then_some("ranked by response p99, because the rate is fixed")
+        (self.has_given_rate() && self.has_rank()).then_some("ranked by response p99, because the rate is fixed")
+    }
+
+    /// Whether the rate was given, so that what distinguishes the rows is how long the replies take.
+    pub(crate) fn has_given_rate(&self) -> bool {
+        self.rows.iter().any(|row| row.cell.latency_us.population == Population::Response)
     }
 
     pub(crate) fn is_ranked(&self) -> bool {
@@ -157,6 +163,7 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         Mark::Cold => note.and_then(|note| note.cold).map(coldness),
         Mark::Generator => generator_figure(cell),
         Mark::Silent => note.map(|note| note.text.clone()),
+        Mark::Growing | Mark::LevelledOff => note.and_then(|note| note.growth).map(growth),
         _ => None,
     };
     let name = match conditions(&row.conditions) {
@@ -164,6 +171,12 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         said => said,
     };
     figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
+}
+
+/// `by 22.0 MiB, 4.1 kB a request`.
+fn growth(of: Growth) -> String {
+    let each = of.bytes_per_request.map_or(String::new(), |each| format!(", {} a request", bytes(each)));
+    format!("by {}{each}", bytes(of.bytes as f64))
 }
 
 /// `1 of 6 launches`.
@@ -236,6 +249,10 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
+    fn open(&self, target: &str) -> Vec<String> {
+        self.ranks.get(target).map_or_else(Vec::new, |(_, rank)| rank.open.clone())
+    }
+
     /// Where a target stands, and whether noise is why it has no rank.
     fn of(&self, target: &str) -> (Place, Option<Withheld>) {
         let known = self.ranks.get(target).and_then(|(_, rank)| Some((rank.rank?, rank.tied)));
@@ -271,7 +288,8 @@ fn by_target<'a>(
     let quantiles = Quantiles::of(&cells);
     let row = |cell: &&'a CellAnalysis| {
         let (place, disturbed) = ranking.map_or_else(Default::default, |ranking| ranking.of(cell.levels.target()));
-        Row { place, disturbed, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
+        let open = ranking.map_or_else(Vec::new, |ranking| ranking.open(cell.levels.target()));
+        Row { place, disturbed, open, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
     };
     Group {
         title: conditions.title(&at),
@@ -369,6 +387,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         name,
         conditions,
         place: Place::default(),
+        open: Vec::new(),
         disturbed: None,
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
@@ -376,7 +395,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         failed: percent(cell.errors),
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
         cpu: estimate(&cell.cpu_us_per_request, duration_us),
-        memory: estimate(&cell.peak_memory_bytes, bytes),
+        memory: memory(cell),
     }
 }
 
@@ -389,6 +408,13 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
         Some((_, us)) if all_have_p99 => latency(us, latency_us.censored),
         Some((name, us)) => format!("{name} {}", latency(us, latency_us.censored)),
     }
+}
+
+/// The peak in the window; at least that where memory still grew when it ended.
+fn memory(cell: &CellAnalysis) -> String {
+    let is_growing = cell.marks.iter().any(|note| note.mark == Mark::Growing);
+    let shown = estimate(&cell.peak_memory_bytes, bytes);
+    if is_growing && cell.peak_memory_bytes.estimate.is_some() { format!("≥ {shown}") } else { shown }
 }
 
 fn estimate(value: &Measured, show: fn(f64) -> String) -> String {

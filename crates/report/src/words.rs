@@ -267,6 +267,14 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
+/// `a`, `a or b`, `a, b or c`.
+pub(crate) fn either(names: &[String]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => listed(names),
+    }
+}
+
 /// What a reason says, with what would mend it.
 pub(crate) fn with_cure(reason: &Reason) -> String {
     let lower_it = || (reason.code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
@@ -288,7 +296,7 @@ fn cure(of: Cure) -> &'static str {
 /// What a mark means, said once.
 pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
     match mark {
-        Mark::Generator => "the generator may have been the limit: throughput is at least this, and is not ranked",
+        Mark::Generator => "the generator may have been the limit: throughput is at least this",
         Mark::Lateness => {
             "the generator's own lateness is over a tenth of the latency; CPUs of its own, or --spin, lower it"
         }
@@ -306,9 +314,13 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         }
         Mark::Noisy => "something else kept the machine busy",
         Mark::Cold => "not warm yet: a longer warm-up gives other figures",
-        Mark::WarmUp => "it became faster inside the window: the steady figure leaves the start out",
-        Mark::SlowDown => "it became slower inside the window: there is no steady figure",
+        Mark::WarmUp => "it got better inside the window (requests, p99 or CPU per request): the steady figure leaves the start out",
+        Mark::SlowDown => "it got worse inside the window (requests, p99 or CPU per request): there is no steady figure",
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
+        Mark::Growing => {
+            "memory grew over the window and had not levelled off: in a longer one it is more, which no warm-up changes"
+        }
+        Mark::LevelledOff => "memory grew inside the window, and levelled off",
         Mark::Drift => "differences between targets change from block to block: intervals may be too narrow",
         Mark::Correlated => "neighbouring blocks resemble each other: intervals may be too narrow",
         Mark::Errors => "requests that failed",

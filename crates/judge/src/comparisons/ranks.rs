@@ -13,8 +13,10 @@ struct Entrant {
     target: String,
     /// Its value; none when nothing is known.
     estimate: Option<f64>,
-    /// Whether it may be ranked: enough launches, nothing in doubt that keeps it from a tie, and no bad answer.
-    rankable: bool,
+    /// Whether it takes a place: a figure, and no bad answer.
+    counts: bool,
+    /// Whether it may be called too close to call: enough launches, and less in doubt than the margin.
+    can_tie: bool,
 }
 
 /// What the comparisons of a group say of its pairs.
@@ -32,10 +34,17 @@ impl Pairs<'_> {
         self.better.contains(&(one.target.as_str(), other.target.as_str()))
     }
 
-    /// Whether the order of these is open.
-    fn is_open(&self, group: &[Entrant]) -> bool {
-        let has = |target: &str| group.iter().any(|entrant| entrant.target == target);
-        self.disturbed.iter().any(|(a, b)| has(a) && has(b))
+    /// Whether one of the two is better.
+    fn differ(&self, one: &Entrant, other: &Entrant) -> bool {
+        self.is_better(one, other) || self.is_better(other, one)
+    }
+
+    /// Whether nobody knows which of two is better, and they are no tie either.
+    fn is_open(&self, one: &Entrant, other: &Entrant) -> bool {
+        let (a, b) = (one.target.as_str(), other.target.as_str());
+        let can_tie =
+            one.can_tie && other.can_tie && !self.disturbed.contains(&(a, b)) && !self.disturbed.contains(&(b, a));
+        a != b && !can_tie && !self.differ(one, other)
     }
 }
 
@@ -79,35 +88,57 @@ fn is_left_open_by_noise(pair: &Comparison) -> bool {
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
-    let is_known = can_tie(records, cell, metric) && !records.together(cell).failing.bad;
+    let estimate = measured(&values, metric.unit()).estimate;
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
-        estimate: measured(&values, metric.unit()).estimate,
-        rankable: values.len() >= BLOCKS_FOR_A_VERDICT && is_known,
+        estimate,
+        counts: estimate.is_some() && !records.together(cell).failing.bad,
+        can_tie: values.len() >= BLOCKS_FOR_A_VERDICT && can_tie(records, cell, metric),
     }
 }
 
-/// Ranks targets so that no rank contradicts a pair.
+/// Ranks targets so that no rank contradicts a pair, and none says more than the pairs do.
 ///
 /// In the order of their estimates, a target joins the current group unless some member of it is significantly
 /// better; then it begins the next. So two targets that share a rank were never distinguishable, and of two that were, the
 /// better one stands before the other. (The converse cannot hold: being distinguishable is not transitive, so neighbours
 /// across a border may be tied as a pair.) A shared rank counts for all its members: 1, 1, 3.
-/// A group in which noise alone could have made what is seen between two has no rank, and keeps its place.
+/// A group has no rank where the order of a member and any other target is open, for that one may stand above it or below;
+/// it keeps its place, so that those after it are counted from all before them. Who takes no place stands where its
+/// estimate puts it.
 fn rank(metric: Metric, entrants: Vec<Entrant>, pairs: &Pairs) -> Vec<Rank> {
-    let better = |one: &Entrant, other: &Entrant| pairs.is_better(one, other);
-    let (ranked, unranked): (Vec<Entrant>, Vec<Entrant>) = entrants.into_iter().partition(|entrant| entrant.rankable);
-    let mut groups: Vec<Vec<Entrant>> = Vec::new();
-    for entrant in ordered(by_estimate(ranked, metric), better) {
+    let order = ordered(by_estimate(entrants, metric), |one, other| pairs.is_better(one, other));
+    let placed: Vec<usize> = (0..order.len()).filter(|at| order[*at].counts).collect();
+    let mut ranks: Vec<Rank> = order
+        .iter()
+        .map(|entrant| Rank { rank: None, tied: false, target: entrant.target.clone(), open: Vec::new() })
+        .collect();
+    let mut above = 0;
+    for group in groups(&placed, |a, b| pairs.differ(&order[a], &order[b])) {
+        for at in &group {
+            let open = placed.iter().filter(|other| pairs.is_open(&order[*at], &order[**other]));
+            ranks[*at].open = open.map(|other| order[*other].target.clone()).collect();
+        }
+        if group.iter().all(|at| ranks[*at].open.is_empty()) {
+            for at in &group {
+                (ranks[*at].rank, ranks[*at].tied) = (Some(above + 1), group.len() > 1);
+            }
+        }
+        above += group.len() as u32;
+    }
+    ranks
+}
+
+/// Those in order, each with its neighbours from which it does not differ.
+fn groups(placed: &[usize], differ: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for at in placed {
         match groups.last_mut() {
-            Some(group) if !group.iter().any(|m| better(m, &entrant) || better(&entrant, m)) => group.push(entrant),
-            _ => groups.push(vec![entrant]),
+            Some(group) if !group.iter().any(|member| differ(*member, *at)) => group.push(*at),
+            _ => groups.push(vec![*at]),
         }
     }
-    let mut ranks = competition(groups, pairs);
-    let none = |entrant: Entrant| Rank { rank: None, tied: false, target: entrant.target };
-    ranks.extend(by_estimate(unranked, metric).into_iter().map(none));
-    ranks
+    groups
 }
 
 /// Best estimate first; those without one last. Equal estimates keep the order of the plan.
@@ -129,14 +160,4 @@ fn ordered(mut left: Vec<Entrant>, better: impl Fn(&Entrant, &Entrant) -> bool) 
         order.push(left.remove(unbeaten.unwrap_or(0)));
     }
     order
-}
-
-fn competition(groups: Vec<Vec<Entrant>>, pairs: &Pairs) -> Vec<Rank> {
-    let mut ranks: Vec<Rank> = Vec::new();
-    for group in groups {
-        let rank = (!pairs.is_open(&group)).then_some(ranks.len() as u32 + 1);
-        let tied = rank.is_some() && group.len() > 1;
-        ranks.extend(group.into_iter().map(|entrant| Rank { rank, tied, target: entrant.target }));
-    }
-    ranks
 }

@@ -4,7 +4,7 @@ use model::*;
 
 use super::*;
 use crate::statistics::Interval;
-use crate::testing::{Session, fail_at_launch, normal};
+use crate::testing::{Session, die, fail_at_launch, normal};
 
 fn of(analysis: &Analysis, metric: Metric) -> Vec<(String, String, ComparisonVerdict)> {
     let wanted = analysis.comparisons.iter().filter(|comparison| comparison.metric == metric);
@@ -94,7 +94,7 @@ fn what_many_pairs_cannot_carry_is_inconclusive() {
 }
 
 #[test]
-fn a_lower_bound_is_not_ranked_on_throughput() {
+fn a_lower_bound_is_ranked_above_what_it_beats_and_nobody_above_it_that_it_may_beat() {
     let session = pair(100.0, 200.0);
     let mut records = session.records();
     for trial in records.iter_mut().filter(|trial| trial.cell == 1) {
@@ -103,7 +103,7 @@ fn a_lower_bound_is_not_ranked_on_throughput() {
     let analysis = session.analyse_these(&records);
     assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Slower, "b does at least twice as much");
     assert_eq!(of(&analysis, Metric::CpuPerRequest)[0].2, ComparisonVerdict::Slower, "that still ranks them");
-    let expected = [(Some(1), false, "a".to_owned()), (None, false, "b".to_owned())];
+    let expected = [(Some(1), false, "b".to_owned()), (Some(2), false, "a".to_owned())];
     assert_eq!(ranks(&analysis, Metric::Throughput), expected);
     assert!(analysis.cells[1].at_least && !analysis.cells[0].at_least);
     let worse = pair(110.0, 100.0);
@@ -113,6 +113,8 @@ fn a_lower_bound_is_not_ranked_on_throughput() {
     }
     let analysis = worse.analyse_these(&records);
     assert_eq!(of(&analysis, Metric::Throughput)[0].2, ComparisonVerdict::Inconclusive, "b may do more than was seen");
+    let neither = [(None, false, "a".to_owned()), (None, false, "b".to_owned())];
+    assert_eq!(ranks(&analysis, Metric::Throughput), neither);
 }
 
 #[test]
@@ -149,6 +151,38 @@ fn ties_share_a_rank_and_the_next_one_is_counted_from_all() {
     let preliminary = ranks(&session.blocks(5).analyse(), Metric::Throughput);
     let without = |target: &str| (None, false, target.to_owned());
     assert_eq!(preliminary.into_iter().collect::<BTreeSet<_>>(), ["a", "b", "c"].map(without).into());
+}
+
+/// Three targets of such throughputs, in the launches of the first of which the generator was busy all the time.
+fn with_a_lower_bound(rates: [f64; 3]) -> Vec<(Option<u32>, bool, String)> {
+    let [a, b, c] = rates;
+    let session = Session::new().cell("a", a).cell("b", b).cell("c", c).noise(0.002);
+    let mut records = session.records();
+    for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
+        generator_limited(trial.measurement.as_mut().unwrap());
+    }
+    ranks(&session.analyse_these(&records), Metric::Throughput)
+}
+
+#[test]
+fn nobody_is_ranked_above_one_that_may_be_better() {
+    let of = |rates| with_a_lower_bound(rates).into_iter().map(|(rank, _, name)| (name, rank)).collect::<Vec<_>>();
+    let named = |all: [(&str, Option<u32>); 3]| all.map(|(name, rank)| (name.to_owned(), rank)).to_vec();
+    let best = of([105.0, 98.0, 90.0]);
+    assert_eq!(best, named([("a", Some(1)), ("b", Some(2)), ("c", Some(3))]), "at least the best is the best");
+    let between = of([95.0, 100.0, 50.0]);
+    assert_eq!(between, named([("b", None), ("a", None), ("c", Some(3))]), "a may be above b, and is above c");
+    assert_eq!(of([45.0, 55.0, 50.0]), named([("b", None), ("c", None), ("a", None)]), "a may be anywhere");
+}
+
+#[test]
+fn who_failed_takes_no_place_and_stands_where_its_figure_does() {
+    let session = Session::new().cell("a", 100.0).cell("b", 200.0).noise(0.002);
+    let mut records = session.records();
+    records.iter_mut().filter(|trial| trial.cell == 1).for_each(die);
+    let found = ranks(&session.analyse_these(&records), Metric::Throughput);
+    assert_eq!(found.iter().find(|(.., name)| name == "a").unwrap().0, Some(1), "{found:?}");
+    assert_eq!(found.iter().find(|(.., name)| name == "b").unwrap().0, None, "{found:?}");
 }
 
 /// A session of five targets whose truth, noise and void launches are random.

@@ -166,6 +166,7 @@ fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) 
         rank: *rank,
         tied: *tied,
         target: (*target).to_owned(),
+        open: Vec::new(),
     };
     RankGroup { metric, conditions, ranks: ranks.iter().map(rank).collect() }
 }
