@@ -390,6 +390,9 @@ pub struct ClaimAnalysis {
     /// Set where the claim is contradicted on fewer cores than it is about: people are then told that it is not refuted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_refuted: Option<FewCores>,
+    /// What keeps an inconclusive one from a verdict, where that is not the want of blocks: what is in doubt of its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
     /// Why it is inconclusive or not testable; cautions about a verdict.
     pub notes: Vec<String>,
     /// About how many blocks would settle it, where that can be said; [`MOST_NEEDED_BLOCKS`] stands for so many or more.

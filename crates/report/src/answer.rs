@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict};
+use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict, Withheld};
 
-use crate::format::{Spread, is_narrow, number, spread};
+use crate::format::{Spread, number, spread};
 use crate::page::Tint;
 use crate::rows::{Group, Place, Row};
 use crate::words::{self, latency, listed};
@@ -25,18 +25,21 @@ pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint,
     if analysis.claims.is_empty() {
         return standing(groups).map(|text| (Tint::Bold, text));
     }
-    Some(verdict(&analysis.claims, analysis.margin, analysis.cells.iter().any(|cell| cell.failing.bad)))
+    Some(verdict(&analysis.claims, analysis.cells.iter().any(|cell| cell.failing.bad)))
 }
 
-/// `6 of 7 claims hold here, one is too close to call.`
-fn verdict(claims: &[ClaimAnalysis], margin: f64, is_bad: bool) -> (Tint, String) {
-    let ends = Ends::of(claims, margin);
-    let others = ends.others();
+/// `6 of 7 claims hold here, one is inconclusive.`
+fn verdict(claims: &[ClaimAnalysis], is_bad: bool) -> (Tint, String) {
+    let ends = Ends::of(claims);
+    // Where something is settled, the rest says for itself what it wants.
+    let is_settled = ends.inconclusive + ends.not_testable < claims.len();
+    let others = ends.others(&if is_settled { String::new() } else { why_open(claims) });
     let others = others.join(", ");
     let text = match (ends.supported, claims.len()) {
         (1, 1) => "The claim holds here.".to_owned(),
         (0, 1) => format!("The claim {}.", others.trim_start_matches("one ")),
         (all, total) if all == total => format!("All {total} claims hold here."),
+        (0, total) if !is_settled => format!("None of the {total} claims is settled here: {others}."),
         (0, total) => format!("None of the {total} claims holds here: {others}."),
         (1, total) => format!("1 of {total} claims holds here, {others}."),
         (some, total) => format!("{some} of {total} claims hold here, {others}."),
@@ -55,45 +58,31 @@ struct Ends {
     supported: usize,
     contradicted: usize,
     not_refuted: usize,
-    close: usize,
-    few: usize,
-    unsettled: usize,
-    open: usize,
+    inconclusive: usize,
     not_testable: usize,
 }
 
 impl Ends {
-    fn of(claims: &[ClaimAnalysis], margin: f64) -> Self {
+    fn of(claims: &[ClaimAnalysis]) -> Self {
         let mut ends = Ends::default();
         for claim in claims {
             *match claim.verdict {
                 ClaimVerdict::Supported => &mut ends.supported,
                 ClaimVerdict::Contradicted if claim.not_refuted.is_some() => &mut ends.not_refuted,
                 ClaimVerdict::Contradicted => &mut ends.contradicted,
-                // Of few blocks nothing is close, and nothing far.
-                ClaimVerdict::Inconclusive if claim.blocks < LAUNCHES_FOR_A_VERDICT => &mut ends.few,
-                // More launches would settle it.
-                ClaimVerdict::Inconclusive if claim.needs_blocks.is_some() => {
-                    match is_narrow(&claim.measured, margin) {
-                        true => &mut ends.close,
-                        false => &mut ends.unsettled,
-                    }
-                }
-                ClaimVerdict::Inconclusive => &mut ends.open,
+                ClaimVerdict::Inconclusive => &mut ends.inconclusive,
                 ClaimVerdict::NotTestable => &mut ends.not_testable,
             } += 1;
         }
         ends
     }
 
-    /// Those that are not supported: `one is contradicted`, `2 are too close to call`.
-    fn others(&self) -> Vec<String> {
+    /// Those that are not supported: `one is contradicted`, `2 are inconclusive`, and why.
+    fn others(&self, why: &str) -> Vec<String> {
+        let inconclusive = ["is", "are"].map(|verb| format!("{verb} inconclusive{why}"));
         [
             (self.contradicted, ["is contradicted", "are contradicted"]),
-            (self.close, ["is too close to call", "are too close to call"]),
-            (self.unsettled, ["is not settled", "are not settled"]),
-            (self.few, ["has too few blocks that count", "have too few blocks that count"]),
-            (self.open, ["is inconclusive", "are inconclusive"]),
+            (self.inconclusive, inconclusive.each_ref().map(String::as_str)),
             (self.not_refuted, ["is not refuted by so few cores", "are not refuted by so few cores"]),
             (self.not_testable, ["cannot be tested here", "cannot be tested here"]),
         ]
@@ -105,6 +94,35 @@ impl Ends {
         })
         .collect()
     }
+}
+
+/// The commonest reason for which claims are inconclusive: ` (4 because the machine was busy)`.
+fn why_open(claims: &[ClaimAnalysis]) -> String {
+    let open: Vec<&ClaimAnalysis> =
+        claims.iter().filter(|claim| claim.verdict == ClaimVerdict::Inconclusive).collect();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    open.iter().filter_map(|claim| reason(claim)).for_each(|why| *reasons.entry(why).or_default() += 1);
+    match reasons.into_iter().max_by_key(|(_, claims)| *claims) {
+        None => String::new(),
+        Some((why, all)) if all == open.len() => format!(", because {why}"),
+        Some((why, some)) => format!(" ({some} because {why})"),
+    }
+}
+
+fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
+    Some(match claim.withheld {
+        _ if claim.blocks < LAUNCHES_FOR_A_VERDICT => "too few blocks count",
+        None if claim.needs_blocks.is_some() => "the intervals are too wide",
+        None | Some(Withheld::Definition | Withheld::Zero) => return None,
+        Some(Withheld::Disturbed | Withheld::Unbounded) => "the machine was busy",
+        Some(Withheld::AtLeast) => "the generator may have been the limit",
+        Some(Withheld::AtCeiling) => "the handler delay allowed no more",
+        Some(Withheld::Edges | Withheld::LittleCpu) => "the windows were too short",
+        Some(Withheld::Warming | Withheld::Cold) => "a server was not warm yet",
+        Some(Withheld::Censored) => "requests were unfinished",
+        Some(Withheld::Failing | Withheld::Wrong | Withheld::Silent) => "requests failed",
+        Some(Withheld::Lateness) => "much of a latency may be the generator's own",
+    })
 }
 
 /// Who leads, where nothing was claimed.

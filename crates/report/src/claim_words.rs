@@ -1,13 +1,14 @@
 //! Sentences about claims.
 
 use model::{
-    Analysis, Bound, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit,
+    Analysis, Bound, CellAnalysis, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit,
     parse_expectation,
 };
 
 use crate::conditions::conditions;
 use crate::format::{counted, measured_of, number, percent, quantity, thousands};
 use crate::more_blocks::Blocks;
+use crate::withheld::cure;
 use crate::words;
 
 pub(crate) fn claims_title(analysis: &Analysis) -> String {
@@ -102,9 +103,16 @@ pub(crate) fn shared_notes(claims: &[ClaimAnalysis]) -> Vec<&str> {
     shared
 }
 
-/// `needs about 9 blocks (5 min 12 s more)`; nothing where more blocks are not what is missing.
-pub(crate) fn needs_blocks(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
-    claim.needs_blocks.map(|blocks| match blocks {
+/// `needs about 9 blocks (5 min 12 s more)`, or what else would settle it; nothing where that is not known.
+pub(crate) fn would_settle(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
+    let cure = || {
+        let targets = test(claim)?.expression.calls().into_iter().map(|call| call.target.clone()).collect::<Vec<_>>();
+        let is_meant = |cell: &&CellAnalysis| targets.iter().any(|target| target == cell.levels.target());
+        let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(is_meant).collect();
+        cure(claim.withheld?, &cells, false).map(|cure| format!("what would settle it: {cure}"))
+    };
+    let Some(blocks) = claim.needs_blocks else { return cure() };
+    Some(match blocks {
         MOST_NEEDED_BLOCKS.. => {
             format!("too close to the threshold: {} blocks or more would be needed", thousands(blocks.into()))
         }

@@ -6,7 +6,7 @@ use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::compare_words::{against, launches, reason, row_with_change};
 use crate::format::counted;
 use crate::page::Tint;
-use crate::withheld::{because, cure};
+use crate::withheld::{because, cure_of};
 
 /// The answer, with what became of the gates.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
@@ -107,7 +107,7 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
     let (count, reason) = (against.len(), because(why, of));
     let text = format!("Not settled: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
-    let then = cure(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
+    let then = cure_of(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }
 

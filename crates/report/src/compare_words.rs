@@ -13,7 +13,7 @@ use crate::conditions::conditions;
 use crate::format::{counted, elapsed, is_narrow, quantity};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
-use crate::withheld::{because, cure};
+use crate::withheld::{because, cure_of};
 use crate::words::{self, machine, mark_meaning, words};
 
 /// One metric of both servers.
@@ -142,7 +142,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     let withheld = |places: Vec<usize>| {
         let rows: Vec<&CompareRow> = places.iter().map(|place| held_back[*place]).collect();
         let (why, of) = reason(rows[0]);
-        let cure = cure(why, of, analysis).filter(|_| said != Some((why, of)));
+        let cure = cure_of(why, of, analysis).filter(|_| said != Some((why, of)));
         let cure = cure.map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
         let rows: Vec<String> = rows.iter().map(|row| named(row, true)).collect();
         (Inconclusive, vec![rows.join(", ") + &cure], format!("No evidence, because {}", because(why, of)))

@@ -392,7 +392,11 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
         of_ceiling: cell.of_ceiling.map(percent),
-        failed: percent(cell.errors),
+        // Of launches that do not count nothing is said to have gone well.
+        failed: match cell.throughput.estimate {
+            None if cell.errors == 0.0 => "–".to_owned(),
+            _ => percent(cell.errors),
+        },
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
         cpu: estimate(&cell.cpu_us_per_request, duration_us),
         memory: memory(cell),

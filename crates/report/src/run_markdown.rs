@@ -118,7 +118,7 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
     lines.extend(analysis.claims.iter().map(claim_line));
     parts.push(lines.join("\n"));
     let notes = analysis.claims.iter().flat_map(|claim| {
-        let notes = claim.notes.iter().cloned().chain(claim_words::needs_blocks(claim, analysis));
+        let notes = claim.notes.iter().cloned().chain(claim_words::would_settle(claim, analysis));
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));

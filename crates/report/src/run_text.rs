@@ -181,7 +181,7 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (lab
         None => (format!("{}{numbers}", claim.says), None),
     };
     page.entry(1, (tint, &claim_words::verdict(claim)), labels, &says);
-    for text in figures.into_iter().chain(own).chain(claim_words::needs_blocks(claim, analysis)) {
+    for text in figures.into_iter().chain(own).chain(claim_words::would_settle(claim, analysis)) {
         page.paragraph(labels + 3, Tint::Plain, &text);
     }
 }

@@ -40,9 +40,11 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
     }
 }
 
-/// What would settle it; nothing where only another server would.
-pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
-    let cells = || analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
+/// What would settle it for these cells; nothing where only another server would. `compare` has options for it, an
+/// experiment its file.
+pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) -> Option<String> {
+    let cells = || cells.iter().copied();
+    let option = |option: &str| if has_options { format!(" ({option})") } else { String::new() };
     let warm_up_s = cells().map(|cell| cell.warm_up_s).fold(0.0, f64::max);
     let longest = |least_s: f64| format_duration(((2.0 * warm_up_s).max(least_s) * 1e3).round() as u64 * 1_000_000);
     let is_starved = |cell: &CellAnalysis| {
@@ -53,10 +55,11 @@ pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Opt
         Withheld::AtLeast if cells().any(is_starved) => {
             "fewer other programs on this machine, which kept the generator from its CPUs".to_owned()
         }
-        Withheld::AtLeast => "more threads or CPUs for the generator (-t)".to_owned(),
-        Withheld::AtCeiling => "more connections (-c)".to_owned(),
-        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu => "a longer window (-d)".to_owned(),
-        Withheld::Warming => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
+        Withheld::AtLeast => format!("more threads or CPUs for the generator{}", option("-t")),
+        Withheld::AtCeiling => format!("more connections{}", option("-c")),
+        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu => format!("a longer window{}", option("-d")),
+        Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
+        Withheld::Warming => format!("a longer warm-up, such as {}", longest(WARM_UP_S)),
         Withheld::Cold => {
             let needed = cells().filter_map(needed_s).fold(0.0, f64::max);
             format!("a warm-up of {}", seconds(needed))
@@ -65,6 +68,12 @@ pub(crate) fn cure(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Opt
         Withheld::Disturbed | Withheld::Unbounded => "fewer other programs on this machine".to_owned(),
         Withheld::Failing | Withheld::Wrong | Withheld::Silent | Withheld::Definition | Withheld::Zero => return None,
     })
+}
+
+/// The same for one side of a comparison, or both.
+pub(crate) fn cure_of(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
+    let cells = analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
+    cure(why, &cells.collect::<Vec<_>>(), true)
 }
 
 /// The shortest warm-up that is worth trying next, in seconds.

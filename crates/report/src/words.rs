@@ -47,9 +47,11 @@ pub fn errno(number: i32) -> String {
 /// What a run is, in parts: the experiment, how often, on what, when, how long.
 pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     let quick = if analysis.quick { " --quick" } else { "" };
-    let launches = counted(analysis.blocks.into(), "launch a cell", "launches a cell");
-    let mut parts =
-        vec![format!("{}{quick}", analysis.name), format!("{launches}, interleaved, seed {}", analysis.seed)];
+    let launches = match analysis.blocks {
+        0 => "no complete block".to_owned(),
+        blocks => format!("{}, interleaved", counted(blocks.into(), "launch a cell", "launches a cell")),
+    };
+    let mut parts = vec![format!("{}{quick}", analysis.name), format!("{launches}, seed {}", analysis.seed)];
     parts.extend(not_up(analysis.trials));
     parts.push(machine(&analysis.environment));
     parts.push(analysis.environment.started_at.date().to_string());
@@ -106,7 +108,10 @@ pub(crate) fn nothing_measured(analysis: &Analysis) -> bool {
 
 /// Said at the top when there are too few blocks.
 pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
-    let blocks = counted(analysis.blocks.into(), "complete block", "complete blocks");
+    let blocks = match analysis.blocks {
+        0 => "no complete block".to_owned(),
+        blocks => counted(blocks.into(), "complete block", "complete blocks"),
+    };
     (analysis.preliminary && !nothing_measured(analysis))
         .then(|| format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."))
 }

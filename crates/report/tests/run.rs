@@ -102,21 +102,13 @@ fn who_has_no_rank_may_stand_before_the_first_and_is_told_why_there_is_none() {
 }
 
 #[test]
-fn a_claim_with_a_wide_interval_is_not_called_close() {
+fn a_claim_that_is_held_back_says_what_would_settle_it() {
     let mut full = runs::full();
     let open = full.claims.iter_mut().find(|claim| claim.verdict == ClaimVerdict::Inconclusive).unwrap();
-    (open.measured.low, open.measured.high) = (Some(0.5), Some(18.0));
-    let shown = text(&full);
-    assert!(shown.contains("one is not settled") && !shown.contains("one is too close to call"), "{shown}");
-}
-
-#[test]
-fn a_claim_of_too_few_blocks_is_not_called_close() {
-    let mut full = runs::full();
-    let open = full.claims.iter_mut().find(|claim| claim.verdict == ClaimVerdict::Inconclusive).unwrap();
-    (open.blocks, open.needs_blocks) = (4, Some(6));
-    let shown = text(&full).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("one has too few blocks that count") && !shown.contains("is too close to call,"), "{shown}");
+    (open.needs_blocks, open.withheld) = (None, Some(Withheld::Disturbed));
+    for shown in [text(&full), run_markdown(&full)] {
+        assert!(shown.contains("what would settle it: fewer other programs on this machine"), "{shown}");
+    }
 }
 
 #[test]
@@ -161,6 +153,19 @@ fn what_was_never_launched_is_not_called_void() {
     (cell.trials, cell.void) = (0, 0);
     let shown = text(&stopped);
     assert!(shown.contains(" not run  ") && !shown.contains(" void  "), "{shown}");
+}
+
+#[test]
+fn what_was_not_measured_did_not_go_well_either() {
+    let mut stopped = runs::preliminary();
+    stopped.blocks = 0;
+    (stopped.cells[0].failing.bad, stopped.cells[0].errors) = (true, 0.02);
+    let other = &mut stopped.cells[1];
+    (other.trials, other.set_aside, other.throughput.estimate) = (0, 1, None);
+    let shown = text(&stopped);
+    let row = shown.lines().find(|line| line.contains("set aside")).unwrap();
+    assert!(row.contains('–') && !row.contains("0 %"), "{shown}");
+    assert!(shown.contains("no complete block") && !shown.contains("0 launches"), "{shown}");
 }
 
 #[test]
@@ -233,16 +238,38 @@ fn the_answer_comes_first() {
     let claims = runs::full().claims;
     let of = |verdict| claims.iter().find(|claim| claim.verdict == verdict).unwrap().clone();
     let [held, refuted, open, untestable] = ClaimVerdict::ALL.map(of);
+    let wide = open.clone();
     for (claims, said) in [
         (vec![held.clone()], "The claim holds here."),
         (vec![refuted.clone()], "The claim is contradicted."),
         (vec![untestable.clone()], "The claim cannot be tested here."),
         (vec![held.clone(), held.clone()], "All 2 claims hold here."),
-        (vec![held.clone(), held.clone(), open.clone()], "2 of 3 claims hold here, one is too close to call."),
-        (vec![open.clone(), held, open], "1 of 3 claims holds here, 2 are too close to call."),
-        (vec![refuted, untestable], "None of the 2 claims holds here: one is contradicted, one cannot be tested here."),
+        (vec![held.clone(), held.clone(), open.clone()], "2 of 3 claims hold here, one is inconclusive."),
+        (vec![open.clone(), held, open], "1 of 3 claims holds here, 2 are inconclusive."),
+        (
+            vec![refuted, untestable.clone()],
+            "None of the 2 claims holds here: one is contradicted, one cannot be tested here.",
+        ),
     ] {
         assert_eq!(answer(&claims), said);
+    }
+    let [mut busy, mut limited] = [wide.clone(), wide.clone()];
+    (busy.withheld, busy.needs_blocks) = (Some(Withheld::Disturbed), None);
+    (limited.withheld, limited.needs_blocks) = (Some(Withheld::AtLeast), None);
+    let settled = |claims: &[ClaimAnalysis]| {
+        let run = Analysis { claims: claims.to_vec(), ..runs::open_rate() };
+        run_text(&run, Style { width: 400, ..PLAIN }).lines().nth(1).unwrap().to_owned()
+    };
+    for (claims, said) in [
+        (vec![wide.clone()], "The claim is inconclusive, because the intervals are too wide."),
+        (vec![busy.clone()], "The claim is inconclusive, because the machine was busy."),
+        (
+            vec![busy.clone(), limited, busy.clone(), untestable],
+            "None of the 4 claims is settled here: 3 are inconclusive (2 because the machine was busy), one cannot be tested here.",
+        ),
+        (vec![busy.clone(), busy], "None of the 2 claims is settled here: 2 are inconclusive, because the machine was busy."),
+    ] {
+        assert_eq!(settled(&claims), said);
     }
     assert_eq!(answer(&[]), "mine answers soonest: response p99 2.31 ms.");
 }

@@ -1,10 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, Measured, Metric, Unit};
+use model::{
+    Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, LoadModel, Measured, Metric, Unit, Withheld,
+};
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{distance, verdict};
-use crate::guard::{self, Doubt, MARKS, Range, range};
+use crate::guard::{self, Doubt, MARKS, Range, noise, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
@@ -34,6 +36,7 @@ fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
         blocks: 0,
         verdict: ClaimVerdict::NotTestable,
         not_refuted: None,
+        withheld: None,
         notes: vec![reason],
         needs_blocks: None,
     }
@@ -104,6 +107,9 @@ impl ClaimTest<'_> {
         let found = self.outcome();
         let interval = scaled.interval(&self.ranges(blocks, &[Doubt::Sample], CONFIDENCE), CONFIDENCE);
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
+        let needs_blocks = interval
+            .filter(|_| self.blocks_would_help(&found))
+            .and_then(|interval| self.needs(&scaled, &interval));
         ClaimAnalysis {
             measured: Measured {
                 estimate: mean(&scaled.values).map(|value| scaled.back(value)),
@@ -114,9 +120,8 @@ impl ClaimTest<'_> {
             blocks: values.len() as u32,
             verdict: found.verdict,
             not_refuted: self.too_few_cores(found.verdict),
-            needs_blocks: interval
-                .filter(|_| self.blocks_would_help(&found))
-                .and_then(|interval| self.needs(&scaled, &interval)),
+            withheld: self.withheld(&found).filter(|_| needs_blocks.is_none()),
+            needs_blocks,
             notes: self.notes(&values, &scaled, &found),
             ..not_testable(self.claim, String::new())
         }
@@ -135,6 +140,25 @@ impl ClaimTest<'_> {
             because = MARKS.into_iter().filter(|doubt| self.is_in_doubt(*doubt)).collect();
         }
         Outcome { verdict: guarded, plainly, because }
+    }
+
+    /// What keeps it from a verdict: that a server was cold, what took the verdict back, or what leaves it open as well.
+    fn withheld(&self, found: &Outcome) -> Option<Withheld> {
+        if found.verdict != ClaimVerdict::Inconclusive {
+            return None;
+        }
+        if self.is_cold() {
+            return Some(Withheld::Cold);
+        }
+        let in_doubt = || MARKS.into_iter().find(|doubt| self.is_in_doubt(*doubt));
+        let why = found.because.first().copied().or_else(in_doubt)?;
+        let is_unbounded = |call: &&Call| {
+            let cell = self.cell(call).map(|cell| &self.records.plan.cells[cell]);
+            cell.is_some_and(|cell| !noise::is_bounded(call.metric, cell.load.model == LoadModel::Closed))
+        };
+        let calls = self.resolved.expectation.expression.calls();
+        let has_no_bound = why == Doubt::Noise && calls.iter().any(is_unbounded);
+        Some(if has_no_bound { Withheld::Unbounded } else { why.withheld() })
     }
 
     /// What these blocks say, as far as such doubts leave it open.

@@ -51,11 +51,32 @@ fn a_threshold_inside_the_interval_says_how_many_blocks_it_would_take() {
 fn fewer_than_six_blocks_give_figures_and_no_verdict() {
     let claim = judged(&two().blocks(3).claim("throughput(a) / throughput(b) < 0.6"));
     assert_eq!((claim.verdict, claim.blocks, claim.needs_blocks), (ClaimVerdict::Inconclusive, 3, Some(6)));
-    assert_eq!(claim.notes, ["preliminary: 3 blocks, six are needed"]);
+    assert_eq!(claim.notes, [""; 0], "the run says that it is preliminary, once");
     assert!(claim.measured.low.is_some());
     let one = judged(&two().blocks(1).claim("throughput(a) > 1"));
     assert_eq!((one.measured.low, one.measured.estimate.is_some()), (None, true));
-    assert_eq!(one.notes[0], "preliminary: 1 block, six are needed");
+}
+
+#[test]
+fn a_claim_that_is_held_back_says_by_what() {
+    let claimed = two().blocks(6).claim("throughput(a) / throughput(b) < 0.6");
+    let of = |change: &dyn Fn(&mut TrialRecord)| {
+        let mut records = claimed.records();
+        records.iter_mut().for_each(change);
+        let claim = claimed.analyse_these(&records).claims.remove(0);
+        (claim.verdict, claim.withheld)
+    };
+    assert_eq!(of(&|_| ()), (ClaimVerdict::Supported, None));
+    let busy = |trial: &mut TrialRecord| {
+        trial.observation.as_mut().unwrap().host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.9 };
+    };
+    assert_eq!(of(&busy), (ClaimVerdict::Inconclusive, Some(Withheld::Disturbed)));
+    let limited = |trial: &mut TrialRecord| {
+        trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
+    };
+    assert_eq!(of(&limited), (ClaimVerdict::Inconclusive, Some(Withheld::AtLeast)));
+    let wide = two().noise(0.1).blocks(6).claim("throughput(a) / throughput(b) < 0.52");
+    assert_eq!(judged(&wide).withheld, None, "more blocks would settle it");
 }
 
 #[test]

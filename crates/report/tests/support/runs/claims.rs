@@ -15,6 +15,7 @@ pub(super) fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict,
         blocks: 6,
         verdict,
         not_refuted: None,
+        withheld: None,
         notes: Vec::new(),
         needs_blocks: None,
     }
