@@ -16,6 +16,8 @@ pub struct Went {
     pub course: Course,
     /// Seconds of the window before the part that counts as steady; none where no part does.
     pub steady_from_s: Option<f64>,
+    /// Whether its last level is worse than an earlier one.
+    is_worse_at_the_end: bool,
     /// The levels that were seen, in words; empty for a flat one.
     text: String,
 }
@@ -112,7 +114,12 @@ impl Series {
             None => Course::WarmUp,
         };
         let steady = matches!(course, Course::Flat | Course::WarmUp);
-        Some(Went { course, steady_from_s: steady.then_some(self.begin(last)), text: self.words(&levels) })
+        Some(Went {
+            course,
+            steady_from_s: steady.then_some(self.begin(last)),
+            is_worse_at_the_end: earlier.iter().any(|level| better_than_last(&level)),
+            text: self.words(&levels),
+        })
     }
 
     /// The levels between change points, those merged that differ by less than matters.
@@ -157,6 +164,13 @@ impl Series {
 struct Level {
     from: usize,
     mean: f64,
+}
+
+/// Said of a load whose server got slower, and stayed so or went on with it.
+pub(crate) fn got_slower(went: &Went) -> Option<MarkNote> {
+    went.is_worse_at_the_end.then(|| {
+        MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text))
+    })
 }
 
 /// The mark of a launch that was not level.

@@ -4,7 +4,7 @@ use model::{
     Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum,
 };
 
-use crate::limit::{nothing_completed, standstill};
+use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
 
 /// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
@@ -32,7 +32,7 @@ pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allo
     for load in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
-        found.unserved += u64::from(nothing_completed(load) && standstill(load).is_none());
+        found.unserved += u64::from(nothing_completed(load) && blinding_standstill(load).is_none());
         if let Some(stopped) = stopped(load) {
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);

@@ -35,6 +35,10 @@ impl Limit {
 /// Finds what bounded the load; `observed` is the target, where it was watched.
 pub(crate) fn find(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     match asked.load.rate_per_s() {
+        _ if nothing_right(measured) => {
+            let text = format!("no reply was right: {}", wrong(measured));
+            Limit::new(Verdict::Valid, LimitCode::NothingRight, text)
+        }
         None => of_closed(asked, measured, observed),
         Some(rate_per_s) => of_open(asked, measured, rate_per_s),
     }
@@ -43,6 +47,16 @@ pub(crate) fn find(asked: &Asked<'_>, measured: &Measurement, observed: Option<&
 /// Whether no reply was completed, in the window or in the books.
 pub(crate) fn nothing_completed(measured: &Measurement) -> bool {
     measured.in_window.completed == 0 && measured.accounting.completed == 0
+}
+
+/// Whether replies came and not one was right: how fast a server answers wrongly has no limit worth the name.
+fn nothing_right(measured: &Measurement) -> bool {
+    measured.in_window.ok == 0 && measured.accounting.ok == 0 && !nothing_completed(measured)
+}
+
+fn wrong(measured: &Measurement) -> String {
+    let books = &measured.accounting;
+    kinds([("with a wrong status", books.bad_status), ("with a wrong body", books.bad_body)])
 }
 
 /// Everything that kept requests from a reply, in words.
@@ -80,10 +94,22 @@ fn no_reply(measured: &Measurement) -> Limit {
         None if never_connected && shortage_of(measured) > 0 => {
             ("; this machine could not open the connections".to_owned(), None)
         }
-        None => (String::new(), never_connected.then_some(Cure::StartServer)),
+        None => (answered_before(measured), never_connected.then_some(Cure::StartServer)),
     };
     let text = format!("no request got a complete reply: {}{seen}", failures(measured));
     Limit::new(Verdict::Valid, LimitCode::NoReply, text).with(cure)
+}
+
+/// That the server did answer in the warm-up, where it did.
+fn answered_before(measured: &Measurement) -> String {
+    let before = measured.steps.iter().filter(|step| step.at_s < 0.0);
+    match sum(before.map(|step| step.completed)) {
+        0 => String::new(),
+        replies => {
+            let requests = counted(replies, "request", "requests");
+            format!("; the server answered {requests} in the warm-up, and stopped before the window began")
+        }
+    }
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.
@@ -96,7 +122,7 @@ fn hung_up(measured: &Measurement) -> bool {
 fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
     let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
-    if let Some(words) = standstill(measured) {
+    if let Some(words) = blinding_standstill(measured) {
         // Nothing at all is no lower bound worth the name.
         let limit = match nothing_completed(measured) {
             true => Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words),
@@ -127,6 +153,13 @@ pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
     let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
     let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));
     (sum_s > least_s).then(|| format!("the generator itself stood still for {stood} of a window of {window}"))
+}
+
+/// The same where it may be why so little is known of the server. Not where nothing came back and the server was seen to refuse
+/// it: that is the server's.
+pub(crate) fn blinding_standstill(measured: &Measurement) -> Option<String> {
+    let is_seen = nothing_completed(measured) && measured.accounting.failures() > 0;
+    standstill(measured).filter(|_| !is_seen)
 }
 
 /// The most that a closed load would have come to without its generator's limit, as a share of what it did, by what was said
@@ -280,7 +313,7 @@ fn shortage(measured: &Measurement, share: f64) -> Option<String> {
 }
 
 fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
-    if let Some(words) = standstill(measured) {
+    if let Some(words) = blinding_standstill(measured) {
         return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words).with(Some(Cure::OwnCpus));
     }
     let books = &measured.accounting;

@@ -1,13 +1,14 @@
 use model::{GeneratorLimits, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
-use crate::{failing, invariants, limit, marks, silence};
+use crate::{course, failing, invariants, limit, marks, silence};
 
 /// Judges a single load, of whose target nothing is known but its replies.
 ///
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
-/// marks `lateness`, `standstill`, `reconnects` and `unserved`, and `server-silent` and `interrupted`, may follow.
+/// marks `lateness`, `standstill`, `reconnects`, `unserved` and `slow-down`, and `server-silent` and `interrupted`, may
+/// follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
 /// `allowed` is the share of requests that may fail before the answer is bad.
 pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
@@ -27,7 +28,9 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         return Validity { verdict, reasons: vec![Reason::new(LimitCode::Interrupted, text)], failing };
     }
     // One that stopped is told so already.
-    reasons.extend(silence::silent(measured).filter(|_| failing.stopped_at_s.is_none()));
+    let is_served = failing.stopped_at_s.is_none() && failing.unserved == 0;
+    reasons.extend(silence::silent(measured).filter(|_| is_served));
+    let went = course::classify(measured, None).filter(|_| is_served);
     let marks = [
         marks::lateness(measured),
         marks::standstill(measured, is_told),
@@ -35,6 +38,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         // A server that stopped, or never answered, is told so already.
         marks::unserved(&asked, measured)
             .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
+        went.as_ref().and_then(course::got_slower),
     ];
     reasons.extend(
         marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),

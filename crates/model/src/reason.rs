@@ -8,6 +8,8 @@ kinds! {
     LimitCode {
         /// No request got a complete reply.
         NoReply = "no-reply",
+        /// Replies came, and not one was right.
+        NothingRight = "nothing-right",
         /// The generator itself stood still.
         GeneratorStalled = "generator-stalled",
         /// The target's CPUs were the limit.

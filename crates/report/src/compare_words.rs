@@ -345,7 +345,11 @@ pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
         seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
     let why = result
         .withheld
-        .map_or(String::new(), |why| format!("; no evidence, because {}", because(why, &result.withheld_of)));
+        .map_or(String::new(), |why| {
+            let of = &result.withheld_of;
+            let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
+            format!("; no evidence, because {}{cure}", because(why, of))
+        });
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
     (place, format!("{seen}{why}{}", needed.unwrap_or_default()))
 }

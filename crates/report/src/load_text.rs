@@ -187,8 +187,9 @@ fn sentence_of(text: &str) -> String {
 }
 
 fn reasons(page: &mut Page, validity: &Validity) {
-    // That of the server's silence stands at the top.
-    for reason in validity.reasons.iter().filter(|reason| reason.code != LimitCode::ServerSilent.into()) {
+    // That of the server's silence stands at the top; that no reply was right is said with what was wrong.
+    let said: [Code; 2] = [LimitCode::ServerSilent.into(), LimitCode::NothingRight.into()];
+    for reason in validity.reasons.iter().filter(|reason| !said.contains(&reason.code)) {
         let tint = if reason.code == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
         let name = match reason.code {
             // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.

@@ -1,9 +1,10 @@
 //! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
 
-use model::{Analysis, CompareAnalysis, MOST_NEEDED_BLOCKS};
+use model::{Analysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
 
 use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::format::{counted, elapsed, thousands};
+use crate::words::listed;
 
 /// The blocks that a run or a comparison has.
 pub(crate) struct Blocks {
@@ -74,18 +75,23 @@ fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
 pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
-    line(needed, analysis.preliminary, resume).filter(|_| launched)
+    line(needed, "", analysis.preliminary, resume).filter(|_| launched)
 }
 
-/// The same of a comparison that was launched, for its gates and its figures.
+/// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
-    let rows = analysis.rows.iter().filter_map(|row| row.needs_blocks);
-    let needed = rows.chain(analysis.gates.iter().filter_map(|gate| gate.needs_blocks));
+    let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
+    let needed: Vec<u32> = match analysis.gates[..] {
+        [] => analysis.rows.iter().filter_map(|row| row.needs_blocks).collect(),
+        _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
+    };
     let launched = analysis.cells.iter().any(|of| of.cell.trials > 0);
-    line(needed, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+    let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
+    let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
+    line(needed.into_iter(), &what, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
 }
 
-fn line(needed: impl Iterator<Item = u32>, preliminary: bool, resume: &str) -> Option<String> {
+fn line(needed: impl Iterator<Item = u32>, what: &str, preliminary: bool, resume: &str) -> Option<String> {
     let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
     // What is said to need more is not sent for less.
     if needed.is_empty() && preliminary {
@@ -96,5 +102,5 @@ fn line(needed: impl Iterator<Item = u32>, preliminary: bool, resume: &str) -> O
     let (least, others) = needed.split_first()?;
     let others: Vec<String> = others.iter().map(u32::to_string).collect();
     let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-    Some(format!("More blocks: {resume} --blocks {least}{others}"))
+    Some(format!("More blocks{what}: {resume} --blocks {least}{others}"))
 }

@@ -345,7 +345,7 @@ fn what_is_open_says_what_would_settle_it() {
     let next = |analysis: &CompareAnalysis| {
         report::next_step(&Judged::Comparison(Box::new(analysis.clone())), "bourdon run --resume R")
     };
-    assert_eq!(next(&analysis).as_deref(), Some("More blocks: bourdon run --resume R --blocks 14 (or 41)"));
+    assert_eq!(next(&analysis).as_deref(), Some("More blocks for p99<+10%: bourdon run --resume R --blocks 14"));
     analysis.rows[2].needs_blocks = Some(model::MOST_NEEDED_BLOCKS);
     analysis.gates.clear();
     assert_eq!(next(&analysis), None);

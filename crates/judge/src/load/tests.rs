@@ -336,3 +336,64 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
         assert!(idle.contains("the server was the limit, ") && !idle.contains("connections"), "{idle}");
     }
 }
+
+/// Twenty seconds with these rates, one after another in equal parts.
+fn with_rates(rates: &[u64]) -> Measurement {
+    let mut load = measurement(100.0, 1_000.0, 0.1);
+    load.window_s = 20.0;
+    let second = |at: usize| Interval {
+        at_s: at as f64,
+        length_s: 1.0,
+        completed: rates[at * rates.len() / 20],
+        ok: rates[at * rates.len() / 20] + at as u64 % 3,
+        ..Interval::default()
+    };
+    load.steps = (0..20).map(second).collect();
+    load
+}
+
+#[test]
+fn a_server_that_gets_slower_is_told_with_its_figures() {
+    let said = |rates: &[u64]| {
+        let validity = judge_load(&closed(), None, &with_rates(rates));
+        validity.reasons.into_iter().find(|reason| reason.code == Mark::SlowDown.into()).map(|reason| reason.text)
+    };
+    let text = "the server got slower inside the window (requests/s: 1,746 from second 0, 503 from second 10)";
+    assert_eq!(said(&[1_745, 502]).as_deref(), Some(text));
+    assert!(said(&[1_745, 1_500, 1_200, 900, 700, 502]).is_some(), "to the end");
+    assert_eq!(said(&[1_000]), None);
+    assert_eq!(said(&[502, 1_745]), None, "it got faster");
+}
+
+#[test]
+fn a_server_that_died_in_the_warm_up_is_said_to_have_answered() {
+    let mut load = unsent(NotSent::Refused, 100_000, 0.1);
+    load.steps = vec![Interval { at_s: -2.0, length_s: 2.0, completed: 20_000, ..Interval::default() }];
+    let validity = judge_load(&closed(), None, &load);
+    let text = "no request got a complete reply: 100,000 refused; the server answered 20,000 requests in the warm-up, and \
+                stopped before the window began";
+    assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
+}
+
+#[test]
+fn who_refuses_everybody_is_not_excused_by_a_standstill() {
+    for spec in [closed(), open(10_000.0)] {
+        let mut load = unsent(NotSent::Refused, 100_000, 0.1);
+        load.standstills = Some(Standstills { count: 1, sum_s: 2.0, longest_s: 2.0, ..Standstills::default() });
+        let validity = judge_load(&spec, None, &load);
+        assert_eq!((validity.verdict, validity.failing.bad), (Verdict::Valid, true));
+        assert_eq!(validity.reasons[0].code, LimitCode::NoReply.into());
+    }
+}
+
+#[test]
+fn where_nothing_was_right_nothing_is_said_of_a_limit() {
+    for spec in [closed(), open(1_000.0)] {
+        let mut load = measurement(100.0, 1_000.0, 0.99);
+        (load.accounting.bad_status, load.accounting.ok, load.in_window.ok) = (load.accounting.ok, 0, 0);
+        let validity = judge_load(&spec, None, &load);
+        let text = "no reply was right: 10,000 with a wrong status";
+        assert_eq!(validity.reasons[0], Reason::new(LimitCode::NothingRight, text));
+        assert_eq!((validity.verdict, validity.failing.bad), (Verdict::Valid, true));
+    }
+}
