@@ -69,10 +69,10 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let moved = if worse > 0 { against.len() } else { 0 };
     let others = |open: usize| {
         let counts = [
-            (moved, "moved against it and not settled"),
+            (moved, "moved against it and inconclusive"),
             (better, "better"),
             (same, "the same"),
-            (open, "not settled"),
+            (open, "inconclusive"),
         ];
         let said = counts.iter().filter(|(count, _)| *count > 0);
         said.map(|(count, words)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
@@ -85,7 +85,7 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
         0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", then(", ", others(0)))),
         0 => Answer::new(
             Tint::Unsure,
-            format!("Not shown: {open} of {figures} {} not settled{}", are(open), then(", ", others(0))),
+            format!("Not shown: {open} of {figures} {} inconclusive{}", are(open), then(", ", others(0))),
         ),
         _ => {
             let fast = of(Slower).any(|row| row.metric.is_speed());
@@ -106,7 +106,7 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let (why, of) = reason(against[0]);
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
     let (count, reason) = (against.len(), because(why, of));
-    let text = format!("Not settled: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
+    let text = format!("Not shown: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
     let then = cure_of(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }

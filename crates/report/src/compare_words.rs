@@ -10,7 +10,7 @@ use model::{
 use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, is_narrow, quantity};
+use crate::format::{counted, elapsed, quantity};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::withheld::{because, cure_of};
@@ -122,15 +122,10 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         let rows = came_to(Same).filter(|row| row.difference.is_some() == of_shares);
         rows.map(|row| named(row, false)).collect::<Vec<String>>()
     };
-    // Of few blocks nothing is close, and nothing far.
-    let too_few = blocks.too_few();
-    let open = |settled: bool| {
-        let change = |row: &CompareRow| is_narrow(row.difference.as_ref().unwrap_or(&row.ratio), analysis.margin);
-        let is_settled = |row: &CompareRow| too_few.is_none() && change(row);
-        let rows: Vec<&CompareRow> = came_to(Inconclusive).filter(|row| is_settled(row) == settled).collect();
+    let open = || {
+        let rows: Vec<&CompareRow> = came_to(Inconclusive).collect();
         let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
-        let texts: Vec<String> =
-            rows.iter().map(|row| named(row, !settled) + &needed(row).unwrap_or_default()).collect();
+        let texts: Vec<String> = rows.iter().map(|row| named(row, true) + &needed(row).unwrap_or_default()).collect();
         // What a row needs follows it after a comma.
         let is_long = rows.iter().any(|row| row.needs_blocks.is_some());
         if is_long { vec![texts.join("; ")] } else { texts }
@@ -145,7 +140,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         let cure = cure_of(why, of, analysis).filter(|_| said != Some((why, of)));
         let cure = cure.map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
         let rows: Vec<String> = rows.iter().map(|row| named(row, true)).collect();
-        (Inconclusive, vec![rows.join(", ") + &cure], format!("No evidence, because {}", because(why, of)))
+        (Inconclusive, vec![rows.join(", ") + &cure], format!("Inconclusive, because {}", because(why, of)))
     };
     let margin = (analysis.margin * 1e3).round() / 10.0;
     [
@@ -153,8 +148,7 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         (Faster, of(Faster), "Better".to_owned()),
         (Same, same(false), format!("The same within {margin} %")),
         (Same, same(true), "The same within 1 point".to_owned()),
-        (Inconclusive, open(true), "Too close to call".to_owned()),
-        (Inconclusive, open(false), too_few.clone().unwrap_or_else(|| "Not settled".to_owned())),
+        (Inconclusive, open(), blocks.too_few().unwrap_or_else(|| "Inconclusive".to_owned())),
     ]
     .into_iter()
     .chain(alike(held_back.iter().map(|row| reason(row))).into_iter().map(withheld))
@@ -290,14 +284,13 @@ fn verdict(row: &CompareRow) -> &'static str {
         metric if metric.is_speed() => ["faster", "slower"],
         _ => ["uses less", "uses more"],
     };
-    let word = match row.verdict {
+    match row.verdict {
         ComparisonVerdict::Faster => better,
         ComparisonVerdict::Slower => worse,
         ComparisonVerdict::Same => "same",
+        // The summary says why.
         ComparisonVerdict::Inconclusive => "inconclusive",
-    };
-    // The summary says why.
-    if row.withheld.is_some() { "no evidence" } else { word }
+    }
 }
 
 /// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
@@ -348,7 +341,7 @@ pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
         .map_or(String::new(), |why| {
             let of = &result.withheld_of;
             let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
-            format!("; no evidence, because {}{cure}", because(why, of))
+            format!("; inconclusive, because {}{cure}", because(why, of))
         });
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
     (place, format!("{seen}{why}{}", needed.unwrap_or_default()))

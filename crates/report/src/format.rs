@@ -168,16 +168,6 @@ pub(crate) fn spread(value: &Measured) -> Option<Spread> {
     })
 }
 
-/// Whether an interval is no wider than the band of what counts as the same. A wider one does not say that a figure is
-/// close to something, but that too little is known.
-pub(crate) fn is_narrow(of: &Measured, margin: f64) -> bool {
-    let Some((low, high)) = of.low.zip(of.high) else { return false };
-    if of.unit == Unit::Share { high - low <= 2.0 * SAME_POINTS } else { high <= low * (1.0 + margin).powi(2) }
-}
-
-/// Two shares are the same within one point.
-const SAME_POINTS: f64 = 0.01;
-
 #[cfg(test)]
 mod tests {
     use super::*;

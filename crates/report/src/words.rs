@@ -319,8 +319,8 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         }
         Mark::Noisy => "something else kept the machine busy",
         Mark::Cold => "not warm yet: a longer warm-up gives other figures",
-        Mark::WarmUp => "it got better inside the window (requests, p99 or CPU per request): the steady figure leaves the start out",
-        Mark::SlowDown => "it got worse inside the window (requests, p99 or CPU per request): there is no steady figure",
+        Mark::WarmUp => "it got better inside the window, by its rate, p99 or CPU per request: the steady figure leaves the start out",
+        Mark::SlowDown => "it got worse inside the window, by its rate, p99 or CPU per request: there is no steady figure",
         Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
         Mark::Growing => {
             "memory grew over the window and had not levelled off: in a longer one it is more, which no warm-up changes"

@@ -205,8 +205,8 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
         let said = said(&analysis);
         assert!(
             said.contains(&format!(
-                "Not settled: 2 of 4 figures moved against it, most of all throughput -66.0 % (-66.2 to -65.8), but the \
-                 generator may have been the limit of the new one; 1 the same, 1 not settled. What would settle it: {cure}."
+                "Not shown: 2 of 4 figures moved against it, most of all throughput -66.0 % (-66.2 to -65.8), but the \
+                 generator may have been the limit of the new one; 1 the same, 1 inconclusive. What would settle it: {cure}."
             )),
             "{said}"
         );
@@ -215,7 +215,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let warming = said(&held_back(Withheld::Warming));
     assert!(
         warming.contains(
-            "but the new one was still getting faster; 1 the same, 1 not settled. What would settle it: a longer warm-up (--warm-up 5s)."
+            "but the new one was still getting faster; 1 the same, 1 inconclusive. What would settle it: a longer warm-up (--warm-up 5s)."
         ),
         "{warming}"
     );
@@ -228,7 +228,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     // One that is shown comes first, and what is open keeps its cure.
     analysis.rows[1] = row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower);
     let worse = said(&analysis);
-    let first = "Yes: 1 of 4 figures is worse, 2 moved against it and not settled, 1 the same.";
+    let first = "Yes: 1 of 4 figures is worse, 2 moved against it and inconclusive, 1 the same.";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
 
@@ -258,7 +258,7 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
         let gate = analysis.gates[0].clone();
         analysis.gates = verdicts.iter().map(|verdict| GateResult { verdict: *verdict, ..gate.clone() }).collect();
         let text = said(&analysis);
-        text.split("1 not settled").nth(1).unwrap().split(" Worse").next().unwrap().to_owned()
+        text.split("1 inconclusive").nth(1).unwrap().split(" Worse").next().unwrap().to_owned()
     };
     use GateVerdict::{Broken, Held, Undecided};
     for (gates, said) in [
@@ -310,8 +310,8 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
         compare_text(&analysis, PLAIN)
     };
     let wide = of(0.8, 6.25);
-    assert!(wide.contains("Not settled: throughput") && wide.contains("(-20 to +525)"), "{wide}");
-    assert!(of(0.94, 1.01).contains("Too close to call: throughput."));
+    assert!(wide.contains("Inconclusive: throughput") && wide.contains("(-20 to +525)"), "{wide}");
+    assert!(of(0.94, 1.01).contains("Inconclusive: throughput "));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     (row.verdict, row.needs_blocks) = (ComparisonVerdict::Inconclusive, Some(6));
     let text = said(&analysis);
     assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput -5.1 % (-5.7 to -4.6), needs about 6"));
-    assert!(!text.contains("Too close") && !text.contains("Not settled"), "{text}");
+    assert!(!text.contains("Inconclusive:"), "{text}");
     analysis.saved_loads = true;
     assert!(said(&analysis).contains("Too few loads for a verdict (4 of 6): throughput"));
 }
@@ -338,7 +338,7 @@ fn what_is_open_says_what_would_settle_it() {
         |analysis: &CompareAnalysis| compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
     let said = text(&analysis);
     assert!(
-        said.contains("Not settled: latency p99 +8 % (-7 to +23), needs about 41 blocks (7 min 22 s more)."),
+        said.contains("Inconclusive: latency p99 +8 % (-7 to +23), needs about 41 blocks (7 min 22 s more)."),
         "{said}"
     );
     assert!(said.contains("p99<+10%: +8 % (-7 to +23); needs about 14 blocks (1 min 31 s more)"), "{said}");

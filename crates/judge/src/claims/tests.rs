@@ -60,21 +60,22 @@ fn fewer_than_six_blocks_give_figures_and_no_verdict() {
 #[test]
 fn a_claim_that_is_held_back_says_by_what() {
     let claimed = two().blocks(6).claim("throughput(a) / throughput(b) < 0.6");
-    let of = |change: &dyn Fn(&mut TrialRecord)| {
-        let mut records = claimed.records();
+    let most = two().blocks(6).claim("throughput(b) < 250");
+    let of = |session: &Session, change: &dyn Fn(&mut TrialRecord)| {
+        let mut records = session.records();
         records.iter_mut().for_each(change);
-        let claim = claimed.analyse_these(&records).claims.remove(0);
+        let claim = session.analyse_these(&records).claims.remove(0);
         (claim.verdict, claim.withheld)
     };
-    assert_eq!(of(&|_| ()), (ClaimVerdict::Supported, None));
+    assert_eq!(of(&claimed, &|_| ()), (ClaimVerdict::Supported, None));
     let busy = |trial: &mut TrialRecord| {
         trial.observation.as_mut().unwrap().host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.9 };
     };
-    assert_eq!(of(&busy), (ClaimVerdict::Inconclusive, Some(Withheld::Disturbed)));
+    assert_eq!(of(&claimed, &busy), (ClaimVerdict::Inconclusive, Some(Withheld::Disturbed)));
     let limited = |trial: &mut TrialRecord| {
         trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.9;
     };
-    assert_eq!(of(&limited), (ClaimVerdict::Inconclusive, Some(Withheld::AtLeast)));
+    assert_eq!(of(&most, &limited), (ClaimVerdict::Inconclusive, Some(Withheld::AtLeast)));
     let wide = two().noise(0.1).blocks(6).claim("throughput(a) / throughput(b) < 0.52");
     assert_eq!(judged(&wide).withheld, None, "more blocks would settle it");
 }

@@ -13,7 +13,7 @@ struct Entrant {
     target: String,
     /// Its value; none when nothing is known.
     estimate: Option<f64>,
-    /// Whether it takes a place: a figure, and no bad answer.
+    /// Whether it takes a place: a launch that counts, and no bad answer. One without a figure may stand anywhere.
     counts: bool,
     /// Whether it may be called too close to call: enough launches, and less in doubt than the margin.
     can_tie: bool,
@@ -88,11 +88,10 @@ fn is_left_open_by_noise(pair: &Comparison) -> bool {
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
-    let estimate = measured(&values, metric.unit()).estimate;
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
-        estimate,
-        counts: estimate.is_some() && !records.together(cell).failing.bad,
+        estimate: measured(&values, metric.unit()).estimate,
+        counts: records.valid(cell).next().is_some() && !records.together(cell).failing.bad,
         can_tie: values.len() >= BLOCKS_FOR_A_VERDICT && can_tie(records, cell, metric),
     }
 }
