@@ -5,9 +5,7 @@ use model::{Course, Interval, Mark, MarkNote, Measurement, Observation, Observed
 
 use crate::figures::{figure, percent};
 use crate::statistics::{change_points, mean};
-use crate::thresholds::{
-    COURSE_SECONDS, CPU_CHANGE, CPU_TO_CLASSIFY_S, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE,
-};
+use crate::thresholds::{COURSE_SECONDS, CPU_CHANGE, CPU_TO_CLASSIFY_S, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE};
 
 /// The course of one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,9 +166,8 @@ struct Level {
 
 /// Said of a load whose server got slower, and stayed so or went on with it.
 pub(crate) fn got_slower(went: &Went) -> Option<MarkNote> {
-    went.is_worse_at_the_end.then(|| {
-        MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text))
-    })
+    went.is_worse_at_the_end
+        .then(|| MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text)))
 }
 
 /// The mark of a launch that was not level.

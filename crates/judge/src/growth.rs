@@ -33,10 +33,8 @@ pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>) -> Op
     let few = ((SETTLED_SHARE * steps.len() as f64).ceil() as usize).max(SECONDS_FOR_A_PACE);
     let is_growing = pace(&steps[steps.len() - few..]) > GROWING_PACE * grown / lasted_s;
     let replies: u64 = rest.iter().map(|step| step.replies).sum();
-    let growth = Growth {
-        bytes: grown as u64,
-        bytes_per_request: (replies > 0 && is_growing).then(|| grown / replies as f64),
-    };
+    let growth =
+        Growth { bytes: grown as u64, bytes_per_request: (replies > 0 && is_growing).then(|| grown / replies as f64) };
     let each = growth.bytes_per_request.map_or(String::new(), |each| format!(", {} kB a request", figure(each / 1e3)));
     let (mark, end) = match is_growing {
         true => (Mark::Growing, "had not levelled off"),
@@ -88,7 +86,10 @@ mod tests {
         assert_eq!(marked(late).unwrap().0, Mark::Growing);
         let early = (0..12).map(|second| if second < 4 { 20.0 } else { 40.0 });
         let (mark, text) = marked(early).unwrap();
-        assert_eq!((mark, text.as_str()), (Mark::LevelledOff, "memory grew by 20.0 MiB over the window, and levelled off"));
+        assert_eq!(
+            (mark, text.as_str()),
+            (Mark::LevelledOff, "memory grew by 20.0 MiB over the window, and levelled off")
+        );
         let nears_a_limit = (0..20).map(|second| 60.0 - 40.0 * (-f64::from(second) / 4.0).exp());
         assert_eq!(marked(nears_a_limit).unwrap().0, Mark::LevelledOff);
     }

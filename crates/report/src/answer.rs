@@ -98,8 +98,7 @@ impl Ends {
 
 /// The commonest reason for which claims are inconclusive: ` (4 because the machine was busy)`.
 fn why_open(claims: &[ClaimAnalysis]) -> String {
-    let open: Vec<&ClaimAnalysis> =
-        claims.iter().filter(|claim| claim.verdict == ClaimVerdict::Inconclusive).collect();
+    let open: Vec<&ClaimAnalysis> = claims.iter().filter(|claim| claim.verdict == ClaimVerdict::Inconclusive).collect();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     open.iter().filter_map(|claim| reason(claim)).for_each(|why| *reasons.entry(why).or_default() += 1);
     match reasons.into_iter().max_by_key(|(_, claims)| *claims) {

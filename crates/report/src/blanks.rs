@@ -11,9 +11,8 @@ pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let columns: [(&str, Why); 4] =
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
-    let blanks = columns
-        .into_iter()
-        .flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)));
+    let blanks =
+        columns.into_iter().flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)));
     let may_rank = group.rows.iter().any(|row| row.cell.trials >= LAUNCHES_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();

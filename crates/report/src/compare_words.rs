@@ -11,10 +11,11 @@ use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::conditions::conditions;
 use crate::format::{counted, elapsed, quantity};
+use crate::mark_words::mark_meaning;
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::withheld::{because, cure_of};
-use crate::words::{self, machine, mark_meaning, words};
+use crate::words::{self, machine, words};
 
 /// One metric of both servers.
 pub(crate) struct Line {
@@ -336,13 +337,11 @@ pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
     let seen = change(&result.ratio, result.difference.as_ref());
     let seen =
         seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
-    let why = result
-        .withheld
-        .map_or(String::new(), |why| {
-            let of = &result.withheld_of;
-            let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
-            format!("; inconclusive, because {}{cure}", because(why, of))
-        });
+    let why = result.withheld.map_or(String::new(), |why| {
+        let of = &result.withheld_of;
+        let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
+        format!("; inconclusive, because {}{cure}", because(why, of))
+    });
     let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
     (place, format!("{seen}{why}{}", needed.unwrap_or_default()))
 }

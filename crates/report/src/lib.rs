@@ -22,6 +22,7 @@ mod judged;
 mod load_csv;
 mod load_document;
 mod load_text;
+mod mark_words;
 mod markdown;
 mod more_blocks;
 mod page;

@@ -9,8 +9,9 @@ use model::{
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds, thousands};
+use crate::mark_words::mark_meaning;
 use crate::withheld::because;
-use crate::words::{bracketed, latency, mark_meaning, profile, words};
+use crate::words::{bracketed, latency, profile, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.

@@ -4,6 +4,7 @@ use crate::bad::Bad;
 use crate::blanks::{memory, missing};
 use crate::conditions::Conditions;
 use crate::format::quantity;
+use crate::mark_words::mark_meaning;
 use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, disturbed, groups, ties};
 use crate::{answer, bad, claim_words, words};
@@ -59,7 +60,7 @@ fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
         for (mark, rows) in group.marks() {
             let known = explained.contains(&mark);
             explained.push(mark);
-            let meaning = if known { String::new() } else { format!(" ({})", words::mark_meaning(mark)) };
+            let meaning = if known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
         notes.extend(missing(group).iter().chain(&memory(group)).map(|text| escape(text)));

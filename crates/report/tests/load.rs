@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::Instrument;
+use model::{Instrument, LimitCode, Reason};
 use report::{Origin, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
@@ -178,6 +178,16 @@ fn a_long_url_loses_its_middle() {
     let url = format!("http://h/{}?end", "x".repeat(100_000));
     let shown = load_text(&load.spec, &load.validity, &load.measured, &[], &url, PLAIN);
     assert!(shown.len() < 3_000 && shown.contains("?end"), "{}", shown.len());
+}
+
+#[test]
+fn where_no_reply_was_right_only_that_is_said() {
+    let mut load = loads::with_failures();
+    let reason = Reason::new(LimitCode::NothingRight, "no reply was right: 2 with a wrong status");
+    load.validity.reasons = vec![reason];
+    let said = text(&load);
+    assert!(!said.contains("no reply was right") && !said.contains("limit"), "{said}");
+    assert!(said.contains("of the requests failed"), "{said}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 mod support;
 
 use model::{
-    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit, Withheld,
+    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, Growth, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit,
+    Withheld,
 };
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
@@ -156,6 +157,18 @@ fn what_was_never_launched_is_not_called_void() {
 }
 
 #[test]
+fn memory_that_still_grew_is_at_least_what_it_was() {
+    let mut run = runs::full();
+    let growth = Some(Growth { bytes: 24 << 20, bytes_per_request: Some(4_096.0) });
+    run.cells[0].marks.push(MarkNote { growth, ..MarkNote::new(Mark::Growing, "memory grew by 24.0 MiB") });
+    let shown = text(&run);
+    let target = run.cells[0].levels.target();
+    assert!(shown.contains(&format!("growing: {target} (by 24.0 MiB, 4.00 KiB a request)")), "{shown}");
+    assert!(shown.lines().any(|line| line.contains(target) && line.contains("≥") && line.ends_with("MiB")), "{shown}");
+    assert!(!shown.contains("growing: memory grew inside") && shown.contains("had not levelled off"), "{shown}");
+}
+
+#[test]
 fn what_was_not_measured_did_not_go_well_either() {
     let mut stopped = runs::preliminary();
     stopped.blocks = 0;
@@ -267,7 +280,10 @@ fn the_answer_comes_first() {
             vec![busy.clone(), limited, busy.clone(), untestable],
             "None of the 4 claims is settled here: 3 are inconclusive (2 because the machine was busy), one cannot be tested here.",
         ),
-        (vec![busy.clone(), busy], "None of the 2 claims is settled here: 2 are inconclusive, because the machine was busy."),
+        (
+            vec![busy.clone(), busy],
+            "None of the 2 claims is settled here: 2 are inconclusive, because the machine was busy.",
+        ),
     ] {
         assert_eq!(settled(&claims), said);
     }

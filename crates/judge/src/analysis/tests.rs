@@ -126,7 +126,10 @@ fn a_cell_whose_replies_are_all_wrong_shows_its_errors() {
     let analysis = session.analyse_these(&records);
     assert_eq!((analysis.cells[0].trials, analysis.cells[0].errors), (0, 1.0));
     let group = analysis.groups.iter().find(|group| group.metric == Metric::Throughput).unwrap();
-    assert_eq!(group.ranks.last().unwrap(), &Rank { rank: None, tied: false, target: "a".to_owned(), open: Vec::new() });
+    assert_eq!(
+        group.ranks.last().unwrap(),
+        &Rank { rank: None, tied: false, target: "a".to_owned(), open: Vec::new() }
+    );
 }
 
 #[test]

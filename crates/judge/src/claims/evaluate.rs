@@ -107,9 +107,8 @@ impl ClaimTest<'_> {
         let found = self.outcome();
         let interval = scaled.interval(&self.ranges(blocks, &[Doubt::Sample], CONFIDENCE), CONFIDENCE);
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
-        let needs_blocks = interval
-            .filter(|_| self.blocks_would_help(&found))
-            .and_then(|interval| self.needs(&scaled, &interval));
+        let needs_blocks =
+            interval.filter(|_| self.blocks_would_help(&found)).and_then(|interval| self.needs(&scaled, &interval));
         ClaimAnalysis {
             measured: Measured {
                 estimate: mean(&scaled.values).map(|value| scaled.back(value)),
