@@ -326,7 +326,7 @@ pub struct RankGroup {
 /// One target's rank; targets that the run does not tell apart share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rank {
-    /// From 1; null when the target is not ranked: it has no figure, its answer is bad, or its order with another is open.
+    /// From 1; null when the target is not ranked: no launch of it counts, it failed, or its order with another is open.
     pub rank: Option<u32>,
     /// Whether another target shares it.
     pub tied: bool,

@@ -1,3 +1,5 @@
+mod ranks;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::*;
