@@ -119,7 +119,9 @@ fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
         Some(Withheld::Edges | Withheld::LittleCpu) => "the windows were too short",
         Some(Withheld::Warming | Withheld::Cold) => "a server was not warm yet",
         Some(Withheld::Censored) => "requests were unfinished",
-        Some(Withheld::Failing | Withheld::Wrong | Withheld::Silent) => "requests failed",
+        Some(Withheld::Failing) => "requests failed",
+        Some(Withheld::Wrong) => "replies were wrong",
+        Some(Withheld::Silent) => "a server did not answer",
         Some(Withheld::Lateness) => "much of a latency may be the generator's own",
     })
 }
