@@ -23,18 +23,19 @@ pub struct Went {
 /// Classifies a launch by its throughput, its p99, and the target's CPU per request, second by second; the worst of them
 /// counts. None where the window has too few whole seconds.
 pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -> Option<Went> {
-    let seconds = whole_steps(measured);
-    if seconds.len() < COURSE_SECONDS {
-        return None;
-    }
+    let seen = observed.map_or(&[][..], |seen| &seen.seconds);
+    by_replies(measured).chain(by_cpu(measured, seen)).reduce(worse)
+}
+
+/// By what the replies alone show: throughput, then p99.
+fn by_replies(measured: &Measurement) -> impl Iterator<Item = Went> {
+    let seconds = Some(whole_steps(measured)).filter(|seconds| seconds.len() >= COURSE_SECONDS).unwrap_or_default();
     let rates = seconds.iter().map(|second| (second.at_s, second.ok as f64 / second.length_s)).collect();
-    let by_rate =
-        Series { name: "requests/s", change: THROUGHPUT_CHANGE, more_is_better: true, points: rates }.classify();
+    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, more_is_better: true, points: rates };
     let tail = |second: &&Interval| Some((second.at_s, second.p99_us? / 1e3));
     let tails: Option<Vec<(f64, f64)>> = seconds.iter().map(tail).collect();
-    let by_tail = |points| Series { name: "ms of p99", change: P99_CHANGE, more_is_better: false, points }.classify();
-    let seen = observed.map_or(&[][..], |seen| &seen.seconds);
-    by_rate.into_iter().chain(tails.and_then(by_tail)).chain(by_cpu(measured, seen)).reduce(worse)
+    let by_tail = |points| Series { name: "ms of p99", change: P99_CHANGE, more_is_better: false, points };
+    [Some(by_rate), tails.map(by_tail)].into_iter().flatten().filter_map(|series| series.classify())
 }
 
 /// By CPU per request: CPU alone would follow throughput.
@@ -164,10 +165,10 @@ struct Level {
     mean: f64,
 }
 
-/// Said of a load whose server got slower, and stayed so or went on with it.
-pub(crate) fn got_slower(went: &Went) -> Option<MarkNote> {
-    went.is_worse_at_the_end
-        .then(|| MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text)))
+/// Said of a load whose server got slower, and stayed so or became slower still: by its throughput if that shows it.
+pub(crate) fn got_slower(measured: &Measurement) -> Option<MarkNote> {
+    let went = by_replies(measured).find(|went| went.is_worse_at_the_end)?;
+    Some(MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text)))
 }
 
 /// The mark of a launch that was not level.

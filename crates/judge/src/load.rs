@@ -30,7 +30,6 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     // One that stopped is told so already.
     let is_served = failing.stopped_at_s.is_none() && failing.unserved == 0;
     reasons.extend(silence::silent(measured).filter(|_| is_served));
-    let went = course::classify(measured, None).filter(|_| is_served);
     let marks = [
         marks::lateness(measured),
         marks::standstill(measured, is_told),
@@ -38,7 +37,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         // A server that stopped, or never answered, is told so already.
         marks::unserved(&asked, measured)
             .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
-        went.as_ref().and_then(course::got_slower),
+        course::got_slower(measured).filter(|_| is_served),
     ];
     reasons.extend(
         marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),

@@ -363,6 +363,12 @@ fn a_server_that_gets_slower_is_told_with_its_figures() {
     assert!(said(&[1_745, 1_500, 1_200, 900, 700, 502]).is_some(), "to the end");
     assert_eq!(said(&[1_000]), None);
     assert_eq!(said(&[502, 1_745]), None, "it got faster");
+    let mut load = with_rates(&[1_000]);
+    for second in &mut load.steps {
+        second.p99_us = Some(if second.at_s < 12.0 { 5_000.0 } else { 9_000.0 });
+    }
+    let of = |load: &Measurement| judge_load(&closed(), None, load).reasons.pop().unwrap().text;
+    assert!(of(&load).contains("ms of p99: 5.00 from second 0, 9.00 from second 12"), "{}", of(&load));
 }
 
 #[test]
