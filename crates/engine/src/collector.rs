@@ -144,6 +144,11 @@ impl Collector {
         all.into_iter().filter_map(|(tag, histogram)| encoder.encode(tag, histogram?)).collect()
     }
 
+    /// Until when replies came in the warm-up, in seconds of the window.
+    pub(crate) fn answered_until_s(&self) -> Option<f64> {
+        self.steps.answered_until_s
+    }
+
     /// The course of the load, and the distributions of all its replies.
     pub(crate) fn end(self) -> (Vec<Interval>, Distributions) {
         (self.steps.end(), self.whole)

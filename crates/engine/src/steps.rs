@@ -14,15 +14,26 @@ pub(crate) struct Steps {
     done: Vec<Interval>,
     /// What is felt in the last one, where a step is more than a second.
     felt: Option<Histogram<u64>>,
+    /// The end of the last second before the window in which a reply came: of the warm-up's step alone nobody would know.
+    pub(crate) answered_until_s: Option<f64>,
 }
 
 impl Steps {
     pub(crate) fn new(step_s: u64) -> Self {
-        Self { step_s, done: Vec::with_capacity(MOST_STEPS + 1), felt: (step_s > 1).then(histogram) }
+        Self {
+            step_s,
+            done: Vec::with_capacity(MOST_STEPS + 1),
+            felt: (step_s > 1).then(histogram),
+            answered_until_s: None,
+        }
     }
 
     /// Adds a second; those of the window come in order, but for one of which a thread told late.
     pub(crate) fn add(&mut self, second: &Interval, felt: &Histogram<u64>) {
+        if second.at_s < 0.0 && second.completed > 0 {
+            let end_s = second.at_s + second.length_s;
+            self.answered_until_s = Some(self.answered_until_s.map_or(end_s, |known| known.max(end_s)));
+        }
         let at_s = self.begin_of(second.at_s);
         match self.done.iter().rposition(|step| self.begin_of(step.at_s) == at_s) {
             // What comes late is counted; the quantiles are of what came in time.
@@ -158,6 +169,19 @@ mod tests {
         for (at, step) in seen[1..].iter().enumerate() {
             assert_eq!(*step, second(at as f64, &vec![1; 1 + at]).0);
         }
+    }
+
+    #[test]
+    fn until_when_the_warm_up_was_answered_is_known() {
+        let until = |replies: [usize; 4]| {
+            let mut steps = Steps::new(1);
+            for (at, replies) in replies.into_iter().enumerate() {
+                let (interval, felt) = second(at as f64 - 3.0, &vec![1; replies]);
+                steps.add(&interval, &felt);
+            }
+            steps.answered_until_s
+        };
+        assert_eq!([until([5, 5, 5, 5]), until([5, 5, 0, 0]), until([0, 0, 0, 5])], [Some(0.0), Some(-1.0), None]);
     }
 
     #[test]

@@ -107,7 +107,9 @@ fn answered_before(measured: &Measurement) -> String {
         0 => String::new(),
         replies => {
             let requests = counted(replies, "request", "requests");
-            format!("; the server answered {requests} in the warm-up, and stopped before the window began")
+            let before_s = measured.answered_until_s.map_or(0.0, |until_s| -until_s);
+            let when = if before_s > 0.0 { micros(before_s * 1e6) } else { "less than a second".to_owned() };
+            format!("; the server answered {requests} in the warm-up, until {when} before the window")
         }
     }
 }

@@ -35,6 +35,10 @@ pub struct Measurement {
     /// thread; absent from records of before they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silences: Vec<Silence>,
+    /// Seconds of the window, so below 0 or 0, until which replies came in the warm-up, to the whole second; null where none
+    /// did, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_until_s: Option<f64>,
     /// Both sides of Little's identity.
     pub residence: Residence,
     /// What the generator itself used.

@@ -376,9 +376,12 @@ fn a_server_that_died_in_the_warm_up_is_said_to_have_answered() {
     let mut load = unsent(NotSent::Refused, 100_000, 0.1);
     load.steps = vec![Interval { at_s: -2.0, length_s: 2.0, completed: 20_000, ..Interval::default() }];
     let validity = judge_load(&closed(), None, &load);
-    let text = "no request got a complete reply: 100,000 refused; the server answered 20,000 requests in the warm-up, and \
-                stopped before the window began";
+    let text = "no request got a complete reply: 100,000 refused; the server answered 20,000 requests in the warm-up, \
+                until less than a second before the window";
     assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
+    load.answered_until_s = Some(-1.0);
+    let text = judge_load(&closed(), None, &load).reasons.remove(0).text;
+    assert!(text.ends_with("in the warm-up, until 1.00 s before the window"), "{text}");
 }
 
 #[test]
