@@ -11,8 +11,9 @@ use std::process::Command;
 
 use run_support::{Json, Lab, Record, Started};
 
-/// Long enough for every block to have replies, short enough for a test.
-const SHORT: [&str; 8] = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "6", "-c", "4"];
+/// Long enough for every block to have replies, short enough for a test, and as many blocks as give two revisions a verdict
+/// on a busy machine, too.
+const SHORT: [&str; 8] = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "10", "-c", "4"];
 
 /// Runs git in a lab's repository.
 fn git(folder: &Path, arguments: &[&str]) {

@@ -79,13 +79,14 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let records = Records::new(run.plan, run.trials);
     let named =
         |group: &[usize], name: &str| group.iter().copied().find(|cell| run.plan.cells[*cell].levels.target() == name);
+    let alike = run.plan.comparison.as_ref().is_some_and(|asked| !asked.revisions.is_empty());
     let pairs: Vec<Pair> = run
         .plan
         .by_conditions()
         .iter()
         .filter_map(|group| {
             let (old, new) = ((&records, named(group, old)?), (&records, named(group, new)?));
-            Some(Pair { old, new, paired: true, margin: run.plan.margin, among_targets: false })
+            Some(Pair { old, new, paired: true, alike, margin: run.plan.margin, among_targets: false })
         })
         .collect();
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
@@ -123,6 +124,7 @@ pub fn compare_runs(
         old: (&before, a),
         new: (&after, b),
         paired: false,
+        alike: false,
         margin: new.plan.margin,
         among_targets,
     };

@@ -10,7 +10,7 @@ use crate::guard::{self, Doubt, End, MARKS, noise};
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::statistics::{Interval, LogRatio, p_of_equal_shares, paired, share_difference, unpaired};
-use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE};
+use crate::thresholds::{ALLOWED_FAILURES, CONFIDENCE, CONSISTENT_BLOCKS};
 
 /// Two cells that are held against each other.
 #[derive(Clone, Copy)]
@@ -19,6 +19,8 @@ pub(crate) struct Pair<'a> {
     pub(crate) new: (&'a Records<'a>, usize),
     /// Whether their launches of one block belong together.
     pub(crate) paired: bool,
+    /// Whether they are two revisions of one server, which a busy machine hits alike: it tells them apart by chance alone.
+    pub(crate) alike: bool,
     pub(crate) margin: f64,
     /// Whether there are pairs of other targets beside it, so that its place names its own.
     pub(crate) among_targets: bool,
@@ -250,11 +252,38 @@ impl Pair<'_> {
         let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
         let bounded = metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed);
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
+        let worse = could_be_better.iter().copied().next().filter(|_| could_be_better.len() == 1);
         let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
         match bounded {
             _ if by(Launches::Undisturbed) => None,
+            _ if worse.is_some_and(|worse| self.is_in_every_block(metric, worse, &holds)) => None,
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
         }
+    }
+
+    /// Whether each of enough blocks by itself shows what a predicate finds of the figures, as far as doubts leave it open,
+    /// while what disturbed the machine fell on both servers: what falls on equals by chance does not do that.
+    fn is_in_every_block(&self, metric: Metric, worse: Arm, holds: impl Fn(Option<LogRatio>) -> bool) -> bool {
+        let better = if worse == Arm::New { Arm::Old } else { Arm::New };
+        let [of_worse, of_better] = [worse, better].map(|arm| {
+            let (records, cell) = self.side(arm);
+            records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).count()
+        });
+        // Noise that comes with one of the two may be its own.
+        if !self.alike || !self.paired || 2 * of_better < of_worse {
+            return false;
+        }
+        let at = |end| {
+            let reading = Reading { launches: Launches::All, end, doubts: &MARKS };
+            let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
+            new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect::<Vec<f64>>()
+        };
+        let (least, most) = (at(End::Least), at(End::Most));
+        let shows = |(low, high): (&f64, &f64)| {
+            let interval = Interval { estimate: (low + high) / 2.0, low: *low, high: *high };
+            holds(Some(LogRatio { interval, p: 0.0, blocks: least.len() }))
+        };
+        least.len() >= CONSISTENT_BLOCKS && least.iter().zip(&most).all(shows)
     }
 }

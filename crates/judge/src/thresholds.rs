@@ -93,6 +93,11 @@ pub const MOST_LOST: f64 = 0.9;
 /// a sibling thread uses, and two threads of a core never do less together than one alone by much.
 pub const SHARED_CORE_COST: f64 = 2.0;
 
+/// Blocks that must all show a change for noise not to have made it, where it hits both servers alike. Whatever the noise is
+/// like, equals launched in random order change places in each block by the toss of a coin: all of ten fall on one side in
+/// 2 of 1,024 runs (the sign test; Fisher's randomisation), so that 25 figures at once stay within 5 %.
+pub const CONSISTENT_BLOCKS: usize = 10;
+
 /// Share of the scheduled requests that must have been sent for an open rate to count as reached.
 pub const RATE_SENT: f64 = 0.999;
 

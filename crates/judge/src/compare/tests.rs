@@ -1,3 +1,4 @@
+mod alike;
 mod doubts;
 mod passes;
 

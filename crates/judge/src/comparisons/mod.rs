@@ -59,7 +59,8 @@ impl Family<'_> {
         let found = records.comparison(pair, metric, p_adjusted);
         let verdict = found.verdict;
         let (a, b) = ((records, pair.a), (records, pair.b));
-        let held = pair::Pair { new: a, old: b, paired: true, margin: records.plan.margin, among_targets: false };
+        let (margin, among_targets) = (records.plan.margin, false);
+        let held = pair::Pair { new: a, old: b, paired: true, alike: false, margin, among_targets };
         let confidence = records.confidence();
         let plain = paired(&pair.log_ratios, confidence);
         let adjusted = |within: Option<LogRatio>| {

@@ -214,6 +214,7 @@ fn doubted(
                 new: (&records, pair.a),
                 old: (&records, pair.b),
                 paired: true,
+                alike: false,
                 margin: records.plan.margin,
                 among_targets: false,
             };
