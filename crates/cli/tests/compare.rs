@@ -339,14 +339,14 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_no_checkout_and_it_can_be_resumed()
     resumed.shows(&["main (", "slower", "p50<+10%"]);
     assert_clean(&lab);
     assert!(record.text("trials.jsonl").starts_with(&first));
-    both_measured(&record, 6);
+    both_measured(&record, 10);
 
     // Once more, the branch gone on: the commits are those that were compared.
     let lab = lab.file("app/serve.sh", "exit 1\n");
     git(lab.path(), &["commit", "--quiet", "-am", "broken"]);
-    lab.bourdon_in(&app, &[&resume[..], &["--blocks", "7", "--format", "json"]].concat()).exits(1);
+    lab.bourdon_in(&app, &[&resume[..], &["--blocks", "11", "--format", "json"]].concat()).exits(1);
     assert_clean(&lab);
-    both_measured(&record, 7);
+    both_measured(&record, 11);
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn a_killed_comparison_with_the_working_tree_is_resumed_while_that_is_what_it_wa
     git(lab.path(), &["checkout", "--quiet", "app/serve.sh"]);
     lab.bourdon_in(&app, &resume).exits(0).shows(&["the working tree", "slower"]);
     assert_clean(&lab);
-    both_measured(&record, 6);
+    both_measured(&record, 10);
 }
 
 /// What the GitHub Action and the GitLab job run.
