@@ -114,6 +114,11 @@ fn no_connection(measured: &Measurement) -> String {
         Some((why, Some(TlsFault::NotTls))) => {
             format!("{why}; does the port speak plain http? Then begin the URL with http://")
         }
+        Some((why, Some(TlsFault::Untrusted))) => {
+            format!(
+                "{why}; name the file of its authority, or of the certificate itself, with --ca, or check none with --insecure"
+            )
+        }
         // It has its cure.
         Some((why, Some(TlsFault::OldCertificate))) => why,
         Some((why, None)) => format!("{why}; is it the right port, and does the certificate fit (--ca, --insecure)?"),

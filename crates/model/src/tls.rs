@@ -59,6 +59,8 @@ kinds! {
         NotTls = "not-tls",
         /// Its certificate is of a version that is no longer accepted.
         OldCertificate = "old-certificate",
+        /// Nobody who is trusted has signed its certificate.
+        Untrusted = "untrusted",
     }
 }
 
