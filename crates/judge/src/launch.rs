@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use model::{LEAST_CPU_S, Mark, Measurement, Metric, TrialRecord};
 
@@ -8,25 +9,31 @@ use crate::trial::TrialJudgement;
 pub(crate) struct Launch<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) judgement: Cow<'a, TrialJudgement>,
-    /// Whether it has no CPU per request, because it or another launch of its cell used too little CPU for that.
-    pub(crate) without_cpu: bool,
+    /// What has no figure, because it or another launch of its cell used too little CPU or had too few requests for that.
+    pub(crate) without: BTreeSet<Metric>,
 }
 
 impl<'a> Launch<'a> {
     pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
-        Self { record, judgement, without_cpu: false }
+        Self { record, judgement, without: BTreeSet::new() }
     }
 
     /// The metric's value where the launch is valid and supports it.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
-        let supported = self.judgement.is_valid() && !(metric == Metric::CpuPerRequest && self.without_cpu);
+        let supported = self.judgement.is_valid() && !self.without.contains(&metric);
         metric.value(self.record).filter(|value| supported && value.is_finite())
     }
 
-    /// Whether it is valid, and its target used too little CPU for a figure.
-    pub(crate) fn used_too_little_cpu(&self) -> bool {
+    /// Whether it counts and is too short for a figure: too little CPU was used, or a quantile has too few requests. Of a server
+    /// that answered nothing in it more than that is said.
+    pub(crate) fn is_short_of(&self, metric: Metric) -> bool {
         let seen = self.record.observation.as_ref();
-        self.judgement.is_valid() && seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S)
+        let is_short = match metric {
+            Metric::CpuPerRequest => seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S),
+            _ if metric.required_samples().is_none() || metric.value(self.record).is_some() => false,
+            _ => Metric::Throughput.value(self.record).is_some_and(|rate| rate > 0.0),
+        };
+        self.judgement.is_valid() && is_short
     }
 
     /// Whether it has the mark.

@@ -59,9 +59,10 @@ impl Pair<'_> {
         [of(Arm::Old, self.old), of(Arm::New, self.new)]
     }
 
-    /// Whether one of them has a value.
+    /// Whether one of them has a value, or would have one if it were not for launches that are too short.
     pub(crate) fn has(&self, metric: Metric) -> bool {
-        self.values(metric).iter().any(|values| !values.is_empty())
+        let of = |(records, cell): (&Records, usize)| records.valid(cell).any(|it| metric.value(it.record).is_some());
+        of(self.old) || of(self.new)
     }
 
     /// Whether requests of one of them failed.
@@ -89,9 +90,9 @@ impl Pair<'_> {
             }
             (old, new) => old != new,
         };
-        let is_short = |(records, cell): (&Records, usize)| records.is_short_of_cpu(cell);
-        let is_short = metric == Metric::CpuPerRequest && (is_short(self.old) || is_short(self.new));
-        let short = is_short.then_some(Withheld::LittleCpu);
+        let is_short = |(records, cell): (&Records, usize)| records.short_of(cell, metric) > 0;
+        let why = if metric == Metric::CpuPerRequest { Withheld::LittleCpu } else { Withheld::FewRequests };
+        let short = (is_short(self.old) || is_short(self.new)).then_some(why);
         let zero = self.has_zero(metric).then_some(Withheld::Zero);
         short.or(zero).or_else(|| differ.then_some(Withheld::Definition))
     }
@@ -103,7 +104,7 @@ impl Pair<'_> {
             match why {
                 Withheld::Definition => true,
                 Withheld::Zero => records.has_zero(cell, metric),
-                Withheld::LittleCpu => records.is_short_of_cpu(cell),
+                Withheld::LittleCpu | Withheld::FewRequests => records.short_of(cell, metric) > 0,
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
                 Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
                 _ => {

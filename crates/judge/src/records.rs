@@ -67,7 +67,7 @@ impl<'a> Records<'a> {
                 records.cells[cell].insert(block, launch);
             }
         }
-        records.cells.iter_mut().chain([&mut records.twin]).for_each(without_cpu_where_one_is);
+        records.cells.iter_mut().chain([&mut records.twin]).for_each(without_what_one_is_short_of);
         let blocks: BTreeSet<u32> = records.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
         records.blocks = blocks.into_iter().collect();
         records
@@ -185,9 +185,9 @@ impl<'a> Records<'a> {
         has_zero(&self.cells[cell], metric)
     }
 
-    /// Whether a launch of a cell used too little CPU for a figure, so that none of them has one.
-    pub(crate) fn is_short_of_cpu(&self, cell: usize) -> bool {
-        self.launches(cell).any(|launch| launch.without_cpu)
+    /// How many launches of a cell are too short for a figure, so that none of them has one.
+    pub(crate) fn short_of(&self, cell: usize, metric: Metric) -> usize {
+        self.launches(cell).filter(|launch| launch.is_short_of(metric)).count()
     }
 
     /// What a cell's launches say together; found once, for every launch is asked about it.
@@ -299,10 +299,12 @@ fn after_raises(raises: usize) -> f64 {
 /// Raises after which the level falls no more: nothing is found at a millionth of it.
 const MOST_RAISES: usize = 20;
 
-/// Leaving out only the launches that used too little CPU for a figure would make a frugal server look dear.
-fn without_cpu_where_one_is(launches: &mut ByBlock) {
-    let without_cpu = launches.values().any(Launch::used_too_little_cpu);
-    launches.values_mut().for_each(|launch| launch.without_cpu = without_cpu);
+/// Leaving out only the launches that used too little CPU for a figure would make a frugal server look dear, and leaving out
+/// those with too few requests for a quantile would make a slow one look fast.
+fn without_what_one_is_short_of(launches: &mut ByBlock) {
+    let is_short = |metric: &Metric| launches.values().any(|launch| launch.is_short_of(*metric));
+    let without: BTreeSet<Metric> = Metric::ALL.iter().copied().filter(is_short).collect();
+    launches.values_mut().for_each(|launch| launch.without.clone_from(&without));
 }
 
 /// Leaving out the blocks with a zero would favour whoever did nothing in them: then there are no ratios.

@@ -34,6 +34,8 @@ pub enum Withheld {
     Zero,
     /// One of them used too little CPU in a window for a figure.
     LittleCpu,
+    /// A launch of one of them had too few requests for the quantile.
+    FewRequests,
 }
 
 impl Withheld {

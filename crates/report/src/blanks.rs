@@ -46,14 +46,14 @@ fn serves_nothing(cell: &CellAnalysis) -> bool {
 fn no_latency(cell: &CellAnalysis) -> Option<&'static str> {
     let latency = &cell.latency_us;
     let none = [&latency.p99, &latency.p90, &latency.p50].into_iter().all(|quantile| quantile.estimate.is_none());
-    none.then_some("fewer than 6 requests in each launch, which even a median needs")
+    none.then_some("a launch had fewer than the 6 requests that even a median needs: a longer window has more")
 }
 
 fn no_p99(cell: &CellAnalysis) -> Option<&'static str> {
     let latency = &cell.latency_us;
     let lower = latency.p90.estimate.or(latency.p50.estimate);
     (latency.p99.estimate.is_none() && lower.is_some())
-        .then_some("fewer than 368 requests in each launch, which it needs")
+        .then_some("a launch had fewer than the 368 requests that it needs: a longer window has more")
 }
 
 fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {

@@ -33,6 +33,10 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::LittleCpu => {
             format!("{who} used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
         }
+        Withheld::FewRequests => {
+            let favour = if are { "a slow server" } else { "it" };
+            format!("launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}")
+        }
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()
         }
@@ -57,7 +61,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) ->
         }
         Withheld::AtLeast => format!("more threads or CPUs for the generator{}", option("-t")),
         Withheld::AtCeiling => format!("more connections{}", option("-c")),
-        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu => format!("a longer window{}", option("-d")),
+        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => format!("a longer window{}", option("-d")),
         Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
         Withheld::Warming => format!("a longer warm-up, such as {}", longest(WARM_UP_S)),
         Withheld::Cold => {

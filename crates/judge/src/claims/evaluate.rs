@@ -99,7 +99,7 @@ impl ClaimTest<'_> {
     fn analysis(&self) -> ClaimAnalysis {
         let blocks = self.records.blocks();
         let values = self.values(blocks);
-        if let Some(reason) = self.too_few_requests().filter(|_| values.is_empty()) {
+        if let Some(reason) = self.too_few_requests().filter(|_| values.is_empty() && self.unanswered().is_empty()) {
             return not_testable(self.claim, reason);
         }
         let expression = &self.resolved.expectation.expression;

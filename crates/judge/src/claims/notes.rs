@@ -167,15 +167,17 @@ impl ClaimTest<'_> {
         (!notes.is_empty()).then(|| format!("cold here: {decides} decides ({})", notes.join("; ")))
     }
 
-    /// Why no launch has a quantile that the claim asks for, where its requests are too few in all of them.
+    /// Why there is no quantile that the claim asks for: a launch has too few requests for it.
     pub(super) fn too_few_requests(&self) -> Option<String> {
         self.resolved.expectation.expression.calls().into_iter().find_map(|call| {
             let (needed, cell) = (call.metric.required_samples()?, self.cell(call)?);
+            let (place, metric, short) = (self.place(cell), call.metric, self.records.short_of(cell, call.metric));
             let requests = |launch: &Launch| Some(launch.record.measurement.as_ref()?.latency_us.felt()?.count);
-            let most = self.records.valid(cell).filter_map(requests).max()?;
-            let (place, metric) = (self.place(cell), call.metric);
-            let text = format!("a {metric} needs {} requests a launch; {place} had {}", count(needed), count(most));
-            (most < needed).then_some(text)
+            let least = self.records.valid(cell).map(|launch| requests(launch).unwrap_or(0)).min()?;
+            let of = counted(self.records.valid(cell).count() as u64, "launch", "launches");
+            let (needed, least) = (count(needed), count(least));
+            let text = format!("a {metric} needs {needed} requests a launch; {place} had fewer in {short} of {of} ({least})");
+            (short > 0).then_some(text)
         })
     }
 

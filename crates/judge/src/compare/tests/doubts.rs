@@ -307,3 +307,26 @@ fn the_shares_beside_a_difference_are_the_means_that_it_is_of() {
     let difference = errors.difference.as_ref().unwrap().estimate.unwrap();
     assert!((errors.new.estimate.unwrap() - difference).abs() < 1e-9, "{errors:?}");
 }
+
+/// The launches that lack a p99 are those that served least: the others alone would call a server fast that is slow in half of
+/// its launches.
+#[test]
+fn a_quantile_that_one_launch_is_too_short_for_is_none_of_the_others_either() {
+    let session = session(140.0, 70.0, 0.01).blocks(12).planned(12, 12).claim("p99(new) / p99(old) < 1");
+    let (plan, mut trials) = (session.plan(), session.records());
+    for trial in trials.iter_mut().filter(|trial| trial.cell == 0 && trial.block % 2 == 0) {
+        let felt = trial.measurement.as_mut().unwrap().latency_us.service.as_mut().unwrap();
+        (felt.count, felt.p99, felt.p999) = (300, None, None);
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let analysis = compare_targets(run, "old", "new", &parse_gates("p99<+10%").unwrap());
+    let p99 = row(&analysis, Metric::P99);
+    assert_eq!((p99.verdict, p99.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::FewRequests)));
+    assert_eq!((p99.withheld_of.as_slice(), p99.new.estimate), (&[Arm::New][..], None));
+    assert_eq!(analysis.gates[0].verdict, GateVerdict::Undecided);
+    assert!(row(&analysis, Metric::P50).new.estimate.is_some(), "for which they have enough");
+    let analysis = session.analyse_these(&trials);
+    assert!(analysis.comparisons.iter().all(|pair| pair.metric != Metric::P99));
+    let note = "a p99 needs 368 requests a launch; new had fewer in 6 of 12 launches (300)";
+    assert_eq!(analysis.claims[0].notes[0], note);
+}
