@@ -48,10 +48,12 @@ impl Opened {
         let plan = &self.record.plan;
         let least = judge::blocks_begun(plan, &self.record.trials).max(plan.blocks.min);
         if blocks < least {
-            let has = counted(least.into(), "block", "blocks");
-            return Err(Failure::usage(format!(
-                "--blocks {blocks}: this run has {has} already; with --resume ask for {least} or more"
-            )));
+            let begun = judge::blocks_begun(plan, &self.record.trials);
+            let has = match counted(least.into(), "block", "blocks") {
+                asked if begun < least => format!("is to have {asked}, and has {begun}; resume it without --blocks, or"),
+                begun => format!("has {begun} already; with --resume"),
+            };
+            return Err(Failure::usage(format!("--blocks {blocks}: this run {has} ask for {least} or more")));
         }
         let asked = Blocks { min: blocks, max: blocks };
         if asked != plan.blocks {

@@ -339,4 +339,9 @@ fn more_blocks_are_asked_for_when_resuming_and_come_in_their_order() {
     let at_once = lab.records().pop().unwrap();
     assert_ne!(at_once.path(), record.path());
     assert_eq!(record.order(), at_once.order());
+
+    std::fs::write(record.path().join("trials.jsonl"), first).unwrap();
+    let fewer = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "2"]);
+    fewer.exits(2).says(&["this run is to have 3 blocks, and has 1; resume it without --blocks, or ask for 3 or more"]);
+    lab.bourdon(&["report", record.name()]).answers().shows(&["The rest of 3 blocks: ", "run --resume"]);
 }

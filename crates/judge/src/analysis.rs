@@ -5,7 +5,7 @@ use model::{
 
 use crate::launch::Launch;
 use crate::records::Records;
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
+use crate::thresholds::SIGNIFICANCE;
 use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
@@ -25,7 +25,8 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         question: plan.question.clone(),
         source: plan.source.clone(),
         quick: plan.quick,
-        preliminary: blocks < BLOCKS_FOR_A_VERDICT,
+        preliminary: !records.are_enough(blocks),
+        unfinished: records.unfinished(),
         blocks: blocks as u32,
         blocks_before: blocks_before(plan).collect(),
         seed: plan.seed,
@@ -36,9 +37,9 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         relative_rates: plan.relative_rates.clone(),
         reconstructions: reconstructions(plan),
         cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
-        groups: ranked(comparisons::group(&records, &comparisons), blocks >= BLOCKS_FOR_A_VERDICT),
+        groups: ranked(comparisons::group(&records, &comparisons), records.are_enough(blocks)),
         comparisons,
-        claims_by_chance: by_chance(&claims),
+        claims_by_chance: by_chance(&records, &claims),
         claims,
         findings: findings::find(&records),
         session: session::analyse(&records),
@@ -55,8 +56,8 @@ pub(crate) fn blocks_before(plan: &Plan) -> impl Iterator<Item = u32> {
 /// How many of the tested claims chance would support at most: a test of 5 % is wrong on the claim's side in half of
 /// that where the truth is right at the threshold, and less often elsewhere. A run that may end early tests at 3 %, and
 /// comes to the same (docs/STATISTICS.md).
-fn by_chance(claims: &[ClaimAnalysis]) -> ClaimChance {
-    let tested = claims.iter().filter(|claim| claim.blocks as usize >= BLOCKS_FOR_A_VERDICT).count() as u32;
+fn by_chance(records: &Records, claims: &[ClaimAnalysis]) -> ClaimChance {
+    let tested = claims.iter().filter(|claim| records.are_enough(claim.blocks as usize)).count() as u32;
     ClaimChance { tested, supported: f64::from(tested) * SIGNIFICANCE / 2.0 }
 }
 

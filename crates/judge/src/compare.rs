@@ -196,6 +196,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         interleaved: false,
         blocks: 0,
         blocks_before: Vec::new(),
+        unfinished: pairs.iter().filter_map(Pair::unfinished).max(),
         seed: None,
         same: None,
         differences: Vec::new(),

@@ -133,6 +133,16 @@ impl Pair<'_> {
         Some(at(End::Least, &[])?.spanning(at(End::Least, doubts), at(End::Most, doubts)))
     }
 
+    /// Blocks that a plan asks for at least, where its run has fewer.
+    pub(crate) fn unfinished(&self) -> Option<u32> {
+        self.old.0.unfinished().max(self.new.0.unfinished())
+    }
+
+    /// Whether a change is of enough blocks for a verdict.
+    pub(crate) fn is_enough(&self, found: &LogRatio) -> bool {
+        [self.old, self.new].into_iter().all(|(records, _)| records.are_enough(found.blocks))
+    }
+
     /// Level of the tests behind a verdict: the stricter one of two runs.
     pub(crate) fn significance(&self) -> f64 {
         self.new.0.significance().min(self.old.0.significance())

@@ -6,7 +6,7 @@ use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, Trial
 
 use crate::launch::Launch;
 use crate::limit;
-use crate::thresholds::{SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
 use crate::together::Together;
 use crate::trial::check_trial;
 
@@ -23,6 +23,7 @@ pub(crate) struct Records<'a> {
     twin: ByBlock<'a>,
     repeated: BTreeMap<u32, ByCell<'a>>,
     blocks: Vec<u32>,
+    unfinished: Option<u32>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Together>>,
 }
@@ -56,6 +57,7 @@ impl<'a> Records<'a> {
             twin: ByBlock::new(),
             repeated: BTreeMap::new(),
             blocks: Vec::new(),
+            unfinished: None,
             loaded_before_ns: loaded_before_ns(plan),
         };
         for ((block, cell, twin), launch) in launches {
@@ -70,6 +72,10 @@ impl<'a> Records<'a> {
         records.cells.iter_mut().chain([&mut records.twin]).for_each(without_what_one_is_short_of);
         let blocks: BTreeSet<u32> = records.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
         records.blocks = blocks.into_iter().collect();
+        let has_all = |block: &&u32| records.cells.iter().all(|launches| launches.contains_key(block));
+        let asked = plan.blocks.min;
+        let whole = records.blocks.iter().filter(has_all).count();
+        records.unfinished = (whole < asked as usize).then_some(asked);
         records
     }
 
@@ -145,6 +151,17 @@ impl<'a> Records<'a> {
 
     fn is_measured(&self, cell: usize, block: u32) -> bool {
         self.launch(cell, block).is_some_and(|launch| launch.record.measurement.is_some())
+    }
+
+    /// The blocks that the plan asks for at least, where the run has fewer so far. Whoever looks meanwhile, and stops when it
+    /// suits, is wrong more often than the level of a test says: there is no verdict before.
+    pub(crate) fn unfinished(&self) -> Option<u32> {
+        self.unfinished
+    }
+
+    /// Whether so many values are enough for a verdict.
+    pub(crate) fn are_enough(&self, values: usize) -> bool {
+        values >= BLOCKS_FOR_A_VERDICT && self.unfinished.is_none()
     }
 
     /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and twice as

@@ -26,6 +26,9 @@ pub struct Analysis {
     pub quick: bool,
     /// Whether there are fewer than six blocks: figures, no verdict.
     pub preliminary: bool,
+    /// Blocks that were asked for, where the run has fewer so far: no verdict before it has them. Null where it has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<u32>,
     /// Blocks in which every cell has a record, and one of them at least a measurement.
     pub blocks: u32,
     /// How many blocks were asked for at most before more were, to resume the run; empty where that never changed.

@@ -28,6 +28,9 @@ pub struct CompareAnalysis {
     /// new one's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks_before: Vec<u32>,
+    /// Blocks that were asked for, where the run has fewer so far: no verdict before it has them. Null where it has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<u32>,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
     /// Seed of the order of trials; null for two runs.

@@ -38,6 +38,11 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
     if !analysis.rows.iter().any(CompareRow::is_measured) {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
     }
+    if let Some(asked) = analysis.unfinished {
+        let text = format!("Not finished: {} of {asked} blocks were measured", analysis.blocks);
+        let then = Some("These figures carry no verdict until all are".to_owned());
+        return Answer { then, ..Answer::new(Tint::Unsure, text) };
+    }
     if analysis.blocks < LAUNCHES_FOR_A_VERDICT {
         let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };

@@ -9,6 +9,8 @@ use crate::words::listed;
 /// The blocks that a run or a comparison has.
 pub(crate) struct Blocks {
     have: u32,
+    /// How many a verdict needs, or the run was to have.
+    asked: u32,
     /// What one took, where that is known.
     block_s: Option<f64>,
     /// Whether they are loads that somebody saved.
@@ -21,6 +23,7 @@ impl Blocks {
     pub(crate) fn of_run(analysis: &Analysis) -> Self {
         Blocks {
             have: analysis.blocks,
+            asked: asked(analysis.unfinished),
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
             of_loads: false,
             words: ["block", "blocks"],
@@ -30,6 +33,7 @@ impl Blocks {
     pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> Self {
         Blocks {
             have: analysis.blocks,
+            asked: asked(analysis.unfinished),
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
             of_loads: analysis.saved_loads,
             words: match (analysis.saved_loads, analysis.interleaved) {
@@ -43,8 +47,7 @@ impl Blocks {
     /// `Too few blocks for a verdict (4 of 6)`, where that is so.
     pub(crate) fn too_few(&self) -> Option<String> {
         let many = if self.of_loads { "loads" } else { "blocks" };
-        (self.have < LAUNCHES_FOR_A_VERDICT)
-            .then(|| format!("Too few {many} for a verdict ({} of {LAUNCHES_FOR_A_VERDICT})", self.have))
+        (self.have < self.asked).then(|| format!("Too few {many} for a verdict ({} of {})", self.have, self.asked))
     }
 
     /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
@@ -59,6 +62,11 @@ impl Blocks {
     }
 }
 
+/// How many blocks a verdict takes: six, or all that were asked for, where the run is not at its end.
+pub(crate) fn asked(unfinished: Option<u32>) -> u32 {
+    unfinished.unwrap_or(0).max(LAUNCHES_FOR_A_VERDICT)
+}
+
 /// Said before the first launch of a plan that has too few blocks for a verdict, and how many it takes.
 pub fn too_few_blocks(blocks: u32) -> String {
     let blocks = counted(blocks.into(), "block gives", "blocks give");
@@ -71,8 +79,11 @@ fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
     elapsed_s.filter(|_| launched > 0).map(|seconds| seconds / launched as f64)
 }
 
-/// How a run would get the blocks that its open claims need.
+/// How a run would get the blocks that it lacks, or that its open claims need.
 pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
+    if let Some(asked) = analysis.unfinished {
+        return Some(rest(asked, resume));
+    }
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
     line(needed, "", analysis.preliminary, resume).filter(|_| launched)
@@ -80,6 +91,9 @@ pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
 
 /// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
+    if let Some(asked) = analysis.unfinished {
+        return Some(rest(asked, resume));
+    }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
     let needed: Vec<u32> = match analysis.gates[..] {
         [] => analysis.rows.iter().filter_map(|row| row.needs_blocks).collect(),
@@ -89,6 +103,10 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
     let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
     line(needed.into_iter(), &what, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+}
+
+fn rest(asked: u32, resume: &str) -> String {
+    format!("The rest of {}: {resume}", counted(asked.into(), "block", "blocks"))
 }
 
 fn line(needed: impl Iterator<Item = u32>, what: &str, preliminary: bool, resume: &str) -> Option<String> {

@@ -113,8 +113,11 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
         0 => "no complete block".to_owned(),
         blocks => counted(blocks.into(), "complete block", "complete blocks"),
     };
-    (analysis.preliminary && !nothing_measured(analysis))
-        .then(|| format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."))
+    let said = match analysis.unfinished {
+        Some(asked) => format!("Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until all are there."),
+        None => format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."),
+    };
+    (analysis.preliminary && !nothing_measured(analysis)).then_some(said)
 }
 
 /// `Looks serialised: go-iris-2016`, or `Is serialised: …` once it is proven; with the size where there is one.

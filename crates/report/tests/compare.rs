@@ -65,6 +65,7 @@ fn revisions() -> CompareAnalysis {
         interleaved: true,
         blocks: 7,
         blocks_before: Vec::new(),
+        unfinished: None,
         margin: 0.05,
         seed: Some(42),
         environment: Environment {

@@ -5,7 +5,7 @@
 mod support;
 
 use model::{
-    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, Growth, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit,
+    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, Growth, Judged, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit,
     Withheld,
 };
 use report::{Style, run_markdown, run_text};
@@ -30,6 +30,14 @@ fn full_in_colour() {
 #[test]
 fn preliminary() {
     insta::assert_snapshot!(text(&runs::preliminary()));
+}
+
+#[test]
+fn a_run_that_lacks_blocks_says_how_to_get_them() {
+    let analysis = Analysis { blocks: 7, unfinished: Some(96), ..runs::preliminary() };
+    assert!(text(&analysis).contains("Not finished: 7 complete blocks of 96."), "{}", text(&analysis));
+    let next = report::next_step(&Judged::Run(Box::new(analysis)), "bourdon run --resume R");
+    assert_eq!(next.as_deref(), Some("The rest of 96 blocks: bourdon run --resume R"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::guard::{self, Doubt, MARKS, Range, noise, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
+use crate::thresholds::CONFIDENCE;
 
 /// Evaluates a claim over the blocks of a run on a machine with so many cores (0: not known). A claim that cannot be
 /// tested says why in its notes.
@@ -167,7 +167,7 @@ impl ClaimTest<'_> {
         let confidence = self.records.confidence();
         let scaled = Scaled::new(&self.values(blocks), expression.is_ratio());
         let interval = scaled.interval(&self.ranges(blocks, &doubts, confidence), confidence);
-        let interval = interval.filter(|_| scaled.values.len() >= BLOCKS_FOR_A_VERDICT && !self.is_cold());
+        let interval = interval.filter(|_| self.records.are_enough(scaled.values.len()) && !self.is_cold());
         interval
             .map_or(ClaimVerdict::Inconclusive, |interval| verdict(&interval.map(|value| scaled.back(value)), *bound))
     }
@@ -244,7 +244,7 @@ impl ClaimTest<'_> {
     /// Whether more blocks may settle it: not what a cold server did, nor what a doubt takes back.
     fn blocks_would_help(&self, found: &Outcome) -> bool {
         let open = ClaimVerdict::Inconclusive;
-        (found.verdict, found.plainly) == (open, open) && !self.is_cold()
+        (found.verdict, found.plainly) == (open, open) && !self.is_cold() && self.records.unfinished().is_none()
     }
 
     /// About how many would; none where what marks leave open holds the threshold however many there are.

@@ -39,7 +39,9 @@ impl ClaimTest<'_> {
         let mut notes = Vec::new();
         let all = self.records.blocks().len();
         // Of a run that has too few this is said once, of all.
-        if used < BLOCKS_FOR_A_VERDICT && self.records.complete_blocks() >= BLOCKS_FOR_A_VERDICT {
+        if let Some(asked) = self.records.unfinished() {
+            notes.push(format!("no verdict yet: {all} of {asked} blocks were measured"));
+        } else if used < BLOCKS_FOR_A_VERDICT && self.records.complete_blocks() >= BLOCKS_FOR_A_VERDICT {
             notes.push(format!("preliminary: {}, six are needed", counted(used as u64, "block", "blocks")));
         }
         if used < all {

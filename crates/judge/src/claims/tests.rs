@@ -49,11 +49,11 @@ fn a_threshold_inside_the_interval_says_how_many_blocks_it_would_take() {
 
 #[test]
 fn fewer_than_six_blocks_give_figures_and_no_verdict() {
-    let claim = judged(&two().blocks(3).claim("throughput(a) / throughput(b) < 0.6"));
+    let claim = judged(&two().blocks(3).planned(3, 3).claim("throughput(a) / throughput(b) < 0.6"));
     assert_eq!((claim.verdict, claim.blocks, claim.needs_blocks), (ClaimVerdict::Inconclusive, 3, Some(6)));
     assert_eq!(claim.notes, [""; 0], "the run says that it is preliminary, once");
     assert!(claim.measured.low.is_some());
-    let one = judged(&two().blocks(1).claim("throughput(a) > 1"));
+    let one = judged(&two().blocks(1).planned(1, 1).claim("throughput(a) > 1"));
     assert_eq!((one.measured.low, one.measured.estimate.is_some()), (None, true));
 }
 

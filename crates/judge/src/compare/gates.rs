@@ -8,7 +8,6 @@ use crate::comparisons::doubt;
 use crate::guard::Doubt;
 use crate::pair::{Launches, Pair};
 use crate::statistics::{Interval, LogRatio};
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// A gate under every set of conditions; `rows` are those of the pairs.
 pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<GateResult> {
@@ -43,9 +42,9 @@ fn unmeasured(gate: &Gate) -> GateResult {
 /// Each gate is asked for by itself, as a claim is: there is no family of them.
 fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     let change = pair.change(gate.metric, pair.confidence());
-    let seen = side(gate, change);
+    let seen = side(gate, pair, change);
     let is_open = |at_last: &Interval| side_of(gate, at_last) == GateVerdict::Undecided;
-    let undecided = change.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT && seen == GateVerdict::Undecided);
+    let undecided = change.filter(|found| pair.is_enough(found) && seen == GateVerdict::Undecided);
     let withheld = pair
         .incomparable(gate.metric)
         .or_else(|| withheld(gate, pair, seen))
@@ -71,15 +70,15 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         GateVerdict::Held => ComparisonVerdict::Faster,
         GateVerdict::Undecided => return None,
     };
-    let judge = |doubts: &[Doubt]| side(gate, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
-    let stands = |found: Option<LogRatio>| side(gate, found) == seen;
+    let judge = |doubts: &[Doubt]| side(gate, pair, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
+    let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge)
         .or_else(|| pair.noise(gate.metric, says, pair.confidence(), stands))
 }
 
-/// On which side of the limit the change is; undecided with fewer blocks than any verdict needs.
-fn side(gate: &Gate, found: Option<LogRatio>) -> GateVerdict {
-    let enough = found.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT);
+/// On which side of the limit the change is; undecided with fewer blocks than a verdict needs.
+fn side(gate: &Gate, pair: &Pair<'_>, found: Option<LogRatio>) -> GateVerdict {
+    let enough = found.filter(|found| pair.is_enough(found));
     enough.map_or(GateVerdict::Undecided, |found| side_of(gate, &found.interval))
 }
 

@@ -38,6 +38,10 @@ impl Pair<'_> {
     }
 
     fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {
+        // What was asked for comes first.
+        if self.unfinished().is_some() {
+            return None;
+        }
         let begun = self.new.0.blocks().len().min(self.old.0.blocks().len());
         needs_blocks((found.blocks, begun), &found.interval, distance, confidence)
     }

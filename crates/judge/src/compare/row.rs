@@ -7,7 +7,7 @@ use crate::comparisons::{doubt, seen};
 use crate::guard::Doubt;
 use crate::pair::{Launches, Pair};
 use crate::statistics::{Interval, LogRatio, mean, t_interval};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
+use crate::thresholds::CONFIDENCE;
 
 /// What a metric says.
 struct Found {
@@ -71,7 +71,7 @@ impl Pair<'_> {
             return Found { verdict: open, withheld, seen: None };
         }
         if verdict == open {
-            let enough = found.filter(|found| found.blocks >= BLOCKS_FOR_A_VERDICT);
+            let enough = found.filter(|found| self.is_enough(found));
             let withheld = enough.and_then(|_| self.open_for_good(metric, |at_last| self.is_open(metric, at_last)));
             return Found { verdict, withheld, seen: None };
         }
@@ -89,7 +89,7 @@ impl Pair<'_> {
     /// What the figures alone say.
     fn verdict(&self, metric: Metric, found: Option<LogRatio>, p: Option<f64>) -> ComparisonVerdict {
         let (Some(found), Some(p)) = (found, p) else { return ComparisonVerdict::Inconclusive };
-        if found.blocks < BLOCKS_FOR_A_VERDICT {
+        if !self.is_enough(&found) {
             return ComparisonVerdict::Inconclusive;
         }
         seen(&found.interval, p < self.significance(), self.margin(metric), metric.more_is_better())

@@ -13,7 +13,7 @@ use crate::guard::{self, Doubt, MARKS};
 use crate::pair::{self, Launches};
 use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
+use crate::thresholds::CONFIDENCE;
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
@@ -139,7 +139,7 @@ impl Records<'_> {
     /// What a ratio says, its interval that of the level of the tests and its p value adjusted.
     fn verdict(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> ComparisonVerdict {
         match (found, p_adjusted) {
-            (Some(found), Some(p)) if found.blocks >= BLOCKS_FOR_A_VERDICT => {
+            (Some(found), Some(p)) if self.are_enough(found.blocks) => {
                 seen(&found.interval, p < self.significance(), self.plan.margin, metric.more_is_better())
             }
             _ => ComparisonVerdict::Inconclusive,

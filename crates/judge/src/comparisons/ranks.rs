@@ -5,7 +5,6 @@ use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup, Withhe
 use super::{COMPARED, can_tie};
 use crate::cells::measured;
 use crate::records::Records;
-use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 
 /// A target that stands for a rank.
 #[derive(Debug, Clone)]
@@ -92,7 +91,7 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
         estimate: measured(&values, metric.unit()).estimate,
         counts: records.valid(cell).next().is_some() && !records.together(cell).failing.bad,
-        can_tie: values.len() >= BLOCKS_FOR_A_VERDICT && can_tie(records, cell, metric),
+        can_tie: records.are_enough(values.len()) && can_tie(records, cell, metric),
     }
 }
 

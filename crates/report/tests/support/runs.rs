@@ -225,6 +225,7 @@ fn empty() -> Analysis {
         source: Some("smallnest, 2016-04".to_owned()),
         quick: true,
         preliminary: false,
+        unfinished: None,
         blocks: 6,
         seed: 42,
         margin: 0.05,

@@ -75,3 +75,26 @@ fn what_is_the_same_without_the_busy_launches_or_whatever_they_lost_is_the_same(
     assert_eq!(gates, [GateVerdict::Held, GateVerdict::Held, GateVerdict::Held], "the new one could only be better");
     assert_eq!(row(&found, Metric::P99).withheld, Some(Withheld::Unbounded), "what a tail suffers has no bound");
 }
+
+/// Who looks at a plan of 96 blocks after each and stops when it suits calls equals different in 9 to 24 % of sessions.
+#[test]
+fn a_run_that_lacks_blocks_of_its_plan_gives_figures_and_no_verdict() {
+    let gates = "throughput>-5%";
+    let seven = session(50.0, 100.0, 0.005).blocks(7).planned(96, 96).claim("throughput(new) / throughput(old) < 0.6");
+    let found = compare(&seven, gates);
+    let throughput = row(&found, Metric::Throughput);
+    assert!(throughput.ratio.high.unwrap() < 0.6);
+    assert_eq!((throughput.verdict, throughput.seen, throughput.needs_blocks), (ComparisonVerdict::Inconclusive, None, None));
+    assert_eq!((found.gates[0].verdict, found.unfinished), (GateVerdict::Undecided, Some(96)));
+    let run = seven.analyse();
+    assert!(run.preliminary && run.unfinished == Some(96) && run.claims_by_chance.tested == 0);
+    assert!(run.comparisons.iter().all(|pair| pair.verdict == ComparisonVerdict::Inconclusive));
+    assert!(run.groups.iter().flat_map(|group| &group.ranks).all(|rank| rank.rank.is_none()));
+    assert_eq!(run.claims[0].verdict, ClaimVerdict::Inconclusive);
+    assert_eq!(run.claims[0].notes, ["no verdict yet: 7 of 96 blocks were measured"]);
+
+    for finished in [seven.clone().planned(6, 96), seven.clone().planned(7, 7), seven.blocks(8).planned(7, 7).repeats(1)] {
+        let found = compare(&finished, gates);
+        assert_eq!((found.gates[0].verdict, found.unfinished), (GateVerdict::Broken, None));
+    }
+}
