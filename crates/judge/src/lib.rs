@@ -27,6 +27,7 @@ mod limit;
 mod load;
 mod marks;
 mod needed;
+mod others;
 mod pair;
 mod planner;
 mod rates;

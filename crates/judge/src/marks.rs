@@ -1,10 +1,11 @@
 //! What a reader must know about a result without its being void.
 
-use model::{Failure, HostUse, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Verdict};
+use model::{Failure, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Observation, Verdict};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent, times};
 use crate::limit::Limit;
+use crate::others;
 use crate::silence;
 use crate::thresholds::{
     AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
@@ -201,14 +202,21 @@ pub(crate) fn at_ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
     })
 }
 
-/// The machine was disturbed.
-pub(crate) fn noisy(host: &HostUse) -> Option<MarkNote> {
+/// The machine was disturbed: of the CPUs of target or generator so much may be gone.
+pub(crate) fn noisy(seen: &Observation, measured: &Measurement) -> Option<MarkNote> {
+    let host = &seen.host;
+    let is_over = |share: f64, limit: f64| others::of_the_smaller_side(share, seen, measured) > limit;
+    // A small share of many CPUs is much of one.
+    let taken = |share: f64| match host.cpus {
+        0..=2 => format!("{} of the CPU time", percent(share)),
+        cpus => format!("{} of the time of {cpus} CPUs", percent(share)),
+    };
     let mut parts = Vec::new();
-    if host.steal_share > NOISY_STEAL {
-        parts.push(format!("the hypervisor took {} of the CPU time", percent(host.steal_share)));
+    if is_over(host.steal_share, NOISY_STEAL) {
+        parts.push(format!("the hypervisor took {}", taken(host.steal_share)));
     }
-    if host.others_share > NOISY_OTHERS {
-        parts.push(format!("other processes used {} of the CPU time", percent(host.others_share)));
+    if is_over(host.others_share, NOISY_OTHERS) {
+        parts.push(format!("other processes used {}", taken(host.others_share)));
     }
     (!parts.is_empty()).then(|| MarkNote::new(Mark::Noisy, parts.join("; ")))
 }

@@ -77,11 +77,11 @@ pub const LATENESS_FACTOR: f64 = 10.0;
 /// able to move the quantile: a tenth of them moves a p50 to the p55, a p99 to the p99.1 at most.
 pub const TOUCHED_PART: f64 = 0.1;
 
-/// Share of CPU time stolen by the hypervisor from which a trial is noisy. A choice: as large as the smallest
-/// differences between servers that one wants to see.
+/// Share of the CPUs of target or generator, whichever has fewer, from which a trial is noisy when the hypervisor took as much
+/// anywhere. A choice: as large as the smallest differences between servers that one wants to see.
 pub const NOISY_STEAL: f64 = 0.02;
 
-/// Share of all CPU time used by other processes from which a trial is noisy. A choice: wider than the limit on steal,
+/// The same share when other processes used as much. A choice: wider than the limit on steal,
 /// for the kernel's own threads and interrupts, which the load causes, count as others.
 pub const NOISY_OTHERS: f64 = 0.10;
 

@@ -72,7 +72,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         marks::unserved(asked, measured),
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),
-        observed.and_then(|seen| marks::noisy(&seen.host)),
+        observed.and_then(|seen| marks::noisy(seen, measured)),
         went.as_ref().and_then(|went| course::mark(went, measured)),
         growth::mark(measured, observed),
         marks::errors(measured),

@@ -1,8 +1,9 @@
 //! What kept the machine busy during a launch, and how much better the launch could have been without.
 
-use model::{Metric, Observation};
+use model::Metric;
 
 use crate::launch::Launch;
+use crate::others;
 use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
 
 /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
@@ -18,12 +19,10 @@ pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
 }
 
 /// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
-/// target, of whose CPUs the share s was lost, so that it could have done 1 ÷ (1 − s). CPU time is not wall-clock time: what is
-/// taken from a target is not charged to it.
+/// target or from the generator, of whose CPUs the share s was lost, so that as much could have been done as 1 ÷ (1 − s). CPU
+/// time is not wall-clock time: what is taken from a target is not charged to it.
 pub(crate) fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
-    let Observation { host, cpus, .. } = launch.record.observation.as_ref()?;
-    let own = if *cpus > 0 { *cpus } else { host.cpus };
-    let lost = (host.steal_share + host.others_share) * f64::from(host.cpus) / f64::from(own.max(1));
+    let lost = others::most_lost(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
     let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
     Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
 }

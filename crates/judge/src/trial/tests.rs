@@ -260,6 +260,17 @@ fn marks_of_the_machine() {
     let judgement = check_trial(&cell, None, &trial);
     let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of the CPU time";
     assert_eq!(judgement.marks, [MarkNote::new(Mark::Noisy, text)]);
+    // One process that is always busy uses 3.1 % of 32 CPUs, and all of one of them.
+    let mut noisy = |share: f64, cpus: u32, threads: usize| {
+        let seen = trial.observation.as_mut().unwrap();
+        (seen.host, seen.cpus) = (HostUse { cpus: 32, steal_share: 0.0, others_share: share }, cpus);
+        let of = &mut measured(&mut trial).generator.threads;
+        of.resize(threads, of[0].clone());
+        check_trial(&cell, None, &trial).marks.into_iter().map(|note| note.text).collect::<Vec<String>>()
+    };
+    assert_eq!(noisy(0.031, 1, 4), ["other processes used 3.1 % of the time of 32 CPUs"]);
+    assert_eq!(noisy(0.031, 16, 1).len(), 1, "the generator's may be that one");
+    assert_eq!(noisy(0.031, 16, 10), Vec::<String>::new());
 }
 
 #[test]

@@ -330,3 +330,21 @@ fn a_quantile_that_one_launch_is_too_short_for_is_none_of_the_others_either() {
     let note = "a p99 needs 368 requests a launch; new had fewer in 6 of 12 launches (300)";
     assert_eq!(analysis.claims[0].notes[0], note);
 }
+
+/// Of 32 CPUs others used one, which may have been the target's: they may have made the whole difference. Where the target
+/// used nearly all of its own, or the generator, they cannot have had it.
+#[test]
+fn what_a_side_used_itself_nobody_took_from_it() {
+    let found = |busy: f64, gap: f64| {
+        let session = session(100.0 * (1.0 - gap), 100.0, 0.005).target_busy(busy).generator_busy(busy);
+        let analysis = altered(&session, "throughput>-5%", &ALL, |trial| {
+            disturb(trial, 0.031);
+            trial.observation.as_mut().unwrap().host.cpus = 32;
+        });
+        (row(&analysis, Metric::Throughput).withheld, analysis.gates[0].verdict)
+    };
+    assert_eq!(found(0.3, 0.2), (Some(Withheld::Disturbed), GateVerdict::Undecided));
+    assert_eq!(found(0.3, 0.99), (None, GateVerdict::Broken), "no more than it left of its CPU");
+    assert_eq!(found(0.78, 0.2), (Some(Withheld::Disturbed), GateVerdict::Undecided));
+    assert_eq!(found(0.78, 0.4), (None, GateVerdict::Broken));
+}

@@ -1,5 +1,7 @@
 //! A pass is no easier to get than a failure: *same* and a held gate stand what *slower* and a broken one must stand.
 
+use model::ClaimVerdict;
+
 use super::*;
 
 /// The throughput of a session of equals whose six ratios are off by 3 % ± 1.57 %: the interval of their mean ends 4.8 %
