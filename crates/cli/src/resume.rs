@@ -50,7 +50,9 @@ impl Opened {
         if blocks < least {
             let begun = judge::blocks_begun(plan, &self.record.trials);
             let has = match counted(least.into(), "block", "blocks") {
-                asked if begun < least => format!("is to have {asked}, and has {begun}; resume it without --blocks, or"),
+                asked if begun < least => {
+                    format!("is to have {asked}, and has {begun}; resume it without --blocks, or")
+                }
                 begun => format!("has {begun} already; with --resume"),
             };
             return Err(Failure::usage(format!("--blocks {blocks}: this run {has} ask for {least} or more")));

@@ -229,7 +229,10 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
         let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
         let row = pair.row(metric, found, p_adjusted);
         let tests = all_adjusted.iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
-        CompareRow { needs_blocks: found.and_then(|found| pair.needs_for_a_verdict(&row, &found, tests)), ..row }
+        match found {
+            Some(found) => pair.with_needs(row, &found, tests),
+            None => row,
+        }
     };
     measured.into_iter().map(row).collect()
 }

@@ -235,6 +235,18 @@ impl Pair<'_> {
         Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
     }
 
+    /// Whether a busy machine changes the metric.
+    pub(crate) fn suffers(&self, metric: Metric) -> bool {
+        [self.old, self.new].into_iter().any(|(records, cell)| noise::suffers(metric, &records.plan.cells[cell].load))
+    }
+
+    /// Whether what it suffers has a bound.
+    pub(crate) fn is_bounded(&self, metric: Metric) -> bool {
+        let (records, cell) = self.new;
+        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
+        metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed)
+    }
+
     /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found without the
     /// launches that it disturbed, nor with these as good as they could have been, where that has a bound; and that as far as
     /// doubts leave open. Faster and slower may also be those of a limit, as a gate has it.
@@ -256,16 +268,13 @@ impl Pair<'_> {
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
         };
         // What only made the other one worse than it is takes nothing back.
-        if !metric.is_timed() || !could_be_better.iter().any(|arm| is_disturbed(*arm)) {
+        if !self.suffers(metric) || !could_be_better.iter().any(|arm| is_disturbed(*arm)) {
             return None;
         }
-        let (records, cell) = self.new;
-        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
-        let bounded = metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed);
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
         let worse = could_be_better.iter().copied().next().filter(|_| could_be_better.len() == 1);
         let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
-        match bounded {
+        match self.is_bounded(metric) {
             _ if by(Launches::Undisturbed) => None,
             _ if worse.is_some_and(|worse| self.is_in_every_block(metric, worse, &holds)) => None,
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),

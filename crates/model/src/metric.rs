@@ -188,8 +188,7 @@ impl Metric {
         matches!(self, Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999)
     }
 
-    /// Whether it changes when something else uses the machine: a rate or a time. What is counted (bytes, failures,
-    /// threads) does not.
+    /// Whether it is a rate or a time, which change when something else uses the machine.
     pub fn is_timed(self) -> bool {
         self.is_speed() || self == Metric::CpuPerRequest
     }

@@ -35,7 +35,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         }
         Withheld::FewRequests => {
             let favour = if are { "a slow server" } else { "it" };
-            format!("launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}")
+            format!(
+                "launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}"
+            )
         }
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()

@@ -114,7 +114,9 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
         blocks => counted(blocks.into(), "complete block", "complete blocks"),
     };
     let said = match analysis.unfinished {
-        Some(asked) => format!("Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until all are there."),
+        Some(asked) => format!(
+            "Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until all are there."
+        ),
         None => format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."),
     };
     (analysis.preliminary && !nothing_measured(analysis)).then_some(said)

@@ -10,7 +10,7 @@ use crate::guard::{self, Doubt, MARKS, Range, noise, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
-use crate::thresholds::CONFIDENCE;
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
 /// Evaluates a claim over the blocks of a run on a machine with so many cores (0: not known). A claim that cannot be
 /// tested says why in its notes.
@@ -107,8 +107,11 @@ impl ClaimTest<'_> {
         let found = self.outcome();
         let interval = scaled.interval(&self.ranges(blocks, &[Doubt::Sample], CONFIDENCE), CONFIDENCE);
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
-        let needs_blocks =
+        let needed =
             interval.filter(|_| self.blocks_would_help(&found)).and_then(|interval| self.needs(&scaled, &interval));
+        let is_too_busy = needed.is_some_and(|blocks| self.is_too_busy(&scaled, blocks));
+        let needs_blocks = needed.filter(|_| !is_too_busy);
+        let busy = if is_too_busy { self.reasons(Doubt::Noise) } else { Vec::new() };
         ClaimAnalysis {
             measured: Measured {
                 estimate: mean(&scaled.values).map(|value| scaled.back(value)),
@@ -121,7 +124,7 @@ impl ClaimTest<'_> {
             not_refuted: self.too_few_cores(found.verdict),
             withheld: self.withheld(&found).filter(|_| needs_blocks.is_none()),
             needs_blocks,
-            notes: self.notes(&values, &scaled, &found),
+            notes: self.notes(&values, &scaled, &found).into_iter().chain(busy).collect(),
             ..not_testable(self.claim, String::new())
         }
     }
@@ -249,13 +252,28 @@ impl ClaimTest<'_> {
 
     /// About how many would; none where what marks leave open holds the threshold however many there are.
     fn needs(&self, scaled: &Scaled, interval: &Interval) -> Option<u32> {
-        let ranges = self.ranges(self.records.blocks(), &MARKS, CONFIDENCE);
+        let distance = self.distance(scaled, &MARKS)?;
+        let counted = (scaled.values.len(), self.records.blocks().len());
+        needs_blocks(counted, interval, distance, 1.0 - self.records.significance_after_a_raise())
+    }
+
+    /// How far what doubts leave open is from the claim's thresholds.
+    fn distance(&self, scaled: &Scaled, doubts: &[Doubt]) -> Option<f64> {
+        let ranges = self.ranges(self.records.blocks(), doubts, CONFIDENCE);
         let end =
             |of: fn(&Range) -> f64| mean(&ranges.iter().map(|range| scaled.onto(of(range))).collect::<Vec<f64>>());
         let ends = (end(|range| range.low)?, end(|range| range.high)?);
-        let distance = distance(ends, self.resolved.expectation.bound, |threshold| scaled.onto(threshold));
-        let counted = (scaled.values.len(), self.records.blocks().len());
-        needs_blocks(counted, interval, distance, 1.0 - self.records.significance_after_a_raise())
+        Some(distance(ends, self.resolved.expectation.bound, |threshold| scaled.onto(threshold)))
+    }
+
+    /// Whether so many blocks would not settle it, because fewer of them than a verdict needs would be quiet, as busy as the
+    /// machine is, and what others can have cost in the rest holds the threshold.
+    fn is_too_busy(&self, scaled: &Scaled, blocks: u32) -> bool {
+        let all = self.records.blocks();
+        let quiet = all.iter().filter(|block| !self.is_open_in(**block, Doubt::Noise)).count();
+        let expected = f64::from(blocks) * quiet as f64 / all.len().max(1) as f64;
+        let is_held = || self.distance(scaled, &[Doubt::Noise]).is_none_or(|distance| !(distance > 0.0));
+        expected < BLOCKS_FOR_A_VERDICT as f64 && is_held()
     }
 
     /// The cores of the machine and those that a contradicted claim is about, where these are more: what does not show on

@@ -77,7 +77,7 @@ impl ClaimTest<'_> {
     }
 
     /// A doubt in words, a sentence for each figure that it is about.
-    fn reasons(&self, doubt: Doubt) -> Vec<String> {
+    pub(super) fn reasons(&self, doubt: Doubt) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         for call in self.resolved.expectation.expression.calls() {
             let Some(cell) = self.cell(call) else { continue };
@@ -178,7 +178,8 @@ impl ClaimTest<'_> {
             let least = self.records.valid(cell).map(|launch| requests(launch).unwrap_or(0)).min()?;
             let of = counted(self.records.valid(cell).count() as u64, "launch", "launches");
             let (needed, least) = (count(needed), count(least));
-            let text = format!("a {metric} needs {needed} requests a launch; {place} had fewer in {short} of {of} ({least})");
+            let text =
+                format!("a {metric} needs {needed} requests a launch; {place} had fewer in {short} of {of} ({least})");
             (short > 0).then_some(text)
         })
     }

@@ -49,7 +49,10 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
         .incomparable(gate.metric)
         .or_else(|| withheld(gate, pair, seen))
         .or_else(|| undecided.and_then(|_| pair.open_for_good(gate.metric, is_open)));
-    let needs_blocks = || pair.needs_for_a_side(gate.metric, limit(gate), is_open);
+    let is_undecided = seen == GateVerdict::Undecided && withheld.is_none();
+    let needs_blocks = is_undecided.then(|| pair.needs_for_a_side(gate.metric, limit(gate), is_open)).flatten();
+    let too_busy = needs_blocks.and_then(|blocks| pair.too_busy(gate.metric, blocks, is_open));
+    let withheld = withheld.or(too_busy);
     GateResult {
         gate: gate.to_string(),
         conditions: row.conditions.clone(),
@@ -58,7 +61,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
         verdict: if withheld.is_some() { GateVerdict::Undecided } else { seen },
         withheld,
         withheld_of: withheld.map_or(Vec::new(), |why| pair.sides(gate.metric, why)),
-        needs_blocks: (seen == GateVerdict::Undecided && withheld.is_none()).then(needs_blocks).flatten(),
+        needs_blocks: needs_blocks.filter(|_| too_busy.is_none()),
     }
 }
 
@@ -70,7 +73,8 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         GateVerdict::Held => ComparisonVerdict::Faster,
         GateVerdict::Undecided => return None,
     };
-    let judge = |doubts: &[Doubt]| side(gate, pair, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
+    let judge =
+        |doubts: &[Doubt]| side(gate, pair, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
     let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge)
         .or_else(|| pair.noise(gate.metric, says, pair.confidence(), stands))

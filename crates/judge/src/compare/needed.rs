@@ -1,18 +1,22 @@
 //! About how many blocks would settle a row or a gate that is open.
 
-use model::{CompareRow, ComparisonVerdict, Metric, Withheld};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use model::{Arm, CompareRow, ComparisonVerdict, Mark, Metric, Withheld};
 
 use crate::comparisons::is_cold;
 use crate::guard::{self, Doubt, MARKS};
+use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
-use crate::pair::Pair;
+use crate::pair::{Launches, Pair};
 use crate::statistics::{Interval, LogRatio};
-use crate::thresholds::CONFIDENCE;
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
 impl Pair<'_> {
     /// For a row without a verdict: until it is seen that the two differ, or that they are the same, whichever comes first.
     /// `tests` is by how many Holm multiplies the row's p value.
-    pub(super) fn needs_for_a_verdict(&self, row: &CompareRow, found: &LogRatio, tests: usize) -> Option<u32> {
+    fn needs_for_a_verdict(&self, row: &CompareRow, found: &LogRatio, tests: usize) -> Option<u32> {
         let is_open = |at_last: &Interval| self.is_open(row.metric, at_last);
         let settled = row.verdict != ComparisonVerdict::Inconclusive || row.withheld.is_some();
         if settled || self.open_for_good(row.metric, is_open).is_some() {
@@ -35,6 +39,60 @@ impl Pair<'_> {
         let found = self.change(metric, CONFIDENCE).filter(|_| self.open_for_good(metric, is_open).is_none())?;
         let distance = beside(self.ends(metric, &MARKS)?, limit);
         self.needs(&found, distance, 1.0 - self.significance_after_a_raise())
+    }
+
+    /// A row with what would settle it: a number of blocks, or a machine that is less busy.
+    pub(super) fn with_needs(&self, row: CompareRow, found: &LogRatio, tests: usize) -> CompareRow {
+        let needs_blocks = self.needs_for_a_verdict(&row, found, tests);
+        let is_open = |at_last: &Interval| self.is_open(row.metric, at_last);
+        match needs_blocks.and_then(|blocks| self.too_busy(row.metric, blocks, is_open)) {
+            None => CompareRow { needs_blocks, ..row },
+            Some(why) => CompareRow {
+                withheld: Some(why),
+                withheld_of: self.sides(row.metric, why),
+                quiet: self.quiet(row.metric),
+                ..row
+            },
+        }
+    }
+
+    /// Why so many blocks would not settle it: as busy as the machine is, fewer of them than a verdict needs would be quiet, and
+    /// what others can have cost in the rest leaves it open.
+    pub(super) fn too_busy(
+        &self,
+        metric: Metric,
+        blocks: u32,
+        is_open: impl Fn(&Interval) -> bool,
+    ) -> Option<Withheld> {
+        if !self.suffers(metric) || f64::from(blocks) * self.quiet_share() >= BLOCKS_FOR_A_VERDICT as f64 {
+            return None;
+        }
+        if !self.is_bounded(metric) {
+            return Some(Withheld::Unbounded);
+        }
+        let at = |launches| Some(self.within(metric, (launches, &[]), CONFIDENCE)?.interval.estimate);
+        let [low, estimate, high] = {
+            let mut all = [Launches::All, Launches::InFavourOf(Arm::Old), Launches::InFavourOf(Arm::New)].map(at);
+            all.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
+            all
+        };
+        let interval = Interval { estimate: estimate?, low: low?, high: high? };
+        is_open(&interval).then_some(Withheld::Disturbed)
+    }
+
+    /// The share of the blocks in which the machine was quiet for both; of two runs the smaller one.
+    fn quiet_share(&self) -> f64 {
+        let share = |quiet: &[bool]| quiet.iter().filter(|it| **it).count() as f64 / quiet.len().max(1) as f64;
+        let [old, new] = [self.old, self.new].map(|(records, cell)| {
+            let of = |launch: &Launch| (launch.record.block, !launch.is(Mark::Noisy));
+            records.valid(cell).map(of).collect::<BTreeMap<u32, bool>>()
+        });
+        if self.paired {
+            let both: Vec<bool> = old.iter().filter_map(|(block, quiet)| Some(*quiet && *new.get(block)?)).collect();
+            return share(&both);
+        }
+        let alone = |of: BTreeMap<u32, bool>| share(&of.into_values().collect::<Vec<bool>>());
+        alone(old).min(alone(new))
     }
 
     fn needs(&self, found: &LogRatio, distance: f64, confidence: f64) -> Option<u32> {
@@ -153,7 +211,7 @@ mod tests {
         let (plan, mut trials) = (session(12).plan(), session(12).records());
         trials.iter_mut().filter(|trial| trial.block > 9).for_each(crate::testing::die);
         let nine: Vec<model::TrialRecord> = trials.iter().filter(|trial| trial.block <= 9).cloned().collect();
-        let needed = of(&plan, &nine).0;
+        let needed = of(&session(9).planned(9, 9).plan(), &nine).0;
         assert!(needed > 9 && of(&plan, &trials).0 == needed + 3, "three of twelve did not count: {needed}");
 
         let mut trials = session(13).records();
@@ -165,6 +223,29 @@ mod tests {
         let mut trials = session.records();
         trials[0].observation.as_mut().unwrap().host.others_share = 0.3;
         assert_eq!(of(&session.plan(), &trials).1, 14, "one more is launched, in the place of what is set aside");
+    }
+
+    /// Of a p99 only quiet launches say anything; a median's loss has a bound, and a small one changes nothing.
+    #[test]
+    fn where_hardly_a_block_is_quiet_the_busy_machine_is_named_and_no_number() {
+        let of = |metric: Metric, busy: u32, share: f64| {
+            let session = Session::new().cell("new", 97.0).cell("old", 100.0).noise(0.1).blocks(12).planned(12, 12);
+            let (plan, mut trials) = (session.plan(), session.records());
+            for trial in trials.iter_mut().filter(|trial| trial.block <= busy) {
+                let seen = trial.observation.as_mut().unwrap();
+                seen.host = model::HostUse { cpus: 2, steal_share: 0.0, others_share: share };
+            }
+            let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+            let analysis = compare_targets(run, "old", "new", &parse_gates("p99<+10%").unwrap());
+            let row = analysis.rows.iter().find(|row| row.metric == metric).unwrap();
+            (row.withheld, row.needs_blocks.is_some(), analysis.gates[0].withheld)
+        };
+        assert_eq!(of(Metric::P99, 0, 0.3), (None, true, None));
+        let (withheld, needs, gate) = of(Metric::P99, 12, 0.3);
+        assert_eq!((withheld, needs, gate), (Some(Withheld::Unbounded), false, Some(Withheld::Unbounded)));
+        assert_eq!(of(Metric::P50, 12, 0.3).0, Some(Withheld::Disturbed));
+        assert_eq!(of(Metric::P50, 12, 0.3).1, false);
+        assert!(of(Metric::P99, 3, 0.3).1, "three in four are quiet");
     }
 
     #[test]

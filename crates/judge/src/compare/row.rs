@@ -118,7 +118,7 @@ impl Pair<'_> {
     }
 
     /// What the launches alone show that nothing disturbed.
-    fn quiet(&self, metric: Metric) -> Option<Quiet> {
+    pub(super) fn quiet(&self, metric: Metric) -> Option<Quiet> {
         let found = self.within(metric, (Launches::Undisturbed, &[]), CONFIDENCE)?;
         let ratio = of_interval(Some(found.interval.map(f64::exp)), Unit::Ratio);
         Some(Quiet { blocks: found.blocks as u32, ratio })

@@ -180,7 +180,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
-        Doubt::Noise => metric.is_timed() && launch.is(Mark::Noisy),
+        Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is(Mark::Noisy),
     }
 }
 

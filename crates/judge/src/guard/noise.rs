@@ -1,10 +1,20 @@
 //! What kept the machine busy during a launch, and how much better the launch could have been without.
 
-use model::Metric;
+use model::{Load, Metric};
 
 use crate::launch::Launch;
 use crate::others;
 use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
+
+/// Whether a metric changes when something else uses the machine. A rate or a time does; so does how often a target is
+/// preempted, and with a time-out slow replies become failures.
+pub(crate) fn suffers(metric: Metric, load: &Load) -> bool {
+    match metric {
+        Metric::SwitchesPerRequest => true,
+        Metric::Errors => load.timeout_ns.is_some(),
+        _ => metric.is_timed(),
+    }
+}
 
 /// Whether what a metric suffers from a disturbance has a bound. A single hold-up makes a tail; in an open load the
 /// requests that come due meanwhile queue, which multiplies even the median's loss, while in a closed one nobody
@@ -12,7 +22,7 @@ use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
 /// nothing of the server, and what queued may time out.
 pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
     match metric {
-        Metric::P90 | Metric::P99 | Metric::P999 => false,
+        Metric::P90 | Metric::P99 | Metric::P999 | Metric::SwitchesPerRequest | Metric::Errors => false,
         Metric::CpuPerRequest => true,
         _ => is_closed,
     }

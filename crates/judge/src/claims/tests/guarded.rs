@@ -329,7 +329,10 @@ fn a_quantile_for_which_every_launch_has_too_few_requests_is_not_testable() {
         measured.latency_us.service.iter_mut().for_each(|service| service.p99 = None);
     });
     assert_eq!(verdicts(&claims), [ClaimVerdict::NotTestable]);
-    assert!(claims[0].notes[0].starts_with("a p99 needs 368 requests a launch; a had fewer in 6 of 6 launches (2"), "{claims:?}");
+    assert!(
+        claims[0].notes[0].starts_with("a p99 needs 368 requests a launch; a had fewer in 6 of 6 launches (2"),
+        "{claims:?}"
+    );
 }
 
 #[test]
@@ -407,4 +410,28 @@ fn the_seven_claims_of_business_latency_keep_their_verdicts_in_both_forms() {
         assert!(marked(Mark::Unserved) >= 2 && marked(Mark::Thin) >= 3 && marked(Mark::AtCeiling) >= 2);
         assert_eq!(verdicts(&analysis.claims), [Supported; 7], "quick {quick}: {:#?}", analysis.claims);
     }
+}
+
+/// With a time-out slow replies become failures, and whom others keep from a CPU changes context.
+#[test]
+fn failures_with_a_time_out_and_switches_have_no_bound_where_the_machine_was_busy() {
+    let verdict = |claim: &str, timeout_ns: Option<u64>, others_share: f64| {
+        let session = Session::new().cell("a", 1_000.0).claim(claim);
+        let (mut draft, mut records) = (session.draft(), session.records());
+        draft.cells[0].load.timeout_ns = timeout_ns;
+        for trial in &mut records {
+            let seen = trial.observation.as_mut().unwrap();
+            seen.host = HostUse { cpus: 2, steal_share: 0.0, others_share };
+            (seen.voluntary_switches, seen.involuntary_switches) = (Some(100), Some(100_000 + u64::from(trial.block)));
+            let books = &mut trial.measurement.as_mut().unwrap().accounting;
+            books.failed.insert(Failure::TimedOut, 50);
+            (books.scheduled, books.sent) = (books.scheduled + 50, books.sent + 50);
+        }
+        crate::analyse(&draft.resolve().unwrap(), &Environment::default(), &records).claims.remove(0).verdict
+    };
+    let [supported, open] = [ClaimVerdict::Supported, ClaimVerdict::Inconclusive];
+    let (errors, switches) = ("errors(a) > 0.001", "switches_per_request(a) > 5");
+    assert_eq!([0.0, 0.3].map(|others| verdict(errors, Some(1_000_000_000), others)), [supported, open]);
+    assert_eq!(verdict(errors, None, 0.3), supported);
+    assert_eq!([0.0, 0.3].map(|others| verdict(switches, None, others)), [supported, open]);
 }

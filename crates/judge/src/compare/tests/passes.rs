@@ -86,7 +86,10 @@ fn a_run_that_lacks_blocks_of_its_plan_gives_figures_and_no_verdict() {
     let found = compare(&seven, gates);
     let throughput = row(&found, Metric::Throughput);
     assert!(throughput.ratio.high.unwrap() < 0.6);
-    assert_eq!((throughput.verdict, throughput.seen, throughput.needs_blocks), (ComparisonVerdict::Inconclusive, None, None));
+    assert_eq!(
+        (throughput.verdict, throughput.seen, throughput.needs_blocks),
+        (ComparisonVerdict::Inconclusive, None, None)
+    );
     assert_eq!((found.gates[0].verdict, found.unfinished), (GateVerdict::Undecided, Some(96)));
     let run = seven.analyse();
     assert!(run.preliminary && run.unfinished == Some(96) && run.claims_by_chance.tested == 0);
@@ -95,7 +98,9 @@ fn a_run_that_lacks_blocks_of_its_plan_gives_figures_and_no_verdict() {
     assert_eq!(run.claims[0].verdict, ClaimVerdict::Inconclusive);
     assert_eq!(run.claims[0].notes, ["no verdict yet: 7 of 96 blocks were measured"]);
 
-    for finished in [seven.clone().planned(6, 96), seven.clone().planned(7, 7), seven.blocks(8).planned(7, 7).repeats(1)] {
+    for finished in
+        [seven.clone().planned(6, 96), seven.clone().planned(7, 7), seven.blocks(8).planned(7, 7).repeats(1)]
+    {
         let found = compare(&finished, gates);
         assert_eq!((found.gates[0].verdict, found.unfinished), (GateVerdict::Broken, None));
     }
