@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use lab::{RunFolder, RunRecord};
-use model::{Blocks, Draft, Plan};
+use model::{Blocks, Plan};
 use report::format::counted;
 
 use crate::conduct::PreparedRun;
@@ -59,8 +59,7 @@ impl Opened {
         }
         let asked = Blocks { min: blocks, max: blocks };
         if asked != plan.blocks {
-            let more = |draft: &mut Draft| draft.blocks_before.push(std::mem::replace(&mut draft.blocks, asked));
-            let plan = plan.with(more).map_err(Failure::usage)?;
+            let plan = plan.with(|draft| draft.raise(blocks)).map_err(Failure::usage)?;
             self.folder.replace_plan(&plan).map_err(Failure::usage)?;
             self.record.plan = plan;
         }

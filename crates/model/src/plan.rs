@@ -121,6 +121,15 @@ impl Plan {
 pub struct Fault(String);
 
 impl Draft {
+    /// Asks for so many blocks after a look at those before, and for as large a share of them to be launched again where the
+    /// machine was busy.
+    pub fn raise(&mut self, blocks: u32) {
+        let before = std::mem::replace(&mut self.blocks, Blocks { min: blocks, max: blocks });
+        let repeats = u64::from(self.repeats) * u64::from(blocks) / u64::from(before.max.max(1));
+        self.repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+        self.blocks_before.push(before);
+    }
+
     /// The plan that it is.
     ///
     /// # Errors

@@ -96,6 +96,9 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
              launches differ: start the server anew before each."
                 .to_owned()
         });
+        said.push(
+            "A load does not save how busy the machine was: that others made a difference is not ruled out.".to_owned(),
+        );
     }
     said.extend(words::more_blocks(&analysis.blocks_before, analysis.blocks).map(|text| format!("{text}.")));
     if !analysis.interleaved {

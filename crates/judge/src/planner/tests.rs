@@ -1,4 +1,4 @@
-use model::{ComparePlan, Extent};
+use model::{Blocks, ComparePlan, Extent};
 
 use super::*;
 use crate::testing::Session;
@@ -240,4 +240,16 @@ fn what_is_judged_as_it_comes_is_what_judging_all_anew_says() {
         }
         assert_eq!(planner.judged.len(), records.len(), "each was judged once");
     }
+}
+
+#[test]
+fn a_raise_keeps_the_share_of_blocks_that_are_launched_again() {
+    let raised = |repeats: u32, blocks: u32| {
+        let mut draft = Session::new().cell("a", 1.0).planned(6, 12).repeats(repeats).draft();
+        draft.raise(blocks);
+        (draft.repeats, draft.blocks, draft.blocks_before)
+    };
+    let (asked, before) = (Blocks { min: 48, max: 48 }, vec![Blocks { min: 6, max: 12 }]);
+    assert_eq!(raised(2, 48), (8, asked, before.clone()));
+    assert_eq!(raised(0, 48), (0, asked, before));
 }
