@@ -27,6 +27,7 @@ mod markdown;
 mod more_blocks;
 mod page;
 mod plain;
+mod rank_words;
 mod rows;
 mod run_markdown;
 mod run_text;

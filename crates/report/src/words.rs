@@ -11,6 +11,7 @@ use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
 use crate::mark_words::mark_meaning;
 use crate::page::unbroken;
+use crate::rank_words::several_tables;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -99,7 +100,7 @@ pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String>
     let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
     let first = [windows(analysis), toolchains(&analysis.environment)];
     let notes = first.into_iter().chain(once).flatten();
-    notes.chain(relative_rates(analysis, conditions)).collect()
+    notes.chain(several_tables(analysis)).chain(relative_rates(analysis, conditions)).collect()
 }
 
 /// Whether no launch counts. Then there is nothing of which few would be known.
