@@ -5,7 +5,6 @@ use model::{
 
 use crate::launch::Launch;
 use crate::records::Records;
-use crate::thresholds::SIGNIFICANCE;
 use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
@@ -55,10 +54,11 @@ pub(crate) fn blocks_before(plan: &Plan) -> impl Iterator<Item = u32> {
 
 /// How many of the tested claims chance would support at most: a test of 5 % is wrong on the claim's side in half of
 /// that where the truth is right at the threshold, and less often elsewhere. A run that may end early tests at 3 %, and
-/// comes to the same (docs/STATISTICS.md).
+/// comes to the same (docs/STATISTICS.md); each time that more blocks were asked for is one more look. Of `errors` it holds
+/// where requests fail independently of each other.
 fn by_chance(records: &Records, claims: &[ClaimAnalysis]) -> ClaimChance {
     let tested = claims.iter().filter(|claim| records.are_enough(claim.blocks as usize)).count() as u32;
-    ClaimChance { tested, supported: f64::from(tested) * SIGNIFICANCE / 2.0 }
+    ClaimChance { tested, supported: f64::from(tested) * records.all_looks() / 2.0 }
 }
 
 /// The groups, without ranks while the run is preliminary: a cell may have its launches before the others have theirs.

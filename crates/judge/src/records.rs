@@ -172,6 +172,13 @@ impl<'a> Records<'a> {
         if stopped { after_raises(raises) } else { SIGNIFICANCE }
     }
 
+    /// The levels of this look and of those before together: how often at most one of them is wrong where the first is wrong
+    /// as often as a test at 5 %.
+    pub(crate) fn all_looks(&self) -> f64 {
+        let raises = 1..=self.plan.blocks_before.len();
+        SIGNIFICANCE + raises.map(after_raises).sum::<f64>()
+    }
+
     /// Confidence of the interval behind a verdict.
     pub(crate) fn confidence(&self) -> f64 {
         1.0 - self.significance()

@@ -15,8 +15,9 @@ pub const SIGNIFICANCE: f64 = 0.05;
 /// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
 ///
 /// Raising the blocks of a run after a look is such a run without a rule, and each raise is one more look. Each look has half
-/// the level of the one before, so that all of them together stay below twice the first, however many there are and
-/// whatever made somebody look again (Bonferroni); divided by the number of the look instead, they would add up to any.
+/// the level of the one before, so that all later ones together add no more than this level to what the first may be wrong in,
+/// however many there are and whatever made somebody look again (Bonferroni; up to 6.1 % in all, simulated); divided by the
+/// number of the look instead, they would add up to any.
 pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
 
 /// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of

@@ -1,6 +1,8 @@
 //! Synthetic sessions that go the whole way: the planner says when to stop, and the analysis says what was seen.
 
-use model::{Analysis, Blocks, Comparison, ComparisonVerdict, Environment, Mark, Metric, Next, Planner, TrialRecord};
+use model::{
+    Analysis, Blocks, Comparison, ComparisonVerdict, Draft, Environment, Mark, Metric, Next, Plan, Planner, TrialRecord,
+};
 
 use super::noise::Noise;
 use crate::BlockPlanner;
@@ -53,28 +55,33 @@ impl Experiment {
 
     fn session(&self, seed: u64) -> Seen {
         let (session, records) = self.launched(seed);
-        Seen { analysis: session.analyse_these(self.until_content(&session, &records)) }
+        self.look(&session.draft(), &records)
     }
 
-    /// Sessions in which somebody looks after each of these numbers of blocks, and asks for the next one unless the first
+    /// Sessions in which somebody looks when the planner is content, and asks for 24 blocks, then for 48 and 96, unless the first
     /// two targets are settled: the last look, and how many blocks it had.
-    pub(super) fn raised<'a>(&'a self, looks: &'a [u32], count: u32) -> impl Iterator<Item = (Seen, u32)> + 'a {
-        (0..count).filter_map(move |seed| {
+    pub(super) fn raised(&self, first: Blocks, margin: f64, count: u32) -> impl Iterator<Item = (Seen, u32)> + '_ {
+        (0..count).map(move |seed| {
             let (session, records) = self.launched(seed.into());
-            let look = |(place, blocks): (usize, &u32)| {
-                let mut draft = session.draft();
-                draft.blocks = Blocks { min: if place == 0 { 6 } else { *blocks }, max: *blocks };
-                draft.blocks_before =
-                    looks[..place].iter().map(|&blocks| Blocks { min: blocks, max: blocks }).collect();
-                let plan = draft.resolve().expect("a session can be carried out");
-                let used = &records[..*blocks as usize * self.launches()];
-                (Seen { analysis: crate::analyse(&plan, &Environment::default(), used) }, *blocks)
-            };
-            let is_settled = |seen: &Seen| seen.verdict() != Some(ComparisonVerdict::Inconclusive);
-            let last = looks.len().checked_sub(1)?;
-            let mut all = looks.iter().enumerate().map(|at| (at.0, look(at)));
-            all.find(|(place, (seen, _))| *place == last || is_settled(seen)).map(|(_, seen)| seen)
+            let mut draft = Draft { blocks: first, margin, ..session.draft() };
+            let mut seen = self.look(&draft, &records);
+            for blocks in [24, 48, 96] {
+                if seen.verdict() != Some(ComparisonVerdict::Inconclusive) {
+                    break;
+                }
+                draft.raise(blocks);
+                seen = self.look(&draft, &records);
+            }
+            let blocks = seen.analysis.blocks;
+            (seen, blocks)
         })
+    }
+
+    /// What a plan comes to with the blocks that its planner asks for.
+    fn look(&self, draft: &Draft, records: &[TrialRecord]) -> Seen {
+        let plan = draft.clone().resolve().expect("a session can be carried out");
+        let used = self.until_content(&plan, records);
+        Seen { analysis: crate::analyse(&plan, &Environment::default(), used) }
     }
 
     /// The session, and the records of as many blocks as it may have.
@@ -110,9 +117,9 @@ impl Experiment {
     }
 
     /// The records of the blocks that the planner asks for.
-    fn until_content<'a>(&self, session: &Session, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
-        let mut planner = BlockPlanner::new(&session.plan());
-        let mut done = self.blocks.0 as usize * self.launches();
+    fn until_content<'a>(&self, plan: &Plan, records: &'a [TrialRecord]) -> &'a [TrialRecord] {
+        let mut planner = BlockPlanner::new(plan);
+        let mut done = plan.blocks.min as usize * self.launches();
         records[..done].iter().for_each(|record| planner.take(record));
         while done < records.len() && matches!(planner.next(), Next::Run(_)) {
             let block = done..done + self.launches();

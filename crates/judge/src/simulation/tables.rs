@@ -1,6 +1,6 @@
 //! The tables of docs/STATISTICS.md, each checked against what the method promises while it is made.
 
-use model::{ComparisonVerdict, Course, Mark};
+use model::{Blocks, ComparisonVerdict, Course, Mark};
 
 use super::errors::{self, Interval};
 use super::launches::{Launch, course};
@@ -283,26 +283,36 @@ fn failing() -> String {
 
 /// Table 10: somebody who asks for more blocks until two targets are settled.
 fn raised() -> String {
-    const LOOKS: [u32; 4] = [12, 24, 48, 96];
+    let (planned, fixed) = (Blocks { min: 6, max: 12 }, Blocks { min: 12, max: 12 });
     let mut rows = Vec::new();
-    for (ratio, ratio_noise) in [(1.0, 0.08), (1.0, 0.2), (1.0501, 0.08)] {
+    for (words, first, margin, ratio, ratio_noise) in [
+        ("6 to 12", planned, 0.05, 1.0, 0.08),
+        ("6 to 12", planned, 0.05, 1.0, 0.2),
+        ("6 to 12", planned, 0.02, 1.0, 0.05),
+        ("6 to 12", planned, 0.01, 1.0, 0.05),
+        ("6 to 12", planned, 0.05, 1.0501, 0.08),
+        ("12", fixed, 0.05, 1.0, 0.08),
+        ("12", fixed, 0.01, 1.0, 0.05),
+        ("12", fixed, 0.05, 1.0501, 0.08),
+    ] {
         let experiment = Experiment { blocks: (6, 96), ..Experiment::pair(ratio, ratio_noise) };
-        let seen: Vec<(Seen, u32)> = experiment.raised(&LOOKS, FOR_MARKS).collect();
+        let seen: Vec<(Seen, u32)> = experiment.raised(first, margin, FOR_MARKS).collect();
         let of = |is: &dyn Fn(&Seen) -> bool| share(seen.iter().filter(|(seen, _)| is(seen)).count(), FOR_MARKS);
         let verdict = |verdict| of(&|seen: &Seen| seen.verdict() == Some(verdict));
         let (differ, same) = (of(&|seen| seen.throughput().any(tells_apart)), verdict(ComparisonVerdict::Same));
-        let (wrong, allowed) = if ratio > 1.0 { (same, 0.025) } else { (differ, 0.05) };
-        assert!(wrong <= allowed, "{experiment:?}: {wrong}");
+        // Up to 6.1 and 6.7 % in more sessions than these (docs/STATISTICS.md); 1,000 know them to ± 0.8.
+        let (wrong, allowed) = if ratio > 1.0 { (same, 0.04) } else { (differ, 0.08) };
+        assert!(wrong <= allowed, "{experiment:?}, {first:?}: {wrong}");
         let blocks: u32 = seen.iter().map(|(_, blocks)| blocks).sum();
         let figures = [differ, same, verdict(ComparisonVerdict::Inconclusive)].map(percent);
-        let mut row = vec![percent(ratio - 1.0), percent(ratio_noise)];
+        let mut row = vec![words.to_owned(), percent(margin), percent(ratio - 1.0), percent(ratio_noise)];
         row.extend(figures);
         row.push(format!("{:.0}", f64::from(blocks) / f64::from(FOR_MARKS)));
         rows.push(row);
     }
     table(
-        "Table 10. Two targets, with more blocks asked for (12, 24, 48, 96) until there is a verdict",
-        &["change", "noise", "faster or slower", "same", "inconclusive", "blocks"],
+        "Table 10. Two targets, with more blocks asked for (24, 48, 96) until there is a verdict",
+        &["blocks at first", "margin", "change", "noise", "faster or slower", "same", "inconclusive", "blocks"],
         &rows,
     )
 }
