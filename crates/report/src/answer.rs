@@ -116,7 +116,7 @@ fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
         Some(Withheld::Disturbed | Withheld::Unbounded) => "the machine was busy",
         Some(Withheld::AtLeast) => "the generator may have been the limit",
         Some(Withheld::AtCeiling) => "the handler delay allowed no more",
-        Some(Withheld::Edges | Withheld::LittleCpu) => "the windows were too short",
+        Some(Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests) => "the windows were too short",
         Some(Withheld::Warming | Withheld::Cold) => "a server was not warm yet",
         Some(Withheld::Censored) => "requests were unfinished",
         Some(Withheld::Failing) => "requests failed",

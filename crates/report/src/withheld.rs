@@ -63,7 +63,9 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) ->
         }
         Withheld::AtLeast => format!("more threads or CPUs for the generator{}", option("-t")),
         Withheld::AtCeiling => format!("more connections{}", option("-c")),
-        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => format!("a longer window{}", option("-d")),
+        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => {
+            format!("a longer window{}", option("-d"))
+        }
         Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
         Withheld::Warming => format!("a longer warm-up, such as {}", longest(WARM_UP_S)),
         Withheld::Cold => {

@@ -111,7 +111,7 @@ impl ClaimTest<'_> {
             interval.filter(|_| self.blocks_would_help(&found)).and_then(|interval| self.needs(&scaled, &interval));
         let is_too_busy = needed.is_some_and(|blocks| self.is_too_busy(&scaled, blocks));
         let needs_blocks = needed.filter(|_| !is_too_busy);
-        let busy = if is_too_busy { self.reasons(Doubt::Noise) } else { Vec::new() };
+        let found = if is_too_busy { Outcome { because: vec![Doubt::Noise], ..found } } else { found };
         ClaimAnalysis {
             measured: Measured {
                 estimate: mean(&scaled.values).map(|value| scaled.back(value)),
@@ -124,7 +124,7 @@ impl ClaimTest<'_> {
             not_refuted: self.too_few_cores(found.verdict),
             withheld: self.withheld(&found).filter(|_| needs_blocks.is_none()),
             needs_blocks,
-            notes: self.notes(&values, &scaled, &found).into_iter().chain(busy).collect(),
+            notes: self.notes(&values, &scaled, &found),
             ..not_testable(self.claim, String::new())
         }
     }

@@ -77,7 +77,7 @@ impl ClaimTest<'_> {
     }
 
     /// A doubt in words, a sentence for each figure that it is about.
-    pub(super) fn reasons(&self, doubt: Doubt) -> Vec<String> {
+    fn reasons(&self, doubt: Doubt) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         for call in self.resolved.expectation.expression.calls() {
             let Some(cell) = self.cell(call) else { continue };
