@@ -272,7 +272,8 @@ impl ClaimTest<'_> {
         let all = self.records.blocks();
         let quiet = all.iter().filter(|block| !self.is_open_in(**block, Doubt::Noise)).count();
         let expected = f64::from(blocks) * quiet as f64 / all.len().max(1) as f64;
-        let is_held = || self.distance(scaled, &[Doubt::Noise]).is_none_or(|distance| !(distance > 0.0));
+        let is_held =
+            || self.distance(scaled, &[Doubt::Noise]).is_none_or(|distance| distance.is_nan() || distance <= 0.0);
         expected < BLOCKS_FOR_A_VERDICT as f64 && is_held()
     }
 

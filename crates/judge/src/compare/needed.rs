@@ -244,7 +244,7 @@ mod tests {
         let (withheld, needs, gate) = of(Metric::P99, 12, 0.3);
         assert_eq!((withheld, needs, gate), (Some(Withheld::Unbounded), false, Some(Withheld::Unbounded)));
         assert_eq!(of(Metric::P50, 12, 0.3).0, Some(Withheld::Disturbed));
-        assert_eq!(of(Metric::P50, 12, 0.3).1, false);
+        assert!(!of(Metric::P50, 12, 0.3).1);
         assert!(of(Metric::P99, 3, 0.3).1, "three in four are quiet");
     }
 

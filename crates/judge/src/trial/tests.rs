@@ -265,7 +265,7 @@ fn marks_of_the_machine() {
         let seen = trial.observation.as_mut().unwrap();
         (seen.host, seen.cpus) = (HostUse { cpus: 32, steal_share: 0.0, others_share: share }, cpus);
         let of = &mut measured(&mut trial).generator.threads;
-        of.resize(threads, of[0].clone());
+        of.resize(threads, of[0]);
         check_trial(&cell, None, &trial).marks.into_iter().map(|note| note.text).collect::<Vec<String>>()
     };
     assert_eq!(noisy(0.031, 1, 4), ["other processes used 3.1 % of the time of 32 CPUs"]);
