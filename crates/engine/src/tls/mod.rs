@@ -5,6 +5,7 @@ mod certificate;
 mod secure;
 mod session;
 mod sessions;
+mod why;
 
 use model::TlsUse;
 use rustix::io::Errno;
