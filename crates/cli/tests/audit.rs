@@ -370,7 +370,8 @@ fn numbers_with_separators_are_refused_with_what_to_write() {
     assert_ne!(grouped, wrk);
     let words = ["stdin:12: `120,689.92` has a separator of thousands", "write 120689.92"];
     audit_of(&grouped, &["-"]).exits(2).complains(&words);
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
+        ("Ours serves 120,000 requests a second\n", &["cannot tell whose output stdin is", "A table needs a header"]),
         ("name,rate\nx,1,000\n", &["stdin:2:1", "3 cells and the header 2", "1 cell too many: write 1000"]),
         ("name,rate\nx,\"1,000\"\n", &["`1,000` has a separator of thousands", "write 1000"]),
         ("name,rate\nx,\"1.000,5\"\n", &["not `1.000,5`", "write 1000.5"]),

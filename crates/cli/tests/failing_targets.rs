@@ -210,6 +210,23 @@ fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
     lab.nothing_is_left();
 }
 
+/// As a JVM listens on 127.0.0.1.
+#[test]
+fn a_socket_of_ipv6_that_takes_ipv4_is_the_targets_own() {
+    let has_six = std::fs::read_to_string("/proc/net/if_inet6").is_ok_and(|lines| lines.contains(" lo\n"));
+    if !has_six || !is_here("python3") {
+        return eprintln!("NOT RUN: it takes IPv6 and python3");
+    }
+    let script = "import os, socket\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\n\
+                  HTTPServer.address_family = socket.AF_INET6\n\
+                  HTTPServer(('::ffff:127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
+    let lab = Lab::new().file("mapped.py", script);
+    let lab = lab.experiment(beside_a_specimen("run = 'python3 mapped.py'\nready = '/mapped.py'"));
+    lab.run(&["--target", "odd", "--blocks", "1"]);
+    lab.record().all_measured("odd", 1);
+    lab.nothing_is_left();
+}
+
 #[test]
 fn who_answers_on_a_targets_port_in_its_stead_is_not_measured() {
     if !is_here("python3") {

@@ -359,7 +359,9 @@ impl Process {
         let port = self.address.port();
         let mut seen = observe::listening(self.guarded.started()?.pid, &ProcSource::default());
         seen.retain(|at| at.port() != self.admin_address.port());
-        let here = |at: &SocketAddr| *at == self.address || at.ip().is_unspecified() && at.port() == port;
+        // A socket of IPv6 may take IPv4, too: a JVM listens on ::ffff:127.0.0.1.
+        let ip = |at: &SocketAddr| at.ip().to_canonical();
+        let here = |at: &SocketAddr| at.port() == port && (ip(at) == self.address.ip() || ip(at).is_unspecified());
         if seen.is_empty() || seen.iter().any(here) {
             return None;
         }

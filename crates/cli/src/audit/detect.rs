@@ -118,7 +118,9 @@ fn recognised(text: &str) -> Option<AuditSource> {
     if let Some(source) = others.into_iter().find(|source| has(*source)) {
         return Some(source);
     }
-    header(text)?.contains(',').then_some(AuditSource::Csv)
+    // A sentence may have a comma, too.
+    let mut cells = header(text)?.split(',').map(|cell| cell.trim().trim_matches('"'));
+    (header(text)?.contains(',') && cells.any(table::knows)).then_some(AuditSource::Csv)
 }
 
 fn of(source: AuditSource, text: &str) -> Published {

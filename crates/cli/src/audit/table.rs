@@ -102,6 +102,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     Ok(rows)
 }
 
+/// Whether a column is called so, here or elsewhere.
+pub(super) fn knows(name: &str) -> bool {
+    let (asked, base) = (name.to_lowercase(), name.rsplit_once('_').map_or(name, |(base, _)| base));
+    PLAIN.iter().any(|(plain, _)| *plain == name)
+        || ALSO_CALLED.iter().any(|(theirs, _)| *theirs == asked)
+        || time_column(base, 1.0).is_some()
+}
+
 fn column(name: &str, place: std::ops::Range<usize>) -> Result<Column, Fault> {
     if let Some((_, column)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
         return Ok(*column);
