@@ -4,7 +4,14 @@ use model::{Arrivals, GOLDEN, NS_PER_S};
 /// When requests are intended, as nanoseconds since the load's start: a function of the schedule alone, which no
 /// late or stalled server can move.
 #[derive(Debug, Clone)]
-pub enum Schedule {
+pub struct Schedule {
+    /// Intended time of the next request: worked out once for each, and looked at several times.
+    next_ns: u64,
+    course: Course,
+}
+
+#[derive(Debug, Clone)]
+enum Course {
     /// The n-th request of all threads is intended at n ÷ rate; this thread has every `stride`-th of them.
     Constant {
         /// Distance between two requests over all threads, in nanoseconds.
@@ -18,11 +25,21 @@ pub enum Schedule {
     Poisson {
         /// Mean distance on this thread, in nanoseconds.
         gap_ns: f64,
-        /// Intended time of the next request.
+        /// Intended time of the next request, with the fraction that is not lost from one to the next.
         next_ns: f64,
         /// This thread's own stream.
         rng: Rng,
     },
+}
+
+impl Course {
+    /// Intended time of the next request.
+    fn next_ns(&self) -> u64 {
+        match self {
+            Course::Constant { gap_ns, next, .. } => constant_ns(*next, *gap_ns),
+            Course::Poisson { next_ns, .. } => *next_ns as u64,
+        }
+    }
 }
 
 impl Schedule {
@@ -32,37 +49,36 @@ impl Schedule {
     /// *Poisson Processes*, §2.2), so each thread draws its own from its own seed.
     pub fn new(arrivals: Arrivals, rate_per_s: f64, thread: u32, threads: u32, seed: u64) -> Self {
         let gap_ns = NS_PER_S as f64 / rate_per_s;
-        match arrivals {
-            Arrivals::Constant => Schedule::Constant { gap_ns, next: u64::from(thread), stride: u64::from(threads) },
+        let course = match arrivals {
+            Arrivals::Constant => Course::Constant { gap_ns, next: u64::from(thread), stride: u64::from(threads) },
             Arrivals::Poisson => {
                 let gap_ns = gap_ns * f64::from(threads);
                 let mut rng = Rng::with_seed(seed ^ u64::from(thread).wrapping_mul(GOLDEN));
                 let next_ns = exponential(&mut rng, gap_ns);
-                Schedule::Poisson { gap_ns, next_ns, rng }
+                Course::Poisson { gap_ns, next_ns, rng }
             }
-        }
+        };
+        Self { next_ns: course.next_ns(), course }
     }
 
     /// Intended time of the next request.
     pub fn next_ns(&self) -> u64 {
-        match self {
-            Schedule::Constant { gap_ns, next, .. } => constant_ns(*next, *gap_ns),
-            Schedule::Poisson { next_ns, .. } => *next_ns as u64,
-        }
+        self.next_ns
     }
 
     /// Goes on behind the requests that are intended before a moment, `most` at most; gives how many they were. At
     /// constant distances that takes the same time for any number of them; others must be drawn one by one.
     pub fn skip(&mut self, until_ns: u64, most: u64) -> u64 {
-        match self {
-            Schedule::Constant { gap_ns, next, stride } => {
+        match &mut self.course {
+            Course::Constant { gap_ns, next, stride } => {
                 let count = constant_before(until_ns, *gap_ns, *next, *stride).min(most);
                 *next += count * *stride;
+                self.next_ns = self.course.next_ns();
                 count
             }
-            Schedule::Poisson { .. } => {
+            Course::Poisson { .. } => {
                 let mut count = 0;
-                while count < most && self.next_ns() < until_ns {
+                while count < most && self.next_ns < until_ns {
                     self.advance();
                     count += 1;
                 }
@@ -73,10 +89,11 @@ impl Schedule {
 
     /// Goes on to the request after it.
     pub fn advance(&mut self) {
-        match self {
-            Schedule::Constant { next, stride, .. } => *next += *stride,
-            Schedule::Poisson { gap_ns, next_ns, rng } => *next_ns += exponential(rng, *gap_ns),
+        match &mut self.course {
+            Course::Constant { next, stride, .. } => *next += *stride,
+            Course::Poisson { gap_ns, next_ns, rng } => *next_ns += exponential(rng, *gap_ns),
         }
+        self.next_ns = self.course.next_ns();
     }
 }
 
