@@ -313,7 +313,8 @@ impl Ledger {
         self.tick(now_ns);
         self.leave(moments.sent_ns, now_ns);
         self.second.failed += 1;
-        self.silences.fail(u64::from(self.counts(moments.intended_ns)), moments.intended_ns, now_ns);
+        let (count, refused) = (u64::from(self.counts(moments.intended_ns)), loss != Loss::TimedOut);
+        self.silences.fail(count, refused, moments.intended_ns, now_ns);
         if !self.counts(moments.intended_ns) {
             return;
         }

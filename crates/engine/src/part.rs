@@ -194,7 +194,9 @@ impl Part {
             let of = || Silence {
                 at_s: seconds(from_ns - start_ns),
                 length_s: seconds(length_ns),
-                failed: Some(silent.failed),
+                failed: Some(silent.failed()),
+                refused: Some(silent.refused()),
+                answered_in_drain: (end_ns..u64::MAX).contains(&silent.until_ns),
             };
             (length_ns >= SILENCE_NS).then(of)
         };

@@ -15,10 +15,31 @@ pub(crate) struct Silent {
     pub(crate) until_ns: u64,
     /// From here on a request was due or in flight, so that a reply was owed; `u64::MAX` where none was.
     pub(crate) owed_ns: u64,
-    /// Requests that failed in it.
-    pub(crate) failed: u64,
-    /// When the last of them did.
-    failed_ns: u64,
+    failed: Tally,
+    refused: Tally,
+}
+
+/// How many, and when the last of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Tally {
+    count: u64,
+    last_ns: u64,
+}
+
+impl Tally {
+    fn add(&mut self, count: u64, now_ns: u64) {
+        self.count += count;
+        self.last_ns = now_ns;
+    }
+
+    /// It, if the last of them came no earlier than this.
+    fn since(self, from_ns: u64) -> Tally {
+        if self.last_ns >= from_ns { self } else { Tally::default() }
+    }
+
+    fn with(self, other: Tally) -> Tally {
+        Tally { count: self.count + other.count, last_ns: self.last_ns.max(other.last_ns) }
+    }
 }
 
 impl Silent {
@@ -27,16 +48,26 @@ impl Silent {
         self.owed_ns.max(self.from_ns)
     }
 
+    /// Requests that failed in it.
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed.count
+    }
+
+    /// Those of them that the server refused, closed or reset: what timed out, bourdon gave up.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.count
+    }
+
     fn with(self, other: Silent) -> Silent {
         let from_ns = self.from_ns.max(other.from_ns);
         // What failed before the last reply to the other part did so before the silence.
-        let failed = [self, other].iter().filter(|it| it.failed_ns >= from_ns).map(|it| it.failed).sum();
+        let both = |one: Tally, other: Tally| one.since(from_ns).with(other.since(from_ns));
         Silent {
             from_ns,
             until_ns: self.until_ns.min(other.until_ns),
             owed_ns: self.owed_ns.min(other.owed_ns),
-            failed,
-            failed_ns: self.failed_ns.max(other.failed_ns),
+            failed: both(self.failed, other.failed),
+            refused: both(self.refused, other.refused),
         }
     }
 
@@ -52,8 +83,8 @@ pub(crate) struct Silences {
     /// When a request was due first after the last reply that left none in flight; no later than that reply where it left
     /// some, or none has been due since.
     owed_ns: u64,
-    failed: u64,
-    failed_ns: u64,
+    failed: Tally,
+    refused: Tally,
     /// By time.
     spans: Vec<Silent>,
 }
@@ -72,20 +103,23 @@ impl Silences {
         }
     }
 
-    /// Requests that were due from then on failed.
-    pub(crate) fn fail(&mut self, count: u64, due_ns: u64, now_ns: u64) {
+    /// Requests that were due from then on failed; `refused` says that it was the server who ended them.
+    pub(crate) fn fail(&mut self, count: u64, refused: bool, due_ns: u64, now_ns: u64) {
         self.owe(due_ns);
-        if self.failed_ns <= self.last_reply_ns {
-            self.failed = 0;
+        let after_ns = self.last_reply_ns + 1;
+        [self.failed, self.refused] = [self.failed, self.refused].map(|tally| tally.since(after_ns));
+        self.failed.add(count, now_ns);
+        if refused {
+            self.refused.add(count, now_ns);
         }
-        self.failed += count;
-        self.failed_ns = now_ns;
     }
 
     /// Requests that were due from then on never left.
     pub(crate) fn not_sent(&mut self, count: u64, kind: NotSent, due_ns: u64, now_ns: u64) {
         match kind {
-            _ if kind.is_turned_away() => self.fail(count, due_ns, now_ns),
+            // A handshake may have ended with a time-out of ours, and what was turned away at the end saw no attempt.
+            NotSent::Refused | NotSent::ConnectFailed => self.fail(count, true, due_ns, now_ns),
+            _ if kind.is_turned_away() => self.fail(count, false, due_ns, now_ns),
             NotSent::WaitingAtEnd | NotSent::PausedAtEnd => self.owe(due_ns),
             // What the generator could not send, the server did not owe.
             _ => {}
@@ -102,13 +136,13 @@ impl Silences {
     }
 
     fn since_last_reply(&self, until_ns: u64) -> Silent {
-        let is_after = self.failed_ns > self.last_reply_ns;
+        let after_ns = self.last_reply_ns + 1;
         Silent {
             from_ns: self.last_reply_ns,
             until_ns,
             owed_ns: self.owed_ns,
-            failed: if is_after { self.failed } else { 0 },
-            failed_ns: self.failed_ns,
+            failed: self.failed.since(after_ns),
+            refused: self.refused.since(after_ns),
         }
     }
 

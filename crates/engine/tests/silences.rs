@@ -83,4 +83,28 @@ fn a_silence_says_how_many_requests_failed_in_it() {
     let turned_away: u64 = measured.accounting.not_sent.iter().filter(|it| it.0.is_turned_away()).map(|it| it.1).sum();
     assert!((7.99..8.01).contains(&silence.at_s) && turned_away > 900, "{silence:?} {:?}", measured.accounting);
     assert_eq!(silence.failed, Some(turned_away));
+    assert!(silence.refused > Some(800) && silence.refused <= silence.failed, "{silence:?}");
+}
+
+#[test]
+fn what_timed_out_in_a_silence_was_not_refused() {
+    for model in [LoadModel::Closed, open(500.0)] {
+        let timed = spec(model, 2, 10 * NS_PER_S).with(|it| it.timeout_ns = Some(200 * MS));
+        let stalls = SimulatedServer { stall: Some((9 * NS_PER_S, 5 * NS_PER_S)), ..hello(MS) };
+        let measured = measure(&timed, stalls);
+        let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
+        assert!(silence.failed > Some(5) && silence.refused == Some(0), "{silence:?}");
+        assert!(!silence.answered_in_drain, "none was left that could have shown it");
+    }
+}
+
+#[test]
+fn a_silence_at_the_end_says_whether_a_reply_came_in_the_drain() {
+    let answered = |for_ms: u64| {
+        let measured = stalled(LoadModel::Closed, 9000, for_ms);
+        let [silence] = measured.silences[..] else { panic!("{:?}", measured.silences) };
+        assert!((silence.at_s + silence.length_s - 10.0).abs() < 1e-9 || for_ms < 1000, "{silence:?}");
+        silence.answered_in_drain
+    };
+    assert_eq!([900, 1500, 2500].map(answered), [false, true, false], "it came back in the window, after it, or not");
 }

@@ -3,7 +3,7 @@
 use model::{LimitCode, Measurement, NotSent, Reason, Side, Silence, StandstillSpan, sum};
 
 use crate::figures::micros;
-use crate::thresholds::{HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
+use crate::thresholds::{DRAIN_S, HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
 /// How much two times of a window may differ that mean the same moment, in seconds.
 const EDGE_S: f64 = 1e-3;
@@ -73,18 +73,16 @@ pub(crate) struct Stopped {
     pub(crate) unanswered: u64,
 }
 
-/// Whether the server answered no more to the end of the window: it refused, or it hung. What failed is then a small share
-/// only because a refused connection is opened again ever more seldom, and one that waits does not fail. The
-/// generator's own standstills are no silence of the server's.
+/// Whether the server answered no more to the end of the window and in the drain: it refused, or it hung. What failed is
+/// then a small share only because a refused connection is opened again ever more seldom, and one that waits does not fail.
+/// The generator's own standstills are no silence of the server's.
 pub(crate) fn stopped(load: &Measurement) -> Option<Stopped> {
-    let last = last_silence(load)?;
+    let last = last_silence(load).filter(|last| !last.answered_in_drain && !load.interrupted)?;
     let silent_s = last.length_s - stood_still_s(load, &last);
     let missing = load.in_window.completed as f64 / last.at_s * silent_s;
-    let least_s = (SILENCE_SHARE * load.window_s).clamp(SILENCE_TOLD_S, SILENCE_S);
     let unanswered = without_answer(load, &last);
-    let is_over = failed_in(load, &last) > 0 || hung(load, silent_s);
-    let is_so = silent_s >= least_s && missing >= SILENCE_REPLIES && is_over && unanswered > 0 && !load.interrupted;
-    is_so.then_some(Stopped { after_s: last.at_s, unanswered })
+    let is_over = refused(load, &last, silent_s) || hung(load, &last, silent_s);
+    (missing >= SILENCE_REPLIES && is_over && unanswered > 0).then_some(Stopped { after_s: last.at_s, unanswered })
 }
 
 /// The silence in which the window ended. Records of before silences were kept show it by steps; in others these show none
@@ -95,17 +93,25 @@ fn last_silence(load: &Measurement) -> Option<Silence> {
         let window: Vec<_> = load.steps.iter().filter(|step| step.at_s >= 0.0).collect();
         let (_, silent) = window.split_at(window.iter().rposition(|step| step.completed > 0)? + 1);
         let length_s = silent.iter().map(|step| step.length_s).sum();
-        silent.first().map(|step| Silence { at_s: step.at_s, length_s, failed: None })
+        silent.first().map(|step| Silence { at_s: step.at_s, length_s, ..Silence::default() })
     };
     let last = load.silences.iter().find(is_last).copied().or_else(by_steps)?;
     (load.in_window.completed > 0 && last.at_s > 0.0).then_some(last)
 }
 
-/// Requests that failed in the silence that ended the window; of older records those that did so in steps that lie in it
-/// whole, for what failed in one that it begins in may have done so before.
-fn failed_in(load: &Measurement, last: &Silence) -> u64 {
+/// Whether a server that gave no reply for so long refused: it ended requests in that time, which was longer than replies
+/// are in coming. A time-out shows no refusal, for it is bourdon who ends the request.
+fn refused(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
+    let least_s = (SILENCE_SHARE * load.window_s).clamp(SILENCE_TOLD_S, SILENCE_S);
+    silent_s >= least_s && silent_s > HUNG * slow_reply_s(load) && refused_in(load, last) > 0
+}
+
+/// Requests that the server ended in the silence that ended the window, or in older records that failed in it; in those of
+/// before silences were kept what failed in steps that lie in it whole, for what failed in one that it begins in may have
+/// done so before.
+fn refused_in(load: &Measurement, last: &Silence) -> u64 {
     let inside = load.steps.iter().filter(|step| step.at_s >= last.at_s - EDGE_S);
-    last.failed.unwrap_or_else(|| sum(inside.map(|step| step.failed)))
+    last.refused.or(last.failed).unwrap_or_else(|| sum(inside.map(|step| step.failed)))
 }
 
 /// Requests of the window that a server left without an answer from when it was silent to the end: those that failed then, and
@@ -125,11 +131,15 @@ fn without_answer(load: &Measurement, last: &Silence) -> u64 {
 
 /// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
 /// slowest of those that it ended took much less long. The mean would not do: where one request in fifty is slow, all
-/// connections soon wait for slow ones together.
-fn hung(load: &Measurement, silent_s: f64) -> bool {
-    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
+/// connections soon wait for slow ones together. Where all had timed out, none was left to show in the drain whether it came
+/// back, and the silence must have been as much longer.
+fn hung(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
+    let timed_out = last.failed.zip(last.refused).map_or(0, |(failed, refused)| failed.saturating_sub(refused));
+    let waits = load.accounting.in_flight_at_end > 0;
+    let unseen_s = if waits { 0.0 } else { DRAIN_S };
+    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s) + unseen_s;
     let slowest_us = load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max);
-    load.accounting.in_flight_at_end > 0 && silent_s >= least_s && silent_s > HUNG * slowest_us / 1e6
+    (waits || timed_out > 0) && silent_s >= least_s && silent_s > HUNG * slowest_us / 1e6
 }
 
 /// How long replies are in coming: the mean, or where silences recur, what one in a hundred takes.
@@ -155,7 +165,7 @@ mod tests {
             in_window: WindowCount { completed, ..WindowCount::default() },
             silences: silences
                 .iter()
-                .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, failed: None })
+                .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, ..Silence::default() })
                 .collect(),
             ..Measurement::default()
         }
@@ -267,6 +277,39 @@ mod tests {
         let mut back = ended(8.6, (3, Some(3)), 2);
         back.silences[0].length_s = 1.3;
         assert_eq!(stopped(&back), None);
+    }
+
+    #[test]
+    fn a_server_that_answers_in_the_drain_has_not_stopped() {
+        let mut back = ended(8.6, (3, Some(3)), 2);
+        back.silences[0].answered_in_drain = true;
+        assert_eq!(stopped(&back), None);
+        back.silences[0] = Silence { failed: Some(0), ..back.silences[0] };
+        assert_eq!(stopped(&back), None, "nor does it hang");
+    }
+
+    #[test]
+    fn one_failure_shows_no_end_where_replies_are_as_long_in_coming() {
+        let slow = |mean_s: f64| {
+            let mut load = ended(8.6, (1, Some(1)), 0);
+            load.residence.completed_s = mean_s * load.in_window.completed as f64;
+            stopped(&load).is_some()
+        };
+        assert!(slow(0.4) && !slow(0.5));
+    }
+
+    /// At its end a pause cannot be told from a server that hangs before it has lasted.
+    #[test]
+    fn a_time_out_shows_no_refusal() {
+        let timed_out = |at_s: f64, refused: u64, in_flight_at_end: u64| {
+            let mut load = ended(at_s, (40, Some(40)), in_flight_at_end);
+            load.silences[0].refused = Some(refused);
+            stopped(&load).map(|it| it.unanswered)
+        };
+        assert_eq!((timed_out(8.6, 0, 0), timed_out(8.1, 0, 0)), (None, None));
+        assert_eq!(timed_out(7.9, 0, 0), Some(40), "it lasted");
+        assert_eq!(timed_out(8.6, 0, 1), Some(41), "one was left to wait in the drain, and waited to its end");
+        assert_eq!(timed_out(8.6, 1, 0), Some(40), "one was refused");
     }
 
     #[test]

@@ -189,7 +189,7 @@ pub const NO_DISTANCE: f64 = 1e-3;
 /// requests that a server's restart or its idle time-out takes with it, fewer than its users would put up with.
 pub const ALLOWED_FAILURES: f64 = 0.01;
 
-/// Seconds without a reply at the window's end from which a server whose requests fail has stopped answering; in windows
+/// Seconds without a reply at the window's end from which a server that ends requests has stopped answering; in windows
 /// below ten of them this share of the window. A choice: a whole second is what the course of a load keeps.
 pub const SILENCE_S: f64 = 1.0;
 
@@ -201,8 +201,8 @@ pub const SILENCE_TOLD_S: f64 = 0.5;
 pub const SILENCE_SHARE: f64 = 0.1;
 
 /// As many times the time of its slowest reply a server must be silent to the end, and leave requests in flight unanswered
-/// after the window, too, to be called hung: replies may come in bursts, and the next one is then due within about one
-/// service time.
+/// after the window, too, to be called hung, and as many times its mean one to be called stopped where it ended some: replies
+/// may come in bursts, and the next one is then due within about one service time.
 pub const HUNG: f64 = 3.0;
 
 /// Replies that would have come in that time at the pace before. Of fewer, a server that fails now and then may lack all

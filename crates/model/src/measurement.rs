@@ -255,6 +255,13 @@ pub struct Silence {
     /// nothing was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
+    /// Those of them that the server refused, closed or reset, and that bourdon did not give up after a time-out; null in older
+    /// records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<u64>,
+    /// Whether it lasted beyond the window's end and a reply came in the drain. Older records do not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered_in_drain: bool,
 }
 
 /// One generator thread.

@@ -270,7 +270,8 @@ fn a_server_that_was_silent_is_named_unless_it_stopped() {
     let codes = |failed: u64| {
         let mut measured = measurement(100.0, 10_000.0, 0.2);
         measured.steps = (0..10).map(|at| second(at, failed)).collect();
-        measured.silences = vec![Silence { at_s: 4.99, length_s: 5.01, failed: Some(5 * failed) }];
+        measured.silences =
+            vec![Silence { at_s: 4.99, length_s: 5.01, failed: Some(5 * failed), ..Silence::default() }];
         let reasons = judge_load(&open(10_000.0), None, &measured).reasons;
         reasons.iter().map(|reason| reason.code.id()).collect::<Vec<_>>()
     };
@@ -310,7 +311,7 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
         measured.steps = (0..10).map(|at| second(at, if at < 5 || alive { 1_000 } else { 0 }, 1)).collect();
         measured.silences = silences
             .iter()
-            .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, failed: None })
+            .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, ..Silence::default() })
             .collect();
         if spec.model != LoadModel::Closed {
             measured.latency_us.service = Some(summary(50_000.0, 50_000));
