@@ -249,11 +249,11 @@ impl Pair<'_> {
 
     /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found without the
     /// launches that it disturbed, nor with these as good as they could have been, where that has a bound; and that as far as
-    /// doubts leave open. Faster and slower may also be those of a limit, as a gate has it.
+    /// doubts leave open. Faster and slower may also be those of a limit, as a gate has it: by more than that much.
     pub(crate) fn noise(
         &self,
         metric: Metric,
-        verdict: ComparisonVerdict,
+        (verdict, limit): (ComparisonVerdict, f64),
         confidence: f64,
         holds: impl Fn(Option<LogRatio>) -> bool,
     ) -> Option<Withheld> {
@@ -276,15 +276,23 @@ impl Pair<'_> {
         let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
         match self.is_bounded(metric) {
             _ if by(Launches::Undisturbed) => None,
-            _ if worse.is_some_and(|worse| self.is_in_every_block(metric, worse, &holds)) => None,
+            _ if worse.is_some_and(|worse| self.is_in_every_block(metric, (worse, limit), &holds)) => None,
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
         }
     }
 
     /// Whether each of enough blocks by itself shows what a predicate finds of the figures, as far as doubts leave it open,
-    /// while what disturbed the machine fell on both servers: what falls on equals by chance does not do that.
-    fn is_in_every_block(&self, metric: Metric, worse: Arm, holds: impl Fn(Option<LogRatio>) -> bool) -> bool {
+    /// while what disturbed the machine fell on both servers: what falls on equals by chance does not do that. It refutes that
+    /// they are equals, and no more, for noise that outweighs both draws their ratio to 1. So each block must also show the one
+    /// to be worse at all, and by more than a limit only where noise multiplies a figure, as it does what has a bound: in a
+    /// queue a small difference becomes any.
+    fn is_in_every_block(
+        &self,
+        metric: Metric,
+        (worse, limit): (Arm, f64),
+        holds: impl Fn(Option<LogRatio>) -> bool,
+    ) -> bool {
         let better = if worse == Arm::New { Arm::Old } else { Arm::New };
         let [of_worse, of_better] = [worse, better].map(|arm| {
             let (records, cell) = self.side(arm);
@@ -292,6 +300,11 @@ impl Pair<'_> {
         });
         // Noise that comes with one of the two may be its own.
         if !self.alike || !self.paired || 2 * of_better < of_worse {
+            return false;
+        }
+        let rises = (worse == Arm::New) != metric.more_is_better();
+        let is_shown = |low: f64, high: f64| if rises { low > 0.0 } else { high < 0.0 };
+        if is_shown(limit, limit) && !self.is_bounded(metric) {
             return false;
         }
         let at = |end| {
@@ -302,7 +315,7 @@ impl Pair<'_> {
         let (least, most) = (at(End::Least), at(End::Most));
         let shows = |(low, high): (&f64, &f64)| {
             let interval = Interval { estimate: (low + high) / 2.0, low: *low, high: *high };
-            holds(Some(LogRatio { interval, p: 0.0, blocks: least.len() }))
+            is_shown(*low, *high) && holds(Some(LogRatio { interval, p: 0.0, blocks: least.len() }))
         };
         least.len() >= CONSISTENT_BLOCKS && least.iter().zip(&most).all(shows)
     }

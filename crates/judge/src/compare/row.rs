@@ -113,7 +113,7 @@ impl Pair<'_> {
         let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), self.confidence()));
         doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
-            self.noise(metric, verdict, self.confidence(), stands)
+            self.noise(metric, (verdict, 0.0), self.confidence(), stands)
         })
     }
 

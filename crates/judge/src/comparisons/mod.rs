@@ -68,7 +68,7 @@ impl Family<'_> {
             records.verdict(metric, within, p)
         };
         let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), confidence));
-        let noise = || held.noise(metric, verdict, confidence, |within| adjusted(within) == verdict);
+        let noise = || held.noise(metric, (verdict, 0.0), confidence, |within| adjusted(within) == verdict);
         let withheld = match verdict {
             ComparisonVerdict::Inconclusive => None,
             _ => doubt([a, b], metric, verdict, judge).or_else(noise),
