@@ -6,7 +6,9 @@ use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, Trial
 
 use crate::launch::Launch;
 use crate::limit;
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_WHEN_STOPPED};
+use crate::thresholds::{
+    BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_OF_LATER_LOOKS, SIGNIFICANCE_WHEN_STOPPED,
+};
 use crate::together::Together;
 use crate::trial::check_trial;
 
@@ -164,12 +166,14 @@ impl<'a> Records<'a> {
         values >= BLOCKS_FOR_A_VERDICT && self.unfinished.is_none()
     }
 
-    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and twice as
-    /// strict each time that more of them were asked for after a look.
+    /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and stricter
+    /// each time that more of them were asked for after a look.
     pub(crate) fn significance(&self) -> f64 {
-        let raises = self.plan.blocks_before.len();
-        let stopped = raises > 0 || self.plan.blocks.max > self.plan.blocks.min;
-        if stopped { after_raises(raises) } else { SIGNIFICANCE }
+        match self.plan.blocks_before.len() {
+            0 if self.plan.blocks.max > self.plan.blocks.min => SIGNIFICANCE_WHEN_STOPPED,
+            0 => SIGNIFICANCE,
+            raises => after_raises(raises),
+        }
     }
 
     /// The levels of this look and of those before together: how often at most one of them is wrong where the first is wrong
@@ -315,9 +319,9 @@ fn loaded_before_ns(plan: &Plan) -> Vec<u64> {
     loaded_ns
 }
 
-/// The level of a look at a run: the one that its plan may end at, and half of the one before after each raise.
+/// The level of a look at a run after so many raises: half of what the looks before it left.
 fn after_raises(raises: usize) -> f64 {
-    SIGNIFICANCE_WHEN_STOPPED / 2_f64.powi(raises.min(MOST_RAISES) as i32)
+    SIGNIFICANCE_OF_LATER_LOOKS / 2_f64.powi(raises.min(MOST_RAISES) as i32)
 }
 
 /// Raises after which the level falls no more: nothing is found at a millionth of it.

@@ -14,11 +14,12 @@ pub const SIGNIFICANCE: f64 = 0.05;
 /// small, so tests at 5 % would be wrong in up to 6.8 % of runs of 6 to 12 blocks and 7.5 % of 6 to 30; at 3 % they
 /// are wrong in at most 4.3 and 4.9 % (normal sessions without a margin; docs/STATISTICS.md).
 ///
-/// Raising the blocks of a run after a look is such a run without a rule, and each raise is one more look. Each look has half
-/// the level of the one before, so that all later ones together add no more than this level to what the first may be wrong in,
-/// however many there are and whatever made somebody look again (Bonferroni; up to 6.1 % in all, simulated); divided by the
-/// number of the look instead, they would add up to any.
 pub const SIGNIFICANCE_WHEN_STOPPED: f64 = 0.03;
+
+/// Level of all later looks together. Raising the blocks of a run after a look is stopping without a rule, and each raise is
+/// one more look: it has half of what those before it left, so that they add no more than this to what the first may be
+/// wrong in, however many there are and whatever made somebody look again (Bonferroni).
+pub const SIGNIFICANCE_OF_LATER_LOOKS: f64 = 0.01;
 
 /// Relative difference that the two sides of Little's identity may show: clock stamps are shared by all replies of
 /// one receive, so the sums differ a little even when the books are right.

@@ -184,16 +184,16 @@ mod tests {
         }
     }
 
-    /// The gate is 2.04 % away, of which a block's scatter is 4 %: t · 0.04 ÷ √n at 98.5 % is 0.0204 at 27 blocks.
+    /// The gate is 2.04 % away, of which a block's scatter is 4 %: t · 0.04 ÷ √n at 99.5 % is 0.0204 at 35 blocks.
     #[test]
     fn the_number_is_about_that_of_the_truth() {
         let needed = |seed| session(seed, 12, None).gates[0].needs_blocks;
         let open: Vec<u32> = (0..200).filter_map(needed).collect();
         // What is settled needed no more than it has.
         let all = open.iter().copied().chain(vec![12; 200 - open.len()]).collect();
-        assert!((18..=40).contains(&median(all)));
+        assert!((22..=48).contains(&median(all)));
         // Those that are open lie nearer to the limit by chance.
-        assert!((27..=80).contains(&median(open)));
+        assert!((35..=100).contains(&median(open)));
     }
 
     /// What was set aside is launched again beside the number that is asked for; what has no figure is not.

@@ -419,7 +419,7 @@ fn every_look_makes_the_tests_stricter() {
         session.plan().with(|draft| draft.blocks_before = blocks.collect()).unwrap()
     };
     let level = |before: &[u32]| Records::new(&raised(before), &trials).significance();
-    assert_eq!([level(&[]), level(&[6]), level(&[6, 9])], [0.05, 0.015, 0.0075]);
+    assert_eq!([level(&[]), level(&[6]), level(&[6, 9])], [0.05, 0.005, 0.0025]);
     let plan = raised(&[3]);
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     assert_eq!(compare_targets(run, "old", "new", &[]).blocks_before, [3]);
