@@ -20,6 +20,15 @@ fn a_rate_that_no_generator_can_send_is_void() {
     assert!(document.count("accounting/not_sent/waiting-at-end") > 0);
 }
 
+#[test]
+fn a_window_in_which_nothing_was_due_says_nothing_of_the_server() {
+    let specimen = Specimen::of(Kind::Clean);
+    let ended = load(&specimen.url(), &["-R", "2", "-d", "300ms", "--warm-up", "100ms"]);
+    let document = ended.document_with(3);
+    assert_eq!((document.verdict(), document.codes()), ("void", vec!["nothing-due"]), "{document:?}");
+    assert_eq!(document.count("accounting/scheduled"), 0);
+}
+
 /// Codes of what bounds a closed load whose generator may have been held up: on a busy machine it stands still.
 const STALLED: &str = "generator-stalled";
 

@@ -4,6 +4,7 @@ use model::{
     Accounting, Arm, CellAnalysis, CompareRow, Failing, Failure, GateResult, GateVerdict, Judged, Measurement, sum,
 };
 
+use crate::asked::Asked;
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
 
@@ -24,15 +25,20 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
 }
 
 /// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
-/// content was wrong, when the server stopped answering, or when one of them was never served (and the generator was there
-/// to see it): the others do not excuse a server that sometimes hangs from the start.
-pub(crate) fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
+/// content was wrong, when the server stopped answering, or when one of them was never served (and something was asked, and
+/// the generator was there to see it): the others do not excuse a server that sometimes hangs from the start.
+pub(crate) fn failing<'a>(
+    asked: &Asked<'_>,
+    loads: impl IntoIterator<Item = &'a Measurement>,
+    allowed: f64,
+) -> Failing {
     let mut books = Accounting::default();
     let mut found = Failing { allowed_share: allowed, ..Failing::default() };
     for load in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
-        found.unserved += u64::from(nothing_completed(load) && blinding_standstill(load).is_none());
+        let is_seen = !asked.nothing_due(load) && blinding_standstill(load).is_none();
+        found.unserved += u64::from(nothing_completed(load) && is_seen);
         if let Some(stopped) = stopped(load) {
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);
@@ -86,7 +92,15 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Analysis, Interval, NotSent, StandstillSpan, Standstills, TrialFailure, TrialStage};
+    use model::{
+        Analysis, Arrivals, Interval, LoadModel, NotSent, Residence, StandstillSpan, Standstills, TrialFailure,
+        TrialStage,
+    };
+
+    fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
+        let plan = Session::new().cell("a", 100.0).plan();
+        super::failing(&Asked::from(&plan.cells[0]), loads, allowed)
+    }
 
     fn failed(share: f64) -> Measurement {
         let mut load = measurement(10.0, 1_000.0, 0.1);
@@ -130,6 +144,33 @@ mod tests {
             load.accounting.not_sent.insert(kind, 5_000);
             assert_eq!(is_bad(&load, ALLOWED_FAILURES), expected, "{kind}");
         }
+    }
+
+    #[test]
+    fn who_was_asked_nothing_left_nothing_unserved() {
+        let mut cell = Session::new().cell("a", 100.0).plan().cells[0].clone();
+        let mut unserved = |model, load: &Measurement| {
+            cell.load.model = model;
+            super::failing(&Asked::from(&cell), [load], 1.0).unserved
+        };
+        let idle = LoadModel::Open { rate_per_s: 0.5, arrivals: Arrivals::Constant };
+        let nothing = Measurement { window_s: 1.0, ..Measurement::default() };
+        assert_eq!(unserved(idle, &nothing), 0);
+        assert_eq!(unserved(LoadModel::Closed, &nothing), 1, "each connection asks all the while");
+        let in_flight = Residence { in_flight_s: 1.0, ..Residence::default() };
+        assert_eq!(
+            unserved(idle, &Measurement { residence: in_flight, ..nothing.clone() }),
+            1,
+            "one of the warm-up was"
+        );
+        let mut scheduled = nothing.clone();
+        scheduled.accounting.scheduled = 1;
+        assert_eq!(unserved(idle, &scheduled), 1);
+        let mut refused = nothing;
+        refused.connections.connect_failed = 8;
+        assert_eq!(unserved(idle, &refused), 1, "nobody listened in the warm-up, with which such a load ends");
+        refused.connections.opened = 1;
+        assert_eq!(unserved(idle, &refused), 0);
     }
 
     /// So many more requests, each of which the server took and hung up.

@@ -39,6 +39,11 @@ pub(crate) fn find(asked: &Asked<'_>, measured: &Measurement, observed: Option<&
             let text = format!("no reply was right: {}", wrong(measured));
             Limit::new(Verdict::Valid, LimitCode::NothingRight, text)
         }
+        _ if asked.nothing_due(measured) => {
+            let window = micros(measured.window_s * 1e6);
+            let text = format!("no request was due in the window of {window}, so nothing was measured");
+            Limit::new(Verdict::Void, LimitCode::NothingDue, text).with(Some(Cure::LongerWindow))
+        }
         None => of_closed(asked, measured, observed),
         Some(rate_per_s) => of_open(asked, measured, rate_per_s),
     }

@@ -22,7 +22,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         verdict = limit.verdict;
         reasons.push(limit.reason);
     }
-    let failing = failing::failing([measured], allowed);
+    let failing = failing::failing(&asked, [measured], allowed);
     if measured.interrupted && measured.window_s == 0.0 {
         let text = "the load was stopped in its warm-up: nothing was measured";
         return Validity { verdict, reasons: vec![Reason::new(LimitCode::Interrupted, text)], failing };

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, TrialRecord};
 
+use crate::asked::Asked;
 use crate::launch::Launch;
 use crate::limit;
 use crate::thresholds::{
@@ -223,7 +224,7 @@ impl<'a> Records<'a> {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            Together::of(&used, &everywhere, self.plan.allow_failures)
+            Together::of(&Asked::from(&self.plan.cells[cell]), &used, &everywhere, self.plan.allow_failures)
         };
         self.together[cell].get_or_init(find)
     }

@@ -1,5 +1,6 @@
 use model::{Failing, Measurement, ObservedSecond, sum};
 
+use crate::asked::Asked;
 use crate::course::measured_and_seen;
 use crate::failing::{failing, wrong_replies};
 use crate::launch::Launch;
@@ -18,12 +19,16 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    /// What they say: `launches` are those that count, `everywhere` has those that were set aside and the twin's, too;
+    /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that were set aside and the twin's, too;
     /// `allowed` is the share of requests that may fail, 0 to 1.
-    pub(crate) fn of(launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
+    pub(crate) fn of(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
-        Together { gain: gain(&valid), gain_of_cpu: gain_of_cpu(&valid), failing: fared(used, everywhere, allowed) }
+        Together {
+            gain: gain(&valid),
+            gain_of_cpu: gain_of_cpu(&valid),
+            failing: fared(asked, used, everywhere, allowed),
+        }
     }
 }
 
@@ -57,11 +62,11 @@ fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
 /// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin and of blocks
 /// that were set aside, too: the launches that a server survived must not speak for it. Wrong content and a server that died
 /// void their launch.
-fn fared(launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Failing {
+fn fared(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Failing {
     let any_valid = launches.iter().any(|launch| launch.judgement.is_valid());
     let of = |all: &[&Launch]| {
         let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid);
-        failing(used.filter_map(|launch| launch.measured()), allowed)
+        failing(asked, used.filter_map(|launch| launch.measured()), allowed)
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;

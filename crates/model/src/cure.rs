@@ -13,6 +13,8 @@ kinds! {
         MorePortsOrFiles = "more-ports-or-files",
         /// Start the server, or load it where it listens.
         StartServer = "start-server",
+        /// Measure for longer, or at a higher rate.
+        LongerWindow = "longer-window",
         /// Ask over TLS.
         TryTls = "try-tls",
     }

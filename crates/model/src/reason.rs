@@ -8,6 +8,8 @@ kinds! {
     LimitCode {
         /// No request got a complete reply.
         NoReply = "no-reply",
+        /// No request came due in the window.
+        NothingDue = "nothing-due",
         /// Replies came, and not one was right.
         NothingRight = "nothing-right",
         /// The generator itself stood still.

@@ -301,6 +301,7 @@ fn cure(of: Cure) -> &'static str {
         Cure::MoreThreads => "give it more threads (-t) or other CPUs",
         Cure::MorePortsOrFiles => "raise the limit of open files, widen the port range, or keep connections alive",
         Cure::StartServer => "is the server running, and does it listen there?",
+        Cure::LongerWindow => "measure for longer (-d), or at a higher rate (-R)",
         Cure::TryTls => "if the port speaks TLS, try https://",
     }
 }
