@@ -198,10 +198,17 @@ pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
 fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let needy = Needy::of(measured);
     let (busy, connections) = (needy.words(), counted(asked.load.connections.into(), "connection", "connections"));
+    let is_alone = needy.starved < STARVED;
     let limit = match Answered::of(measured) {
-        Answered::ToAPoint => "the server was the limit, until it stopped answering".to_owned(),
-        Answered::WithGaps => "the server was the limit, which was silent meanwhile".to_owned(),
-        Answered::Always if needy.starved < STARVED => format!("the server (or the {connections}) was the limit"),
+        Answered::ToAPoint if is_alone => "the server was the limit, until it stopped answering".to_owned(),
+        Answered::WithGaps if is_alone => "the server was the limit, which was silent meanwhile".to_owned(),
+        Answered::Always if is_alone => format!("the server (or the {connections}) was the limit"),
+        Answered::ToAPoint => {
+            "until the server stopped answering, it was the limit, or CPUs that others use too".to_owned()
+        }
+        Answered::WithGaps => {
+            "the limit was the server, which was silent meanwhile, or CPUs that others use too".to_owned()
+        }
         Answered::Always => format!("the limit was the server, the {connections}, or CPUs that others use too"),
     };
     Limit::new(Verdict::Valid, LimitCode::ServerBound, format!("the generator {busy}: {limit}"))

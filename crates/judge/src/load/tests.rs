@@ -338,6 +338,23 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
     }
 }
 
+#[test]
+fn cpus_that_others_use_are_named_beside_a_server_that_was_silent_or_stopped() {
+    let limit = |silence: (f64, f64), waited: f64| {
+        let mut measured = measurement(100.0, 9_200.0, 0.2);
+        let (at_s, length_s) = silence;
+        measured.silences = vec![Silence { at_s, length_s, failed: Some(9), refused: Some(9), ..Silence::default() }];
+        let thread = &mut measured.generator.threads[0];
+        thread.run_delay_s = Some(waited * thread.wall_s);
+        judge_load(&closed(), None, &measured).reasons.remove(0).text
+    };
+    for (silence, said) in [((4.5, 1.0), "which was silent meanwhile"), ((8.0, 2.0), "stopped answering")] {
+        let (alone, starved) = (limit(silence, 0.09), limit(silence, 0.1));
+        assert!(alone.contains(said) && alone.contains(": the server was the limit, "), "{alone}");
+        assert!(starved.contains(said) && starved.ends_with(", or CPUs that others use too"), "{starved}");
+    }
+}
+
 /// Twenty seconds with these rates, one after another in equal parts.
 fn with_rates(rates: &[u64]) -> Measurement {
     let mut load = measurement(100.0, 1_000.0, 0.1);
