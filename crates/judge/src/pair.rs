@@ -33,7 +33,8 @@ pub(crate) enum Launches {
     All,
     /// Those during which the machine was not disturbed.
     Undisturbed,
-    /// All; those of one side that were disturbed as good as they could have been without.
+    /// All; those that were disturbed as much in favour of one side as they could have been without: its own as good, and
+    /// the other's, by what noise may also make look good, as bad.
     InFavourOf(Arm),
 }
 
@@ -183,17 +184,19 @@ impl Pair<'_> {
         let (records, cell) = self.side(arm);
         // The change is at its least where the new one is, and the old one at its most.
         let end = if arm == Arm::New { reading.end } else { reading.end.other() };
-        let toward_better = if metric.more_is_better() { 1.0 } else { -1.0 };
+        let better = if metric.more_is_better() { 1.0 } else { -1.0 };
+        let toward = match reading.launches {
+            Launches::InFavourOf(favoured) if favoured == arm => Some(better),
+            Launches::InFavourOf(_) if noise::goes_both_ways(metric) => Some(-better),
+            _ => None,
+        };
         let point = |launch: &Launch| {
             let block = launch.record.block;
             let seen = guard::point(records, (cell, block), metric, (reading.doubts, end))?;
-            let disturbed = launch.is(Mark::Noisy);
-            match reading.launches {
-                Launches::Undisturbed if disturbed => None,
-                Launches::InFavourOf(favoured) if disturbed && favoured == arm => {
-                    Some((block, seen + toward_better * noise::could_be_lost(launch, metric)?))
-                }
-                _ => Some((block, seen)),
+            match toward {
+                _ if !launch.is(Mark::Noisy) => Some((block, seen)),
+                Some(toward) => Some((block, seen + toward * noise::could_be_off(launch, metric)?)),
+                None => (reading.launches != Launches::Undisturbed).then_some((block, seen)),
             }
         };
         records.launches(cell).filter_map(point).collect()
@@ -263,12 +266,13 @@ impl Pair<'_> {
             ComparisonVerdict::Same => &[Arm::Old, Arm::New],
             ComparisonVerdict::Inconclusive => return None,
         };
-        let is_disturbed = |arm| {
+        let is_disturbed = |arm: Arm| {
             let (records, cell) = self.side(arm);
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
         };
         // What only made the other one worse than it is takes nothing back.
-        if !self.suffers(metric) || !could_be_better.iter().any(|arm| is_disturbed(*arm)) {
+        let counts = |arm: &Arm| noise::goes_both_ways(metric) || could_be_better.contains(arm);
+        if !self.suffers(metric) || ![Arm::Old, Arm::New].into_iter().filter(counts).any(is_disturbed) {
             return None;
         }
         let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
@@ -299,7 +303,8 @@ impl Pair<'_> {
             records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).count()
         });
         // Noise that comes with one of the two may be its own.
-        if !self.alike || !self.paired || 2 * of_better < of_worse {
+        let comes_with_one = 2 * of_better < of_worse || (noise::goes_both_ways(metric) && 2 * of_worse < of_better);
+        if !self.alike || !self.paired || comes_with_one {
             return false;
         }
         let rises = (worse == Arm::New) != metric.more_is_better();

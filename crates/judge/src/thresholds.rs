@@ -92,7 +92,8 @@ pub const MOST_LOST: f64 = 0.9;
 
 /// Most by which a disturbance multiplies the CPU time of a request. What others take of a CPU is not charged to the
 /// target; they can only make its own time worth less, by what they push out of its caches and by the half of a core that
-/// a sibling thread uses, and two threads of a core never do less together than one alone by much.
+/// a sibling thread uses, and two threads of a core never do less together than one alone by much. It divides it by no more: what
+/// they spare a target are wake-ups, and of `specimen clean`, which does little else, those are a third of its CPU time.
 pub const SHARED_CORE_COST: f64 = 2.0;
 
 /// Blocks that must all show a change for noise not to have made it, where it hits both servers alike. Whatever the noise is

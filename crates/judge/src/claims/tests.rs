@@ -81,6 +81,27 @@ fn a_claim_that_is_held_back_says_by_what() {
 }
 
 #[test]
+fn a_request_that_looks_cheap_on_a_busy_machine_supports_no_claim() {
+    let session = two()
+        .blocks(6)
+        .claim("cpu_per_request(a) / cpu_per_request(b) < 1.1")
+        .claim("cpu_per_request(a) / cpu_per_request(b) < 5")
+        .claim("switches_per_request(a) < 1000");
+    let mut records = session.records();
+    for trial in &mut records {
+        let ok = trial.measurement.as_ref().unwrap().in_window.ok;
+        let seen = trial.observation.as_mut().unwrap();
+        seen.cpu_user_s = ok as f64 * 0.001;
+        (seen.voluntary_switches, seen.involuntary_switches) = (Some(ok), Some(u64::from(trial.block)));
+        let share = if trial.cell == 0 { 0.2 } else { 0.0 };
+        seen.host = HostUse { cpus: 2, steal_share: 0.0, others_share: share };
+    }
+    let verdicts = session.analyse_these(&records).claims.into_iter().map(|claim| claim.verdict);
+    let open = ClaimVerdict::Inconclusive;
+    assert_eq!(verdicts.collect::<Vec<_>>(), [open, ClaimVerdict::Supported, open]);
+}
+
+#[test]
 fn blocks_without_a_value_are_counted() {
     let session = two().blocks(7).claim("throughput(a) / throughput(b) < 0.6");
     let mut records = session.records();

@@ -1,5 +1,6 @@
 mod alike;
 mod doubts;
+mod others;
 mod passes;
 
 use model::{

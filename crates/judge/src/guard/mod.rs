@@ -41,7 +41,7 @@ pub(crate) enum Doubt {
     /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
     /// for it.
     Silent,
-    /// The machine was busy with something else: without that the launch could only have been better.
+    /// The machine was busy with something else: without that the launch could have been better, and a request not as cheap.
     Noise,
 }
 
@@ -218,17 +218,18 @@ impl<'a> Guarded<'a> {
         };
         match metric {
             Metric::Throughput | Metric::ElapsedPerRequest => range,
-            _ => Range { low: range.low / self.without_noise(metric), ..range },
+            _ => range.times(self.without_noise(metric)),
         }
     }
 
-    /// As many times better as the launch could have been without what kept the machine busy.
-    fn without_noise(&self, metric: Metric) -> f64 {
+    /// What a figure of which less is better could have been without what kept the machine busy, as a share of what was seen.
+    fn without_noise(&self, metric: Metric) -> Range {
         if !self.has(Doubt::Noise) {
-            return 1.0;
+            return Range::exactly(1.0);
         }
-        let lost = noise::could_be_lost(self.launch, metric);
-        lost.filter(|_| noise::is_bounded(metric, self.asked.is_closed())).map_or(f64::INFINITY, f64::exp)
+        let off = noise::could_be_off(self.launch, metric);
+        let most = off.filter(|_| noise::is_bounded(metric, self.asked.is_closed())).map_or(f64::INFINITY, f64::exp);
+        Range { low: 1.0 / most, high: if noise::goes_both_ways(metric) { most } else { 1.0 } }
     }
 
     /// Where the part of the window begins in which the server was warm, if the window is long enough to show it.
@@ -284,7 +285,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Generator) {
             rate.high = rate.high.max(self.without_the_limit());
         }
-        rate.high *= self.without_noise(Metric::Throughput);
+        rate.high /= self.without_noise(Metric::Throughput).low;
         if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }

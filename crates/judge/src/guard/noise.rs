@@ -1,4 +1,4 @@
-//! What kept the machine busy during a launch, and how much better the launch could have been without.
+//! What kept the machine busy during a launch, and how far from what it was the launch could have been without.
 
 use model::{Load, Metric};
 
@@ -28,10 +28,16 @@ pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
     }
 }
 
-/// By how much, as a logarithm, a disturbed launch could have been better: the whole disturbance was taken from the
+/// Whether noise may have made a metric look better as well as worse. A target that is held up finds several requests waiting
+/// when it wakes, and one wake-up serves them all; any other metric of a disturbed launch could only have been better without.
+pub(crate) fn goes_both_ways(metric: Metric) -> bool {
+    matches!(metric, Metric::CpuPerRequest | Metric::SwitchesPerRequest)
+}
+
+/// By how much, as a logarithm, a disturbed launch could have been better, or worse where noise goes both ways: the whole disturbance was taken from the
 /// target or from the generator, of whose CPUs the share s was lost, so that as much could have been done as 1 ÷ (1 − s). CPU
 /// time is not wall-clock time: what is taken from a target is not charged to it.
-pub(crate) fn could_be_lost(launch: &Launch, metric: Metric) -> Option<f64> {
+pub(crate) fn could_be_off(launch: &Launch, metric: Metric) -> Option<f64> {
     let lost = others::most_lost(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
     let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
     Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
