@@ -24,10 +24,14 @@ pub(crate) fn of_the_smaller_side(share: f64, seen: &Observation, measured: &Mea
     share * (f64::from(seen.host.cpus) / fewest).max(1.0)
 }
 
-/// The most of its CPUs, as a share, that either side lost to the hypervisor and to others: what these used, and no more than
-/// the side itself left of them.
-pub(crate) fn most_lost(seen: &Observation, measured: &Measurement) -> f64 {
+/// What others took of a side's CPUs, as a share of those over which its work was spread, and the share that it used itself.
+pub(crate) struct Shared {
+    pub(crate) taken: f64,
+    pub(crate) busy: f64,
+}
+
+/// What the hypervisor and others may have taken of either side: all that they used.
+pub(crate) fn shared(seen: &Observation, measured: &Measurement) -> [Shared; 2] {
     let taken = (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus);
-    let lost = sides(seen, measured).map(|Side { cpus, busy }| (taken / cpus).min(1.0 - busy));
-    lost.into_iter().fold(0.0, f64::max)
+    sides(seen, measured).map(|Side { cpus, busy }| Shared { taken: taken / cpus, busy })
 }

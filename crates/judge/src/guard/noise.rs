@@ -3,7 +3,7 @@
 use model::{Load, Metric};
 
 use crate::launch::Launch;
-use crate::others;
+use crate::others::{self, Shared};
 use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
 
 /// Whether a metric changes when something else uses the machine. A rate or a time does; so does how often a target is
@@ -34,11 +34,16 @@ pub(crate) fn goes_both_ways(metric: Metric) -> bool {
     matches!(metric, Metric::CpuPerRequest | Metric::SwitchesPerRequest)
 }
 
-/// By how much, as a logarithm, a disturbed launch could have been better, or worse where noise goes both ways: the whole disturbance was taken from the
-/// target or from the generator, of whose CPUs the share s was lost, so that as much could have been done as 1 ÷ (1 − s). CPU
-/// time is not wall-clock time: what is taken from a target is not charged to it.
+/// By how much, as a logarithm, a disturbed launch could have been better, or worse where noise goes both ways. All that
+/// others used may have fallen on the target or on the generator. Of the CPUs of a side a share s was taken then, or used beside
+/// it, on the other threads of its cores and in its caches, so that as much could have been done as 1 ÷ (1 − s): but no more
+/// than with the CPUs that the side left, and the CPU time that it used being worth as much more as it is without a
+/// neighbour. CPU time is not wall-clock time: what is taken from a target is not charged to it, and only the neighbour counts.
 pub(crate) fn could_be_off(launch: &Launch, metric: Metric) -> Option<f64> {
-    let lost = others::most_lost(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
-    let by_the_clock = -(1.0 - lost.min(MOST_LOST)).ln();
-    Some(if metric == Metric::CpuPerRequest { by_the_clock.min(SHARED_CORE_COST.ln()) } else { by_the_clock })
+    let sides = others::shared(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
+    let of_side = |Shared { taken, busy }: Shared| {
+        let left = if metric == Metric::CpuPerRequest { 1.0 } else { busy.min(1.0) };
+        (1.0 / (1.0 - taken.min(MOST_LOST))).min(SHARED_CORE_COST / left).ln()
+    };
+    Some(sides.map(of_side).into_iter().fold(0.0, f64::max))
 }

@@ -38,3 +38,19 @@ fn a_busy_machine_may_have_made_a_request_cheaper() {
     let half = (ComparisonVerdict::Faster, None);
     assert_eq!(of(&costs(0.5, 0), Metric::CpuPerRequest), half, "0.4 of a CPU do not spare half of the cost");
 }
+
+/// Others use one CPU of four while the new server, at 1 ÷ 1.3 of the rate, has no time left that they could have taken: they
+/// may have had the other thread of its core all the same.
+#[test]
+fn who_uses_all_of_its_cpu_suffers_from_who_is_beside_it() {
+    let busy = session(100.0 / 1.3, 100.0, 0.005).target_busy(1.0).generator_busy(0.9);
+    let found = altered(&busy, "cpu_per_request<+3%", &ALL, |trial| {
+        trial.observation.as_mut().unwrap().host = HostUse { cpus: 4, steal_share: 0.0, others_share: 0.25 };
+    });
+    for metric in [Metric::Throughput, Metric::P50, Metric::CpuPerRequest] {
+        let found = row(&found, metric);
+        let disturbed = (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed));
+        assert_eq!((found.verdict, found.withheld), disturbed, "{metric}");
+    }
+    assert_eq!(found.gates[0].verdict, GateVerdict::Undecided);
+}
