@@ -3,19 +3,28 @@
 
 use model::{Measurement, Observation};
 
-/// The CPUs of one side of a trial, and the share of them that it used itself.
+/// One side of a trial.
 struct Side {
+    /// The CPUs that it may use.
     cpus: f64,
-    busy: f64,
+    /// Those of them that its work was on at once.
+    at_work: f64,
+    /// How many CPUs' worth of time it used.
+    used: f64,
 }
 
-/// The target's CPUs, all where it may use any; and one for each thread of the generator.
+/// The target's CPUs, all where it may use any; and one for each thread of the generator. A target of one thread works on one
+/// CPU at a time, however many it may use.
 fn sides(seen: &Observation, measured: &Measurement) -> [Side; 2] {
     let threads = &measured.generator.threads;
     let generator = threads.len().max(1) as f64;
-    let busy = threads.iter().map(model::ThreadUse::busy).sum::<f64>() / generator;
-    let target = if seen.cpus > 0 { seen.cpus } else { seen.host.cpus };
-    [Side { cpus: f64::from(target.max(1)), busy: seen.busy() }, Side { cpus: generator, busy }]
+    let allowed = if seen.cpus > 0 { seen.cpus } else { seen.host.cpus };
+    let target = f64::from(allowed.max(1));
+    let used = seen.cpus_used();
+    [
+        Side { cpus: target, at_work: used.ceil().clamp(1.0, target), used },
+        Side { cpus: generator, at_work: generator, used: threads.iter().map(model::ThreadUse::busy).sum() },
+    ]
 }
 
 /// A share of the machine's CPU time, as a share of the CPUs of the side that has fewer.
@@ -24,7 +33,7 @@ pub(crate) fn of_the_smaller_side(share: f64, seen: &Observation, measured: &Mea
     share * (f64::from(seen.host.cpus) / fewest).max(1.0)
 }
 
-/// What others took of a side's CPUs, as a share of those over which its work was spread, and the share that it used itself.
+/// What others took of the CPUs that a side's work was on, and what it used of them itself, as shares.
 pub(crate) struct Shared {
     pub(crate) taken: f64,
     pub(crate) busy: f64,
@@ -33,5 +42,5 @@ pub(crate) struct Shared {
 /// What the hypervisor and others may have taken of either side: all that they used.
 pub(crate) fn shared(seen: &Observation, measured: &Measurement) -> [Shared; 2] {
     let taken = (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus);
-    sides(seen, measured).map(|Side { cpus, busy }| Shared { taken: taken / cpus, busy })
+    sides(seen, measured).map(|Side { at_work, used, .. }| Shared { taken: taken / at_work, busy: used / at_work })
 }

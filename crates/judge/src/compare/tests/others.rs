@@ -54,3 +54,17 @@ fn who_uses_all_of_its_cpu_suffers_from_who_is_beside_it() {
     }
     assert_eq!(found.gates[0].verdict, GateVerdict::Undecided);
 }
+
+/// Of a server's four CPUs its one thread uses 0.6 of one, and half a CPU of others may have been that one.
+#[test]
+fn a_server_of_one_thread_loses_what_others_take_of_one_cpu() {
+    let slower = session(70.0, 100.0, 0.005).target_busy(0.6);
+    let found = altered(&slower, "p50<+5%", &ALL, |trial| {
+        let (seen, measured) = (trial.observation.as_mut().unwrap(), trial.measurement.as_mut().unwrap());
+        (seen.host, seen.cpus) = (HostUse { cpus: 8, steal_share: 0.0, others_share: 0.06 }, 4);
+        measured.generator.threads = vec![measured.generator.threads[0]; 4];
+    });
+    let throughput = row(&found, Metric::Throughput);
+    assert_eq!((throughput.verdict, throughput.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed)));
+    assert_eq!(found.gates[0].verdict, GateVerdict::Undecided);
+}
