@@ -42,8 +42,8 @@ pub(crate) fn goes_both_ways(metric: Metric) -> bool {
 pub(crate) fn could_be_off(launch: &Launch, metric: Metric) -> Option<f64> {
     let sides = others::shared(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
     let of_side = |Shared { taken, busy }: Shared| {
-        let left = if metric == Metric::CpuPerRequest { 1.0 } else { busy.min(1.0) };
-        (1.0 / (1.0 - taken.min(MOST_LOST))).min(SHARED_CORE_COST / left).ln()
+        let used = if metric == Metric::CpuPerRequest { 1.0 } else { busy.min(1.0) };
+        (1.0 / (1.0 - taken.min(MOST_LOST))).min(SHARED_CORE_COST / used).ln()
     };
     Some(sides.map(of_side).into_iter().fold(0.0, f64::max))
 }
