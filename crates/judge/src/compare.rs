@@ -1,5 +1,6 @@
 //! An old server against a new one: two targets of one run, launched in turn, or the targets of two runs.
 
+mod differences;
 mod gates;
 mod needed;
 mod row;
@@ -7,9 +8,8 @@ mod row;
 use std::collections::BTreeMap;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Extent, Gate, LaunchRecipe,
-    Load, LoadModel, MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount,
-    TrialRecord, VoidTrial, format_duration,
+    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Gate, LaunchRecipe, MarkNote,
+    Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount, TrialRecord, VoidTrial,
 };
 
 use crate::pair::Pair;
@@ -146,7 +146,7 @@ pub fn compare_runs(
         session: both(session::analyse(&before), session::analyse(&after)),
         trials: analysis::count(before.all().len() + after.all().len(), &void_trials),
         void_trials,
-        differences: differences(old, new),
+        differences: differences::between(old, new, &common_cells(old.plan, new.plan)),
         ..judge(new, &pairs, names, gates)
     })
 }
@@ -246,69 +246,6 @@ fn both(old: SessionAnalysis, new: SessionAnalysis) -> SessionAnalysis {
         all.marks.extend(session.marks.into_iter().map(|note| MarkNote { text: named(note.text), ..note }));
     }
     all
-}
-
-/// What differs between two runs beside the server, in words.
-fn differences(old: Run<'_>, new: Run<'_>) -> Vec<String> {
-    let (a, b) = (old.environment, new.environment);
-    let mut found = Vec::new();
-    let mut look = |what: &str, before: String, after: String| {
-        if before != after {
-            found.push(format!("{what}: {before}, then {after}"));
-        }
-    };
-    look("bourdon", a.bourdon.clone(), b.bourdon.clone());
-    look("CPU", a.cpu.clone(), b.cpu.clone());
-    look("CPUs", a.cpus.to_string(), b.cpus.to_string());
-    look("kernel", a.kernel.clone(), b.kernel.clone());
-    look("governor", format!("{:?}", a.governor), format!("{:?}", b.governor));
-    look("memory", a.memory_bytes.to_string(), b.memory_bytes.to_string());
-    for (name, before) in &a.sysctls {
-        look(name, before.clone(), b.sysctls.get(name).cloned().unwrap_or_default());
-    }
-    look("CPUs of the target", format!("{:?}", old.plan.target_cpus), format!("{:?}", new.plan.target_cpus));
-    look("generator threads", old.plan.generator.threads.to_string(), new.plan.generator.threads.to_string());
-    for (a, b) in common_cells(old.plan, new.plan) {
-        let (a, b) = (&old.plan.cells[a].load, &new.plan.cells[b].load);
-        if a != b {
-            load_differences(a, b, &mut look);
-            break;
-        }
-    }
-    found
-}
-
-/// What two loads that differ do not have in common.
-fn load_differences(a: &Load, b: &Load, look: &mut impl FnMut(&str, String, String)) {
-    let model = |load: &Load| match load.model {
-        LoadModel::Closed => "closed".to_owned(),
-        LoadModel::Open { rate_per_s, arrivals } => format!("open, {rate_per_s} a second, {arrivals:?}"),
-    };
-    let extent = |load: &Load| match load.extent {
-        Extent::Window(ns) => format_duration(ns),
-        Extent::Requests { count, .. } => format!("{count} requests"),
-    };
-    let path = |load: &Load| load.mix.first().request.path.clone();
-    let method = |load: &Load| load.mix.first().request.method.clone();
-    let mut all: Vec<(&str, String, String)> = vec![
-        ("path", path(a), path(b)),
-        ("method", method(a), method(b)),
-        ("load", model(a), model(b)),
-        ("connections", a.connections.to_string(), b.connections.to_string()),
-        ("pipeline", a.pipeline.to_string(), b.pipeline.to_string()),
-        ("keep-alive", a.keep_alive.to_string(), b.keep_alive.to_string()),
-        ("time-out", format!("{:?} ns", a.timeout_ns), format!("{:?} ns", b.timeout_ns)),
-        ("window", extent(a), extent(b)),
-    ];
-    for (what, of) in
-        [("network delay", (|load| load.network_delay_ns) as fn(&Load) -> u64), ("warm-up", |load| load.warm_up_ns)]
-    {
-        all.push((what, format_duration(of(a)), format_duration(of(b))));
-    }
-    if all.iter().all(|(_, before, after)| before == after) {
-        all.push(("what is asked for", "one mix of requests".to_owned(), "another".to_owned()));
-    }
-    all.into_iter().for_each(|(what, before, after)| look(what, before, after));
 }
 
 #[cfg(test)]

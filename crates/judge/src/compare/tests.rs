@@ -1,11 +1,12 @@
 mod alike;
+mod differences;
 mod doubts;
 mod others;
 mod passes;
 
 use model::{
     Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,
-    HostUse, Mark, Measurement, TrialRecord, Withheld, parse_gates,
+    HostUse, LoadModel, Mark, Measurement, TrialRecord, Withheld, parse_gates,
 };
 
 use super::*;
@@ -180,23 +181,6 @@ fn runs_of_one_target_each_are_matched_whatever_it_is_called() {
     let other = Session::new().delayed("v2", 100, 10, 97.0);
     let error = runs(&named("v1"), &other).unwrap_err().to_string();
     assert!(error.contains("no cell in common"), "{error}");
-}
-
-#[test]
-fn what_differs_beside_the_server_is_told() {
-    let session = session(100.0, 100.0, 0.005);
-    let (plan, trials) = (session.plan(), session.records());
-    let twice = |cell: &mut CellPlan| cell.load.extent = Extent::Window(2 * cell.load.window_ns());
-    let other = plan.with(|draft| draft.cells.iter_mut().for_each(twice)).unwrap();
-    let old = Environment { kernel: "6.1".to_owned(), ..Environment::default() };
-    let new = Environment { kernel: "6.18".to_owned(), ..Environment::default() };
-    let (a, b) = (
-        Run { plan: &plan, environment: &old, trials: &trials },
-        Run { plan: &other, environment: &new, trials: &trials },
-    );
-    let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
-    assert_eq!(analysis.differences[0], "kernel: 6.1, then 6.18");
-    assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
 }
 
 /// Such a comparison with something done to each trial of the new server in the given blocks.

@@ -1,0 +1,62 @@
+use model::GeneratorLimits;
+
+use super::*;
+
+const LIMITS: GeneratorLimits =
+    GeneratorLimits { ceiling_per_s: 1.0, pipelined_ceiling_per_s: 1.0, open_rate_per_s: 1.0 };
+
+#[test]
+fn what_differs_beside_the_server_is_told() {
+    let session = session(100.0, 100.0, 0.005);
+    let (plan, trials) = (session.plan(), session.records());
+    let twice = |cell: &mut CellPlan| cell.load.extent = Extent::Window(2 * cell.load.window_ns());
+    let other = plan.with(|draft| draft.cells.iter_mut().for_each(twice)).unwrap();
+    let old = Environment { kernel: "6.1".to_owned(), ..Environment::default() };
+    let new = Environment { kernel: "6.18".to_owned(), ..Environment::default() };
+    let (a, b) = (
+        Run { plan: &plan, environment: &old, trials: &trials },
+        Run { plan: &other, environment: &new, trials: &trials },
+    );
+    let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+    assert_eq!(analysis.differences[0], "kernel: 6.1, then 6.18");
+    assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
+}
+
+/// What is told of two runs of one plan, the new one changed.
+fn differences(environment: impl Fn(&mut Environment), change: impl FnOnce(&mut Draft)) -> Vec<String> {
+    let session = session(100.0, 100.0, 0.005);
+    let (plan, trials) = (session.plan(), session.records());
+    let other = plan.with(change).unwrap();
+    let mut old = Environment::default();
+    old.toolchains.insert("old".to_owned(), "go1.25".to_owned());
+    old.sysctls.insert("net.core.somaxconn".to_owned(), "4096".to_owned());
+    let mut new = old.clone();
+    environment(&mut new);
+    let run = |plan, environment| Run { plan, environment, trials: &trials };
+    compare_runs(run(&plan, &old), run(&other, &new), ("a".to_owned(), "b".to_owned()), &[]).unwrap().differences
+}
+
+#[test]
+fn whatever_may_change_the_figures_is_a_difference() {
+    assert_eq!(differences(|_| {}, |_| {}), [""; 0]);
+    let of_plan = |change: fn(&mut Draft)| differences(|_| {}, change).join("; ");
+    assert_eq!(of_plan(|plan| plan.generator.cpus = vec![2, 3]), "generator CPUs: any, then 2 and 3");
+    assert_eq!(of_plan(|plan| plan.generator.spin = true), "spin: false, then true");
+    assert_eq!(of_plan(|plan| plan.target_cpus = vec![1]), "CPUs of the target: any, then 1");
+    assert_eq!(of_plan(|plan| plan.ladder = Some("connections".to_owned())), "ladder: none, then connections");
+    let calibrate = |plan: &mut Draft| plan.generator.limits = Some(LIMITS);
+    assert_eq!(of_plan(calibrate), "", "that is for judging");
+    let of_cells = |change: fn(&mut CellPlan)| differences(|_| {}, |plan| plan.cells.iter_mut().for_each(change));
+    let secure = |cell: &mut CellPlan| (cell.tls, cell.tls_resume) = (true, true);
+    assert_eq!(of_cells(secure), ["TLS: false, then true", "TLS sessions resumed: false, then true"]);
+    assert_eq!(of_cells(|cell| cell.target_cpus = vec![0]), ["CPUs of the target: any, then 0"]);
+    assert_eq!(of_cells(|cell| cell.handler_delay_ns = 10_000_000), ["handler delay: 0ms, then 10ms"]);
+    assert_eq!(of_cells(|cell| cell.profile = true), ["profile: false, then true"]);
+    let of_environment = |change: fn(&mut Environment)| differences(change, |_| {}).join("; ");
+    assert_eq!(of_environment(|it| it.smt = Some(true)), "SMT: not known, then true");
+    let newer = |it: &mut Environment| it.toolchains.values_mut().for_each(|version| *version = "go1.26".to_owned());
+    assert_eq!(of_environment(newer), "toolchain of old: go1.25, then go1.26");
+    assert_eq!(of_environment(|it| it.toolchains.clear()), "", "nobody asked");
+    let more = |it: &mut Environment| drop(it.sysctls.insert("kernel.numa_balancing".to_owned(), "1".to_owned()));
+    assert_eq!(of_environment(more), "kernel.numa_balancing: not known, then 1");
+}
