@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use lab::{Builder, Prepared, RunFolder};
-use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Level, Plan};
+use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Level};
 use observe::ProcSource;
 use specimens::Kind;
 
@@ -88,7 +88,7 @@ pub(crate) fn begin(
         draft = on_specimens(asked, draft.absent, &base);
         prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
     }
-    record(draft, prepared, &args.runs, stop)
+    record(draft, prepared, &args.runs)
 }
 
 /// Makes a run of a plan, all of whose targets must build.
@@ -102,16 +102,16 @@ pub(crate) fn begin_whole(
     let prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
     match prepared.failed.first().or(prepared.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
-        None => record(draft, prepared, runs, stop),
+        None => record(draft, prepared, runs),
     }
 }
 
 /// Opens the folder in which a plan's run is recorded.
-fn record(mut draft: Draft, prepared: Prepared, runs: &Path, stop: &AtomicBool) -> Result<PreparedRun, Failure> {
+fn record(mut draft: Draft, prepared: Prepared, runs: &Path) -> Result<PreparedRun, Failure> {
     draft.generator.limits = calibrate::stored_limits();
     draft.twin = judge::cell_for_twin(&draft);
     let plan = draft.resolve().map_err(Failure::usage)?;
-    let environment = Environment { programs: prepared.digests(), ..environment(&plan, stop)? };
+    let environment = environment(&prepared);
     let date = Zoned::now().date();
     let folder =
         RunFolder::create(runs, &format!("{date}-{}", plan.name), &plan, &environment).map_err(Failure::usage)?;
@@ -157,15 +157,16 @@ fn on_specimens(asked: Draft, absent: Vec<AbsentTarget>, base: &Path) -> Draft {
 }
 
 /// The machine and the software, as they are now.
-fn environment(plan: &Plan, stop: &AtomicBool) -> Result<Environment, Failure> {
-    Ok(Environment {
+pub(crate) fn environment(prepared: &Prepared) -> Environment {
+    Environment {
         schema: ENVIRONMENT_SCHEMA.to_owned(),
         started_at: Zoned::now(),
         bourdon: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
-        toolchains: lab::toolchain_versions(plan, &builder()?, stop).into_iter().collect::<BTreeMap<_, _>>(),
+        toolchains: prepared.toolchains.clone(),
+        programs: prepared.digests(),
         ..observe::environment::read(&ProcSource::default(), Path::new("/sys"))
-    })
+    }
 }
 
 /// The machine that experiments are resolved for.

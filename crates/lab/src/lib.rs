@@ -41,7 +41,7 @@ pub use held::{Held, sweep};
 pub use lacking::lacking_here;
 pub use launch::{Gone, LaunchSpec, Launcher, ProcessLauncher, Running, Unlaunched};
 pub use perf::Perf;
-pub use prepare::{Prepared, prepare, toolchain_versions, with_runtime};
+pub use prepare::{Prepared, prepare, with_runtime};
 pub use programs::Program;
 pub use record::{Follower, Kept, RunFolder, RunRecord};
 pub use session::{Session, SessionEnd, Unstarted};

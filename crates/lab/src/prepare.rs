@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event, Plan};
+use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event};
 
 use crate::build::{BuildError, Builder};
 use crate::programs::Program;
@@ -11,6 +11,9 @@ use crate::programs::Program;
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
     programs: BTreeMap<(String, String), Program>,
+    /// What the toolchain of each target and runtime says of its version, by the target's name as in [`with_runtime`]; those
+    /// that need none are missing.
+    pub toolchains: BTreeMap<String, String>,
     /// Targets that cannot run here, as far as the plan did not say so already.
     pub absent: Vec<AbsentTarget>,
     /// Those of them that have a toolchain here and still could not be built.
@@ -58,6 +61,7 @@ pub fn prepare(
         let recorded = recorded.get(&named).map(String::as_str);
         match builder.build(&target, &target.runtime(&runtime), recorded, stop, &mut on_start) {
             Ok(built) => {
+                prepared.toolchains.extend(built.toolchain.map(|version| (named, version)));
                 if let Some(program) = built.program {
                     prepared.programs.insert((name, runtime), program);
                 }
@@ -83,19 +87,6 @@ pub fn prepare(
         }
     }
     prepared
-}
-
-/// What the toolchain of each target and runtime of the plan says of its version; those that need none are missing.
-/// The key is the target's name, with `@` and the runtime unless it is the one on PATH.
-pub fn toolchain_versions(plan: &Plan, builder: &Builder, stop: &AtomicBool) -> BTreeMap<String, String> {
-    let used: BTreeSet<(&str, &str)> =
-        plan.cells.iter().map(|cell| (cell.levels.target(), cell.runtime.as_str())).collect();
-    let version = |(name, runtime): (&str, &str)| {
-        let target = plan.target(name)?;
-        let version = builder.toolchain(target, &target.runtime(runtime), stop).ok().flatten()?;
-        Some((with_runtime(name, runtime), version))
-    };
-    used.into_iter().filter_map(version).collect()
 }
 
 /// `go-net-http`, or `go-net-http@1.9` for another runtime than the one on PATH.
