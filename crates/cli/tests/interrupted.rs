@@ -3,7 +3,7 @@
 
 mod run_support;
 
-use run_support::{FILE, Lab, beside_a_specimen, short};
+use run_support::{FILE, Json, Lab, beside_a_specimen, short};
 use rustix::process::Signal;
 
 #[test]
@@ -83,4 +83,23 @@ fn a_run_is_resumed_with_the_program_that_it_began_with_or_not_at_all() {
     let lab = lab.file("serve.sh", serves);
     resume(&lab, "4").answers();
     record.all_measured("odd", 4);
+}
+
+#[test]
+fn a_toolchain_is_asked_once_and_a_run_is_resumed_with_no_other() {
+    let target = "name = 'odd'\ntitle = 'Odd'\n[launch]\nrun = '$BOURDON specimen clean'\nready = '/ping'\n\
+                  [toolchain]\ncommand = 'sh'\nversion = 'sh version.sh'\nget = 'https://example.invalid'\n";
+    let experiment = short(2).replace("specimen:stall", "odd");
+    let lab = Lab::new().file("targets/odd/target.toml", target).file("experiments/try.toml", experiment);
+    let lab = lab.file("targets/odd/version.sh", "echo asked >> asked; echo 1.2\n");
+    lab.bourdon(&["run", "experiments/try.toml"]).answers();
+    assert_eq!(std::fs::read_to_string(lab.path().join("targets/odd/asked")).unwrap(), "asked\n");
+    let record = lab.record();
+    let environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
+    assert_eq!(environment["toolchains"]["odd"], "1.2");
+    let resume = |lab: &Lab, blocks| lab.bourdon(&["run", "--resume", record.name(), "--blocks", blocks]);
+    resume(&lab, "3").answers();
+    let (lab, before) = (lab.file("targets/odd/version.sh", "echo 1.3\n"), record.text("plan.toml"));
+    resume(&lab, "4").exits(2).says(&["toolchain of odd: 1.2, and now 1.3", "or begin a new run"]);
+    assert_eq!(record.text("plan.toml"), before, "what is refused asks for no more blocks");
 }

@@ -3,6 +3,9 @@
 
 mod run_support;
 
+use std::path::Path;
+
+use observe::ProcSource;
 use run_support::{Json, Lab, Record, repository};
 
 const FILES: [&str; 3] = ["plan.toml", "environment.json", "trials.jsonl"];
@@ -25,6 +28,20 @@ fn first_version() -> (Lab, Record) {
 fn analysis() -> Json {
     let path = repository().join("crates/cli/tests/recorded/first-version/analysis.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Puts these things in the place of those in the record's environment.
+fn in_environment(record: &Record, changes: &[(&str, Json)]) {
+    let mut environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
+    changes.iter().for_each(|(key, value)| environment[*key] = value.clone());
+    std::fs::write(record.path().join("environment.json"), environment.to_string()).unwrap();
+}
+
+/// What measures here, by its names in the environment.
+fn here() -> [(&'static str, Json); 4] {
+    let here = observe::environment::read(&ProcSource::default(), Path::new("/sys"));
+    let bourdon = env!("CARGO_PKG_VERSION");
+    [("bourdon", bourdon.into()), ("cpu", here.cpu.into()), ("cpus", here.cpus.into()), ("kernel", here.kernel.into())]
 }
 
 fn plan(record: &Record) -> toml::Table {
@@ -55,6 +72,7 @@ fn a_record_of_the_first_version_is_resumed_under_its_own_plan() {
         return;
     }
     let (lab, record) = first_version();
+    in_environment(&record, &here());
     let before = plan(&record);
     let outcome = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]);
     assert!(!outcome.stderr.contains("in a closed load, for its rate"), "a rate is settled once: {}", outcome.stderr);
@@ -72,6 +90,28 @@ fn a_record_of_the_first_version_is_resumed_under_its_own_plan() {
         let asks = launch["where"]["path"] == "/whoami";
         assert_eq!(census["units"].as_u64().is_some_and(|units| units > 0), asks, "{census}");
     }
+}
+
+#[test]
+fn a_record_of_another_machine_kernel_or_bourdon_is_not_resumed_here_and_stays_as_it_is() {
+    let (lab, record) = first_version();
+    let before = (record.text("plan.toml"), record.text("trials.jsonl"));
+    for (what, key, value) in [
+        ("bourdon: 0.0.1, and now ", "bourdon", Json::from("0.0.1")),
+        ("CPU: another one, and now ", "cpu", "another one".into()),
+        ("CPUs: 4000, and now ", "cpus", 4000.into()),
+        ("kernel: 6.18.43, and now ", "kernel", "6.18.43".into()),
+    ] {
+        in_environment(&record, &here());
+        in_environment(&record, &[(key, value)]);
+        let refused = lab.bourdon(&["run", "--resume", record.name(), "--blocks", "3"]).exits(2);
+        refused.clone().says(&["not what the run was begun with", what, "begin a new run"]);
+        assert_eq!(refused.stderr.matches(", and now ").count(), 1, "{refused:?}");
+        assert_eq!((record.text("plan.toml"), record.text("trials.jsonl")), before);
+    }
+    // Nothing is launched, so that nothing is put beside what was measured elsewhere.
+    lab.bourdon(&["run", "--resume", record.name()]).answers();
+    assert_eq!((record.text("plan.toml"), record.text("trials.jsonl")), before);
 }
 
 /// Whether everything in one value is in another, which may have more keys.
