@@ -12,7 +12,7 @@ use lab::{RunFolder, create_folder_durably, create_new_folder_durably, read_toml
 use model::{Analysis, Judged};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{ReportFormat, RunArgs};
+use crate::args::{GeneratorArgs, ReportFormat, RunArgs};
 use crate::conduct::{self, Conducted};
 use crate::exit::{Exit, Failure};
 use crate::found;
@@ -34,7 +34,7 @@ const PAGE: &str = "verdicts.md";
 /// Schema number of `series.toml`.
 const SERIES_SCHEMA: &str = "bourdon.series/1";
 
-/// What was asked of each run.
+/// What was asked of each run; those that are begun later are asked for the same.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Series {
     schema: String,
@@ -44,6 +44,34 @@ struct Series {
     blocks: Option<u32>,
     #[serde(default)]
     seed: Option<u64>,
+    #[serde(default)]
+    target: Vec<String>,
+    #[serde(default)]
+    allow_failures: Option<f64>,
+    #[serde(default)]
+    generator: GeneratorArgs,
+}
+
+impl Series {
+    /// Of every shipped experiment, as the arguments ask.
+    fn of(args: &RunArgs) -> Self {
+        Series {
+            schema: SERIES_SCHEMA.to_owned(),
+            experiments: found::shipped_names().into_iter().map(str::to_owned).collect(),
+            quick: args.quick,
+            blocks: args.blocks,
+            seed: args.seed,
+            target: args.target.clone(),
+            allow_failures: args.allow_failures,
+            generator: args.generator,
+        }
+    }
+
+    /// The arguments of a run of it in `folder`; what is no matter of the series is as in those of today.
+    fn args(&self, today: &RunArgs, folder: &Path) -> RunArgs {
+        let Series { schema: _, experiments: _, quick, blocks, seed, target, allow_failures, generator } = self.clone();
+        RunArgs { quick, blocks, seed, target, allow_failures, generator, runs: folder.to_owned(), ..today.clone() }
+    }
 }
 
 /// What came of one experiment.
@@ -61,13 +89,7 @@ pub(crate) fn is_one(folder: &Path) -> bool {
 /// `bourdon run all`.
 pub(crate) fn begin(args: &RunArgs) -> Result<Exit, Failure> {
     let stop = flag_on_interrupt()?;
-    let series = Series {
-        schema: SERIES_SCHEMA.to_owned(),
-        experiments: found::shipped_names().into_iter().map(str::to_owned).collect(),
-        quick: args.quick,
-        blocks: args.blocks,
-        seed: args.seed,
-    };
+    let series = Series::of(args);
     let folder = create(&args.runs, args.quick)?;
     write_toml(&folder.join(SERIES), &series).map_err(Failure::usage)?;
     conduct(args, &series, &folder, &stop)
@@ -149,8 +171,7 @@ fn one(args: &RunArgs, series: &Series, folder: &Path, name: &str, stop: &Atomic
     let trial = match recorded(folder, name)? {
         Some(run) => Opened::of(&run, None)?.prepare(stop, &mut progress)?,
         None => {
-            let (quick, blocks, seed) = (series.quick, series.blocks, series.seed);
-            let args = RunArgs { quick, blocks, seed, runs: folder.to_owned(), ..args.clone() };
+            let args = series.args(args, folder);
             ready::begin(&args, ready::plan(&args, name)?, stop, &mut progress)?
         }
     };
@@ -187,5 +208,43 @@ impl Ended {
     fn in_short(&self) -> String {
         let Ok(analysis) = &self.outcome else { return format!("{}: not run", self.name) };
         format!("{}: {}", self.name, verdict_counts(analysis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn run(words: &str) -> RunArgs {
+        match Cli::try_parse_from(words.split(' ')).unwrap().command {
+            Command::Run(args) => args,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_series_was_asked_for_holds_for_what_is_begun_after_it_was_resumed() {
+        let asked = run(
+            "bourdon run all --quick --target go-iris,go-net-http --blocks 7 --seed 3 --allow-failures 5% --threads 2 --spin",
+        );
+        let written = toml::to_string(&Series::of(&asked)).unwrap();
+        let series: Series = toml::from_str(&written).unwrap();
+        let resumed = series.args(&run("bourdon run --resume runs/x-all --gate"), Path::new("runs/x-all"));
+        let of = |args: &RunArgs| {
+            let RunArgs { quick, blocks, seed, target, allow_failures, generator, .. } = args.clone();
+            (quick, blocks, seed, target, allow_failures, generator.asked())
+        };
+        assert_eq!(of(&resumed), of(&asked));
+        assert!(resumed.gate && resumed.runs == Path::new("runs/x-all"));
+    }
+
+    #[test]
+    fn a_series_of_before_is_read() {
+        let written = "schema = \"bourdon.series/1\"\nexperiments = [\"routing\"]\nquick = true\n";
+        let series: Series = toml::from_str(written).unwrap();
+        assert_eq!((series.target, series.allow_failures), (Vec::new(), None));
     }
 }

@@ -1,9 +1,11 @@
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::experiment::GeneratorAsked;
 
 /// What `run` and `compare` let one say of the generator.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct GeneratorArgs {
     /// Generator threads, each on a CPU of its own as far as there are [default: the experiment's, else one for each
     /// four CPUs]
