@@ -5,7 +5,7 @@ use std::path::Path;
 use ::report::Style;
 use judge::Run;
 use lab::{LabError, RunFolder, RunRecord};
-use model::Judged;
+use model::{Judged, Plan};
 
 use crate::args::{ReportFormat, ShownArgs};
 use crate::commands;
@@ -20,6 +20,16 @@ pub(crate) fn judge(record: &RunRecord) -> Judged {
 /// What `judge` has to know of a record.
 pub(crate) fn of(record: &RunRecord) -> Run<'_> {
     Run { plan: &record.plan, environment: &record.environment, trials: &record.trials }
+}
+
+/// Whether nobody can vouch for an answer; `allow_undecided` whether gates may be left open.
+pub(crate) fn is_void(judged: &Judged, allow_undecided: bool) -> bool {
+    judge::answer_is_void(judged) && !(allow_undecided && judge::is_merely_undecided(judged))
+}
+
+/// Whether gates may be left open, as a comparison asked for when it began.
+pub(crate) fn allows_undecided(plan: &Plan) -> bool {
+    plan.comparison.as_ref().is_some_and(|asked| asked.allow_undecided)
 }
 
 /// Puts the analysis beside the record.
@@ -61,7 +71,7 @@ pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Draft, Environment, Plan, TrialRecord};
+    use model::{Draft, Environment, TrialRecord};
     use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
     use proptest::sample::Index;
     use serde_json::{Number, Value};

@@ -110,7 +110,7 @@ impl Conducted {
             Judged::Comparison(_) => false,
         };
         let bad = judge::answer_is_bad(&self.judged) || (gate && contradicted);
-        Exit::of_answer(bad, judge::answer_is_void(&self.judged))
+        Exit::of_answer(bad, answer::is_void(&self.judged, answer::allows_undecided(&self.record.plan)))
     }
 }
 

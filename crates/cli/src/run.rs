@@ -22,7 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         (Some(folder), _) => {
             let opened = Opened::of(folder, args.blocks)?;
             if let Some(comparison) = opened.plan().comparison.clone() {
-                return compare::resume(args.shown, opened, &comparison);
+                return compare::resume(args, opened, &comparison);
             }
             let stop = flag_on_interrupt()?;
             (opened.prepare(&stop, &mut progress)?, stop)

@@ -103,3 +103,20 @@ fn a_toolchain_is_asked_once_and_a_run_is_resumed_with_no_other() {
     resume(&lab, "4").exits(2).says(&["toolchain of odd: 1.2, and now 1.3", "or begin a new run"]);
     assert_eq!(record.text("plan.toml"), before, "what is refused asks for no more blocks");
 }
+
+#[test]
+fn a_comparison_whose_gate_may_stay_open_is_resumed_and_reported_so() {
+    let lab = Lab::new();
+    let load = ["--path", "/rest/hello", "--duration", "150ms", "--warm-up", "50ms", "--blocks", "2", "-c", "4"];
+    let sides = ["--run", "$BOURDON specimen clean", "--run", "$BOURDON specimen clean", "--gate", "p50<+1%"];
+    lab.bourdon(&[&["compare", "--allow-undecided"], &load[..], &sides].concat()).exits(0);
+    let record = lab.record();
+    let resume = ["run", "--resume", record.name()];
+    lab.bourdon(&["report", record.name()]).exits(0);
+    lab.bourdon(&resume).exits(0);
+    for (option, why) in [("--gate", "those that it was begun with"), ("--keep-going", "needs both servers to the end")]
+    {
+        let said = format!("{option} changes nothing about a comparison");
+        lab.bourdon(&[&resume[..], &[option]].concat()).exits(2).says(&[&said, why, "leave it out"]);
+    }
+}

@@ -14,6 +14,9 @@ pub struct ComparePlan {
     /// How much worse it may become.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Gate>,
+    /// Whether it may end well where all that is wrong is that a gate is undecided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_undecided: bool,
     /// The revisions that the targets are made of; none where they are commands alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<ComparedRevision>,

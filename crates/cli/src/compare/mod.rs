@@ -11,10 +11,10 @@ use std::sync::atomic::AtomicBool;
 
 use ::report::format::{counted, times};
 use lab::{LabError, RunFolder};
-use model::{CompareAnalysis, ComparePlan, Draft, Gate, Judged, Load, Metric, Target};
+use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Target};
 
 use crate::answer::{self, of};
-use crate::args::{CompareArgs, ShownArgs};
+use crate::args::{CompareArgs, RunArgs, ShownArgs};
 use crate::conduct::PreparedRun;
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, OneLoad, Options, Source};
@@ -122,13 +122,7 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
     }
     let judged = Judged::Comparison(Box::new(analysis));
     answer::print(&judged, args.shown)?;
-    let exit = Exit::of_answer(judge::answer_is_bad(&judged), judge::answer_is_void(&judged));
-    Ok(with_undecided(args.allow_undecided, &judged, exit))
-}
-
-/// How it ends where gates may be undecided, as far as that is all that is wrong.
-fn with_undecided(allowed: bool, judged: &Judged, exit: Exit) -> Exit {
-    if exit == Exit::Void && allowed && judge::is_merely_undecided(judged) { Exit::Good } else { exit }
+    Ok(Exit::of_answer(judge::answer_is_bad(&judged), answer::is_void(&judged, args.allow_undecided)))
 }
 
 /// Two targets of an experiment file, launched now.
@@ -151,7 +145,7 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
         )));
     };
     let (old, new) = (old.to_owned(), new.to_owned());
-    plan.comparison = Some(ComparePlan { old, new, gates: gates(args).to_vec(), revisions: Vec::new() });
+    plan.comparison = Some(asked(args, old, new, Vec::new()));
     measure(args, plan, &*flag_on_interrupt()?)
 }
 
@@ -172,7 +166,7 @@ fn of_arguments(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut plan = arms.draft(args)?;
     let (old, new) = (arms.old.name, arms.new.name);
     let revisions = revisions.as_ref().map_or(Vec::new(), |revisions| revisions.recorded([&old, &new]));
-    plan.comparison = Some(ComparePlan { old, new, gates: gates(args).to_vec(), revisions });
+    plan.comparison = Some(asked(args, old, new, revisions));
     measure(args, plan, &stop)
 }
 
@@ -219,25 +213,26 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
     }
     let mut progress = RunProgress::new();
     let trial = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
-    conduct(args.shown, args.allow_undecided, trial, stop, progress)
+    conduct(args.shown, trial, stop, progress)
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
-pub(crate) fn resume(shown: ShownArgs, opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
+pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Result<Exit, Failure> {
+    let strangers = [
+        ("--gate", args.gate, "its gates are those that it was begun with"),
+        ("--keep-going", args.keep_going, "it needs both servers to the end"),
+    ];
+    if let Some((option, _, why)) = strangers.into_iter().find(|(_, given, _)| *given) {
+        return Err(Failure::usage(format!("{option} changes nothing about a comparison: {why}; leave it out")));
+    }
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
     let (_revisions, plan) = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
     let trial = opened.under(plan).prepare(&stop, &mut progress)?;
-    conduct(shown, false, trial, &stop, progress)
+    conduct(args.shown, trial, &stop, progress)
 }
 
-fn conduct(
-    shown: ShownArgs,
-    allow_undecided: bool,
-    trial: PreparedRun,
-    stop: &AtomicBool,
-    progress: RunProgress,
-) -> Result<Exit, Failure> {
+fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = conduct::conduct(trial, false, stop, progress)?;
     answer::print(&ended.judged, shown)?;
     if !ended.interrupted {
@@ -250,7 +245,12 @@ fn conduct(
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(with_undecided(allow_undecided, &ended.judged, ended.exit(false)))
+    Ok(ended.exit(false))
+}
+
+/// What was asked of two targets, for the record.
+fn asked(args: &CompareArgs, old: String, new: String, revisions: Vec<ComparedRevision>) -> ComparePlan {
+    ComparePlan { old, new, gates: gates(args).to_vec(), allow_undecided: args.allow_undecided, revisions }
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

@@ -61,7 +61,7 @@ fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
         content: RevisionContent::Commit(commit.to_owned()),
     };
     let revisions = vec![commit(&old, "0123456789abcdef"), commit(&new, "0123456789abcdef")];
-    plan.comparison = Some(ComparePlan { old, new: new.clone(), gates: Vec::new(), revisions });
+    plan.comparison = Some(ComparePlan { old, new: new.clone(), gates: Vec::new(), allow_undecided: false, revisions });
     let of = |change: &dyn Fn(&mut Draft)| {
         let mut plan = plan.clone();
         change(&mut plan);

@@ -49,7 +49,8 @@ fn a_run_that_ended_without_a_target_is_resumed_in_the_same_blocks() {
 fn a_target_that_once_started_ends_a_comparison_alone() {
     let runs = tempfile::tempdir().unwrap();
     for (compared, blocks) in [(false, 3), (true, 2)] {
-        let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
+        let both =
+            ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], allow_undecided: false, revisions: vec![] };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
@@ -63,7 +64,8 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
 fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
     let runs = tempfile::tempdir().unwrap();
     for compared in [false, true] {
-        let both = ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], revisions: vec![] };
+        let both =
+            ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], allow_undecided: false, revisions: vec![] };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));

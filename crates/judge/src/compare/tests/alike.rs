@@ -21,7 +21,13 @@ fn gated(gates: &str, session: &Session, of_cells: &[usize], are_revisions: bool
         content: RevisionContent::Commit(target.to_owned()),
     };
     let revisions = if are_revisions { vec![of("old"), of("new")] } else { Vec::new() };
-    draft.comparison = Some(ComparePlan { old: "old".into(), new: "new".into(), gates: Vec::new(), revisions });
+    draft.comparison = Some(ComparePlan {
+        old: "old".into(),
+        new: "new".into(),
+        gates: Vec::new(),
+        allow_undecided: false,
+        revisions,
+    });
     let plan = draft.resolve().unwrap();
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     compare_targets(run, "old", "new", &parse_gates(gates).unwrap())
