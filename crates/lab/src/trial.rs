@@ -200,7 +200,7 @@ impl Rungs<'_> {
         Ok(true)
     }
 
-    /// Makes one load; false when it was stopped before its window's end. An error is something that is missing here; what
+    /// Makes one load; false when it was stopped before its trial was whole. An error is something that is missing here; what
     /// becomes of the target is in the record.
     fn load(
         &mut self,
@@ -234,8 +234,9 @@ impl Rungs<'_> {
             watch.take(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns)));
             tell(Told::Second(&passed.second));
         });
-        // A window that is whole was measured: whoever asks for the end now gets it once its trial is whole, too.
-        let cut = stop.load(Ordering::Relaxed) && loaded.as_ref().map_or(true, |output| output.measurement.interrupted);
+        // A window that is whole was measured, and its trial is kept unless what is looked at after it is cut short.
+        let mut cut =
+            stop.load(Ordering::Relaxed) && loaded.as_ref().map_or(true, |output| output.measurement.interrupted);
         let delaying = proxy.map(DelayProxy::stop);
         let ended = self.running.ended();
         if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !cut {
@@ -245,7 +246,9 @@ impl Rungs<'_> {
         let start_ns = loaded.as_ref().ok().map(|output| output.window_start_ns);
         let seen = watch.stop(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns.unwrap_or(0))));
         // Nobody looks any more: what its clients make the target need is not the load's.
-        let census = (ended.is_none() && !cut).then(|| self.census(cell, stop)).flatten();
+        let counts = ended.is_none() && !cut && cell.takes_census();
+        let census = counts.then(|| self.census(cell, stop)).flatten();
+        cut |= counts && stop.load(Ordering::Relaxed);
         match loaded {
             // What was seen of requests whose server somebody took away says nothing of that server.
             Ok(_) if is_unguarded => {}
@@ -254,8 +257,11 @@ impl Rungs<'_> {
                 made.record.observation = seen.map(|(first, summary)| self.observation(cell, first, summary));
                 made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
                 made.record.measurement = Some(output.measurement);
-                if let Some(profiler) = profiler {
-                    self.keep_profile(profiler.wait(&AtomicBool::new(cut)), made);
+                if let Some(profiler) = profiler.filter(|_| !cut) {
+                    match profiler.wait(stop) {
+                        Some(given) => self.keep_profile(given, made),
+                        None => cut = true,
+                    }
                 }
             }
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
@@ -268,12 +274,10 @@ impl Rungs<'_> {
         Ok(!cut)
     }
 
-    /// What serves the cell's connections, where that is to be counted and nobody asks for the end meanwhile.
+    /// What serves the cell's connections.
     fn census(&self, cell: &CellPlan, stop: &AtomicBool) -> Option<Census> {
-        let place = Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok();
-        let place = place.filter(|_| cell.takes_census())?;
-        let census = census::take(&place, cell.load.connections, cell.load.keep_alive, stop);
-        (!stop.load(Ordering::Relaxed)).then_some(census)
+        let place = Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok()?;
+        Some(census::take(&place, cell.load.connections, cell.load.keep_alive, stop))
     }
 
     /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.

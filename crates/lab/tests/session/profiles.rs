@@ -5,11 +5,12 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::{Perf, RunFolder, RunRecord};
-use model::{Draft, Extent, Metric, ProfiledBy};
+use model::{CellPlan, Draft, Event, Extent, Metric, ProfiledBy};
 
-use crate::fakes::{FakeLauncher, MS, cell, conduct, create, draft, environment};
+use crate::fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, environment, load};
 
 /// Answers each request with the next of these texts.
 fn answer(answers: Vec<Vec<u8>>) -> SocketAddr {
@@ -101,4 +102,31 @@ fn perf_profiles_what_does_not_profile_itself_and_nothing_else() {
     let kept = |file: &str| folder.path().join("profiles").join(file).exists();
     assert_eq!(["b01-c01.perf.txt.gz", "b02-c01.pb.gz"].map(kept), [false; 2]);
     assert_eq!(["b01-c01.pb.gz", "b02-c01.perf.txt.gz"].map(kept), [true; 2]);
+}
+
+/// Somebody asks for the end in the last second of the first window, which is measured whole; gives how many trials are
+/// recorded.
+fn recorded_of_an_interrupted(change: impl Fn(&mut CellPlan)) -> usize {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let runs = tempfile::tempdir().unwrap();
+    let mut draft = Draft { cells: vec![cell("a", 10)], ..draft(2) };
+    draft.cells[0].load.warm_up_ns = 0;
+    change(&mut draft.cells[0]);
+    let plan = draft.resolve().unwrap();
+    let mut folder = create(runs.path(), &plan);
+    let launcher = FakeLauncher { admin: Some(silent.local_addr().unwrap()), ..FakeLauncher::default() };
+    let stop = AtomicBool::new(false);
+    let on_event = &mut |event: &Event| {
+        stop.fetch_or(matches!(event, Event::Second { .. }), Ordering::Relaxed);
+    };
+    let end = conduct_telling(&plan, &mut folder, (&launcher, &load), &stop, on_event).unwrap();
+    assert!(end.interrupted);
+    RunFolder::read(folder.path()).unwrap().trials.len()
+}
+
+#[test]
+fn a_trial_whose_profile_or_census_is_cut_short_is_made_again_and_a_whole_one_is_kept() {
+    assert_eq!(recorded_of_an_interrupted(|_| {}), 1);
+    assert_eq!(recorded_of_an_interrupted(|cell| cell.census = Some(true)), 0, "who serves was not counted");
+    assert_eq!(recorded_of_an_interrupted(|cell| cell.profile = true), 0, "nor waited for, whoever asked for the end");
 }
