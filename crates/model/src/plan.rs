@@ -122,11 +122,11 @@ pub struct Fault(String);
 
 impl Draft {
     /// Asks for so many blocks after a look at those before, and for as large a share of them to be launched again where the
-    /// machine was busy.
+    /// machine was busy; never for fewer, for a block that was set aside and replaced would count again.
     pub fn raise(&mut self, blocks: u32) {
         let before = std::mem::replace(&mut self.blocks, Blocks { min: blocks, max: blocks });
         let repeats = u64::from(self.repeats) * u64::from(blocks) / u64::from(before.max.max(1));
-        self.repeats = u32::try_from(repeats).unwrap_or(u32::MAX);
+        self.repeats = u32::try_from(repeats).unwrap_or(u32::MAX).max(self.repeats);
         self.blocks_before.push(before);
     }
 

@@ -252,4 +252,5 @@ fn a_raise_keeps_the_share_of_blocks_that_are_launched_again() {
     let (asked, before) = (Blocks { min: 48, max: 48 }, vec![Blocks { min: 6, max: 12 }]);
     assert_eq!(raised(2, 48), (8, asked, before.clone()));
     assert_eq!(raised(0, 48), (0, asked, before));
+    assert_eq!(raised(2, 7).0, 2, "a block that was set aside and replaced stays so");
 }
