@@ -8,7 +8,7 @@ use crate::figures::{counted, half_width, percent};
 use crate::launch::Launch;
 use crate::records::{Records, pairs, places};
 use crate::statistics::{logarithms, t_interval};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, DEATHS};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, DEATHS, UNGUARDED};
 use crate::trial::{TrialJudgement, check_trial};
 
 /// The cell by which a session measures itself: launched twice in each block, it shows what differs without a
@@ -36,13 +36,15 @@ pub struct BlockPlanner {
     judged: Vec<(usize, TrialRecord, TrialJudgement)>,
     /// What has a record, of whatever levels.
     recorded: BTreeSet<(u32, usize, bool)>,
+    /// How often each launch lost its guard.
+    unguarded: BTreeMap<(u32, usize, bool), usize>,
 }
 
 impl BlockPlanner {
     /// A planner for the plan's cells, blocks, precision and seed.
     pub fn new(plan: &Plan) -> Self {
         let (places, plan) = (places(plan), plan.clone());
-        BlockPlanner { plan, places, judged: Vec::new(), recorded: BTreeSet::new() }
+        BlockPlanner { plan, places, judged: Vec::new(), recorded: BTreeSet::new(), unguarded: BTreeMap::new() }
     }
 
     fn records<'a>(&'a self) -> Records<'a> {
@@ -162,7 +164,19 @@ impl BlockPlanner {
 
 impl Planner for BlockPlanner {
     fn take(&mut self, trial: &TrialRecord) {
-        self.recorded.insert((trial.block, trial.cell, trial.twin));
+        let launch = (trial.block, trial.cell, trial.twin);
+        let made = match trial.lost_its_guard() {
+            // It says nothing of the server, whose place in the block it must not take.
+            true => {
+                let times = self.unguarded.entry(launch).or_default();
+                *times += 1;
+                *times >= UNGUARDED
+            }
+            false => true,
+        };
+        if made {
+            self.recorded.insert(launch);
+        }
         if let Some(&cell) = self.places.get(&trial.levels) {
             let judgement = check_trial(&self.plan.cells[cell], self.plan.generator.limits, trial);
             self.judged.push((cell, trial.clone(), judgement));

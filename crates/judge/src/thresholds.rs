@@ -214,6 +214,10 @@ pub const SILENCE_REPLIES: f64 = 10.0;
 /// Launches, all of whose servers ended under load, after which no other is made. A choice: one may be an accident.
 pub const DEATHS: usize = 2;
 
+/// Launches in one place that lost their guard under load, after which no other is made there. A choice: a target may be what
+/// kills its guard, each time.
+pub const UNGUARDED: usize = 2;
+
 /// Handler delay from which findings are looked for: below, the server's own time hides the waiting.
 pub const FINDING_DELAY_S: f64 = 0.005;
 

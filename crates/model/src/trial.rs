@@ -69,6 +69,11 @@ impl TrialRecord {
         self.failure.as_ref().is_none_or(|failure| !unready.contains(&failure.stage))
     }
 
+    /// Whether somebody took away what guarded its target under load: it says nothing about that.
+    pub fn lost_its_guard(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.stage == TrialStage::Unguarded)
+    }
+
     /// How its target ended under load, where it did.
     pub fn died(&self) -> Option<&TrialFailure> {
         self.failure.as_ref().filter(|failure| failure.stage == TrialStage::Died)

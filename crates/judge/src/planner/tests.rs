@@ -1,4 +1,4 @@
-use model::{Blocks, ComparePlan, Extent};
+use model::{Blocks, ComparePlan, Extent, TrialFailure, TrialStage};
 
 use super::*;
 use crate::testing::Session;
@@ -253,4 +253,25 @@ fn a_raise_keeps_the_share_of_blocks_that_are_launched_again() {
     assert_eq!(raised(2, 48), (8, asked, before.clone()));
     assert_eq!(raised(0, 48), (0, asked, before));
     assert_eq!(raised(2, 7).0, 2, "a block that was set aside and replaced stays so");
+}
+
+/// Makes a trial one whose guard somebody took away.
+fn unguard(trial: &mut TrialRecord) {
+    (trial.measurement, trial.observation) = (None, None);
+    let (text, output) = ("it lost its reaper under load".to_owned(), String::new());
+    trial.failure = Some(TrialFailure { stage: TrialStage::Unguarded, text, output, waited_ms: None });
+}
+
+#[test]
+fn a_launch_that_lost_its_guard_is_made_again_in_its_place_but_not_for_ever() {
+    let session = five_cells().blocks(1).planned(1, 1);
+    let (plan, mut records) = (session.plan(), session.records());
+    unguard(&mut records[3]);
+    let Next::Run(again) = after(&plan, &records) else { panic!("one is to be made again") };
+    let [again] = again[..] else { panic!("{again:?}") };
+    assert_eq!((again.block, again.cell), (1, 3), "in the block that lacks it");
+    let whole = session.records()[3].clone();
+    assert_eq!(reason(after(&plan, &[&records[..], &[whole]].concat())), "1 block, as planned");
+    let twice = [&records[..], &[records[3].clone()]].concat();
+    assert_eq!(reason(after(&plan, &twice)), "1 block, as planned", "it may be the target that kills its guard");
 }
