@@ -40,8 +40,16 @@ fn gain(valid: &[&Launch]) -> Option<Interval> {
         let [first, second] = measured.in_window.halves;
         Some(first.mean_service_us()? / second.mean_service_us()?)
     };
-    let gains: Option<Vec<f64>> = valid.iter().filter_map(|launch| launch.measured()).map(gain).collect();
-    geometric_interval(&gains?).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
+    let gains = valid.iter().map(|launch| gain(launch.measured()?));
+    of_most(gains).filter(|gain| gain.low > 1.0 + THROUGHPUT_CHANGE)
+}
+
+/// The mean of what launches say, where at least half of them say something: one without a reply in half of its window must
+/// not keep the others from it.
+fn of_most(said: impl ExactSizeIterator<Item = Option<f64>>) -> Option<Interval> {
+    let launches = said.len();
+    let said: Vec<f64> = said.flatten().collect();
+    geometric_interval(&said).filter(|_| said.len() * 2 >= launches)
 }
 
 /// By how much less CPU a reply took in the second half of the windows than in the first.
@@ -54,8 +62,7 @@ fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
         let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
         (first > 0.0 && second > 0.0).then(|| first / second)
     };
-    let gains: Option<Vec<f64>> = valid.iter().map(gain).collect();
-    geometric_interval(&gains?)
+    of_most(valid.iter().map(gain))
 }
 
 /// How the requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies were

@@ -26,13 +26,15 @@ fn a_difference_is_found_and_a_tie_stays_a_tie() {
     assert_eq!(analysis.elapsed_s, None);
 }
 
-/// The cold mark of a cell whose launches needed so many percent of their second halves' service time in their first.
+/// The cold mark of a cell whose launches needed so many percent of their second halves' service time in their first; 0 of
+/// one without a reply in that.
 fn cold(percents: [u64; 6]) -> Option<MarkNote> {
     let session = Session::new().cell("a", 10_000.0).noise(0.0).blocks(6);
     let mut records = session.records();
     for (trial, percent) in records.iter_mut().zip(percents) {
         let first = &mut trial.measurement.as_mut().unwrap().in_window.halves[0];
         first.service_ns = first.service_ns / 100 * percent;
+        first.completed *= u64::from(percent > 0);
     }
     let mut cell = crate::analyse(&session.plan(), &Environment::default(), &records).cells.remove(0);
     let place = cell.marks.iter().position(|note| note.mark == Mark::Cold)?;
@@ -49,6 +51,8 @@ fn a_server_that_is_still_getting_faster_is_cold() {
     assert_eq!(cold([118, 120, 122, 125, 90, 80]), None, "not in all");
     assert_eq!(cold([80, 81, 79, 80, 81, 79]), None, "slower");
     assert_eq!(cold([0; 6]), None, "a record without halves");
+    assert!(cold([118, 120, 0, 125, 120, 115]).is_some(), "one of them has no reply in a half");
+    assert_eq!(cold([118, 120, 0, 0, 0, 0]), None, "most of them have none");
 }
 
 #[test]
