@@ -94,7 +94,8 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
             empties.push(empty);
             let (start, secure) = (&start, secure.as_ref());
             let name = format!("generator-{thread}");
-            let task = Task { spec, thread, stop };
+            let task = Task { spec, thread, stop, lost: &start.lost };
+            let speak = move || speak(spec, thread);
             let body = move || generate(speak, task, start, secure, port);
             let handle = std::thread::Builder::new().name(name).spawn_scoped(scope, body);
             match handle {
@@ -124,6 +125,8 @@ struct Start {
     threads: u32,
     state: Mutex<StartState>,
     changed: Condvar,
+    /// Whether a thread has ended before its time. Looked at under load, where nobody waits for a lock.
+    lost: AtomicBool,
 }
 
 #[derive(Default)]
@@ -136,7 +139,7 @@ struct StartState {
 
 impl Start {
     fn new(threads: u32) -> Self {
-        Self { threads, state: Mutex::default(), changed: Condvar::new() }
+        Self { threads, state: Mutex::default(), changed: Condvar::new(), lost: AtomicBool::new(false) }
     }
 
     /// Waits for all threads; gives the instant at which the load starts.
@@ -162,35 +165,43 @@ impl Start {
     }
 
     fn abandon(&self) {
+        self.lost.store(true, Ordering::Relaxed);
         self.state.lock().unwrap_or_else(PoisonError::into_inner).abandoned = true;
         self.changed.notify_all();
     }
 }
 
-/// Tells the other threads should this one end, by an error or a panic, before all could start.
-struct Attendance<'a>(&'a Start);
+/// Tells the other threads should this one end by an error or a panic, before all could start or under load.
+struct Attendance<'a> {
+    start: &'a Start,
+    is_over: bool,
+}
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
-        self.0.abandon();
+        if !self.is_over {
+            self.start.abandon();
+        }
     }
 }
 
-fn generate<'a, P: Protocol>(
-    speak: fn(&'a LoadSpec, u32) -> P,
-    task: Task<'a>,
+fn generate<P: Protocol>(
+    speak: impl FnOnce() -> P,
+    task: Task<'_>,
     start: &Start,
     secure: Option<&Secure>,
     port: SecondPort,
 ) -> Result<Part, LoadError> {
-    let _attendance = Attendance(start);
+    let mut attendance = Attendance { start, is_over: false };
     prepare_thread(own_cpu(&task.spec.cpus, task.thread));
-    let (slots, protocol) = (task.slots(), speak(task.spec, task.thread));
+    let (slots, protocol) = (task.slots(), speak());
     let wire = TcpWire::new(task.spec.address, &task.spec.sources, slots)?;
-    match secure {
+    let part = match secure {
         None => work(task, start, protocol, wire, port),
         Some(secure) => work(task, start, protocol, Secured::new(wire, secure.clone(), slots), port),
-    }
+    }?;
+    attendance.is_over = true;
+    Ok(part)
 }
 
 /// What one thread does, whatever it speaks and over which wire.
@@ -250,3 +261,6 @@ fn is_whole(spec: &LoadSpec, brought: &Part) -> bool {
         Extent::Requests { count, .. } => brought.books.scheduled == count && brought.books.in_flight_at_end == 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

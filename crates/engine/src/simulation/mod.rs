@@ -386,7 +386,8 @@ fn work(
     let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
     let thread = move || {
         let stop = AtomicBool::new(false);
-        let mut opening = Opening::new(Task { spec, thread: 0, stop: &stop }, protocol, wire, clock.clone());
+        let mut opening =
+            Opening::new(Task { spec, thread: 0, stop: &stop, lost: &stop }, protocol, wire, clock.clone());
         opening.open_all()?;
         let demand = Demand::new(spec, 0, clock.now_ns());
         opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)

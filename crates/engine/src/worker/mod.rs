@@ -49,6 +49,8 @@ pub(crate) struct Task<'a> {
     pub(crate) thread: u32,
     /// Ends the load early.
     pub(crate) stop: &'a AtomicBool,
+    /// Ends it, too: another of its threads is lost, without which nothing is kept.
+    pub(crate) lost: &'a AtomicBool,
 }
 
 impl Task<'_> {
@@ -58,7 +60,7 @@ impl Task<'_> {
     }
 
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop.load(Ordering::Relaxed) || self.lost.load(Ordering::Relaxed)
     }
 }
 
