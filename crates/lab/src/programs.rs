@@ -4,7 +4,7 @@
 use std::fs::Metadata;
 use std::io::Result;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reaper::remove_folder;
@@ -78,8 +78,12 @@ impl Programs<'_> {
     ) -> std::result::Result<Program, Unkept> {
         let digest = digest(made, stop).map_err(Unkept::Unread)?;
         let path = self.folder.join(format!("{}-{fingerprint}-{digest}", self.target));
-        if path.exists() && self::digest(&path, stop).ok().as_ref() != Some(&digest) {
-            remove(&path);
+        if path.exists() {
+            match self::digest(&path, stop) {
+                Ok(there) if there == digest => {}
+                Err(error) if stop.load(Ordering::Relaxed) => return Err(Unkept::Unread(error)),
+                _ => remove(&path),
+            }
         }
         if !path.exists() {
             match rename_durably(made, &path) {
@@ -117,5 +121,27 @@ fn remove(path: &Path) {
     let removed: Result<()> = std::fs::remove_file(path);
     if removed.is_err() {
         remove_folder(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_stays_where_nobody_waits_until_it_is_known_to_be_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = Programs { folder: folder.path(), target: "odd" };
+        let made = folder.path().join("made");
+        let make = || std::fs::create_dir(&made).unwrap();
+        make();
+        let kept = programs.keep(&made, "0", &AtomicBool::new(false)).ok().unwrap();
+        // An empty folder is known without a look at the flag, a file is not.
+        std::fs::write(kept.path.join("cache"), "of its own").unwrap();
+        make();
+        assert!(matches!(programs.keep(&made, "0", &AtomicBool::new(true)), Err(Unkept::Unread(_))));
+        assert!(kept.path.join("cache").exists());
+        let again = programs.keep(&made, "0", &AtomicBool::new(false)).ok().unwrap();
+        assert!(again == kept && !kept.path.join("cache").exists(), "it was another");
     }
 }
