@@ -25,7 +25,7 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let (_, command) = stopped.stderr.trim_end().rsplit_once("To resume: ").unwrap();
     let words = shlex::split(command).unwrap();
     assert_eq!(words[0], env!("CARGO_BIN_EXE_bourdon"), "as it was called");
-    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["resuming "]);
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).answers().says(&["resuming "]);
     assert!(record.text("trials.jsonl").starts_with(&kept));
     record.is_whole(10, 4);
 }
