@@ -7,7 +7,7 @@ use model::{
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent};
-use crate::silence;
+use crate::silence::Answered;
 use crate::thresholds::{
     AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE,
     STARVED, TARGET_BUSY,
@@ -212,27 +212,6 @@ fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
         Answered::Always => format!("the limit was the server, the {connections}, or CPUs that others use too"),
     };
     Limit::new(Verdict::Valid, LimitCode::ServerBound, format!("the generator {busy}: {limit}"))
-}
-
-/// Whether a server answered all the while. Of one that did not, nothing can be said that more connections or threads would
-/// show.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Answered {
-    Always,
-    WithGaps,
-    ToAPoint,
-}
-
-impl Answered {
-    fn of(measured: &Measurement) -> Self {
-        if silence::stopped(measured).is_some() {
-            Answered::ToAPoint
-        } else if silence::silent(measured).is_some() {
-            Answered::WithGaps
-        } else {
-            Answered::Always
-        }
-    }
 }
 
 /// The closed model's generator as the limit, if it may have been.

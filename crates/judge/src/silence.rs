@@ -85,6 +85,27 @@ pub(crate) fn stopped(load: &Measurement) -> Option<Stopped> {
     (missing >= SILENCE_REPLIES && is_over && unanswered > 0).then_some(Stopped { after_s: last.at_s, unanswered })
 }
 
+/// Whether a server answered all the while. Of one that did not, nothing can be said that more connections or threads would
+/// show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answered {
+    Always,
+    WithGaps,
+    ToAPoint,
+}
+
+impl Answered {
+    pub(crate) fn of(measured: &Measurement) -> Self {
+        if stopped(measured).is_some() {
+            Answered::ToAPoint
+        } else if silent(measured).is_some() {
+            Answered::WithGaps
+        } else {
+            Answered::Always
+        }
+    }
+}
+
 /// The silence in which the window ended. Records of before silences were kept show it by steps; in others these show none
 /// that was long enough to be kept.
 fn last_silence(load: &Measurement) -> Option<Silence> {
