@@ -171,6 +171,10 @@ pub const GROWING_PACE: f64 = 0.25;
 /// Fewest seconds from which a pace is told.
 pub const SECONDS_FOR_A_PACE: usize = 4;
 
+/// Lows of memory from which they show a leak: two whole teeth of a sawtooth, or one and a part. One looks like a leak while it
+/// rises.
+pub const LOWS_FOR_A_LEAK: usize = 3;
+
 /// Share of the window that the last level must fill for a launch to have settled: Barrett et al. (2017) ask for the
 /// last quarter of the iterations to be without a change.
 pub const SETTLED_SHARE: f64 = 0.25;
