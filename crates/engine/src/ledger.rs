@@ -8,6 +8,7 @@ use model::{
     Accounting, Failure, FailureKind, LateCause, LoadSpec, NS_PER_S, NotSent, RequestCount, WindowCount, WrongReply,
 };
 
+use crate::awaited::Ages;
 use crate::demand::{Demand, Window};
 use crate::in_flight::Moments;
 use crate::outcome::Loss;
@@ -224,10 +225,8 @@ impl Ledger {
             let half = &mut self.in_window.halves[usize::from(now_ns >= self.window.middle_ns())];
             half.completed += 1;
             half.service_ns += now_ns.saturating_sub(moments.sent_ns);
-            if ok {
-                self.in_window.ok += 1;
-                self.in_window.ok_bytes += reply.bytes;
-            }
+            self.in_window.ok += u64::from(ok);
+            self.in_window.ok_bytes += if ok { reply.bytes } else { 0 };
         }
         let counts = self.counts(moments.intended_ns);
         if counts {
@@ -441,6 +440,7 @@ impl Ledger {
             handshake: self.handshake,
             standstills: self.standstills.totals(),
             silences: self.silences.spans(),
+            awaited: Ages::default(),
             counts: Counts::default(),
             completed: Vec::new(),
             threads: Vec::new(),

@@ -3,6 +3,7 @@
 //! Protocols and connections are state machines without I/O; one loop drives them over a [`Wire`] under a
 //! [`model::Clock`], so that the same loop runs over sockets and, in tests, over a simulated server in virtual time.
 
+mod awaited;
 mod calibration;
 mod clock;
 mod collector;

@@ -9,6 +9,7 @@ use model::{
     RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
 };
 
+use crate::awaited::Ages;
 use crate::second::{Distributions, Felt, add_to};
 use crate::silence::{SILENCE_NS, Silent, of_both};
 use crate::standstill::StandstillTotals;
@@ -39,6 +40,8 @@ pub(crate) struct Part {
     pub(crate) standstills: StandstillTotals,
     /// When no reply came, by time; the last has no end.
     pub(crate) silences: Vec<Silent>,
+    /// Requests that were still in flight at the end.
+    pub(crate) awaited: Ages,
     pub(crate) counts: Counts,
     /// Completions inside the window, by connection slot.
     pub(crate) completed: Vec<u64>,
@@ -103,6 +106,7 @@ impl Part {
         }
         self.standstills.merge(other.standstills, self.threads.len() as u32);
         self.silences = of_both(&self.silences, &other.silences);
+        self.awaited.merge(other.awaited);
         self.counts.add(other.counts);
         self.completed.extend(other.completed);
         self.threads.extend(other.threads);
@@ -126,6 +130,7 @@ impl Part {
             latency_us: self.latencies(),
             standstills: self.stood_still(),
             silences: self.silences(),
+            awaited: self.awaited.summarise(),
             connections: self.connections(),
             failures: self.failures.iter().map(count).collect(),
             residence: Residence {

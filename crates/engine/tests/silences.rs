@@ -87,6 +87,20 @@ fn a_silence_says_how_many_requests_failed_in_it() {
 }
 
 #[test]
+fn requests_that_never_get_a_reply_are_told_by_their_age_those_of_the_warm_up_too() {
+    for model in [LoadModel::Closed, open(100.0)] {
+        let hangs = SimulatedServer { slow: Some((100, 3600 * NS_PER_S)), ..hello(10 * MS) };
+        let load = spec(model, 10, 3 * NS_PER_S).with(|it| it.warm_up_ns = 1_500 * MS);
+        let measured = measure(&load, hangs);
+        let requests: u64 = measured.awaited.iter().map(|it| it.requests).sum();
+        let (first, last) = (measured.awaited[0], measured.awaited[measured.awaited.len() - 1]);
+        assert!(requests > measured.accounting.in_flight_at_end && requests >= 4, "{:?}", measured.awaited);
+        assert!(first.youngest_s >= 1.0 && (4.0..5.5).contains(&last.oldest_s), "{:?}", measured.awaited);
+    }
+    assert_eq!(measure(&spec(open(100.0), 10, 3 * NS_PER_S), hello(10 * MS)).awaited, []);
+}
+
+#[test]
 fn what_timed_out_in_a_silence_was_not_refused() {
     for model in [LoadModel::Closed, open(500.0)] {
         let timed = spec(model, 2, 10 * NS_PER_S).with(|it| it.timeout_ns = Some(200 * MS));

@@ -299,13 +299,13 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
 }
 
 /// A mark that at least half of the valid launches have, in the words of the first of them, about the metrics that it
-/// is about in at least half of them. One disturbed launch is enough to widen an interval, and one silence for users to see it, so `noisy`
-/// and `silent` are shown for each; `cold` is told by all together.
+/// is about in at least half of them. One disturbed launch is enough to widen an interval, and one silence for users to see it, so `noisy`,
+/// `silent` and `hung` are shown for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     if mark == Mark::Cold {
         return cold(records, index);
     }
-    if !matches!(mark, Mark::Noisy | Mark::Silent) && !records.marked(index, mark) {
+    if !matches!(mark, Mark::Noisy | Mark::Silent | Mark::Hung) && !records.marked(index, mark) {
         return None;
     }
     let all = records.valid(index).count();

@@ -5,6 +5,7 @@ use model::{
 };
 
 use crate::asked::Asked;
+use crate::hung::due_and_hung;
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
 
@@ -24,7 +25,7 @@ pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
     sum(wrong_content(measured).map(|(_, number)| number))
 }
 
-/// Puts loads together. The answer is bad when more of their requests failed than `allowed` (a share, 0 to 1), when any
+/// Puts loads together. The answer is bad when more of their requests failed or hung than `allowed` (a share, 0 to 1), when any
 /// content was wrong, when the server stopped answering, or when one of them was never served (and something was asked, and
 /// the generator was there to see it): the others do not excuse a server that sometimes hangs from the start.
 pub(crate) fn failing<'a>(
@@ -33,12 +34,14 @@ pub(crate) fn failing<'a>(
     allowed: f64,
 ) -> Failing {
     let mut books = Accounting::default();
+    let mut hung = 0;
     let mut found = Failing { allowed_share: allowed, ..Failing::default() };
     for load in loads {
         books.merge(&load.accounting);
         found.wrong_content = found.wrong_content.saturating_add(wrong_replies(load));
         let is_seen = !asked.nothing_due(load) && blinding_standstill(load).is_none();
         found.unserved += u64::from(nothing_completed(load) && is_seen);
+        hung = sum([hung, due_and_hung(load)]);
         if let Some(stopped) = stopped(load) {
             found.stopped += 1;
             found.stopped_at_s.get_or_insert(stopped.after_s);
@@ -46,6 +49,7 @@ pub(crate) fn failing<'a>(
         }
     }
     found.failed_share = books.error_share();
+    found.hung_share = if books.scheduled == 0 { 0.0 } else { hung as f64 / books.scheduled as f64 };
     Failing { bad: found.is_of_replies(), ..found }
 }
 

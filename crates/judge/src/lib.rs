@@ -21,6 +21,7 @@ mod figures;
 mod findings;
 mod growth;
 mod guard;
+mod hung;
 mod invariants;
 mod launch;
 mod limit;

@@ -1,13 +1,13 @@
 use model::{GeneratorLimits, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
-use crate::{course, failing, invariants, limit, marks, silence};
+use crate::{course, failing, hung, invariants, limit, marks, silence};
 
 /// Judges a single load, of whose target nothing is known but its replies.
 ///
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
-/// marks `lateness`, `standstill`, `reconnects`, `unserved` and `slow-down`, and `server-silent` and `interrupted`, may
+/// marks `lateness`, `standstill`, `hung`, `reconnects`, `unserved` and `slow-down`, and `server-silent` and `interrupted`, may
 /// follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
 /// `allowed` is the share of requests that may fail before the answer is bad.
@@ -33,15 +33,18 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     let marks = [
         marks::lateness(measured),
         marks::standstill(measured, is_told),
+        hung::mark(&asked, measured),
         marks::reconnects(&asked, measured),
         // A server that stopped, or never answered, is told so already.
         marks::unserved(&asked, measured)
             .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
         course::got_slower(measured).filter(|_| is_served),
     ];
-    reasons.extend(
-        marks.into_iter().flatten().map(|note| Reason { metrics: note.metrics, ..Reason::new(note.mark, note.text) }),
-    );
+    reasons.extend(marks.into_iter().flatten().map(|note| Reason {
+        metrics: note.metrics,
+        cure: note.cure,
+        ..Reason::new(note.mark, note.text)
+    }));
     if measured.interrupted {
         reasons.push(Reason::new(
             LimitCode::Interrupted,

@@ -159,8 +159,12 @@ fn hung(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
     let waits = load.accounting.in_flight_at_end > 0;
     let unseen_s = if waits { 0.0 } else { DRAIN_S };
     let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s) + unseen_s;
-    let slowest_us = load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max);
-    (waits || timed_out > 0) && silent_s >= least_s && silent_s > HUNG * slowest_us / 1e6
+    (waits || timed_out > 0) && silent_s >= least_s && silent_s > HUNG * slowest_reply_s(load)
+}
+
+/// How long the slowest reply took.
+pub(crate) fn slowest_reply_s(load: &Measurement) -> f64 {
+    load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max) / 1e6
 }
 
 /// How long replies are in coming: the mean, or where silences recur, what one in a hundred takes.

@@ -77,6 +77,7 @@ fn fared(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowe
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;
-    let seen = Failing { failed_share: of(launches).failed_share, wrong_content, died, ..of(everywhere) };
+    let Failing { failed_share, hung_share, .. } = of(launches);
+    let seen = Failing { failed_share, hung_share, wrong_content, died, ..of(everywhere) };
     Failing { bad: seen.is_of_replies() || died > 0, ..seen }
 }

@@ -6,7 +6,7 @@ use model::{
 use crate::asked::Asked;
 use crate::course::{self, Went};
 use crate::limit::{self, Limit};
-use crate::{growth, invariants, marks};
+use crate::{growth, hung, invariants, marks};
 
 /// The instrument's word on one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         marks::lateness(measured),
         marks::standstill(measured, false),
         marks::silent(measured),
+        hung::mark(asked, measured),
         marks::reconnects(asked, measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),

@@ -17,5 +17,7 @@ kinds! {
         LongerWindow = "longer-window",
         /// Ask over TLS.
         TryTls = "try-tls",
+        /// Ask for a time-out.
+        TimeOut = "time-out",
     }
 }

@@ -43,6 +43,8 @@ kinds! {
         Unserved = "unserved",
         /// The server gave no reply for half a second or more, and went on.
         Silent = "silent",
+        /// Requests never got a reply, long after others had theirs.
+        Hung = "hung",
         /// The server ended connections that were to be kept.
         Reconnects = "reconnects",
         /// Fewer than 30 completions per connection slot.

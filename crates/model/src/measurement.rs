@@ -39,6 +39,10 @@ pub struct Measurement {
     /// did, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_until_s: Option<f64>,
+    /// Requests that still awaited their reply when the drain ended, those sent in the warm-up among them, from the youngest to
+    /// the oldest; absent where there were none, and from older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaited: Vec<Awaited>,
     /// Both sides of Little's identity.
     pub residence: Residence,
     /// What the generator itself used.
@@ -262,6 +266,17 @@ pub struct Silence {
     /// Whether it lasted beyond the window's end and a reply came in the drain. Older records do not say.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub answered_in_drain: bool,
+}
+
+/// Requests that still awaited their reply, of ages that lie within a factor of two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Awaited {
+    /// How many.
+    pub requests: u64,
+    /// Seconds since the youngest of them was sent.
+    pub youngest_s: f64,
+    /// Seconds since the oldest of them was sent.
+    pub oldest_s: f64,
 }
 
 /// One generator thread.

@@ -30,6 +30,10 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+fn is_none(share: &f64) -> bool {
+    *share == 0.0
+}
+
 /// How many requests failed against how many may, and whether what came back was right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,18 +57,21 @@ pub struct Failing {
     /// Windows in which nothing was served at all, though the generator was there to see it.
     #[serde(skip_serializing_if = "is_zero")]
     pub unserved: u64,
+    /// Share of the requests that were due, 0 to 1, that never got a reply, long after others had theirs: not among the failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub hung_share: f64,
     /// Launches in which the server's process ended under load.
     #[serde(skip_serializing_if = "is_zero")]
     pub died: u64,
-    /// Whether the answer is bad: more failed than may, content was wrong, the server stopped answering or died, or nothing
+    /// Whether the answer is bad: more failed or hung than may, content was wrong, the server stopped answering or died, or nothing
     /// was served in a window.
     pub bad: bool,
 }
 
 impl Failing {
-    /// Whether more failed than may.
+    /// Whether more failed than may, or failed and never got a reply.
     pub fn is_of_many(&self) -> bool {
-        self.failed_share > self.allowed_share
+        self.failed_share + self.hung_share > self.allowed_share
     }
 
     /// Whether a launch was silent: nothing was served in it, or the server stopped answering.

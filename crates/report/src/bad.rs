@@ -37,7 +37,8 @@ impl Bad {
 pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     // What came of a server's end is not told as well, where there is nothing else.
     let figures = |cell: &CellAnalysis| cell.trials > 0 || cell.died.is_none();
-    let failing = |cell: &CellAnalysis| figures(cell) && cell.failing.failed_share > cell.failing.allowed_share;
+    let failing = |cell: &CellAnalysis| figures(cell) && cell.failing.is_of_many();
+    let hung = |cell: &CellAnalysis| cell.failing.hung_share > 0.0;
     let wrong = |cell: &CellAnalysis| cell.failing.wrong_content > 0;
     let stopped = |cell: &CellAnalysis| figures(cell) && cell.failing.stopped_at_s.is_some();
     let unserved = |cell: &CellAnalysis| figures(cell) && cell.failing.unserved > 0;
@@ -51,8 +52,14 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     let allowed = named.first().map_or(0.0, |(_, cell)| cell.failing.allowed_share);
     let sentences = [
         (
-            format!("More than {} of the requests failed", percent(allowed)),
-            those(&failing, &|cell| format!(" {}", percent(cell.errors))),
+            match named.iter().any(|(_, cell)| failing(cell) && hung(cell)) {
+                true => format!("More than {} of the requests failed or never got a reply", percent(allowed)),
+                false => format!("More than {} of the requests failed", percent(allowed)),
+            },
+            those(&failing, &|cell| match hung(cell) {
+                true => format!(" {} failed and {} hung", percent(cell.errors), percent(cell.failing.hung_share)),
+                false => format!(" {}", percent(cell.errors)),
+            }),
         ),
         (
             "Replies with wrong content".to_owned(),

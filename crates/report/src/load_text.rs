@@ -126,12 +126,26 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
         let share = percent(books.error_share());
         page.paragraph(2, Tint::Bad, &format!("errors: {share} of the requests failed{more}: {}", parts.join(", ")));
     }
+    hung(page, validity);
     first_wrong(page, measured);
     let unasked = measured.connections.unasked_replies;
     if unasked > 0 {
         let times = counted(unasked, "connection", "connections");
         page.paragraph(2, Tint::Bad, &format!("wrong content: bytes that no request had asked for, on {times}"));
     }
+}
+
+/// Requests that fail in no way and are never answered, which no figure of the replies shows.
+fn hung(page: &mut Page, validity: &Validity) {
+    let Some(reason) = validity.reasons.iter().find(|reason| reason.code == Mark::Hung.into()) else { return };
+    let Failing { hung_share, allowed_share, .. } = validity.failing;
+    let share = match hung_share > allowed_share {
+        true => {
+            format!(" ({} of the requests, more than the {} that may)", percent(hung_share), percent(allowed_share))
+        }
+        false => String::new(),
+    };
+    page.paragraph(2, Tint::Bad, &format!("hung: {}{share}", with_cure(reason)));
 }
 
 fn first_wrong(page: &mut Page, measured: &Measurement) {
@@ -187,8 +201,8 @@ fn sentence_of(text: &str) -> String {
 }
 
 fn reasons(page: &mut Page, validity: &Validity) {
-    // That of the server's silence stands at the top; that no reply was right is said with what was wrong.
-    let said: [Code; 2] = [LimitCode::ServerSilent.into(), LimitCode::NothingRight.into()];
+    // That of the server's silence stands at the top; what was wrong, and what hung, is said with the errors.
+    let said: [Code; 3] = [LimitCode::ServerSilent.into(), LimitCode::NothingRight.into(), Mark::Hung.into()];
     for reason in validity.reasons.iter().filter(|reason| !said.contains(&reason.code)) {
         let tint = if reason.code == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
         let name = match reason.code {

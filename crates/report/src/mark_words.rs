@@ -11,6 +11,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         }
         Mark::Standstill => "the latency is the generator's, which stood still itself",
         Mark::Silent => "the server gave no reply for half a second or more, and then went on",
+        Mark::Hung => "requests never got a reply, long after others had theirs",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
         }

@@ -163,7 +163,7 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
         }),
         Mark::Cold => note.and_then(|note| note.cold).map(coldness),
         Mark::Generator => generator_figure(cell),
-        Mark::Silent => note.map(|note| note.text.clone()),
+        Mark::Silent | Mark::Hung => note.map(|note| note.text.clone()),
         Mark::Growing | Mark::LevelledOff => note.and_then(|note| note.growth).map(growth),
         _ => None,
     };

@@ -303,6 +303,7 @@ fn cure(of: Cure) -> &'static str {
         Cure::StartServer => "is the server running, and does it listen there?",
         Cure::LongerWindow => "measure for longer (-d), or at a higher rate (-R)",
         Cure::TryTls => "if the port speaks TLS, try https://",
+        Cure::TimeOut => "--timeout counts such as failed",
     }
 }
 

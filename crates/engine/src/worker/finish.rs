@@ -4,6 +4,7 @@ use model::{Clock, NotSent};
 
 use super::Worker;
 use super::busy::BusyMeter;
+use crate::awaited::Ages;
 use crate::connection::State;
 use crate::demand::Demand;
 use crate::ledger::Ledger;
@@ -23,13 +24,16 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         }
         self.charge_unsent(now_ns);
         self.look_for_unasked();
+        let mut awaited = Ages::default();
         for slot in self.slots() {
             while let Some(moments) = self.connections.pop_oldest(slot) {
+                awaited.add(now_ns.saturating_sub(moments.sent_ns));
                 self.ledger.unfinished(moments, now_ns);
             }
         }
         self.ledger.close(now_ns);
         Part {
+            awaited,
             counts: self.counts,
             completed: self.connections.iter().map(|connection| connection.completed).collect(),
             threads: vec![busy.thread_use(self.looks.longest_stall_ns)],

@@ -111,6 +111,13 @@ pub(crate) fn open_with_stall() -> Load {
     LOAD.clone()
 }
 
+/// Three seconds at 100 requests a second of a server that never answers every so many-th.
+pub(crate) fn open_with_hung(every: u64) -> Load {
+    let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    let spec = spec(open, 10).with(|it| (it.warm_up_ns, it.extent) = (0, Extent::Window(3 * NS_PER_S)));
+    simulated(spec, 10 * MS, 0.02, |server| server.slow = Some((every, 3_600 * NS_PER_S)))
+}
+
 /// A closed load with replies that are wrong and requests that fail in several ways.
 pub(crate) fn with_failures() -> Load {
     static LOAD: LazyLock<Load> = LazyLock::new(|| {

@@ -1,0 +1,123 @@
+//! Requests that never got a reply while others had theirs.
+
+use model::{Cure, Mark, MarkNote, Measurement, sum};
+
+use crate::asked::Asked;
+use crate::figures::{count, counted, micros};
+use crate::silence::{slowest_reply_s, stopped};
+use crate::thresholds::{HUNG, SILENCE_S};
+
+/// Requests without a reply, far older than any that was answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Hung {
+    pub(crate) requests: u64,
+    oldest_s: f64,
+}
+
+/// Those of a load that had no reply when its drain ended. None where nothing was answered, or nothing any more: that is told
+/// otherwise. What the generator stood still for did not wait for the server.
+pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
+    let least_s = SILENCE_S.max(HUNG * slowest_reply_s(load)) + load.stood_still_s();
+    let old = || load.awaited.iter().filter(|it| it.youngest_s >= least_s);
+    let oldest_s = old().map(|it| it.oldest_s).reduce(f64::max)?;
+    (load.in_window.completed > 0 && stopped(load).is_none())
+        .then(|| Hung { requests: sum(old().map(|it| it.requests)), oldest_s })
+}
+
+/// How many of them were due in the window.
+pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
+    hung(load).map_or(0, |it| it.requests.min(load.accounting.in_flight_at_end))
+}
+
+/// Requests that never got a reply.
+pub(crate) fn mark(asked: &Asked<'_>, load: &Measurement) -> Option<MarkNote> {
+    let Hung { requests, oldest_s } = hung(load)?;
+    let [oldest, slowest] = [oldest_s, slowest_reply_s(load)].map(|seconds| micros(seconds * 1e6));
+    let each = match (asked.load.pipeline, requests) {
+        (1, 2..) => format!(", one on each of {} connections", count(requests)),
+        _ => String::new(),
+    };
+    let text = format!(
+        "{}{each}, never got a reply in up to {oldest}; the slowest reply took {slowest}",
+        counted(requests, "request", "requests")
+    );
+    let cure = asked.load.timeout_ns.is_none().then_some(Cure::TimeOut);
+    Some(MarkNote { cure, ..MarkNote::new(Mark::Hung, text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Session, measurement};
+    use crate::thresholds::ALLOWED_FAILURES;
+    use model::{Awaited, Interval};
+
+    /// A load of 1,000 replies, the slowest of which took so long, and requests of these ages without one.
+    fn load(slowest_s: f64, awaited: &[(u64, f64, f64)]) -> Measurement {
+        let mut load = measurement(10.0, 100.0, 0.1);
+        load.awaited = awaited
+            .iter()
+            .map(|(requests, youngest_s, oldest_s)| Awaited {
+                requests: *requests,
+                youngest_s: *youngest_s,
+                oldest_s: *oldest_s,
+            })
+            .collect();
+        let more = sum(load.awaited.iter().map(|it| it.requests));
+        load.steps = vec![Interval { completed: 1_000, max_us: Some(slowest_s * 1e6), ..Interval::default() }];
+        let books = &mut load.accounting;
+        (books.scheduled, books.sent, books.in_flight_at_end) = (1_000 + more, 1_000 + more, more);
+        load
+    }
+
+    fn failing(load: &Measurement) -> model::Failing {
+        let plan = Session::new().cell("a", 100.0).plan();
+        crate::failing::failing(&Asked::from(&plan.cells[0]), [load], ALLOWED_FAILURES)
+    }
+
+    #[test]
+    fn what_is_far_older_than_the_slowest_reply_hangs() {
+        let of = |slowest_s: f64, awaited: &[(u64, f64, f64)]| hung(&load(slowest_s, awaited)).map(|it| it.requests);
+        assert_eq!(of(0.01, &[(1, 1.0, 1.4), (2, 2.1, 2.9)]), Some(3));
+        assert_eq!(of(0.5, &[(1, 1.0, 1.4), (2, 2.1, 2.9)]), Some(2), "the first may still be served");
+        assert_eq!(of(2.9, &[(1, 1.0, 1.4), (9, 2.1, 2.9)]), None, "replies take as long as the window");
+        assert_eq!(of(0.01, &[]), None);
+        let mut frozen = load(0.01, &[(3, 1.5, 2.9)]);
+        frozen.generator.threads[0].longest_stall_us = 1e6;
+        assert_eq!(hung(&frozen), None, "they may have been answered meanwhile");
+        let unserved = Measurement { in_window: model::WindowCount::default(), ..load(0.01, &[(3, 1.5, 2.9)]) };
+        assert_eq!(hung(&unserved), None, "nothing was");
+    }
+
+    #[test]
+    fn more_of_them_than_may_fail_are_bad() {
+        let of = |number: u64| failing(&load(0.01, &[(number, 1.5, 2.9)]));
+        assert_eq!((of(10).bad, of(11).bad, of(11).failed_share), (false, true, 0.0));
+        assert!((of(11).hung_share - 11.0 / 1_011.0).abs() < 1e-9);
+        let mut both = load(0.01, &[(6, 1.5, 2.9)]);
+        (both.accounting.ok, both.accounting.bad_status) = (994, 6);
+        assert!(failing(&both).bad, "with what failed");
+        let mut of_warm_up = load(0.01, &[(11, 1.5, 2.9)]);
+        of_warm_up.accounting.in_flight_at_end = 0;
+        assert!(!failing(&of_warm_up).bad, "none was due in the window");
+    }
+
+    #[test]
+    fn a_run_says_so_of_a_single_launch() {
+        let session = Session::new().cell("a", 100.0).cell("b", 120.0);
+        let mut records = session.records();
+        let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
+        of_b.measurement.as_mut().expect("it was measured").awaited = load(0.01, &[(2, 1.5, 2.94)]).awaited;
+        let analysis = session.analyse_these(&records);
+        let notes = |cell: usize| {
+            let notes = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Hung);
+            notes.map(|note| note.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(notes(0), Vec::<String>::new());
+        assert!(
+            notes(1)[0].starts_with("2 requests, one on each of 2 connections, never got a reply in up to 2.94 s"),
+            "{:?}",
+            notes(1)
+        );
+    }
+}
