@@ -3,7 +3,7 @@ use model::{
     RowAudit,
 };
 
-use crate::format::{counted, duration_us, number, seconds, thousands};
+use crate::format::{counted, duration_us, number, percent, seconds, thousands};
 use crate::page::{Page, Style, Tint, join};
 use crate::words::words;
 
@@ -57,11 +57,13 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     let (tint, verdict) = match (row.is_contradictory(), tried) {
         (true, _) if row.cause.is_some() => (Tint::Bad, "its rate and its latencies are not of the same requests"),
         (true, _) => (Tint::Bad, "some figures cannot be true together"),
-        (false, _) if row.failing => (Tint::Bad, "more requests failed than may"),
+        (false, _) if row.failing => (Tint::Bad, ""),
         (false, true) => (Tint::Good, "nothing contradictory in what could be checked"),
         (false, false) => (Tint::Unsure, "no check could be made"),
     };
-    page.line(tint, &format!("{}: {verdict}", row.published.name));
+    let mut parts = vec![failed(row), verdict.to_owned()];
+    parts.retain(|part| !part.is_empty());
+    page.paragraph(0, tint, &format!("{}: {}", row.published.name, parts.join("; ")));
     for line in join(&figures(&row.published), " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
@@ -77,6 +79,14 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
             page.entry(1, (Tint::Good, "holds"), NAMES, &holds.join(", "));
         }
     }
+}
+
+/// `99.8 % of the requests failed, more than may`, where they did: nothing else is worth as much.
+fn failed(row: &RowAudit) -> String {
+    let failed = row.published.failed_of().filter(|_| row.failing);
+    failed.map_or(String::new(), |(failed, all)| {
+        format!("{} of the requests failed, more than may", percent(failed as f64 / all as f64))
+    })
 }
 
 /// A title, and below it a line for each check.

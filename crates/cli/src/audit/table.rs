@@ -48,7 +48,7 @@ const PLAIN: [(&str, Column); 8] = [
 ];
 
 /// What others call a column, and our name for it.
-const ALSO_CALLED: [(&str, &str); 20] = [
+const ALSO_CALLED: [(&str, &str); 21] = [
     ("rps", "rate"),
     ("qps", "rate"),
     ("tps", "rate"),
@@ -60,6 +60,7 @@ const ALSO_CALLED: [(&str, &str); 20] = [
     ("throughput", "rate"),
     ("concurrency", "connections"),
     ("clients", "connections"),
+    ("conns", "connections"),
     ("failed", "errors"),
     ("failures", "errors"),
     ("framework", "name"),
@@ -86,15 +87,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
     let places = Places::of(text, &header);
-    let columns: Vec<Column> =
-        header.iter().enumerate().map(|(index, name)| column(name, places.cell(index))).collect::<Result<_, _>>()?;
+    let columns = columns(&header, &places)?;
     if let Some(twice) = (1..columns.len()).find(|at| columns[..*at].contains(&columns[*at])) {
         return Err(Fault::new(places.cell(twice), format!("the column `{}` is there twice", &header[twice])));
     }
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| broken(text, &error))?;
-        rows.push(row(&columns, &header, &record, &Places::of(text, &record))?);
+        rows.push(row(&columns, &header, &record, &Places::of(text, &record), rows.len() + 1)?);
     }
     if rows.is_empty() {
         return Err(Fault::new(0..text.lines().next().map_or(0, str::len), "a header and no row below it"));
@@ -102,43 +102,56 @@ pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     Ok(rows)
 }
 
-/// Whether a column is called so, here or elsewhere.
+/// Whether a column is called so, here or elsewhere, in whatever case.
 pub(super) fn knows(name: &str) -> bool {
-    let (asked, base) = (name.to_lowercase(), name.rsplit_once('_').map_or(name, |(base, _)| base));
-    PLAIN.iter().any(|(plain, _)| *plain == name)
+    let asked = name.to_lowercase();
+    let base = asked.rsplit_once('_').map_or(&*asked, |(base, _)| base);
+    PLAIN.iter().any(|(plain, _)| *plain == asked)
         || ALSO_CALLED.iter().any(|(theirs, _)| *theirs == asked)
         || time_column(base, 1.0).is_some()
 }
 
+/// What all columns hold, or what is wrong with each that is not known: whoever mends one wants to hear of the others.
+fn columns(header: &StringRecord, places: &Places) -> Result<Vec<Column>, Fault> {
+    let (mut columns, mut faults) = (Vec::new(), None::<Fault>);
+    for (index, name) in header.iter().enumerate() {
+        match column(name, places.cell(index)) {
+            Ok(column) => columns.push(column),
+            Err(fault) => faults = Some(faults.map_or(fault.clone(), |before| before.and(fault))),
+        }
+    }
+    faults.map_or(Ok(columns), Err)
+}
+
 fn column(name: &str, place: std::ops::Range<usize>) -> Result<Column, Fault> {
-    if let Some((_, column)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
+    let asked = name.to_lowercase();
+    if let Some((_, column)) = PLAIN.iter().find(|(plain, _)| *plain == asked) {
         return Ok(*column);
     }
-    if let Some((base, unit)) = name.rsplit_once('_')
+    if let Some((base, unit)) = asked.rsplit_once('_')
         && let Some((_, size_us)) = UNITS.iter().find(|(known, _)| *known == unit)
         && let Some(column) = time_column(base, *size_us)
     {
         return Ok(column);
     }
-    if time_column(name, 1.0).is_some() {
+    if time_column(&asked, 1.0).is_some() {
         let cure = format!("write `{name}_ms`, or `_ns`, `_us`, `_s`");
         return Err(Fault::new(place, format!("the column `{name}` has no unit")).help(cure));
     }
-    let asked = name.to_lowercase();
     if let Some((_, ours)) = ALSO_CALLED.iter().find(|(theirs, _)| *theirs == asked) {
         let unit = match *ours {
             "rate" => ", which is in requests a second",
             "mean_ms" => ", or `mean_us` or `mean_s`, whichever its unit is",
             _ => "",
         };
-        let cure = format!("write `{ours}`{unit}");
+        let cure = format!("write `{ours}`{unit}, instead of `{name}`");
         return Err(Fault::new(place, format!("unknown column `{name}`")).help(cure));
     }
     let times = TIMES.iter().flat_map(|time| UNITS.iter().map(move |(unit, _)| format!("{time}_{unit}")));
     let known: Vec<String> = PLAIN.iter().map(|(plain, _)| (*plain).to_owned()).chain(times).collect();
     let plain: Vec<&str> = PLAIN.iter().map(|(plain, _)| *plain).collect();
     let cure = format!("columns are {}, and with a unit (`p99_ms`) {}", plain.join(", "), TIMES.join(", "));
-    Err(Fault::new(place, format!("unknown column `{name}`")).help(cure).nearest(name, known))
+    Err(Fault::new(place, format!("unknown column `{name}`")).help(cure).nearest(&asked, known))
 }
 
 fn time_column(base: &str, size_us: f64) -> Option<Column> {
@@ -155,7 +168,14 @@ fn time_column(base: &str, size_us: f64) -> Option<Column> {
     Some(Column::Latency(latency, size_us))
 }
 
-fn row(columns: &[Column], header: &StringRecord, cells: &StringRecord, places: &Places) -> Result<Published, Fault> {
+/// A row, the `at`-th from 1.
+fn row(
+    columns: &[Column],
+    header: &StringRecord,
+    cells: &StringRecord,
+    places: &Places,
+    at: usize,
+) -> Result<Published, Fault> {
     let mut row = Published::new(AuditSource::Csv, AuditModel::Closed);
     row.name = format!("line {}", places.line);
     for (index, (column, cell)) in columns.iter().zip(cells).enumerate() {
@@ -169,8 +189,10 @@ fn row(columns: &[Column], header: &StringRecord, cells: &StringRecord, places: 
                 }
                 _ => "whole number",
             };
-            Fault::new(places.cell(index), format!("`{}` must be a {wanted}, not `{cell}`", &header[index]))
-                .help(cure(cell))
+            let whose = columns.iter().zip(cells).find(|(column, _)| **column == Column::Name);
+            let whose = whose.map_or(String::new(), |(_, name)| format!(", `{name}`"));
+            let message = format!("`{}` must be a {wanted}, not `{cell}` (row {at}{whose})", &header[index]);
+            Fault::new(places.cell(index), message).help(cure(cell))
         })?;
     }
     row.latency_us.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));

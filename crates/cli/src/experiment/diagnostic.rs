@@ -48,6 +48,14 @@ impl Fault {
         self
     }
 
+    /// This and something else that is wrong, at the place of this.
+    pub(crate) fn and(mut self, other: Fault) -> Self {
+        self.message = format!("{}; {}", self.message, other.message);
+        let more: Vec<String> = other.helps.into_iter().filter(|help| !self.helps.contains(help)).collect();
+        self.helps.extend(more);
+        self
+    }
+
     /// Adds the nearest of the words that would be right, if one is near.
     pub(crate) fn nearest<S: AsRef<str>>(mut self, word: &str, candidates: impl IntoIterator<Item = S>) -> Self {
         if let Some(near) = nearest(word, candidates) {

@@ -109,10 +109,9 @@ pub(super) fn unserved(row: &Published) -> Attempt {
         return Err("more requests in flight than connections can hold, see `in flight`".to_owned().into());
     }
     let share = in_clock.scaled(1.0 / slots);
-    let within = match share.high - share.low > share.printed * AUDIT_SLACK {
-        true => format!(" ({} to {} within the rounding)", percent(share.low), percent(share.high)),
-        false => String::new(),
-    };
+    let [low, high] = [share.low, share.high].map(percent);
+    let is_open = share.high - share.low > share.printed * AUDIT_SLACK && low != high;
+    let within = if is_open { format!(" ({low} to {high} within the rounding)") } else { String::new() };
     let product = format!("X·R̄ ÷ N = {} ÷ {} = {}{within}", factors(row), whole(slots), percent(share.printed));
     let bound = match edge_share(row) {
         0.0 => percent(least),
