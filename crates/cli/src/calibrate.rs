@@ -53,11 +53,15 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
         tempfile::tempdir().map_err(|error| Failure::usage(format!("{error}; set TMPDIR to another folder")))?;
     let calibration = measure(args, scratch.path(), &stop)?;
     show(&calibration, args.format)?;
+    if calibration.limits.is_none() {
+        say(format!("\n{}", useless(&file)));
+        return Ok(Exit::Void);
+    }
     store(&calibration, &file)?;
     if args.format == CalibrateFormat::Text {
         say(format!("\nkept in {}", file.display()));
     }
-    Ok(if calibration.limits.is_some() { Exit::Good } else { Exit::Void })
+    Ok(Exit::Good)
 }
 
 fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failure> {
@@ -166,6 +170,15 @@ fn store(calibration: &Calibration, file: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(unkept(file, &error)))
 }
 
+/// What holds where nothing was found that can be trusted: an earlier calibration may have been made on a quieter machine.
+fn useless(file: &Path) -> String {
+    let earlier = read_calibration(file).ok().flatten().filter(|earlier| earlier.limits.is_some());
+    let holds = earlier.map_or("the generator's limits stay unknown".to_owned(), |earlier| {
+        format!("the calibration of {} still holds", earlier.measured_at.date())
+    });
+    format!("not kept, for it says nothing: {holds}; calibrate again when nothing else keeps this machine busy")
+}
+
 fn unkept(path: &Path, error: &std::io::Error) -> String {
     let (path, why) = (path.display(), lab::why(error));
     format!("not kept in {path}: {why}; set XDG_STATE_HOME to a folder that can be written")
@@ -219,5 +232,22 @@ pub(crate) fn instrument() -> Instrument {
         cpu: machine.cpu,
         cpus: machine.cpus,
         kernel: machine.kernel,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_leaves_an_earlier_calibration_in_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        assert!(useless(&file).contains("the generator's limits stay unknown"));
+        let limits =
+            Some(GeneratorLimits { ceiling_per_s: 20.0, pipelined_ceiling_per_s: 20.0, open_rate_per_s: 10.0 });
+        let earlier = Calibration { schema: CALIBRATION_SCHEMA.to_owned(), limits, ..Calibration::default() };
+        store(&earlier, &file).unwrap();
+        assert!(useless(&file).contains("the calibration of 1970-01-01 still holds"), "{}", useless(&file));
     }
 }

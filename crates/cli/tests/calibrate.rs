@@ -18,8 +18,7 @@ fn kept(lab: &Lab) -> Json {
 /// A lab whose machine was calibrated; `change` is made to what was kept.
 fn calibrated(change: impl FnOnce(&mut Json)) -> Lab {
     let lab = Lab::new();
-    lab.bourdon(&["calibrate", "--duration", "20ms"]);
-    let mut calibration = kept(&lab);
+    let mut calibration = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]).json();
     change(&mut calibration);
     lab.file(KEPT, calibration.to_string())
 }
@@ -58,13 +57,16 @@ fn what_is_measured_is_printed_and_kept() {
     lab.nothing_is_left();
     let document = outcome.json();
     assert_eq!(document["schema"], "bourdon.calibration/1");
-    assert_eq!(document, kept(&lab));
     let rates = document["rates"].as_array().unwrap();
     assert!(rates.len() >= 2 && rates[0]["rate_per_s"] == 1_000.0, "{document}");
     // On a machine that is too busy no rate can be trusted, and the status says so.
     let trusted = trusted(rates);
     assert_eq!(document["limits"]["open_rate_per_s"].as_f64(), trusted, "{document}");
     assert_eq!(outcome.status, Some(if trusted.is_some() { 0 } else { 3 }), "{outcome:?}");
+    match trusted {
+        Some(_) => assert_eq!(document, kept(&lab)),
+        None => assert!(!lab.path().join(KEPT).exists(), "what says nothing is not kept"),
+    }
     assert_eq!(document["clock"]["backward"], 0);
     let sleeps: Vec<f64> =
         document["sleep"].as_array().unwrap().iter().map(|s| s["asked_us"].as_f64().unwrap()).collect();
@@ -135,8 +137,15 @@ fn a_null_responder_that_ends_is_told_and_nothing_is_kept() {
 #[test]
 fn what_cannot_be_kept_is_printed_and_what_is_missing_is_said_before_and_after() {
     let lab = Lab::new().env("XDG_STATE_HOME", "/dev/null/state");
-    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]).exits(2);
-    assert_eq!(outcome.json()["schema"], "bourdon.calibration/1");
+    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]);
+    let document = outcome.json();
+    assert_eq!(document["schema"], "bourdon.calibration/1");
+    if document["limits"].is_null() {
+        // On a machine that is too busy there is nothing to keep.
+        outcome.exits(3).says(&["not kept, for it says nothing"]);
+        return;
+    }
+    let outcome = outcome.exits(2);
     let (before, after) = outcome.stderr.split_once("clock and sleeps").unwrap();
     for said in [before, after] {
         assert!(said.contains("/dev/null/state/bourdon") && said.contains("XDG_STATE_HOME"), "{said}");
@@ -144,7 +153,11 @@ fn what_cannot_be_kept_is_printed_and_what_is_missing_is_said_before_and_after()
     drop(lab);
     // A folder where the file belongs: only the last step fails.
     let lab = Lab::new().file("state/bourdon/calibration.json/x", "");
-    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms"]).exits(2);
+    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms"]);
+    if outcome.status == Some(3) {
+        return;
+    }
+    let outcome = outcome.exits(2);
     outcome.says(&["not kept in", "calibration.json: "]).shows(&["lock"]);
     let left = std::fs::read_dir(lab.path().join("state/bourdon")).unwrap().count();
     assert_eq!(left, 1, "something unfinished is left");
