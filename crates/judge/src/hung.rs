@@ -17,7 +17,7 @@ pub(crate) struct Hung {
 /// Those of a load that had no reply when its drain ended. None where nothing was answered, or nothing any more: that is told
 /// otherwise. What the generator stood still for did not wait for the server.
 pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
-    let least_s = SILENCE_S.max(HUNG * slowest_reply_s(load)) + load.stood_still_s();
+    let least_s = SILENCE_S.max(HUNG * slowest_reply_s(load) + load.stood_still_s());
     let old = || load.awaited.iter().filter(|it| it.youngest_s >= least_s);
     let oldest_s = old().map(|it| it.oldest_s).reduce(f64::max)?;
     (load.in_window.completed > 0 && stopped(load).is_none())
@@ -34,11 +34,11 @@ pub(crate) fn mark(asked: &Asked<'_>, load: &Measurement) -> Option<MarkNote> {
     let Hung { requests, oldest_s } = hung(load)?;
     let [oldest, slowest] = [oldest_s, slowest_reply_s(load)].map(|seconds| micros(seconds * 1e6));
     let each = match (asked.load.pipeline, requests) {
-        (1, 2..) => format!(", one on each of {} connections", count(requests)),
+        (1, 2..) => format!(", one on each of {} connections,", count(requests)),
         _ => String::new(),
     };
     let text = format!(
-        "{}{each}, never got a reply in up to {oldest}; the slowest reply took {slowest}",
+        "{}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}",
         counted(requests, "request", "requests")
     );
     let cure = asked.load.timeout_ns.is_none().then_some(Cure::TimeOut);
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(of(2.9, &[(1, 1.0, 1.4), (9, 2.1, 2.9)]), None, "replies take as long as the window");
         assert_eq!(of(0.01, &[]), None);
         let mut frozen = load(0.01, &[(3, 1.5, 2.9)]);
-        frozen.generator.threads[0].longest_stall_us = 1e6;
+        frozen.generator.threads[0].longest_stall_us = 2e6;
         assert_eq!(hung(&frozen), None, "they may have been answered meanwhile");
         let unserved = Measurement { in_window: model::WindowCount::default(), ..load(0.01, &[(3, 1.5, 2.9)]) };
         assert_eq!(hung(&unserved), None, "nothing was");

@@ -8,6 +8,7 @@ mod analysis;
 mod answer;
 mod asked;
 mod audit;
+mod before;
 mod bounds;
 mod calibration;
 mod cells;

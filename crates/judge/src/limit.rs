@@ -6,6 +6,7 @@ use model::{
 };
 
 use crate::asked::{Asked, completions_per_s};
+use crate::before;
 use crate::figures::{count, counted, figure, kinds, micros, percent};
 use crate::silence::Answered;
 use crate::thresholds::{
@@ -71,22 +72,10 @@ fn failures(measured: &Measurement) -> String {
     let failed = kinds(books.failed.iter().map(|(kind, number)| (*kind, *number)));
     let awaited = kinds([("still awaited at the end", books.in_flight_at_end)]);
     let parts: Vec<String> = [not_sent, failed, awaited].into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { none_due(measured) } else { parts.join(", ") }
+    if parts.is_empty() { before::none_due(measured) } else { parts.join(", ") }
 }
 
-/// What can be said where the books are empty: they are about what was due in the window alone.
-fn none_due(measured: &Measurement) -> String {
-    let before = measured.steps.iter().filter(|second| second.at_s < 0.0);
-    match sum(before.map(|second| second.sent)) {
-        0 => "none was sent".to_owned(),
-        sent => {
-            let requests = counted(sent, "request", "requests");
-            format!("none was due in the window, and of the {requests} sent in the warm-up none was answered in it")
-        }
-    }
-}
-
-fn no_reply(measured: &Measurement) -> Limit {
+fn no_reply(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let never_connected = measured.connections.opened == 0;
     let (seen, cure) = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
         Some(why) => (format!("; TLS failed: {why}"), None),
@@ -99,24 +88,13 @@ fn no_reply(measured: &Measurement) -> Limit {
         None if never_connected && shortage_of(measured) > 0 => {
             ("; this machine could not open the connections".to_owned(), None)
         }
-        None => (answered_before(measured), never_connected.then_some(Cure::StartServer)),
+        None => (before::answered(measured), never_connected.then_some(Cure::StartServer)),
     };
-    let text = format!("no request got a complete reply: {}{seen}", failures(measured));
+    let text = match before::hanging(asked, measured) {
+        Some(hanging) => format!("no reply came in the window: {hanging}{seen}"),
+        None => format!("no request got a complete reply: {}{seen}", failures(measured)),
+    };
     Limit::new(Verdict::Valid, LimitCode::NoReply, text).with(cure)
-}
-
-/// That the server did answer in the warm-up, where it did.
-fn answered_before(measured: &Measurement) -> String {
-    let before = measured.steps.iter().filter(|step| step.at_s < 0.0);
-    match sum(before.map(|step| step.completed)) {
-        0 => String::new(),
-        replies => {
-            let requests = counted(replies, "request", "requests");
-            let before_s = measured.answered_until_s.map_or(0.0, |until_s| -until_s);
-            let when = if before_s > 0.0 { micros(before_s * 1e6) } else { "less than a second".to_owned() };
-            format!("; the server answered {requests} in the warm-up, until {when} before the window")
-        }
-    }
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.
@@ -140,7 +118,7 @@ fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observ
         };
         limit.with(Some(Cure::OwnCpus))
     } else if nothing_completed(measured) {
-        no_reply(measured)
+        no_reply(asked, measured)
     } else if let Some(most) = ceiling {
         let rate = figure(completions_per_s(measured));
         let (formula, delay) = (asked.ceiling_formula(), asked.delay_words());
@@ -317,7 +295,7 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
     let missed = (books.sent.saturating_add(tolerated) as f64) < RATE_SENT * books.scheduled as f64;
     if !missed {
         return if nothing_completed(measured) {
-            no_reply(measured)
+            no_reply(asked, measured)
         } else {
             rate_reached(asked, measured, rate_per_s)
         };
@@ -327,7 +305,7 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
         let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
         return Limit::new(Verdict::Void, LimitCode::RateNotReached, text).with(cure);
     }
-    if nothing_completed(measured) { no_reply(measured) } else { server_behind(asked, measured, rate_per_s) }
+    if nothing_completed(measured) { no_reply(asked, measured) } else { server_behind(asked, measured, rate_per_s) }
 }
 
 /// What the generator did to miss the rate, and what would mend it; none when it was the server's doing.

@@ -1,6 +1,6 @@
 //! What a reader must know about a result without its being void.
 
-use model::{Failure, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Observation, Verdict};
+use model::{Failure, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Observation, Verdict, sum};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros, percent, times};
@@ -178,9 +178,27 @@ pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement) -> Option<Mark
         parts.push(format!("{} of {of} connections completed nothing", count(never)));
     }
     if kappa < SERVED_SHARE {
-        parts.push(format!("completed requests account for {} of the connections' time", percent(kappa)));
+        let rest = elsewhere(asked, measured, available_s);
+        parts.push(format!("completed requests account for {} of the connections' time{rest}", percent(kappa)));
     }
     (!parts.is_empty()).then(|| MarkNote::new(Mark::Unserved, parts.join("; ")))
+}
+
+/// What most of the connections' time went into that was none of completed requests, where that is known. Where each request
+/// opens its connection, connecting is part of them.
+fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> String {
+    let residence = &measured.residence;
+    let connecting_s = if asked.load.keep_alive { available_s - residence.requests_s } else { 0.0 };
+    let others_s = available_s - residence.completed_s - connecting_s;
+    let is_timed_out = 2 * measured.accounting.failed.get(&Failure::TimedOut).copied().unwrap_or(0)
+        > sum([measured.accounting.failed_total(), measured.accounting.in_flight_at_end]);
+    let parts = [
+        (connecting_s, "opening connections"),
+        (others_s, if is_timed_out { "requests that timed out" } else { "requests without a whole reply" }),
+    ];
+    let of_most = |(seconds, _): &(f64, &str)| *seconds > (available_s - residence.completed_s) / 2.0;
+    let most = parts.into_iter().find(of_most);
+    most.map_or(String::new(), |(seconds, what)| format!(", {what} for {}", percent(seconds / available_s)))
 }
 
 /// Few completions per connection slot. Closed model only: an open load leaves connections idle by design. Not where a

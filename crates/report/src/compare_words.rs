@@ -297,6 +297,11 @@ fn verdict(row: &CompareRow) -> &'static str {
     }
 }
 
+/// Ratios whose interval has ends that differ by a larger factor are not known: ten times as much either way.
+const WIDEST: f64 = 100.0;
+
+const NOT_KNOWN: &str = "not known";
+
 /// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
 /// was estimated.
 fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
@@ -308,6 +313,9 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     let (Some(low), Some(high)) = (of.low, of.high) else {
         return Some((format!("{:+.1} {unit}", percent(estimate)), String::new()));
     };
+    if difference.is_none() && high > WIDEST * low {
+        return Some((NOT_KNOWN.to_owned(), String::new()));
+    }
     let width = percent(high) - percent(low);
     let decimals = if width < 0.2 {
         2

@@ -15,6 +15,7 @@ mod compare_markdown;
 mod compare_text;
 mod compare_words;
 mod conditions;
+mod connections;
 /// Figures as people read them.
 pub mod format;
 mod gap;

@@ -3,6 +3,7 @@ use model::{
     Mark, Measurement, NS_PER_S, Side, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
+use crate::connections::connections;
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
 use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
@@ -66,7 +67,7 @@ pub fn load_text(
     books(&mut page, measured);
     failures(&mut page, &measured.failures);
     page.gap();
-    page.entry(0, (Tint::Plain, "connections"), LABELS, &connections(measured));
+    page.entry(0, (Tint::Plain, "connections"), LABELS, &connections(spec, measured));
     if let Some(tls) = &measured.tls {
         page.entry(0, (Tint::Plain, "TLS"), LABELS, &agreed(tls));
     }
@@ -395,32 +396,6 @@ fn failures(page: &mut Page, failures: &[FailureCount]) {
         vec![words(failure.kind.id()), side.to_owned(), errno(failure.errno), thousands(failure.count)]
     };
     page.table(&table::lines(Some(&header), &failures.iter().map(row).collect::<Vec<_>>(), 3));
-}
-
-fn connections(measured: &Measurement) -> String {
-    let counts = &measured.connections;
-    let mut text = format!("opened {}", thousands(counts.opened));
-    for (name, count) in [
-        // Not all are in the books of requests, which the reader may compare.
-        ("failed to open (also before the window, and for no request)", counts.connect_failed),
-        ("closed while idle", counts.closed_idle),
-        ("closed with a reply", counts.closed_by_reply),
-        ("closed for replies that nobody asked for", counts.unasked_replies),
-    ] {
-        if count > 0 {
-            text.push_str(&format!(", {name} {}", thousands(count)));
-        }
-    }
-    let [min, median] = [counts.completed_min, counts.completed_median].map(thousands);
-    let most = counted(counts.completed_max, "reply", "replies");
-    let served = if counts.completed_min == counts.completed_max {
-        format!("{most} on each")
-    } else {
-        format!("{min} to {most} on each, median {median}")
-    };
-    let jain =
-        counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("fairness (Jain) {jain:.3} of 1"))));
-    format!("{text}, never served {}; {served}{jain}", thousands(counts.never_served))
 }
 
 /// `told` says that its standstills are told already.

@@ -36,9 +36,10 @@ pub(crate) fn sparks(intervals: &[Interval], width: usize) -> Vec<(&'static str,
     if failed > 0 {
         let within = seconds.iter().filter(|it| it.failed > 0).count() as u64;
         let of = counted(seconds.len() as u64, "second", "seconds");
-        let failures = parts.iter().map(|part| Some(part.failed as f64));
-        let text = format!("{} in {within} of {of}", counted(failed, "request", "requests"));
-        rows.push(("failures", row(failures.collect(), &text)));
+        // A rate, and no number: what failed in these seconds is not what was due in them, which the books count.
+        let failures: Vec<Option<f64>> = parts.iter().map(|part| Some(part.failed as f64 / part.length_s)).collect();
+        let text = format!("{} requests/s, in {within} of {of}", range(&failures, number));
+        rows.push(("failures", row(failures, &text)));
     }
     rows
 }
@@ -110,7 +111,7 @@ mod tests {
         let rows = sparks(&seconds, 100);
         assert_eq!(rows[0], ("rate", "▄▁█▄ 0 to 2,000 requests/s".to_owned()));
         assert_eq!(rows[1], ("p99", "▁\u{a0}█▁ 1.20 ms to 1.81 s".to_owned()));
-        assert_eq!(rows[2], ("failures", "▁▁█▁ 98 requests in 1 of 4 seconds".to_owned()));
+        assert_eq!(rows[2], ("failures", "▁▁█▁ 0 to 98.0 requests/s, in 1 of 4 seconds".to_owned()));
         assert!(sparks(&seconds[..3], 100).is_empty(), "two seconds of the window");
     }
 

@@ -367,6 +367,9 @@ pub(crate) fn bracketed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
+/// Shortest window of which `judge` says how steady it was, in seconds.
+const COURSE_S: f64 = 10.0;
+
 /// How long each launch was loaded, and that this is too short to tell a warm-up from noise, where it is:
 /// `Each launch: 300 ms of warm-up, then 1 s to 5 s measured, too short to say how steady it was (10 s at least)`.
 pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
@@ -378,7 +381,12 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
     };
     let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
     let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
-    let unclassified = if none { ", too short to say how steady it was (10 s at least)" } else { "" };
+    let is_long = measured().any(|cell| cell.window_s >= COURSE_S);
+    let unclassified = match none {
+        false => "",
+        true if is_long => ", with seconds that had no right reply: how steady it was cannot be said",
+        true => ", too short to say how steady it was (10 s at least)",
+    };
     let (warm_up, window) = (range(|cell| cell.warm_up_s)?, range(|cell| cell.window_s)?);
     Some(format!("Each launch: {warm_up} of warm-up, then {window} measured{unclassified}"))
 }

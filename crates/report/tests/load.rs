@@ -113,7 +113,7 @@ fn the_gap_is_told_of_the_figure_that_has_it() {
 #[test]
 fn requests_that_hang_are_said_with_what_failed() {
     let shown = text(&loads::open_with_hung(100)).split_whitespace().collect::<Vec<_>>().join(" ");
-    let hung = "hung: 3 requests, one on each of 3 connections, never got a reply in up to 3.00 s; the slowest reply took \
+    let hung = "hung: 3 requests, one on each of 3 connections, never got a reply in up to 3.01 s; the slowest reply took \
                 10.0 ms; --timeout counts such as failed the rate of 100 a second was sent";
     assert!(shown.contains(hung), "{shown}");
     let shown = text(&loads::open_with_hung(50)).split_whitespace().collect::<Vec<_>>().join(" ");

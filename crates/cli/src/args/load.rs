@@ -149,7 +149,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE", value_parser = file_name)]
     pub(crate) histogram_log: Option<PathBuf>,
 
-    /// Save the result to this file, as --format json prints it; `bourdon compare` reads it
+    /// Save the result to this file, in place of an older one, as --format json prints it; `bourdon compare` reads it
     #[arg(short, long, value_name = "FILE", value_parser = file_name)]
     pub(crate) output: Option<PathBuf>,
 

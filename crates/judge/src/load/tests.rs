@@ -1,3 +1,5 @@
+mod hanging;
+
 use model::*;
 
 use crate::testing::{measurement, request, summary};

@@ -1,0 +1,45 @@
+//! What became of a load's connections.
+
+use model::{LoadSpec, Measurement};
+
+use crate::format::{counted, thousands};
+use crate::page::unbroken;
+
+/// `opened 100; 472 to 482 replies on each, median 477; fairness (Jain) 1.000 of 1`.
+pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
+    let counts = &measured.connections;
+    let mut text = format!("opened {}", thousands(counts.opened));
+    // Of those that follow each other in one place, replies are counted together.
+    let slots = u64::from(spec.connections);
+    let each = if counts.opened > slots {
+        text.push_str(&format!(", {} at a time", thousands(slots)));
+        "in each place"
+    } else {
+        "on each"
+    };
+    for (name, count) in [
+        // Not all are in the books of requests, which the reader may compare.
+        ("failed to open (also before the window, and for no request)", counts.connect_failed),
+        ("closed while idle", counts.closed_idle),
+        ("closed with a reply", counts.closed_by_reply),
+        ("closed for replies that nobody asked for", counts.unasked_replies),
+    ] {
+        if count > 0 {
+            text.push_str(&format!(", {name} {}", thousands(count)));
+        }
+    }
+    let [min, median] = [counts.completed_min, counts.completed_median].map(thousands);
+    let most = counted(counts.completed_max, "reply", "replies");
+    let served = if counts.completed_min == counts.completed_max {
+        format!("{most} {each}")
+    } else {
+        format!("{min} to {most} {each}, median {median}")
+    };
+    let jain =
+        counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("fairness (Jain) {jain:.3} of 1"))));
+    let without = match counts.never_served {
+        0 => String::new(),
+        some => format!(", without a reply in the window {}", thousands(some)),
+    };
+    format!("{text}{without}; {served}{jain}")
+}
