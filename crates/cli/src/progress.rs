@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -85,9 +86,9 @@ impl RunProgress {
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::Added { addition } => self.say(&added(addition)),
             Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
-            Event::Left { target, folder } => self.say(&format!(
-                "{target} left {folder}, in which something cannot be removed (lsattr -R shows what is immutable); remove it"
-            )),
+            Event::Left { target, folder } => {
+                self.say(&format!("{target} left {folder}, {}", lab::why_left(Path::new(folder))));
+            }
             Event::TrialStarted { spec, label, done, expected, .. } => {
                 self.begin_block(spec.block);
                 self.label = stderr_text(label).replace('\n', " ");

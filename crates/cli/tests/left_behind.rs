@@ -185,3 +185,47 @@ fn what_cannot_be_removed_is_named() {
     }
     lab.nothing_is_left();
 }
+
+/// A mount namespace of its own: what is mounted in it is gone with it.
+const APART: [&str; 2] = ["unshare", "--mount"];
+
+/// Whether a mount can be made in a namespace of its own; if not, says that a test was not run.
+fn can_mount(lab: &Lab) -> bool {
+    let script = "mount -t tmpfs tmpfs \"$0\"";
+    let words = [&APART[..], &["sh", "-c", script]].concat();
+    let made = std::process::Command::new(words[0]).args(&words[1..]).arg(lab.path()).output();
+    let can = made.is_ok_and(|made| made.status.success());
+    if !can {
+        eprintln!("NOT RUN: nothing can be mounted here");
+    }
+    can
+}
+
+#[test]
+fn what_a_target_mounts_in_its_scratch_folder_is_left_and_named() {
+    let mounts = [
+        ("mkdir -p $SCRATCH/a/m && mount --bind $OF_THE_USER $SCRATCH/a/m", "/a/m"),
+        ("mount --bind $OF_THE_USER $SCRATCH", ""),
+    ];
+    for (mount, point) in mounts {
+        let lab = Lab::new();
+        if !can_mount(&lab) {
+            return;
+        }
+        let victim = lab.path().join("victim");
+        let lab = lab.env("OF_THE_USER", victim.display().to_string()).file("victim/folder/file", "precious");
+        let server = format!("{mount} && exec $BOURDON specimen clean");
+        let lab = lab.experiment(beside_a_specimen(&format!("run = \"sh -c '{server}'\"")));
+        let ended = lab.bourdon_under(&APART, &["run", FILE, "--target", "odd", "--blocks", "1"]);
+        // What is left is an empty folder here, where nothing is mounted on it.
+        let left: Vec<_> = std::fs::read_dir(lab.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(std::fs::read_to_string(victim.join("folder/file")).unwrap(), "precious", "{ended:?}");
+        assert!(!left.is_empty(), "{ended:?}");
+        for folder in left {
+            let said = format!("odd left {0}, for something is mounted on {0}{point}, ", folder.display());
+            ended.clone().says(&[&said, &format!("umount {}{point}, then remove it", folder.display())]);
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+        lab.nothing_is_left();
+    }
+}

@@ -1,45 +1,55 @@
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, chmod, fstat, openat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, chmod, fstat, openat, openat2, unlinkat};
 use rustix::path::Arg;
 
-/// Folders within each other that are opened up; deeper ones are left as they are.
-const DEEPEST: u32 = 200;
+/// Folders within each other that are entered; deeper ones are left. Each has a file open while it is emptied.
+const DEEPEST: u32 = 500;
 
-/// Removes a folder and all that is in it, folders too that their owner may not write or read. What cannot be removed
-/// stays, and bourdon looks for it.
+/// Removes a folder and all that is in it, folders too that their owner may not write or read. Links are not followed, and
+/// mounts not entered: what somebody has mounted there lies elsewhere too. What cannot be removed stays, and bourdon looks
+/// for it.
 pub fn remove_folder(folder: &Path) {
-    if std::fs::remove_dir_all(folder).is_err() {
-        open_up(CWD, folder, None, DEEPEST);
-        let _ = std::fs::remove_dir_all(folder);
+    let (Some(place), Some(name)) = (folder.parent(), folder.file_name()) else { return };
+    let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
+    if let Ok(place) = openat(CWD, place, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        remove(&place, name, DEEPEST);
     }
 }
 
-/// Gives the owner all rights to a folder and those within. Links are not followed, and other file systems not entered.
-fn open_up(within: impl AsFd, name: impl Arg, device: Option<u64>, deepest: u32) {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(folder) = openat(within, name, flags | OFlags::PATH, Mode::empty()) else { return };
-    let Ok(found) = fstat(&folder) else { return };
-    if deepest == 0 || device.is_some_and(|device| device != found.st_dev) {
+/// Removes what has a name in a folder.
+fn remove(place: impl AsFd, name: impl Arg + Copy, deepest: u32) {
+    if unlinkat(&place, name, AtFlags::empty()).is_ok() || deepest == 0 {
         return;
     }
-    // By what was opened: its name may lead elsewhere by now.
-    let rights = Mode::from_raw_mode(found.st_mode) | Mode::RWXU;
-    let _ = chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), rights);
-    let Ok(readable) = openat(&folder, ".", flags | OFlags::RDONLY, Mode::empty()) else { return };
-    for entry in Dir::read_from(&readable).into_iter().flatten().flatten() {
-        let may_be_folder = matches!(entry.file_type(), FileType::Directory | FileType::Unknown);
-        if may_be_folder && !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            open_up(&readable, entry.file_name(), Some(found.st_dev), deepest - 1);
+    let Some(mut folder) = enter(&place, name) else { return };
+    while let Some(Ok(entry)) = folder.read() {
+        let Ok(within) = folder.fd() else { return };
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            remove(within, entry.file_name(), deepest - 1);
         }
     }
+    let _ = unlinkat(&place, name, AtFlags::REMOVEDIR);
+}
+
+/// Opens a folder for reading, its owner given all rights to it; none for a link, and for what is mounted.
+fn enter(place: impl AsFd, name: impl Arg) -> Option<Dir> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A bind mount of the same file system has the same device: only the kernel knows it for a mount.
+    let folder = openat2(place, name, flags | OFlags::PATH, Mode::empty(), ResolveFlags::NO_XDEV).ok()?;
+    let mode = Mode::from_raw_mode(fstat(&folder).ok()?.st_mode);
+    if !mode.contains(Mode::RWXU) {
+        // By what was opened: its name may lead elsewhere by now.
+        let _ = chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode | Mode::RWXU);
+    }
+    Dir::new(openat(&folder, ".", flags | OFlags::RDONLY, Mode::empty()).ok()?).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{Permissions, create_dir, create_dir_all, set_permissions, write};
+    use std::fs::{File, Permissions, create_dir, create_dir_all, set_permissions, write};
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
@@ -49,21 +59,29 @@ mod tests {
         create_dir_all(folder.join("a/b")).unwrap();
         create_dir(&other).unwrap();
         write(folder.join("a/b/c"), "x").unwrap();
+        write(other.join("d"), "x").unwrap();
         symlink(&other, folder.join("a/link")).unwrap();
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
         for (path, mode) in [("a/b", 0o555), ("a", 0o000), ("", 0o500)] {
             set_permissions(folder.join(path), Permissions::from_mode(mode)).unwrap();
         }
         set_permissions(&other, Permissions::from_mode(0o555)).unwrap();
-        open_up(CWD, &folder, None, DEEPEST);
+        let opened = |name: &str| enter(File::open(place.path()).unwrap(), name).is_some();
+        assert_eq!(["folder", "folder/a", "folder/a/b", "folder/a/link"].map(opened), [true, true, true, false]);
         assert_eq!(
             [folder.clone(), folder.join("a"), folder.join("a/b")].map(|path| mode(&path)),
             [0o700, 0o700, 0o755]
         );
-        assert_eq!(mode(&other), 0o555);
-        open_up(CWD, folder.join("a/link"), None, DEEPEST);
-        assert_eq!(mode(&other), 0o555);
         remove_folder(&folder);
-        assert!(!folder.exists() && other.exists());
+        assert!(!folder.exists() && other.join("d").exists());
+        assert_eq!(mode(&other), 0o555);
+    }
+
+    #[test]
+    fn folders_deep_within_each_other_go() {
+        let place = tempfile::tempdir().unwrap();
+        create_dir_all(place.path().join("a").join("b/".repeat(400))).unwrap();
+        remove_folder(&place.path().join("a"));
+        assert!(!place.path().join("a").exists());
     }
 }

@@ -89,7 +89,7 @@ impl RunFolder {
     /// When a file cannot be written.
     pub fn create(runs: &Path, name: &str, plan: &Plan, environment: &Environment) -> Result<Self, LabError> {
         create_folder_durably(runs).map_err(LabError::file(runs))?;
-        sweep(runs, |name| name.starts_with(UNFINISHED), |abandoned| drop(std::fs::remove_dir_all(abandoned)));
+        sweep(runs, |name| name.starts_with(UNFINISHED), reaper::remove_folder);
         let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
         let folder = furnish(unfinished.path(), plan, environment)?;
         let path = claim_name(unfinished.path(), runs, name)?;
