@@ -41,6 +41,9 @@ pub(crate) fn save(file: &Path, document: &str) -> std::result::Result<(), Failu
 
 fn unwritable(file: &Path, error: &Error) -> Failure {
     let cure = match lab::cure(error) {
+        "" if error.kind() == ErrorKind::Unsupported => {
+            "; name a file in a folder that can be written (--format json prints to stdout)"
+        }
         "" => "; name a file in a folder that can be written",
         cure => cure,
     };

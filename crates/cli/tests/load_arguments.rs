@@ -142,10 +142,13 @@ fn a_file_that_cannot_be_written_is_refused_before_the_load() {
     let specimen = Specimen::start(Settings::new(Kind::Clean));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
+    let to_stdout = folder.path().join("stdout");
+    std::os::unix::fs::symlink("/proc/self/fd/1", &to_stdout).unwrap();
     for (file, cause) in [
         ("/no/such/folder/x", "No such file"),
         (path, "it is a folder, and a file is expected; name a file in a folder that can be written"),
         ("/dev/null", "it is a device or a pipe, and a file is expected"),
+        (to_stdout.to_str().unwrap(), "(--format json prints to stdout)"),
     ] {
         let ended = bourdon(&["load", &specimen.url(), "-n", "1", "-o", file]);
         assert_eq!((ended.status, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");

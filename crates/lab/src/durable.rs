@@ -11,12 +11,15 @@ use crate::error::FOLDER;
 /// What the name of a file begins with until it is whole. One that is left after a kill may be removed.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
 
+/// Links that lead to each other: the kernel follows no more.
+const LONGEST_CHAIN: usize = 40;
+
 /// Writes a file so that, whatever happens, its name leads to what was there before or to all of `content`; once this
-/// returns, a power cut does not undo it. A symbolic link is replaced, not followed.
+/// returns, a power cut does not undo it. A symbolic link to a file or to nothing is replaced, not followed.
 ///
 /// # Errors
-/// When it cannot be written; nothing is left behind then. Something other than a file (a folder, `/dev/null`) is left
-/// as it is.
+/// When it cannot be written; nothing is left behind then. Something other than a file (a folder, `/dev/null`), and what
+/// leads to it (`/dev/stdout`), is left as it is.
 pub fn write_durably(path: &Path, content: &[u8]) -> Result<()> {
     let mut growing = Growing::begin(path)?;
     growing.write_all(content)?;
@@ -107,14 +110,21 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
 
 /// A new file beside the one that is to be written; it goes unless it is kept.
 fn unfinished(path: &Path) -> Result<NamedTempFile<File>> {
-    if std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            if path.is_dir() { FOLDER } else { "it is a device or a pipe, and a file is expected" },
-        ));
+    if path.is_dir() {
+        return Err(Error::new(ErrorKind::InvalidInput, FOLDER));
+    }
+    if path.metadata().is_ok_and(|there| !there.is_file()) || leads_into_proc(path) {
+        return Err(Error::new(ErrorKind::Unsupported, "it is a device or a pipe, and a file is expected"));
     }
     let create = |path: &Path| File::create_new(path);
     tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)
+}
+
+/// Whether a name stands for what a process has open, as `/dev/stdout` does: it is everybody's, also where a file is
+/// open there just now.
+fn leads_into_proc(path: &Path) -> bool {
+    let next = |path: &PathBuf| path.read_link().ok().map(|to| folder_of(path).join(to));
+    std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN).any(|path| path.starts_with("/proc"))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -152,6 +162,26 @@ mod tests {
         symlink(&other, &link).unwrap();
         write_durably(&link, b"new").unwrap();
         assert_eq!([&link, &other].map(|path| std::fs::read_to_string(path).unwrap()), ["new", "mine"]);
+    }
+
+    #[test]
+    fn a_link_to_what_is_not_a_file_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, chain, file) = (folder.path().join("link"), folder.path().join("chain"), folder.path().join("file"));
+        let open = File::create(&file).unwrap();
+        symlink(&link, &chain).unwrap();
+        // Also where a file is open there: the link is not this process's alone.
+        let of_a_process = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
+        for to in ["/dev/null", of_a_process.as_str()] {
+            symlink(to, &link).unwrap();
+            for name in [&link, &chain] {
+                let refused = write_durably(name, b"x").unwrap_err().to_string();
+                assert_eq!(refused, "it is a device or a pipe, and a file is expected", "{to}");
+            }
+            assert_eq!(link.read_link().unwrap(), Path::new(to));
+            std::fs::remove_file(&link).unwrap();
+        }
+        assert_eq!(names(folder.path()), ["chain", "file"]);
     }
 
     #[test]
