@@ -164,3 +164,18 @@ fn what_is_started_has_the_usual_signals() {
     };
     assert_eq!(["SigBlk:", "SigIgn:"].map(mask), [0, 0], "{status}");
 }
+
+#[test]
+fn a_working_directory_that_may_not_be_entered_is_said() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'")).with_processes(100);
+    let closed = lab.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let file = lab.path().join(FILE).display().to_string();
+    let said = lab.bourdon_in(&closed, &["run", &file, "--target", "odd", "--blocks", "1"]).exits(2);
+    said.says(&["cannot enter the working directory: Permission denied"]);
+    lab.nothing_is_left();
+}

@@ -70,10 +70,14 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// # Errors
 /// When it cannot be made.
 pub fn create_folder_durably(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        return Ok(());
+    match path.metadata() {
+        Ok(there) if there.is_dir() => return Ok(()),
+        // Nothing is above it that could be made.
+        Err(error) if folder_of(path) == path => {
+            return Err(Error::new(error.kind(), format!("cannot enter the working directory: {error}")));
+        }
+        _ => create_folder_durably(folder_of(path))?,
     }
-    create_folder_durably(folder_of(path))?;
     match create_new_folder_durably(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
