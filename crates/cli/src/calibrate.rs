@@ -50,18 +50,20 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     possible
         .unwrap_or_else(|error| say(format!("note: what is measured will be shown, and {}", unkept(&state, &error))));
     let scratch =
-        tempfile::tempdir().map_err(|error| Failure::usage(format!("{error}; set TMPDIR to another folder")))?;
+        lab::hold_scratch().map_err(|error| Failure::usage(format!("{error}; set TMPDIR to another folder")))?;
     let calibration = measure(args, scratch.path(), &stop)?;
-    show(&calibration, args.format)?;
-    if calibration.limits.is_none() {
+    // What takes minutes to measure is not lost where it cannot be shown, or not be kept.
+    let stored = calibration.limits.is_some().then(|| store(&calibration, &file));
+    let shown = show(&calibration, args.format);
+    let Some(stored) = stored else {
         say(format!("\n{}", useless(&file)));
-        return Ok(Exit::Void);
-    }
-    store(&calibration, &file)?;
+        return shown.map(|()| Exit::Void);
+    };
+    stored?;
     if args.format == CalibrateFormat::Text {
         say(format!("\nkept in {}", file.display()));
     }
-    Ok(Exit::Good)
+    shown.map(|()| Exit::Good)
 }
 
 fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ mod run_support;
 
 use std::collections::BTreeMap;
 
-use run_support::{Json, Lab};
+use run_support::{Json, Lab, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use specimens::{Kind, LogSink, Settings};
 
@@ -175,4 +175,29 @@ fn a_calibration_of_another_schema_takes_no_part_and_that_is_said() {
     let outcome = lab.bourdon(&["load", &url, "--format", "json", "-d", "200ms", "-R", "200"]);
     let outcome = outcome.says(&["unknown schema `bourdon.calibration/2`", "bourdon calibrate"]);
     assert!(!first_reason(&outcome.json()).contains("calibration trusts"));
+}
+
+#[test]
+fn what_a_killed_calibration_leaves_goes_with_the_next() {
+    let lab = Lab::new();
+    let mut started = lab.start(&["calibrate", "--duration", "30s"]);
+    started.until("the null responder", || lab.alive().iter().any(|it| it.contains("specimen")).then_some(()));
+    started.kill();
+    let left = wait_until("the end of what it started", || {
+        let mut left = std::fs::read_dir(lab.temporary()).unwrap().map(|entry| entry.unwrap().path());
+        left.next().filter(|_| lab.alive().is_empty() && left.next().is_none())
+    });
+    std::fs::File::open(&left).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    lab.bourdon(&["calibrate", "--duration", "20ms"]);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn what_cannot_be_printed_is_kept() {
+    let lab = Lab::new();
+    let to_a_full_device = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
+    let outcome = lab.bourdon_under(&to_a_full_device, &["calibrate", "--duration", "20ms"]).exits(2);
+    // On a machine that is too busy no rate can be trusted: that is said, and nothing is kept.
+    assert_eq!(outcome.stderr.contains("\nkept in "), lab.path().join(KEPT).exists(), "{outcome:?}");
+    outcome.says(&["cannot write to stdout", "kept"]);
 }

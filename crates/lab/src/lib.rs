@@ -44,6 +44,6 @@ pub use perf::Perf;
 pub use prepare::{Prepared, prepare, with_runtime};
 pub use programs::Program;
 pub use record::{Follower, Kept, RunFolder, RunRecord};
-pub use scratch::why_left;
+pub use scratch::{hold_scratch, why_left};
 pub use session::{Session, SessionEnd, Unstarted};
 pub use trial::{Loader, TrialTools};

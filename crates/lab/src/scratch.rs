@@ -8,7 +8,7 @@ use std::time::Duration;
 use reaper::remove_folder;
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-use crate::held::sweep;
+use crate::held::{Held, sweep};
 
 /// How the name of a scratch folder begins, before 16 hex digits.
 const SCRATCH: &str = "bourdon-";
@@ -19,6 +19,17 @@ const JUST_MADE: Duration = Duration::from_secs(60);
 /// The name of a folder that nothing has yet.
 pub(crate) fn scratch_folder() -> PathBuf {
     std::env::temp_dir().join(format!("{SCRATCH}{:016x}", fastrand::u64(..)))
+}
+
+/// A scratch folder of bourdon's own; killed bourdons' are swept as those of launches are.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn hold_scratch() -> std::io::Result<Held> {
+    Held::hold(|| {
+        let folder = scratch_folder();
+        std::fs::create_dir(&folder).map(|()| folder)
+    })
 }
 
 /// Removes what launches have left whose guards were all killed at once. Those that go on hold theirs; one that is just
