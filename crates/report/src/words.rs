@@ -205,8 +205,8 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
     (others > 0).then(|| format!("{up}{void}{not_up}{not_tried}"))
 }
 
-/// A line for all void trials that are alike but for their block, and one for all that were not made because their target
-/// had not started before. `conditions` says those of a cell.
+/// A line for all void trials of a cell that have one cause, in the words of the first of them, and one for all that were not
+/// made because their target had not started before. `conditions` says those of a cell.
 pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
     let blocks = |trials: &[&VoidTrial]| numbered(&trials.iter().map(|trial| trial.block).collect::<Vec<_>>());
     void_trials_named(trials, blocks, conditions)
@@ -220,14 +220,13 @@ pub(crate) fn void_trials_named(
 ) -> Vec<String> {
     let (not_tried, told): (Vec<_>, Vec<_>) =
         trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
-    let together =
-        alike(told.iter().map(|trial: &&VoidTrial| {
-            (trial.arm, trial.twin, &trial.levels, trial.reason.code.id(), &trial.reason.text)
-        }));
+    let together = alike(told.iter().map(|trial| (trial.arm, trial.twin, &trial.levels, trial.reason.code.id())));
     let line = |places: Vec<usize>| {
         let alike: Vec<&VoidTrial> = places.iter().map(|place| told[*place]).collect();
         let trial = told[places[0]];
-        void_trial(&format!("{}, {}", names(&alike), place_of(trial)), trial, &conditions(&trial.levels))
+        let differ = alike.iter().any(|other| other.reason.text != trial.reason.text);
+        let of = if differ { format!("in {}: ", names(&[trial])) } else { String::new() };
+        void_trial(&format!("{}, {}", names(&alike), place_of(trial)), (trial, &of), &conditions(&trial.levels))
     };
     let mut said: Vec<String> = together.into_iter().map(line).collect();
     if !not_tried.is_empty() {
@@ -238,10 +237,11 @@ pub(crate) fn void_trials_named(
 }
 
 /// `block 3, go-gin (10 ms handler delay, 100 connections): 12 of 9,180 replies are wrong`.
-fn void_trial(place: &str, trial: &VoidTrial, conditions: &str) -> String {
+/// `of` says which of several the words are of.
+fn void_trial(place: &str, (trial, of): (&VoidTrial, &str), conditions: &str) -> String {
     let noise = if trial.twin { ", launched again for the noise" } else { "" };
     let (conditions, reason) = (bracketed(conditions), &trial.reason);
-    format!("{place}{conditions}{noise}: {}: {}", words(reason.code.id()), with_cure(reason))
+    format!("{place}{conditions}{noise}: {}: {of}{}", words(reason.code.id()), with_cure(reason))
 }
 
 fn place_of(trial: &VoidTrial) -> String {

@@ -165,6 +165,26 @@ fn what_was_never_launched_is_not_called_void() {
 }
 
 #[test]
+fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
+    let mut run = runs::full();
+    let levels = run.cells[0].levels.clone();
+    let void = |(block, text): (u32, &str)| model::VoidTrial {
+        id: format!("b{block:02}-c01"),
+        block,
+        arm: None,
+        twin: false,
+        levels: levels.clone(),
+        reason: model::Reason::new(model::LimitCode::GeneratorStalled, text),
+    };
+    run.void_trials = [(2, "it stood still for 1.2 s"), (3, "for 2.0 s"), (7, "for 1.3 s")].map(void).into();
+    let shown = text(&run);
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let target = run.cells[0].levels.target();
+    assert!(words.contains(&format!("2 trials void of 42: blocks 2, 3 and 7, {target} (")), "{shown}");
+    assert!(words.contains("generator stalled: in block 2: it stood still for 1.2 s") && !words.contains("2.0 s"));
+}
+
+#[test]
 fn memory_that_still_grew_is_at_least_what_it_was() {
     let mut run = runs::full();
     let growth = Some(Growth { bytes: 24 << 20, bytes_per_request: Some(4_096.0) });
