@@ -28,7 +28,7 @@ pub(crate) struct Conducted {
     pub(crate) record: RunRecord,
     pub(crate) judged: Judged,
     pub(crate) interrupted: bool,
-    /// The target that could not be started, without which the run ended.
+    /// The target that did not become ready, without which the run ended.
     pub(crate) unstarted: Option<Unstarted>,
     /// Whether the analysis lies beside the record.
     kept: bool,
@@ -118,7 +118,7 @@ impl Conducted {
 /// without that target.
 fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, others: bool) {
     let resume = commands::resume(folder);
-    let what = if *started { "ended under the load that shows its capacity" } else { "could not be started" };
+    let what = if *started { "ended under the load that shows its capacity" } else { "did not become ready" };
     say(format!(
         "{target} {what}: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
          anew; if something else was missing, mend that and resume: {resume}"

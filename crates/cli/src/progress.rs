@@ -62,7 +62,7 @@ pub(crate) struct RunProgress {
     label: String,
     block: u32,
     block_trials: u64,
-    /// Trials of the block whose target did not come up.
+    /// Trials of the block whose target did not become ready.
     block_not_up: u64,
     /// The target that the block launched again, for the noise.
     block_again: Option<String>,
@@ -109,7 +109,7 @@ impl RunProgress {
                 self.end(&format!("stopped before the first block: no rate is settled without {target}"));
             }
             Event::GivenUp { block, target } => {
-                self.end(&format!("stopped after block {block}: {target} could not be started"));
+                self.end(&format!("stopped after block {block}: {target} did not become ready"));
             }
             Event::Finished { reason } => self.end(&format!("done: {reason}")),
         }
@@ -151,7 +151,8 @@ impl RunProgress {
     fn end_block(&mut self) {
         let (trials, not_up) = (std::mem::take(&mut self.block_trials), std::mem::take(&mut self.block_not_up));
         if trials + not_up > 0 && self.block > 0 && self.bar.is_hidden() {
-            let not_up = if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not come up") };
+            let not_up =
+                if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not become ready") };
             let again = self.block_again.take();
             let again = again.map_or(String::new(), |target| format!(", one of them {target} again for the noise"));
             say(format!("block {}: {}{again}{not_up}", self.block, counted(trials, "trial", "trials")));

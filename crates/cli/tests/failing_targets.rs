@@ -210,6 +210,23 @@ fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
     lab.nothing_is_left();
 }
 
+#[test]
+fn a_path_that_answers_with_another_status_is_told_while_it_may_still_change() {
+    let starting = "EVERY=1 $BOURDON specimen unavailable & until [ -e go ]; do sleep 0.05; done; kill $!; wait $!; \
+                    exec $BOURDON specimen clean";
+    let lab = Lab::new().file("odd.sh", starting);
+    let lab =
+        lab.experiment(beside_a_specimen("run = 'sh odd.sh'\nready_within = '600s'\nenv = { BOURDON = '$BOURDON' }"));
+    let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
+    let told = running.says("answers with status 503");
+    let cure = " in the file, or --ready, asks for another path)";
+    assert!(told.starts_with("waiting for odd: /rest/hello answers") && told.contains(cure), "{told}");
+    let lab = lab.file("go", "");
+    running.end().answers();
+    lab.nothing_is_left();
+    lab.record().all_measured("odd", 1);
+}
+
 /// As a JVM listens on 127.0.0.1.
 #[test]
 fn a_socket_of_ipv6_that_takes_ipv4_is_the_targets_own() {

@@ -189,12 +189,15 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
         (
             "run = '$BOURDON specimen clean'\nready = '/nope'\nready_within = '200ms'",
             "ready",
-            &["it was not ready within 200ms: /nope answers with status 404", "    clean listens on"],
+            &[
+                "it was not ready within 200ms: /nope answers with status 404; ready = \"/…\" in the file, or --ready, asks",
+                "    clean listens on",
+            ],
         ),
     ];
     for (target, stage, said) in cases {
         let lab = Lab::new().experiment(beside_a_specimen(target));
-        let stopped = lab.run(&[]).exits(4).says(said).says(&["stopped after block 1: odd could not be started"]);
+        let stopped = lab.run(&[]).exits(4).says(said).says(&["stopped after block 1: odd did not become ready"]);
         lab.nothing_is_left();
         let record = lab.record();
         record.all_measured("specimen:clean", 1);
@@ -211,10 +214,10 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
             |failure: &&Json| failure["waited_ms"].as_u64().unwrap() >= if target.contains("200ms") { 200 } else { 0 };
         assert!(tried.iter().all(waited), "{failures:?}");
         // With the twin of the odd one, which is the first of the plan.
-        stopped.says(&["block 1: 1 trial, 2 whose server did not come up"]).shows(&[
+        stopped.says(&["block 1: 1 trial, 2 whose server did not become ready"]).shows(&[
             "1 launch a cell",
-            "1 launch did not come up",
-            "1 trial launched; 1 did not come up; 1 not tried",
+            "1 launch did not become ready",
+            "1 trial launched; 1 did not become ready; 1 not tried",
         ]);
         let is_said = |failure: &&Json| failure["text"].as_str().unwrap().starts_with("not launched again: ");
         assert!(!not.is_empty() && not.iter().all(is_said), "{failures:?}");
@@ -226,7 +229,7 @@ fn a_run_that_stopped_for_a_target_that_is_mended_is_resumed() {
     let target = "run = \"sh -c 'exec ./server specimen clean'\"";
     let lab = Lab::new().experiment(beside_a_specimen(target));
     let stopped = lab.run(&[]).exits(4);
-    stopped.clone().says(&["odd could not be started: it exited with status 127", "what was measured is kept"]);
+    stopped.clone().says(&["odd did not become ready: it exited with status 127", "what was measured is kept"]);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bourdon"), lab.path().join("server")).unwrap();
     let (_, after) = stopped.stderr.split_once("and resume: ").unwrap();
     let words = shlex::split(after.lines().next().unwrap()).unwrap();
@@ -502,7 +505,7 @@ fn without_a_folder_for_temporary_files_a_run_says_so() {
 fn a_target_whose_folder_is_missing_is_told_so() {
     let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\ncwd = 'nosuch'"));
     let said = lab.run(&["--target", "odd", "--blocks", "1"]).exits(4);
-    said.says(&["odd could not be started: it cannot be run in ", "/nosuch (cwd): No such file or directory"]);
+    said.says(&["odd did not become ready: it cannot be run in ", "/nosuch (cwd): No such file or directory"]);
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use model::LaunchRecipe;
 use reaper::{End, Ended};
 
+/// What there is to do about a path that answers and does not say that the server is ready.
+pub(crate) const ANOTHER_PATH: &str = "ready = \"/…\" in the file, or --ready, asks for another path";
+
 /// What begins a command in a shell and is not a program of its own, or one that would not help.
 const BUILTINS: [&str; 9] = [".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask"];
 
@@ -30,7 +33,7 @@ pub(crate) fn shell(words: &[String]) -> String {
     }
 }
 
-/// The same of a server that did not come up. One that is not told its port cannot listen there.
+/// The same of a server that did not become ready. One that is not told its port cannot listen there.
 pub(crate) fn server(recipe: &LaunchRecipe) -> String {
     let shell = shell(&recipe.run);
     let names_port = |text: &String| text.contains("$PORT") || text.contains("${PORT}");

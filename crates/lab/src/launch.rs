@@ -302,6 +302,7 @@ impl Process {
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
+        let mut answers = None;
         let mut looks = Looks::default();
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
         let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
@@ -314,8 +315,7 @@ impl Process {
                 let why = Unready::from(ended.clone());
                 return Err(if heard { why.of_heard() } else { why });
             }
-            let question = Probe { path, ..Probe::default() };
-            match client.ask(&question) {
+            match client.ask(&Probe { path, ..Probe::default() }) {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     let ready_ns = MonotonicClock.now_ns();
@@ -327,25 +327,25 @@ impl Process {
                     (heard, stranger) = (true, true);
                 }
                 Ok(Answer { reply, .. }) => {
-                    (last, heard) = (format!("{path} answers with status {}", reply.status), true);
+                    let seen = format!("{path} answers with status {}", reply.status);
+                    last = format!("{seen}; {}", hint::ANOTHER_PATH);
+                    (answers, heard) = (Some(seen), true);
                 }
                 Err(error) => {
-                    // No waiting gives this machine what it lacks, and the target cannot help it.
-                    if let Some(lacking) = error.raw_os_error().and_then(lacking_here) {
+                    if let Some(lacking) = lacking(&error) {
                         return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
-                    }
-                    // Servers are asked at this machine's own address.
-                    if error.kind() == ErrorKind::NetworkUnreachable {
-                        let cure = "this machine's loopback is down; bring it up (ip link set lo up)";
-                        return Err(Unready::Here(format!("{path}: {error}; {cure}")));
                     }
                     heard |= error.kind() != ErrorKind::ConnectionRefused;
                     last = format!("{path}: {error}");
                 }
             }
-            if let Some(seen) = looks.again(passed(), || self.listens_elsewhere()) {
-                tell(&format!("{seen}; it has {} to change that (ready_within)", format_duration(within_ns)));
-            }
+            let within = format_duration(within_ns);
+            let told = |seen: String, cure: &str| format!("{seen}; it has {within} to change that ({cure})");
+            let look = || match self.listens_elsewhere() {
+                Some(seen) => Some(told(seen, "ready_within")),
+                None => Some(told(answers.take()?, hint::ANOTHER_PATH)),
+            };
+            looks.again(passed(), look).iter().for_each(|text| tell(text));
             std::thread::sleep(READY_EVERY);
         }
         let another = if stranger { "another program answers there; " } else { "" };
@@ -403,6 +403,14 @@ impl Running for Process {
         self.guarded.end();
         self.guarded.left().map(Path::to_owned)
     }
+}
+
+/// What no waiting gives this machine, which no target can help.
+fn lacking(error: &std::io::Error) -> Option<&'static str> {
+    // Servers are asked at this machine's own address.
+    let is_down = error.kind() == ErrorKind::NetworkUnreachable;
+    let bring_up = is_down.then_some("this machine's loopback is down; bring it up (ip link set lo up)");
+    error.raw_os_error().and_then(lacking_here).or(bring_up)
 }
 
 /// How a target is to be spoken to, where that is TLS.

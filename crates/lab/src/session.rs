@@ -34,7 +34,7 @@ pub struct SessionEnd {
     pub unstarted: Option<Unstarted>,
 }
 
-/// A target that could not be started.
+/// A target that did not become ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unstarted {
     /// Its name.

@@ -109,10 +109,10 @@ pub struct TrialCount {
     pub total: u32,
     /// Of these void or failed, those that follow among them.
     pub void: u32,
-    /// Of these the launches whose target did not come up.
+    /// Of these the launches whose target did not become ready.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_up: u32,
-    /// Of these the ones that were not tried, because their target had not come up before.
+    /// Of these the ones that were not tried, because their target had not become ready before.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_tried: u32,
 }

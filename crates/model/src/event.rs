@@ -87,7 +87,7 @@ pub enum Event {
         /// Its record.
         record: Box<TrialRecord>,
     },
-    /// The run ends before its time, because it lacks a target that could not be started, or that did not get through a
+    /// The run ends before its time, because it lacks a target that did not become ready, or that did not get through a
     /// load before the blocks.
     GivenUp {
         /// The block with which it ends; 0 before the first.

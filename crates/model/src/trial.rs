@@ -108,7 +108,7 @@ pub struct TrialFailure {
     pub text: String,
     /// The last lines that the target wrote.
     pub output: String,
-    /// For how long its target was waited for, in milliseconds; only of one that did not come up.
+    /// For how long its target was waited for, in milliseconds; only of one that did not become ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_ms: Option<u64>,
 }

@@ -62,9 +62,9 @@ pub(crate) fn header(analysis: &Analysis) -> Vec<String> {
     parts
 }
 
-/// `2 launches did not come up`, where some did not: they are none of those that are counted beside it.
+/// `2 launches did not become ready`, where some did not: they are none of those that are counted beside it.
 pub(crate) fn not_up(count: TrialCount) -> Option<String> {
-    (count.not_up > 0).then(|| format!("{} did not come up", counted(count.not_up.into(), "launch", "launches")))
+    (count.not_up > 0).then(|| format!("{} did not become ready", counted(count.not_up.into(), "launch", "launches")))
 }
 
 pub(crate) fn machine(environment: &Environment) -> String {
@@ -180,8 +180,8 @@ pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<String>, &str)> {
     by_reason
 }
 
-/// `1 trial void of 36`, and nothing when none is; `30 trials launched, 1 of them void; 2 did not come up; 4 not tried`
-/// where targets did not come up.
+/// `1 trial void of 36`, and nothing when none is; `30 trials launched, 1 of them void; 2 did not become ready; 4 not
+/// tried` where targets did not become ready.
 pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
     let void =
@@ -197,7 +197,7 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
         0 => String::new(),
         void => format!(", {} of them void", thousands(void.into())),
     };
-    let not_up = format!("; {} did not come up", thousands(count.not_up.into()));
+    let not_up = format!("; {} did not become ready", thousands(count.not_up.into()));
     let not_tried = match count.not_tried {
         0 => String::new(),
         number => format!("; {} not tried", thousands(number.into())),

@@ -76,7 +76,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         generator: experiment.share.generator.clone(),
         target_cpus: experiment.share.target.clone(),
         factors: experiment.vary.names(),
-        targets: experiment.targets(),
+        targets: experiment.targets(&cells),
         absent: Vec::new(),
         cells,
         added: Vec::new(),
@@ -93,6 +93,13 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
     let claims = court.claims(&tables(&file, "claim")?)?;
     experiment.narrow(&mut plan, &claims, options)?;
     Ok(plan)
+}
+
+/// The path that a cell asks for, if a good answer to it says that a server is ready and asking changes nothing.
+fn ready_path(cell: &CellPlan) -> Option<&str> {
+    let first = cell.load.mix.first();
+    let is_good = first.expect.status.is_none_or(|status| (200..400).contains(&status));
+    (first.request.method == "GET" && is_good).then_some(first.request.path.as_str())
 }
 
 /// What the file says, before the command line chooses from it.
@@ -141,13 +148,18 @@ impl<'a> Experiment<'a> {
         }
     }
 
-    /// Every target of the file once.
-    fn targets(&self) -> Vec<Target> {
+    /// Every target of the file once. One that does not say which path answers once it is ready is asked for what its first
+    /// cell asks for, where that is a request to ask again and again, and else for `/`.
+    fn targets(&self, cells: &[CellPlan]) -> Vec<Target> {
         let mut targets: Vec<Target> = Vec::new();
         for entrant in self.vary.tables.iter().flat_map(|table| &table.targets) {
             if targets.iter().all(|known| known.name != entrant.target.name) {
                 targets.push(entrant.target.clone());
             }
+        }
+        for target in targets.iter_mut().filter(|target| target.launch.ready.is_empty()) {
+            let first = cells.iter().find(|cell| cell.levels.target() == target.name);
+            target.launch.ready = first.and_then(ready_path).unwrap_or("/").to_owned();
         }
         targets
     }

@@ -144,7 +144,8 @@ fn own_target(table: &Section, base: &Path) -> Read<Target> {
     let env = table.read("env", environment)?.unwrap_or_default();
     let build = table.read("build", words)?;
     let build = build.map(|run| BuildRecipe { run, cwd: cwd.clone(), inputs: Vec::new(), env: env.clone() });
-    let ready = table.read("ready", load::path)?.unwrap_or("/").to_owned();
+    // Where it is not named, what a cell asks for: see `resolve`.
+    let ready = table.read("ready", load::path)?.unwrap_or_default().to_owned();
     let launch = LaunchRecipe {
         run: launch_words(run, build.as_ref())?,
         cwd,

@@ -98,6 +98,20 @@ fn a_claim_whose_cells_are_left_out_stays_and_says_why() {
 }
 
 #[test]
+fn a_server_of_ones_own_is_ready_when_the_path_that_is_asked_for_answers() {
+    let ready = |load: &str, target: &str| {
+        let file = format!(
+            "question = 'x'\nload = {{ {load} }}\n[[target]]\nname = 'mine'\nrun = './mine'\n{target}\n[vary]\ntarget = 'mine'\n"
+        );
+        resolved(&file).targets[0].launch.ready.clone()
+    };
+    assert_eq!(ready("path = '/items?n=3'", ""), "/items?n=3");
+    assert_eq!(ready("path = '/items'", "ready = '/ping'"), "/ping");
+    assert_eq!(ready("path = '/items', method = 'POST', body = 'x'", ""), "/", "asking would change something");
+    assert_eq!(ready("path = '/items', expect_status = 404", ""), "/", "that answer says nothing");
+}
+
+#[test]
 fn the_command_line_names_targets_before_quick_does() {
     let file = "question = 'x'\n[vary]\ntarget = ['alpha', 'beta']\n[quick]\ntarget = 'beta'\n";
     let names = ["alpha".to_owned()];
