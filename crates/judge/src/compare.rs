@@ -3,6 +3,7 @@
 mod differences;
 mod gates;
 mod needed;
+mod replies;
 mod row;
 
 use std::collections::BTreeMap;
@@ -190,6 +191,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         margin: run.plan.margin,
         environment: run.environment.clone(),
         rows,
+        reply_sizes: pairs.iter().filter_map(Pair::reply_sizes).collect(),
         cells: pairs.iter().flat_map(Pair::cells).collect(),
         gates,
         saved_loads: false,

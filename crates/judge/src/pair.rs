@@ -75,6 +75,29 @@ impl Pair<'_> {
         [self.old, self.new].map(|(records, cell)| records.values(cell, metric))
     }
 
+    /// The values that the change is of: where launches of one block belong together, those of blocks in which both have one.
+    /// Without such a block all that there are, of which there is no change.
+    pub(crate) fn compared(&self, metric: Metric) -> [Vec<f64>; 2] {
+        let both = self.in_both(metric);
+        if !self.paired || both.is_empty() {
+            return self.values(metric);
+        }
+        [self.old, self.new]
+            .map(|(records, cell)| both.iter().filter_map(|block| records.value(cell, *block, metric)).collect())
+    }
+
+    /// Whether the two have values that belong together.
+    pub(crate) fn is_measured(&self, metric: Metric) -> bool {
+        !self.paired || !self.in_both(metric).is_empty()
+    }
+
+    /// Blocks in which both have a value.
+    fn in_both(&self, metric: Metric) -> Vec<u32> {
+        let has = |(records, cell): (&Records, usize), block| records.value(cell, block, metric).is_some();
+        let blocks = self.new.0.blocks().iter().copied();
+        blocks.filter(|block| has(self.old, *block) && has(self.new, *block)).collect()
+    }
+
     /// Whether there is no ratio because a launch of either has a zero.
     pub(crate) fn has_zero(&self, metric: Metric) -> bool {
         let is_zero = |(records, cell): (&Records, usize)| records.has_zero(cell, metric);

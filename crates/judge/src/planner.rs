@@ -152,12 +152,18 @@ impl BlockPlanner {
 
     fn capped(&self, records: &Records) -> String {
         let (least, most) = (self.least(), self.most());
+        let aside = match records.repeated().len() {
+            0 => String::new(),
+            aside => format!(", not counting {aside} set aside"),
+        };
         if least == most {
-            return format!("{}, as planned", counted(most.into(), "block", "blocks"));
+            return format!("{}, as planned{aside}", counted(most.into(), "block", "blocks"));
         }
         match self.widest(records) {
-            Some(widest) => format!("the cap of {most} blocks; {} known to ± {}", self.known(), half_width(widest)),
-            None => format!("the cap of {most} blocks"),
+            Some(widest) => {
+                format!("the cap of {most} blocks{aside}; {} known to ± {}", self.known(), half_width(widest))
+            }
+            None => format!("the cap of {most} blocks{aside}"),
         }
     }
 }

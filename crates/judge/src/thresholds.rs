@@ -39,6 +39,10 @@ pub const DRAIN_S: f64 = 1.0;
 /// Timers may fire this much early, so a handler that asks for S may truly wait S − 1 ms.
 pub const TIMER_EARLY_S: f64 = 0.001;
 
+/// Difference between two servers' replies in size from which it is asked whether they are the same answer. Dates and ids
+/// have a fixed length or nearly so.
+pub const REPLY_SIZE: f64 = 0.01;
+
 /// Share of the window for which a generator thread waited for a CPU from which the server may have waited as well, so
 /// that what bounded a load may be the machine.
 pub(crate) const STARVED: f64 = 0.1;

@@ -44,6 +44,9 @@ pub struct CompareAnalysis {
     pub differences: Vec<String>,
     /// Every metric under every set of conditions.
     pub rows: Vec<CompareRow>,
+    /// Where the replies of the two differ in size, and nobody compared their bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reply_sizes: Vec<ReplySizes>,
     /// What is known of each cell that is compared, the old one's before the new one's under each set of conditions.
     #[serde(default)]
     pub cells: Vec<ComparedCell>,
@@ -105,6 +108,18 @@ impl CompareRow {
     pub fn is_measured(&self) -> bool {
         self.ratio.estimate.is_some() || self.difference.is_some()
     }
+}
+
+/// How large the replies of the two are, where that is not the same: it may not be the same answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplySizes {
+    /// The conditions.
+    #[serde(rename = "where")]
+    pub conditions: Cell,
+    /// Bytes of an ok reply of the old one, its head included: the mean over launches.
+    pub old_bytes: f64,
+    /// Those of the new one.
+    pub new_bytes: f64,
 }
 
 /// What the launches show during which nothing else kept the machine busy.

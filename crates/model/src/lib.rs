@@ -53,7 +53,9 @@ pub use audit::*;
 pub use calibration::*;
 pub use cell::{Cell, Level};
 pub use clock::Clock;
-pub use compare::{COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, GateResult, GateVerdict, Quiet};
+pub use compare::{
+    COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, GateResult, GateVerdict, Quiet, ReplySizes,
+};
 pub use compare_plan::{Arm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use cure::Cure;

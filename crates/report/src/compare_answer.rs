@@ -3,10 +3,12 @@
 use model::{CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
 use crate::answer::LAUNCHES_FOR_A_VERDICT;
-use crate::compare_words::{against, launches, reason, row_with_change};
+use crate::compare_launches::launches;
+use crate::compare_words::{against, reason, row_with_change};
 use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
+use crate::words::listed;
 
 /// The answer, with what became of the gates.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
@@ -93,11 +95,14 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             format!("Not shown: {open} of {figures} {} inconclusive{}", are(open), then(", ", others(0))),
         ),
         _ => {
+            let mut by: Vec<&str> = of(Slower).map(|row| row.metric.words()).collect();
+            by.dedup();
+            let by: Vec<String> = by.into_iter().map(str::to_owned).collect();
             let fast = of(Slower).any(|row| row.metric.is_speed());
-            let yes = if fast { "Yes: " } else { "Not shown to be slower, but " };
+            let yes = if fast { "Yes".to_owned() } else { format!("Worse, by {}", listed(&by)) };
             Answer::new(
                 Tint::Bad,
-                format!("{yes}{worse} of {figures} {} worse{}", are(worse), then(", ", others(open))),
+                format!("{yes}: {worse} of {figures} {} worse{}", are(worse), then(", ", others(open))),
             )
         }
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use model::{
     Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
-    Level, Mark, Measured, Metric, VoidTrial, Withheld, alike, parse_gates,
+    Level, Mark, Measured, Metric, ReplySizes, VoidTrial, Withheld, alike, parse_gates,
 };
 
 use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
+use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
-use crate::format::{counted, elapsed, quantity};
+use crate::format::{bytes, counted, elapsed, quantity};
 use crate::mark_words::mark_meaning;
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
@@ -50,26 +51,9 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     parts
 }
 
-/// `6 launches of each`, or of saved loads `3 and 1 loads`.
-pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
-    let (one, many) = if analysis.saved_loads { ("load", "loads") } else { ("launch", "launches") };
-    match loads(analysis) {
-        [old, new] if analysis.saved_loads && old != new => format!("{old} and {new} loads"),
-        _ => format!("{} of each", counted(analysis.blocks.into(), one, many)),
-    }
-}
-
 /// Said before the first launch, and of what came of it.
 pub fn same_server(what: &str) -> String {
     format!("Both sides are the same server ({what}): whatever differs between them is noise.")
-}
-
-/// How many saved loads there are of the old one and of the new one; each side has one cell.
-fn loads(analysis: &CompareAnalysis) -> [u32; 2] {
-    [Arm::Old, Arm::New].map(|arm| {
-        let of_arm = analysis.cells.iter().filter(|of| of.arm == arm);
-        of_arm.map(|of| of.cell.trials + of.cell.void).sum()
-    })
 }
 
 /// What makes the answer bad, of either server.
@@ -107,10 +91,20 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
                 .to_owned(),
         );
     }
+    said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
     if !analysis.differences.is_empty() {
         said.push(format!("Compared although more differs than the server: {}.", analysis.differences.join("; ")));
     }
     said
+}
+
+fn reply_sizes(sizes: &ReplySizes, analysis: &CompareAnalysis) -> String {
+    let place = if has_several_conditions(analysis) { with(&sizes.conditions) } else { String::new() };
+    let [old, new] = [sizes.old_bytes, sizes.new_bytes].map(|size| unbroken(&bytes(size)));
+    format!(
+        "The replies{place} differ in size: {old} against {new} a reply, heads included. Is it the same answer? \
+         --expect-body compares each body."
+    )
 }
 
 /// What was found, the worst first: for each verdict the metrics that came to it.

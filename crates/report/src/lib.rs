@@ -11,6 +11,7 @@ mod blanks;
 mod calibration_text;
 mod claim_words;
 mod compare_answer;
+mod compare_launches;
 mod compare_markdown;
 mod compare_text;
 mod compare_words;

@@ -1,6 +1,6 @@
 //! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
 
-use model::{Analysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
+use model::{Analysis, Arm, CellAnalysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
 
 use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::format::{counted, elapsed, thousands};
@@ -82,7 +82,7 @@ fn each_s(elapsed_s: Option<f64>, blocks: u32, repeated: usize) -> Option<f64> {
 /// How a run would get the blocks that it lacks, or that its open claims need.
 pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
     if let Some(asked) = analysis.unfinished {
-        return Some(rest(asked, resume));
+        return (!analysis.cells.iter().all(is_in_vain)).then(|| rest(asked, resume));
     }
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
     let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
@@ -92,7 +92,9 @@ pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
 /// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<String> {
     if let Some(asked) = analysis.unfinished {
-        return Some(rest(asked, resume));
+        let of = |arm: Arm| analysis.cells.iter().filter(move |of| of.arm == arm);
+        let in_vain = |arm: &Arm| of(*arm).next().is_some() && of(*arm).all(|of| is_in_vain(&of.cell));
+        return (![Arm::Old, Arm::New].iter().any(in_vain)).then(|| rest(asked, resume));
     }
     let open: Vec<&GateResult> = analysis.gates.iter().filter(|gate| gate.needs_blocks.is_some()).collect();
     let needed: Vec<u32> = match analysis.gates[..] {
@@ -103,6 +105,11 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
     let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
     line(needed.into_iter(), &what, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+}
+
+/// Whether the server by its own doing made every launch void, as it would make the rest: that is said where the run ends.
+fn is_in_vain(cell: &CellAnalysis) -> bool {
+    cell.trials == 0 && (cell.failing.died > 1 || cell.first_wrong.is_some())
 }
 
 fn rest(asked: u32, resume: &str) -> String {

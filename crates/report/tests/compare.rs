@@ -1,5 +1,7 @@
 //! Golden files of `bourdon compare`.
 
+#[path = "compare/said.rs"]
+mod said;
 mod support;
 
 use model::{
@@ -83,6 +85,7 @@ fn revisions() -> CompareAnalysis {
             gate("peak_memory<+5%", &rows[4], GateVerdict::Held),
         ],
         rows,
+        reply_sizes: Vec::new(),
         cells: Vec::new(),
         session: SessionAnalysis {
             itself: Vec::new(),
@@ -285,20 +288,6 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
         "{nothing}"
     );
     assert!(!nothing.contains("Preliminary"), "{nothing}");
-}
-
-#[test]
-fn rows_of_several_targets_name_them() {
-    let mut analysis = revisions();
-    let at = |target: &str| Cell([("target".to_owned(), Level::Text(target.to_owned()))].into());
-    analysis.rows.truncate(2);
-    (analysis.rows[0].conditions, analysis.rows[1].conditions) = (at("go-gin"), at("go-iris"));
-    analysis.gates.truncate(1);
-    analysis.gates[0].conditions = at("go-iris");
-    let text = said(&analysis);
-    for words in ["throughput -5.1 % (-5.7 to -4.6) of go-gin", "cpu_per_request<+3% of go-iris: ", "go-iris old new"] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl ClaimTest<'_> {
         let all = self.records.blocks().len();
         // Of a run that has too few this is said once, of all.
         if let Some(asked) = self.records.unfinished() {
-            notes.push(format!("no verdict yet: {all} of {asked} blocks were measured"));
+            let measured = self.records.complete_blocks();
+            notes.push(format!("no verdict yet: {measured} of {asked} blocks were measured"));
         } else if used < BLOCKS_FOR_A_VERDICT && self.records.complete_blocks() >= BLOCKS_FOR_A_VERDICT {
             notes.push(format!("preliminary: {}, six are needed", counted(used as u64, "block", "blocks")));
         }

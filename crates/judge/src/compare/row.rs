@@ -20,8 +20,8 @@ struct Found {
 impl Pair<'_> {
     /// The row of a metric; `found` is what is shown of it.
     pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
-        // The means that the change is of.
-        let [old, new] = self.values(metric).map(|values| match metric.scale() {
+        // The means that the change is of, so that the two agree.
+        let [old, new] = self.compared(metric).map(|values| match metric.scale() {
             Scale::Ratio => measured(&values, metric.unit()),
             Scale::Difference => {
                 Measured { estimate: mean(&values), ..of_interval(t_interval(&values), metric.unit()) }
@@ -33,7 +33,7 @@ impl Pair<'_> {
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
             estimate: measured.estimate.or_else(|| {
                 let value = of(new.estimate?, old.estimate?);
-                (value.is_finite() && !self.has_zero(metric)).then_some(value)
+                (value.is_finite() && self.is_measured(metric) && !self.has_zero(metric)).then_some(value)
             }),
             ..measured
         };

@@ -1,8 +1,10 @@
 mod alike;
+mod columns;
 mod differences;
 mod doubts;
 mod others;
 mod passes;
+mod replies;
 
 use model::{
     Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,

@@ -175,8 +175,9 @@ fn a_disturbed_block_is_launched_again_as_often_as_the_plan_allows() {
     assert_eq!(reason(after(&planner.plan, &disturbed(6, &[]))), "6 blocks, as planned");
     let Next::Run(again) = after(&planner.plan, &disturbed(6, &[2])) else { panic!("block 7 stands for block 2") };
     assert_eq!(again.iter().map(|spec| spec.block).collect::<Vec<_>>(), [7, 7]);
-    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2]))), "6 blocks, as planned");
-    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2, 5]))), "6 blocks, as planned", "once, as planned");
+    let once = "6 blocks, as planned, not counting 1 set aside";
+    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2]))), once);
+    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2, 5]))), once, "once, as planned");
     let mut begun = disturbed(7, &[2]);
     begun.pop();
     assert_eq!(cells(after(&planner.plan, &begun)).len(), 1, "resuming needs the records alone");

@@ -1,0 +1,70 @@
+//! The first sentences of a comparison, and its counts.
+
+use model::{CellAnalysis, ReplySizes};
+
+use super::*;
+
+#[test]
+fn what_is_worse_and_no_speed_is_worse_at_the_first_word() {
+    let mut analysis = revisions();
+    analysis.rows.iter_mut().filter(|row| row.metric.is_speed()).for_each(|row| row.verdict = ComparisonVerdict::Same);
+    let text = said(&analysis);
+    let first = "slower than main (b74f097c1d)? Worse, by CPU per request: 1 of 6 figures is worse, 5 the same; 1 of 3 \
+                 gates is broken, 1 undecided.";
+    assert!(text.contains(first), "{text}");
+}
+
+#[test]
+fn replies_that_differ_in_size_are_said_near_the_top() {
+    let mut analysis = revisions();
+    assert!(!said(&analysis).contains("differ in size"));
+    analysis.reply_sizes = vec![ReplySizes { conditions: Cell::default(), old_bytes: 635.2, new_bytes: 137.0 }];
+    let text = said(&analysis);
+    let note = "The replies differ in size: 635\u{a0}B against 137\u{a0}B a reply, heads included. Is it the same answer? \
+                --expect-body compares each body.";
+    let note = note.replace('\u{a0}', " ");
+    assert!(text.contains(&note) && text.find(&note) < text.find("Worse: throughput"), "{text}");
+    assert!(compare_markdown(&analysis).contains(&note), "{}", compare_markdown(&analysis));
+}
+
+#[test]
+fn the_launches_that_count_are_counted_and_those_that_were_made() {
+    let mut analysis = revisions();
+    let launched = |trials: u32, void: u32| CellAnalysis { trials, void, ..delayed_cells().remove(0) };
+    let mut said = |old: CellAnalysis, new: CellAnalysis| {
+        analysis.cells = vec![ComparedCell { arm: Arm::Old, cell: old }, ComparedCell { arm: Arm::New, cell: new }];
+        let text = said(&analysis);
+        text.split("Notes ").nth(1).unwrap().split(", interleaved").next().unwrap().to_owned()
+    };
+    assert_eq!(said(launched(12, 0), launched(12, 0)), "12 launches of each");
+    assert_eq!(said(launched(8, 4), launched(6, 6)), "12 launches of each, 8 and 6 of them count");
+    assert_eq!(said(launched(11, 1), launched(11, 1)), "12 launches of each, 11 of them count");
+    assert_eq!(said(launched(1, 0), launched(0, 0)), "1 and 0 launches");
+}
+
+#[test]
+fn a_server_that_fails_every_launch_is_not_launched_again_by_the_same_plan() {
+    let mut analysis = failing();
+    analysis.unfinished = Some(6);
+    let next = |analysis: &CompareAnalysis| {
+        report::next_step(&Judged::Comparison(Box::new(analysis.clone())), "bourdon run --resume R")
+    };
+    assert_eq!(next(&analysis).as_deref(), Some("The rest of 6 blocks: bourdon run --resume R"));
+    let new = &mut analysis.cells[1].cell;
+    (new.trials, new.void, new.failing.died) = (0, 2, 2);
+    assert_eq!(next(&analysis), None);
+}
+
+#[test]
+fn rows_of_several_targets_name_them() {
+    let mut analysis = revisions();
+    let at = |target: &str| Cell([("target".to_owned(), Level::Text(target.to_owned()))].into());
+    analysis.rows.truncate(2);
+    (analysis.rows[0].conditions, analysis.rows[1].conditions) = (at("go-gin"), at("go-iris"));
+    analysis.gates.truncate(1);
+    analysis.gates[0].conditions = at("go-iris");
+    let text = said(&analysis);
+    for words in ["throughput -5.1 % (-5.7 to -4.6) of go-gin", "cpu_per_request<+3% of go-iris: ", "go-iris old new"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
