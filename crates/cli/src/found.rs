@@ -56,8 +56,10 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
         if error.kind() == ErrorKind::InvalidData {
             return no_experiment(named);
         }
+        let near = experiment::nearest(named, shipped_names());
+        let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let names = shipped_names().join(", ");
-        Failure::usage(format!("cannot read {named}: {error}; shipped experiments are: {names}"))
+        Failure::usage(format!("cannot read {named}: {error}; {near}shipped experiments are: {names}"))
     })?;
     if !is_experiment(path) && text.parse::<toml::Table>().is_err() {
         return Err(no_experiment(named));

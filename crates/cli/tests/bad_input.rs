@@ -213,7 +213,10 @@ fn arguments() {
             &["command line:1:25", "did you mean `specimen:pool`?", "its targets are specimen:clean, specimen:pool"],
         ),
         (&["run", "nothing.toml"], &["cannot read nothing.toml", "shipped experiments are: business-latency"]),
-        (&["run", "busines-latency"], &["cannot read busines-latency", "shipped experiments are: business-latency"]),
+        (
+            &["run", "busines-latency"],
+            &["cannot read busines-latency", "did you mean `business-latency`? shipped experiments are: "],
+        ),
         (&["run"], &["required", "<EXPERIMENT>"]),
         (&["run", FILE, "--blocks", "0"], &["--blocks", "1..=1000"]),
         (&["run", FILE, "--resume", "runs/x"], &["cannot be used with"]),

@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use model::{Gate, parse_gates};
+use model::{Gate, Metric, parse_gates};
+
+use crate::experiment::nearest;
 
 use super::values::{at_least_one, duration, margin, path, positive_duration, positive_rate, share};
 use super::{GeneratorArgs, ShownArgs};
@@ -163,5 +165,9 @@ impl CompareArgs {
 pub(crate) struct Gates(pub(crate) Vec<Gate>);
 
 fn gates(text: &str) -> Result<Gates, String> {
-    parse_gates(text).map(Gates)
+    let name = |term: &str| term.split(['<', '>']).next().unwrap_or_default().trim().to_owned();
+    let unknown = || text.split(',').map(name).find(|name| Metric::from_id(name).is_none());
+    let near = || nearest(&unknown()?, Metric::ALL.iter().map(|metric| metric.id()));
+    let meant = |why: String| near().map_or(why.clone(), |near| format!("did you mean `{near}`? {why}"));
+    parse_gates(text).map(Gates).map_err(meant)
 }

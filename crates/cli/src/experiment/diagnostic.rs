@@ -77,13 +77,24 @@ impl Fault {
     }
 }
 
-/// The candidate that takes the fewest typing errors to become `word`: at most one in three letters.
-pub(super) fn nearest<S: AsRef<str>>(word: &str, candidates: impl IntoIterator<Item = S>) -> Option<String> {
-    let allowed = (word.chars().count() / 3).max(1);
-    let distance = |candidate: &S| strsim::damerau_levenshtein(word, candidate.as_ref());
-    let with_distance = candidates.into_iter().map(|candidate| (distance(&candidate), candidate));
-    let best = with_distance.filter(|(distance, _)| (1..=allowed).contains(distance)).min_by_key(|(d, _)| *d)?;
-    Some(best.1.as_ref().to_owned())
+/// The candidate that takes the fewest typing errors to become `word`: at most one in three letters of the longer of the two.
+/// Where there is none, the first that begins with it.
+pub(crate) fn nearest<S: AsRef<str>>(word: &str, candidates: impl IntoIterator<Item = S>) -> Option<String> {
+    let letters = |text: &str| text.chars().count();
+    let mut begins = None;
+    let mut best: Option<(usize, String)> = None;
+    for candidate in candidates {
+        let candidate = candidate.as_ref();
+        let distance = strsim::damerau_levenshtein(word, candidate);
+        let allowed = (letters(word).max(letters(candidate)) / 3).max(1);
+        if (1..=allowed).contains(&distance) && best.as_ref().is_none_or(|(least, _)| distance < *least) {
+            best = Some((distance, candidate.to_owned()));
+        }
+        if begins.is_none() && letters(word) > 2 && distance > 0 && candidate.starts_with(word) {
+            begins = Some(candidate.to_owned());
+        }
+    }
+    best.map(|(_, near)| near).or(begins)
 }
 
 /// An error in an experiment file, a target file or an argument: what, where, and the cure.
@@ -166,6 +177,8 @@ mod tests {
         assert_eq!(nearest("conections", words).as_deref(), Some("connections"));
         assert_eq!(nearest("paht", words).as_deref(), Some("path"));
         assert_eq!(nearest("raet", words).as_deref(), Some("rate"));
+        assert_eq!(nearest("thruput", ["throughput"]).as_deref(), Some("throughput"), "three of its ten");
+        assert_eq!(nearest("cpu", ["p99", "cpu_per_request"]).as_deref(), Some("cpu_per_request"));
         assert_eq!(nearest("colour", words), None);
         assert_eq!(nearest("rate", words), None, "the word itself is not a suggestion");
     }

@@ -27,7 +27,7 @@ use model::Target;
 
 #[cfg(test)]
 use diagnostic::Diagnostic;
-pub(crate) use diagnostic::Fault;
+pub(crate) use diagnostic::{Fault, nearest};
 pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use recipe::authorities_in;

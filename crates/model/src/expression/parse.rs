@@ -4,6 +4,9 @@ use super::units::{Number, band, is_unit, settle};
 use super::{Bound, Call, Expectation, Expression, ParseError};
 use crate::{Metric, parse_duration};
 
+/// What there is to do where a second figure stands behind the sign.
+const FIGURES_FIRST: &str = ": figures stand before the sign, two of them as a quotient, as in `p99(a) / p99(b) < 1`";
+
 /// Bytes that a claim's test may have: far more than anybody writes, and too few to nest deeper than the stack is.
 const MOST_BYTES: usize = 1_000;
 
@@ -94,13 +97,21 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
+    /// Whether a word and then `(` are here, as of a metric.
+    fn is_at_call(&self) -> bool {
+        let word = self.rest().trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        word.len() < self.rest().len() && word.trim_start().starts_with('(')
+    }
+
     /// The digits here.
     fn digits(&mut self) -> Result<&'a str, ParseError> {
         self.skip_space();
         let end = self.rest().find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.rest().len());
         let digits = &self.rest()[..end];
         if digits.parse::<f64>().is_err() {
-            return Err(self.expected("a number"));
+            let expected = self.expected("a number");
+            let message = if self.is_at_call() { expected.message + FIGURES_FIRST } else { expected.message };
+            return Err(ParseError { message, ..expected });
         }
         self.at += end;
         Ok(digits)

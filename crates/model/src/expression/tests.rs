@@ -48,6 +48,11 @@ fn errors_point_at_their_place() {
         ("throughput a < 1", 11, "expected `(` and a target here"),
         ("throughput(a) = 1", 14, "expected `< number`, `> number` or `within 5% of 1` here"),
         ("throughput(a) < fast", 16, "expected a number here"),
+        (
+            "peak_memory(a) < peak_memory(b)",
+            17,
+            "expected a number here: figures stand before the sign, two of them as a quotient, as in `p99(a) / p99(b) < 1`",
+        ),
         ("throughput(a) < 1 or so", 18, TOO_MUCH),
         ("throughput(a) > 5,000", 17, TOO_MUCH),
         ("throughput(a) > 5000 rps", 21, TOO_MUCH),

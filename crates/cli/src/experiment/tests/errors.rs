@@ -354,7 +354,11 @@ fn the_test_of_a_claim() {
             "unknown target `specimen:clean`",
             "add `specimen:clean` to `target` in [vary]",
         ),
-        ("expect = '1 < «throughput(alpha)'\n", "expected a number here", ""),
+        (
+            "expect = '1 < «throughput(alpha)'\n",
+            "expected a number here: figures stand before the sign, two of them as a quotient, as in `p99(a) / p99(b) < 1`",
+            "",
+        ),
         ("expect = '«troughput(alpha) < 1'\n", "unknown metric `troughput`", "did you mean `throughput`?"),
         ("expect = 'throughput(alpha) «= 1'\n", "expected `< number`, `> number` or `within 5% of 1` here", ""),
         ("expect = '2 * «throughput(alpha) < 1'\n", "`throughput(alpha)` leaves `connections` open", "one of 10, 100"),
