@@ -335,7 +335,7 @@ impl Ledger {
         if !self.counts(intended_ns) {
             return;
         }
-        let age_ns = now_ns.saturating_sub(intended_ns);
+        let age_ns = (self.felt.is_separate() && kind.has_age()).then(|| now_ns.saturating_sub(intended_ns));
         // An attempt of the closed model was never late: it had begun to wait for its connection.
         let left_ns = if self.felt == Felt::Response { now_ns } else { intended_ns };
         let held_back = self.standstills.held_back(intended_ns, left_ns);
@@ -345,9 +345,9 @@ impl Ledger {
         self.not_sent[kind as usize] += count;
         *self.failures.entry((FailureKind::NotSent(kind), errno)).or_default() += count;
         if held_back {
-            self.standstills.unsent(count, kind, self.felt.is_separate().then_some(age_ns));
+            self.standstills.unsent(count, kind, age_ns);
         }
-        if self.felt.is_separate() {
+        if let Some(age_ns) = age_ns {
             self.censored_felt.saturating_record_n(ticks(age_ns), count);
         }
     }

@@ -164,11 +164,16 @@ impl Part {
     /// The times until the reply, from distributions of what ended and ages of what did not.
     fn waiting(&self, felt: [&Histogram<u64>; 2], service: [&Histogram<u64>; 2]) -> Latencies {
         let summary = |[ended, ages]: [&Histogram<u64>; 2], population| summarise(ended, Some(ages), population);
-        let felt = |which: Felt, population| (self.felt == which).then(|| summary(felt, population)).flatten();
+        let lost = self.books.failed_without_time();
+        let never_sent = self.books.not_sent_without_time();
+        let felt = |which: Felt, population| {
+            let summary = if self.felt == which { summary(felt, population) } else { None };
+            summary.map(|it| it.beside(lost + never_sent))
+        };
         Latencies {
             response: felt(Felt::Response, Members::Due),
             total: felt(Felt::Total, Members::Begun),
-            service: summary(service, Members::Sent),
+            service: summary(service, Members::Sent).map(|it| it.beside(lost)),
             ..Latencies::default()
         }
     }

@@ -35,6 +35,7 @@ pub(crate) fn summarise(
         population,
         censored: censored.map_or(0, Histogram::len),
         count: all.len(),
+        failed: 0,
         mean: Some(all.mean() * TICK_NS as f64 / 1e3),
         min: Some(micros(all.min())),
         p50: quantile(0),

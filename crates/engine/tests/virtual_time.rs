@@ -152,6 +152,19 @@ fn a_serial_server_answers_one_at_a_time_and_the_waiting_is_in_the_service_time(
 }
 
 #[test]
+fn the_refused_have_no_response_time_however_soon_they_were() {
+    let killed = SimulatedServer { refuses_from: Some(NS_PER_S), ..hello(50 * MS) };
+    let load = spec(open(200.0), 50, 4 * NS_PER_S).with(|it| it.keep_alive = false);
+    let measured = measure(&load, killed);
+    assert!(measured.accounting.not_sent[&NotSent::Refused] > 500, "{:?}", measured.accounting);
+    let response = measured.latency_us.response.unwrap();
+    assert!(response.min >= Some(49_900.0) && (0.7..0.8).contains(&response.failed_share()), "{response:?}");
+    assert_eq!((response.p50, response.p99, response.count + response.failed), (None, None, 800));
+    assert_close(response.max, 50_000.0, "those that were answered");
+    assert_close(measured.latency_us.service.unwrap().p50, 50_000.0, "of what was sent nothing failed");
+}
+
+#[test]
 fn what_a_server_cannot_serve_stays_in_the_books_and_in_the_percentiles() {
     let server = SimulatedServer { workers: 1, ..hello(10 * MS) };
     let measured = measure(&spec(open(200.0), 10, 5 * NS_PER_S), server);

@@ -222,7 +222,12 @@ fn latency(records: &Records, index: usize) -> CellLatency {
         p90: figure(Metric::P90),
         p99: figure(Metric::P99),
         censored: records.valid(index).any(is_censored),
+        failed_share: records.valid(index).filter_map(failed_share).fold(0.0, f64::max),
     }
+}
+
+fn failed_share(launch: &Launch) -> Option<f64> {
+    Some(launch.measured()?.latency_us.felt()?.failed_share())
 }
 
 /// Whether a quantile that is printed is only a lower bound in this launch.

@@ -24,6 +24,12 @@ impl<'a> Launch<'a> {
         metric.value(self.record).filter(|value| supported && value.is_finite())
     }
 
+    /// Whether a quantile of it is not known because too many requests failed.
+    pub(crate) fn has_lost(&self, metric: Metric) -> bool {
+        let felt = self.measured().and_then(|measured| measured.latency_us.felt());
+        felt.zip(metric.quantile()).is_some_and(|(felt, q)| felt.is_lost(q))
+    }
+
     /// Whether it counts and is too short for a figure: too little CPU was used, or a quantile has too few requests. Of a server
     /// that answered nothing in it more than that is said.
     pub(crate) fn is_short_of(&self, metric: Metric) -> bool {

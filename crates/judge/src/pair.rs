@@ -115,7 +115,12 @@ impl Pair<'_> {
             (old, new) => old != new,
         };
         let is_short = |(records, cell): (&Records, usize)| records.short_of(cell, metric) > 0;
-        let why = if metric == Metric::CpuPerRequest { Withheld::LittleCpu } else { Withheld::FewRequests };
+        let has_lost = |(records, cell): (&Records, usize)| records.has_lost(cell, metric) > 0;
+        let why = match metric {
+            Metric::CpuPerRequest => Withheld::LittleCpu,
+            _ if has_lost(self.old) || has_lost(self.new) => Withheld::Failing,
+            _ => Withheld::FewRequests,
+        };
         let short = (is_short(self.old) || is_short(self.new)).then_some(why);
         let zero = self.has_zero(metric).then_some(Withheld::Zero);
         short.or(zero).or_else(|| differ.then_some(Withheld::Definition))
@@ -129,6 +134,7 @@ impl Pair<'_> {
                 Withheld::Definition => true,
                 Withheld::Zero => records.has_zero(cell, metric),
                 Withheld::LittleCpu | Withheld::FewRequests => records.short_of(cell, metric) > 0,
+                Withheld::Failing if records.has_lost(cell, metric) > 0 => true,
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
                 Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
                 _ => {

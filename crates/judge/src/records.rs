@@ -219,6 +219,11 @@ impl<'a> Records<'a> {
         self.launches(cell).filter(|launch| launch.is_short_of(metric)).count()
     }
 
+    /// In how many of these launches it is because too many requests failed.
+    pub(crate) fn has_lost(&self, cell: usize, metric: Metric) -> usize {
+        self.launches(cell).filter(|launch| launch.is_short_of(metric) && launch.has_lost(metric)).count()
+    }
+
     /// What a cell's launches say together; found once, for every launch is asked about it.
     pub(crate) fn together(&self, cell: usize) -> &Together {
         let find = || {

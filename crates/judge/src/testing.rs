@@ -358,6 +358,7 @@ pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
         population: Members::Due,
         censored: 0,
         count,
+        failed: 0,
         mean: at(1.0),
         min: at(0.9),
         p50: at(1.0),

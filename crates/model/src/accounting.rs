@@ -56,6 +56,16 @@ impl Accounting {
         sum(self.failed.values().copied())
     }
 
+    /// Those of them that have no time, not even an age: they were refused, reset or closed.
+    pub fn failed_without_time(&self) -> u64 {
+        sum(self.failed.iter().filter(|(kind, _)| !kind.has_age()).map(|(_, count)| *count))
+    }
+
+    /// The same of those that were never sent.
+    pub fn not_sent_without_time(&self) -> u64 {
+        sum(self.not_sent.iter().filter(|(kind, _)| !kind.has_age()).map(|(_, count)| *count))
+    }
+
     /// Requests never sent.
     pub fn not_sent_total(&self) -> u64 {
         sum(self.not_sent.values().copied())

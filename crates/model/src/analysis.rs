@@ -270,6 +270,10 @@ pub struct CellLatency {
     pub p99: Measured,
     /// Whether the figures are lower bounds because requests were still unfinished.
     pub censored: bool,
+    /// The largest share of a launch's requests, 0 to 1, that failed and so have no time: a quantile above which fewer lie is
+    /// not known.
+    #[serde(default, skip_serializing_if = "crate::validity::is_none")]
+    pub failed_share: f64,
 }
 
 /// What a comparison came to.

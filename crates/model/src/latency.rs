@@ -27,7 +27,12 @@ kinds! {
     }
 }
 
-/// One latency distribution in microseconds. A quantile that the number of samples cannot support is null.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// One latency distribution in microseconds. A quantile that the number of samples cannot support is null, and so is one above
+/// which fewer requests would lie than failed without a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// Which requests this is about.
@@ -36,6 +41,10 @@ pub struct LatencySummary {
     pub censored: u64,
     /// Requests in the distribution, censored ones included.
     pub count: u64,
+    /// Requests beside these that failed and so have no time: refused, reset, closed. None of the figures is of them. Older records
+    /// do not say, and have the refused at their age.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed: u64,
     /// Arithmetic mean, censored ones at their age.
     pub mean: Option<f64>,
     /// Smallest value.
@@ -63,6 +72,33 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
+    /// The same beside so many requests that failed without a time.
+    pub fn beside(self, failed: u64) -> Self {
+        let of = Self { failed, ..self };
+        let known = |q: f64, us: Option<f64>| us.filter(|_| !of.is_lost(q));
+        Self {
+            p50: known(0.5, of.p50),
+            p75: known(0.75, of.p75),
+            p90: known(0.9, of.p90),
+            p95: known(0.95, of.p95),
+            p99: known(0.99, of.p99),
+            p999: known(0.999, of.p999),
+            p9999: known(0.9999, of.p9999),
+            ..of
+        }
+    }
+
+    /// Share of all requests that failed without a time, 0 to 1.
+    pub fn failed_share(&self) -> f64 {
+        self.failed as f64 / (self.failed as f64 + self.count as f64).max(1.0)
+    }
+
+    /// Whether the quantile at `q` is not known because more requests failed than lie above it.
+    pub fn is_lost(&self, q: f64) -> bool {
+        // 1 − 0.9 is a little less than a tenth.
+        self.failed_share() > 1.0 - q + 1e-9
+    }
+
     /// Whether `value` (µs), a quantile of this distribution, is only a lower bound.
     pub fn is_lower_bound(&self, value: f64) -> bool {
         self.exact_below.is_some_and(|limit| value >= limit)
@@ -110,5 +146,39 @@ impl Latencies {
     /// connection, else service time.
     pub fn felt(&self) -> Option<&LatencySummary> {
         self.response.as_ref().or(self.total.as_ref()).or(self.service.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_not_known_where_more_failed_than_lie_above_it() {
+        let us = Some(50_000.0);
+        let all = LatencySummary {
+            population: Members::Due,
+            censored: 0,
+            count: 900,
+            failed: 0,
+            mean: us,
+            min: us,
+            p50: us,
+            p75: us,
+            p90: us,
+            p95: us,
+            p99: us,
+            p999: us,
+            p9999: None,
+            max: us,
+            exact_below: None,
+            saturated: 0,
+        };
+        assert_eq!(all.clone().beside(0), all);
+        let beside = all.clone().beside(100);
+        assert_eq!((beside.p50, beside.p90, beside.p95, beside.p99), (us, us, None, None), "one in ten failed");
+        assert_eq!((beside.failed, beside.mean, beside.max), (100, us, us));
+        let most = all.beside(2_100);
+        assert_eq!((most.p50, most.failed_share()), (None, 0.7));
     }
 }

@@ -199,15 +199,20 @@ impl Metric {
         self.is_latency() || others.contains(&self)
     }
 
-    /// Requests without which it cannot be estimated: those that a quantile needs.
-    pub fn required_samples(self) -> Option<u64> {
-        let q = match self {
+    /// Which quantile of the latency it is, 0 to 1.
+    pub fn quantile(self) -> Option<f64> {
+        Some(match self {
             Metric::P50 => 0.5,
             Metric::P90 => 0.9,
             Metric::P99 => 0.99,
             Metric::P999 => 0.999,
             _ => return None,
-        };
+        })
+    }
+
+    /// Requests without which it cannot be estimated: those that a quantile needs.
+    pub fn required_samples(self) -> Option<u64> {
+        let q = self.quantile()?;
         REQUIRED_SAMPLES.iter().find(|(known, _)| *known == q).map(|(_, samples)| *samples)
     }
 

@@ -126,6 +126,12 @@ impl NotSent {
         matches!(self, WaitingAtEnd | LateAtEnd | TurnedAwayAtEnd | PausedAtEnd)
     }
 
+    /// Whether its age is a lower bound of its time: it merely waited. What failed, or would have, says nothing of a reply's.
+    pub fn has_age(self) -> bool {
+        use NotSent::{ConnectTimedOut, LateAtEnd, PausedAtEnd, WaitingAtEnd};
+        matches!(self, WaitingAtEnd | LateAtEnd | PausedAtEnd | ConnectTimedOut)
+    }
+
     /// Whether the server or the network would not have it. What was still waiting for a connection at the end is the
     /// rate's doing, and what this machine could not send (no port, no file) is its own.
     pub fn is_turned_away(self) -> bool {
@@ -135,6 +141,11 @@ impl NotSent {
 }
 
 impl Failure {
+    /// Whether its age is a lower bound of its time: nothing but bourdon's own patience ended it.
+    pub fn has_age(self) -> bool {
+        self == Failure::TimedOut
+    }
+
     /// Who answers for it.
     pub fn side(self) -> Side {
         match self {

@@ -30,7 +30,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-fn is_none(share: &f64) -> bool {
+pub(crate) fn is_none(share: &f64) -> bool {
     *share == 0.0
 }
 

@@ -46,12 +46,19 @@ fn serves_nothing(cell: &CellAnalysis) -> bool {
 fn no_latency(cell: &CellAnalysis) -> Option<&'static str> {
     let latency = &cell.latency_us;
     let none = [&latency.p99, &latency.p90, &latency.p50].into_iter().all(|quantile| quantile.estimate.is_none());
+    if none && latency.failed_share > 0.5 {
+        return Some("more than half of a launch's requests failed, and those have no time");
+    }
     none.then_some("a launch had fewer than the 6 requests that even a median needs: a longer window has more")
 }
 
 fn no_p99(cell: &CellAnalysis) -> Option<&'static str> {
     let latency = &cell.latency_us;
     let lower = latency.p90.estimate.or(latency.p50.estimate);
+    if latency.failed_share > 0.01 {
+        return (latency.p99.estimate.is_none() && lower.is_some())
+            .then_some("more than 1 % of a launch's requests failed, and those have no time");
+    }
     (latency.p99.estimate.is_none() && lower.is_some())
         .then_some("a launch had fewer than the 368 requests that it needs: a longer window has more")
 }

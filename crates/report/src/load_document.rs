@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    Accounting, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies, LoadModel,
-    LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Silence, Standstills, ThreadUse, Tls, TlsUse, Trust,
-    Validity, WeightedRequest, WindowCount, WrongReply,
+    Accounting, Awaited, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies,
+    LoadModel, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Silence, Standstills, ThreadUse, Tls,
+    TlsUse, Trust, Validity, WeightedRequest, WindowCount, WrongReply,
 };
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -48,6 +48,8 @@ struct LoadDocument<'a> {
     generator: Generator<'a>,
     standstills: Option<&'a Standstills>,
     silences: &'a [Silence],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    awaited: &'a [Awaited],
     connections: &'a ConnectionCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     tls: Option<&'a TlsUse>,
@@ -187,6 +189,7 @@ pub fn load_json(
         generator: generator(measured),
         standstills: measured.standstills.as_ref(),
         silences: &measured.silences,
+        awaited: &measured.awaited,
         connections,
         tls: measured.tls.as_ref(),
         residence,

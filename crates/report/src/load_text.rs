@@ -23,6 +23,9 @@ const SHORT_S: f64 = 0.1;
 /// Reasons that tell how long the generator stood still.
 const STOOD_STILL: [Code; 2] = [Code::Mark(Mark::Standstill), Code::LimitCode(LimitCode::GeneratorStalled)];
 
+/// The quantiles among them.
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
 const LATENCY_HEADER: [&str; 7] = ["", "p50", "p90", "p99", "p99.9", "max", "mean"];
 
 /// What a person sees after one load of these seconds.
@@ -335,6 +338,15 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     if shown("≥") {
         let had = counted(unfinished, "request", "requests");
         page.paragraph(2, Tint::Dim, &format!("≥ at least: {had} had no reply, counted at the age reached"));
+    }
+    let lost = |row: &(&str, &LatencySummary)| QUANTILES.into_iter().any(|q| row.1.is_lost(q));
+    if let Some((name, most)) = rows.iter().copied().find(lost) {
+        let failed = percent(most.failed_share());
+        page.paragraph(
+            2,
+            Tint::Dim,
+            &format!("– not known: {failed} of the requests failed, and those have no {name}"),
+        );
     }
     if saturated > 0 {
         let values = counted(saturated, "value", "values");

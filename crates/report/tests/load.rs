@@ -111,11 +111,28 @@ fn the_gap_is_told_of_the_figure_that_has_it() {
 }
 
 #[test]
+fn a_quantile_that_failures_hide_is_not_known() {
+    let load = loads::open_that_dies();
+    let words = text(&load).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("response time – – – –"), "{words}");
+    let note = "– not known: 75 % of the requests failed, and those have no response time";
+    assert!(words.contains(note) && !words.contains("that users would have seen"), "{words}");
+    let json: serde_json::Value =
+        serde_json::from_str(&load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin()))
+            .unwrap();
+    let response = &json["latency_us"]["response"];
+    assert!(response["p50"].is_null() && response["failed"].as_u64() > Some(500), "{response}");
+}
+
+#[test]
 fn requests_that_hang_are_said_with_what_failed() {
     let shown = text(&loads::open_with_hung(100)).split_whitespace().collect::<Vec<_>>().join(" ");
     let hung = "hung: 3 requests, one on each of 3 connections, never got a reply in up to 3.01 s; the slowest reply took \
                 10.0 ms; --timeout counts such as failed the rate of 100 a second was sent";
     assert!(shown.contains(hung), "{shown}");
+    let load = loads::open_with_hung(100);
+    let json = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
+    assert!(json.contains("\"awaited\": [") && json.contains("\"cure\": \"time-out\""), "{json}");
     let shown = text(&loads::open_with_hung(50)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         shown.contains("--timeout counts such as failed (2 % of the requests, more than the 1 % that may)"),

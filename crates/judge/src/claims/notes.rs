@@ -170,7 +170,7 @@ impl ClaimTest<'_> {
         (!notes.is_empty()).then(|| format!("cold here: {decides} decides ({})", notes.join("; ")))
     }
 
-    /// Why there is no quantile that the claim asks for: a launch has too few requests for it.
+    /// Why there is no quantile that the claim asks for: a launch has too few requests for it, or too many failed.
     pub(super) fn too_few_requests(&self) -> Option<String> {
         self.resolved.expectation.expression.calls().into_iter().find_map(|call| {
             let (needed, cell) = (call.metric.required_samples()?, self.cell(call)?);
@@ -178,6 +178,13 @@ impl ClaimTest<'_> {
             let requests = |launch: &Launch| Some(launch.record.measurement.as_ref()?.latency_us.felt()?.count);
             let least = self.records.valid(cell).map(|launch| requests(launch).unwrap_or(0)).min()?;
             let of = counted(self.records.valid(cell).count() as u64, "launch", "launches");
+            let lost = self.records.has_lost(cell, call.metric);
+            if lost > 0 {
+                let text = format!(
+                    "the {metric} of {place} is not known: more requests failed than lie above it, in {lost} of {of}"
+                );
+                return Some(text);
+            }
             let (needed, least) = (count(needed), count(least));
             let text =
                 format!("a {metric} needs {needed} requests a launch; {place} had fewer in {short} of {of} ({least})");

@@ -118,6 +118,14 @@ pub(crate) fn open_with_hung(every: u64) -> Load {
     simulated(spec, 10 * MS, 0.02, |server| server.slow = Some((every, 3_600 * NS_PER_S)))
 }
 
+/// Four seconds of a server that refuses from the second on.
+pub(crate) fn open_that_dies() -> Load {
+    let open = LoadModel::Open { rate_per_s: 200.0, arrivals: Arrivals::Constant };
+    let spec =
+        spec(open, 50).with(|it| (it.warm_up_ns, it.extent, it.keep_alive) = (0, Extent::Window(4 * NS_PER_S), false));
+    simulated(spec, 50 * MS, 0.02, |server| server.refuses_from = Some(NS_PER_S))
+}
+
 /// A closed load with replies that are wrong and requests that fail in several ways.
 pub(crate) fn with_failures() -> Load {
     static LOAD: LazyLock<Load> = LazyLock::new(|| {

@@ -52,6 +52,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
             p90: measured(p99_us * 0.9, 0.01, Unit::Us),
             p99: measured(p99_us, 0.02, Unit::Us),
             censored: false,
+            failed_share: 0.0,
         },
         cpu_us_per_request: measured(cpu_us, 0.02, Unit::Us),
         target_busy: Some(0.31),

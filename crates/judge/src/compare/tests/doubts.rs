@@ -308,6 +308,25 @@ fn the_shares_beside_a_difference_are_the_means_that_it_is_of() {
     assert!((errors.new.estimate.unwrap() - difference).abs() < 1e-9, "{errors:?}");
 }
 
+#[test]
+fn a_quantile_that_failures_hide_is_withheld_for_them() {
+    let session = session(140.0, 70.0, 0.01).claim("p99(new) < 1s");
+    let (plan, mut trials) = (session.plan(), session.records());
+    for trial in trials.iter_mut().filter(|trial| trial.cell == 0) {
+        let felt = &mut trial.measurement.as_mut().unwrap().latency_us.service;
+        *felt = felt.take().map(|felt| felt.clone().beside(felt.count / 9));
+    }
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let analysis = compare_targets(run, "old", "new", &[]);
+    let p99 = row(&analysis, Metric::P99);
+    assert_eq!((p99.verdict, p99.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::Failing)));
+    assert_eq!((p99.withheld_of.as_slice(), p99.new.estimate), (&[Arm::New][..], None));
+    assert!(row(&analysis, Metric::P50).new.estimate.is_some(), "one in ten failed");
+    let claim = &session.analyse_these(&trials).claims[0];
+    let note = "the p99 of new is not known: more requests failed than lie above it, in";
+    assert!(claim.notes[0].starts_with(note), "{claim:?}");
+}
+
 /// The launches that lack a p99 are those that served least: the others alone would call a server fast that is slow in half of
 /// its launches.
 #[test]
