@@ -436,3 +436,14 @@ fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
     lab.bourdon_in(&app, &resume).exits(1).shows(&["slower", "broken"]);
     assert_clean(&lab);
 }
+
+#[test]
+fn a_git_that_is_killed_says_nothing_of_the_repository() {
+    let lab = repository().file("bin/git", "#!/bin/sh\nkill -TERM $$\n");
+    let bin = lab.path().join("bin");
+    std::fs::set_permissions(bin.join("git"), Permissions::from_mode(0o755)).unwrap();
+    let lab = lab.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    let said = lab.bourdon(&compare(&["--rev", "main", "--rev", "slow"])).exits(2);
+    assert!(!said.stderr.contains("needs a git repository"), "{said:?}");
+    said.says(&["git was ended by signal 15", "try again"]);
+}

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use reaper::{Ended, Question, Unanswered, ask};
+use reaper::{End, Ended, Question, Unanswered, ask};
 
 use crate::exit::Failure;
 use crate::home;
@@ -35,6 +35,8 @@ pub(super) enum NoAnswer {
     Interrupted,
     /// The first lines of what it says, or why it cannot be run.
     Said(String),
+    /// It was killed before it could say anything; how, and what to do about it.
+    Killed(String),
     /// It says nothing; how it ended.
     Silent(String),
 }
@@ -44,6 +46,7 @@ impl NoAnswer {
     pub(super) fn or(self, explain: impl FnOnce(String) -> Failure) -> Failure {
         match self {
             NoAnswer::Interrupted => Failure::interrupted("interrupted; nothing was recorded"),
+            NoAnswer::Killed(text) => Failure::usage(text),
             NoAnswer::Said(text) | NoAnswer::Silent(text) => explain(text),
         }
     }
@@ -95,6 +98,11 @@ impl<'a> Git<'a> {
             Ok(answer) => match answer.ended {
                 Ended::Well => return Ok(()),
                 Ended::NotStarted(text) | Ended::Unguarded(text) => format!("git cannot be run: {text}"),
+                Ended::Otherwise(end) if !matches!(end, End::Status(_)) => {
+                    return Err(NoAnswer::Killed(format!(
+                        "git {end}, which says nothing of the repository; try again"
+                    )));
+                }
                 Ended::Otherwise(status) => {
                     let errors = String::from_utf8_lossy(&answer.errors);
                     let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
