@@ -43,7 +43,8 @@ fn a_run_whose_plan_or_environment_finds_no_room_leaves_no_folder() {
         let Some(disk) = Disk::of_pages(room) else { return };
         let runs = disk.path().join("runs");
         let said = lab.bourdon(&["run", FILE, "--runs", &runs.display().to_string()]).exits(2);
-        said.says(&[file, FULL]);
+        assert!(!said.stderr.contains(".unfinished"), "{said:?}");
+        said.says(&[file, FULL, "make room on its disk"]);
         assert_eq!(names(&runs), BTreeSet::new(), "{room} pages");
         lab.nothing_is_left();
     }

@@ -118,6 +118,7 @@ pub const FOLDER: &str = "it is a folder, and a file is expected";
 pub fn cure(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::FileTooLarge => "; raise the limit of a file's size (ulimit -f)",
+        std::io::ErrorKind::StorageFull => "; make room on its disk",
         _ => "",
     }
 }
@@ -137,6 +138,16 @@ impl LabError {
     pub fn is_missing(&self) -> bool {
         use std::io::ErrorKind;
         matches!(self, Self::File { source, .. } if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+    }
+
+    /// The same of a file of this name in another folder.
+    pub(crate) fn within(self, folder: &std::path::Path) -> Self {
+        match self {
+            Self::File { path, source } => {
+                Self::File { path: folder.join(path.file_name().unwrap_or_default()), source }
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {

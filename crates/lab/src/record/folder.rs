@@ -91,7 +91,8 @@ impl RunFolder {
         create_folder_durably(runs).map_err(LabError::file(runs))?;
         sweep(runs, |name| name.starts_with(UNFINISHED), reaper::remove_folder);
         let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
-        let folder = furnish(unfinished.path(), plan, environment)?;
+        // The name that it has until then is gone when somebody reads of it.
+        let folder = furnish(unfinished.path(), plan, environment).map_err(|error| error.within(&runs.join(name)))?;
         let path = claim_name(unfinished.path(), runs, name)?;
         Ok(folder.at(path))
     }
@@ -111,6 +112,7 @@ impl RunFolder {
         // A line torn by a crash is not a trial; it is cut off so that the next one begins on a line of its own.
         cut_torn_line(&mut recorded).map_err(LabError::file(&file))?;
         remove_unfinished(path);
+        make_per_trial(path)?;
         let mut folder = Self::held(path, recorded)?;
         folder.untold = journal::untold(path, &trials)?;
         Ok((folder, RunRecord { plan, environment, trials }))
@@ -306,9 +308,7 @@ impl RunFolder {
 
 /// Makes a run folder under a name that it does not keep, and holds it.
 fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<RunFolder, LabError> {
-    for folder in PER_TRIAL.map(|folder| unfinished.join(folder)) {
-        create_folder_durably(&folder).map_err(LabError::file(&folder))?;
-    }
+    make_per_trial(unfinished)?;
     write_toml(&unfinished.join(PLAN), plan)?;
     let (described, recorded) = (unfinished.join(ENVIRONMENT), unfinished.join(TRIALS));
     write_durably(&described, &to_json(environment)).map_err(LabError::file(&described))?;
@@ -316,6 +316,12 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
     lock(&trials, unfinished)?;
     RunFolder::held(unfinished, trials)
+}
+
+/// Makes the folders with one file a trial, as far as they are missing.
+fn make_per_trial(path: &Path) -> Result<(), LabError> {
+    let make = |folder: PathBuf| create_folder_durably(&folder).map_err(LabError::file(&folder));
+    PER_TRIAL.iter().try_for_each(|folder| make(path.join(folder)))
 }
 
 /// Gives the folder its name, or the next one that is free.
