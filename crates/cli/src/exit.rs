@@ -77,6 +77,11 @@ impl Failure {
         self.exit
     }
 
+    /// The same of a command of which what was measured is saved: that it was interrupted comes first.
+    pub(crate) fn of_interrupted(self, interrupted: bool) -> Self {
+        if interrupted { Self { exit: Exit::Interrupted, ..self } } else { self }
+    }
+
     /// A target could not be built, launched or reached.
     pub(crate) fn unreachable(text: impl Display) -> Self {
         Self::of(Exit::Unreachable, format!("error: {text}"))

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use crate::args::{ReportFormat, RunArgs};
-use crate::conduct::conduct;
+use crate::conduct::{Conducted, conduct};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::flag_on_interrupt;
 use crate::output::write_out;
@@ -35,6 +35,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         (None, None) => return Err(Failure::usage("name an experiment, or a run with --resume")),
     };
     let ended = conduct(trial, args.keep_going, &stop, progress)?;
+    let shown = show(args, &ended);
+    ended.say_how_to_go_on();
+    shown.map_err(|failure| failure.of_interrupted(ended.interrupted))?;
+    if ended.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(ended.exit(args.gate))
+}
+
+fn show(args: &RunArgs, ended: &Conducted) -> Result<(), Failure> {
     answer::print(&ended.judged, args.shown)?;
     if args.shown.format == ReportFormat::Text {
         write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
@@ -42,9 +52,5 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             answer::print_next_step(&ended.judged, &ended.path)?;
         }
     }
-    ended.say_how_to_go_on();
-    if ended.interrupted {
-        return Ok(Exit::Interrupted);
-    }
-    Ok(ended.exit(args.gate))
+    Ok(())
 }

@@ -120,3 +120,26 @@ fn a_comparison_whose_gate_may_stay_open_is_resumed_and_reported_so() {
         lab.bourdon(&[&resume[..], &[option]].concat()).exits(2).says(&[&said, why, "leave it out"]);
     }
 }
+
+#[test]
+fn what_is_saved_and_cannot_be_printed_was_interrupted_first() {
+    let lab = Lab::new().experiment(short(2));
+    let unprinted = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
+    let mut running = lab.start_under(&unprinted, &["run", FILE, "--blocks", "10"]);
+    let record = running.until("the run's folder", || lab.records().pop());
+    running.until("a trial", || (record.lines() >= 1).then_some(()));
+    running.interrupt();
+    running.end().exits(130).says(&["cannot write to stdout", "what was measured is kept. To resume: "]);
+}
+
+#[test]
+fn folders_that_are_missing_are_made_again_when_a_run_is_resumed() {
+    let lab = Lab::new().experiment(short(1));
+    lab.run(&[]).answers();
+    let record = lab.record();
+    for folder in ["histograms", "samples", "stderr"] {
+        std::fs::remove_dir_all(record.path().join(folder)).unwrap();
+    }
+    lab.bourdon(&["run", "--resume", record.name(), "--blocks", "2"]).answers();
+    assert!(record.has("stderr") && record.lines() > 4);
+}

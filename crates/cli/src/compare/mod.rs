@@ -234,7 +234,7 @@ pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Res
 
 fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = conduct::conduct(trial, false, stop, progress)?;
-    answer::print(&ended.judged, shown)?;
+    let printed = answer::print(&ended.judged, shown);
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));
     }
@@ -242,6 +242,7 @@ fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: Ru
         ::report::next_step(&ended.judged, &commands::resume(&ended.path)).into_iter().for_each(say);
     }
     ended.say_how_to_go_on();
+    printed.map_err(|failure| failure.of_interrupted(ended.interrupted))?;
     if ended.interrupted {
         return Ok(Exit::Interrupted);
     }
