@@ -11,7 +11,7 @@ pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // `nohup` means what it says.
-        if signal == SIGHUP && is_ignored(signal) {
+        if signal == SIGHUP && reaper::is_ignored(signal) {
             continue;
         }
         let registered = flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
@@ -26,12 +26,4 @@ pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 pub(crate) fn outlive_file_limits() {
     // Where that cannot be had, the process ends as it would without.
     let _ = flag::register(SIGXFSZ, Arc::default());
-}
-
-/// Whether the process was started with a signal ignored.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    mask & 1 << (signal - 1) != 0
 }

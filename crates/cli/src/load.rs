@@ -11,6 +11,7 @@ use model::{
     Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
     ReplyExpectation, Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
 };
+use reaper::MORE_PROCESSES;
 use report::format::counted;
 use report::{Origin, Style};
 
@@ -57,9 +58,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
         // What was asked for cannot be spoken: no server was asked.
         LoadError::Tls(error) => Failure::usage(format!("{error} (--ca FILE, or --insecure)")),
         // Nor where this machine does not give what the generator needs.
-        LoadError::Thread(_) => {
-            Failure::usage(format!("{error}; use fewer threads (-t), or raise the limit of processes (ulimit -u)"))
-        }
+        LoadError::Thread(_) => Failure::usage(format!("{error}; use fewer threads (-t), or {MORE_PROCESSES}")),
         error => Failure::usage(error),
     })?;
     progress.finish();
@@ -70,8 +69,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let output = args.output.as_deref();
     let saved = output.filter(|_| !has_nothing).map_or(Ok(()), |file| load_files::save(file, &document()));
     let loaded = Loaded { spec: &spec, validity: &validity, measured: &measured, seconds: &seconds };
-    print(args, &loaded, &origin)?;
+    let printed = print(args, &loaded, &origin);
     saved?;
+    printed.map_err(|failure| failure.of_interrupted(measured.interrupted && output.is_some() && !has_nothing))?;
     let errno = reached_nobody(&measured).then(|| connect_errno(&spec, &measured)).flatten();
     if reached_nobody(&measured) {
         say(unreached(&spec, &measured, errno));
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(error) = log.and_then(|log| log.end().err()) {
         return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
     }
-    Ok(exit(&validity, &measured, errno))
+    Ok(exit(&validity, &measured, errno, spec.address.ip()))
 }
 
 /// Whether all attempts to connect failed.
@@ -95,7 +95,9 @@ fn reached_nobody(measured: &Measurement) -> bool {
 fn unreached(spec: &LoadSpec, measured: &Measurement, errno: Option<i32>) -> String {
     let (address, attempts) = (spec.address, counted(measured.connections.connect_failed, "attempt", "attempts"));
     let error = errno.map_or(String::new(), |errno| format!(": {}", report::errno(errno)));
-    let why = errno.and_then(lab::lacking_here).map_or_else(|| no_connection(measured), str::to_owned);
+    let why = errno
+        .and_then(|errno| lab::lacking_here(errno, address.ip()))
+        .map_or_else(|| no_connection(measured), str::to_owned);
     format!("no connection to {address} in {attempts}{error}; {why}")
 }
 
@@ -276,10 +278,10 @@ fn print(args: &LoadArgs, loaded: &Loaded<'_>, origin: &Origin<'_>) -> Result<()
 }
 
 /// `errno` is why nobody was reached, where that is so.
-fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>) -> Exit {
+fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>, peer: IpAddr) -> Exit {
     if measured.interrupted {
         Exit::Interrupted
-    } else if errno.and_then(lab::lacking_here).is_some() {
+    } else if errno.and_then(|errno| lab::lacking_here(errno, peer)).is_some() {
         Exit::Usage
     } else if measured.connections.opened == 0 {
         Exit::Unreachable

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
 /// Out of line: what it puts on the stack has been checked for.
 #[inline(never)]
 fn begin() -> ExitCode {
+    reaper::let_signals_come();
     interrupt::outlive_file_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -27,7 +27,7 @@ pub(crate) fn build(
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<Prepared, Failure> {
-    let prepared = lab::prepare(plan, recorded, &builder()?, stop, &mut |event| progress.show(event));
+    let prepared = lab::prepare(plan, recorded, &builder(plan)?, stop, &mut |event| progress.show(event));
     if let Some(why) = &prepared.prevented {
         return Err(Failure::usage(why));
     }
@@ -37,8 +37,13 @@ pub(crate) fn build(
     Ok(prepared)
 }
 
-fn builder() -> Result<Builder, Failure> {
-    Ok(Builder::new(home::build_cache()?, home::executable()))
+/// Where no target is built, nothing has to be kept.
+fn builder(plan: &Draft) -> Result<Builder, Failure> {
+    let cache = match home::build_cache() {
+        Err(_) if plan.targets.iter().all(|target| target.build.is_none()) => PathBuf::new(),
+        cache => cache?,
+    };
+    Ok(Builder::new(cache, home::executable()))
 }
 
 /// An experiment that was read and resolved.

@@ -59,6 +59,9 @@ fn a_loopback_that_is_down_is_this_machines_and_said_at_once() {
         return eprintln!("NOT RUN: this machine gives no network namespace: {said:?}");
     }
     said.exits(2).says(&["odd cannot be launched: /: ", "loopback is down; bring it up (ip link set lo up)"]);
+    let load = ["load", "http://127.0.0.1:9/", "-c", "1", "-d", "100ms", "--warm-up", "0s"];
+    let said = lab.bourdon_under(&["unshare", "--net"], &load).exits(2);
+    said.says(&["no connection to 127.0.0.1:9 in ", "loopback is down; bring it up (ip link set lo up)"]);
     lab.nothing_is_left();
 }
 
@@ -155,7 +158,10 @@ fn what_is_started_has_the_usual_signals() {
     let target = "run = 'sh serve.sh $BOURDON'";
     let lab = Lab::new().experiment(beside_a_specimen(target));
     let lab = lab.file("serve.sh", "grep Sig /proc/self/status > signals; exec $1 specimen clean");
-    lab.run(&["--target", "odd", "--blocks", "1"]).answers();
+    // Whatever bourdon itself was started with.
+    let odd = ["env", "--block-signal=CHLD,TERM,USR1", "--ignore-signal=CHLD,QUIT,USR2"];
+    lab.bourdon_under(&odd, &["run", FILE, "--target", "odd", "--blocks", "1"]).answers();
+    lab.nothing_is_left();
     let status = std::fs::read_to_string(lab.path().join("signals")).unwrap();
     let mask = |name: &str| {
         let mask = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
@@ -178,4 +184,14 @@ fn a_working_directory_that_may_not_be_entered_is_said() {
     let said = lab.bourdon_in(&closed, &["run", &file, "--target", "odd", "--blocks", "1"]).exits(2);
     said.says(&["cannot enter the working directory: Permission denied"]);
     lab.nothing_is_left();
+}
+
+#[test]
+fn without_a_home_what_is_not_built_is_launched() {
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    let nowhere = ["env", "--unset=HOME", "--unset=XDG_CACHE_HOME", "--unset=XDG_STATE_HOME"];
+    lab.bourdon_under(&nowhere, &["run", FILE, "--target", "odd", "--blocks", "1"]).answers();
+    let lab = lab.experiment(beside_a_specimen("build = 'true'\nrun = '$BOURDON specimen clean'"));
+    let said = lab.bourdon_under(&nowhere, &["run", FILE, "--target", "odd", "--blocks", "1"]).exits(2);
+    said.says(&["set XDG_CACHE_HOME or HOME"]);
 }

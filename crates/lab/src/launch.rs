@@ -332,7 +332,9 @@ impl Process {
                     (answers, heard) = (Some(seen), true);
                 }
                 Err(error) => {
-                    if let Some(lacking) = lacking(&error) {
+                    // No waiting gives this machine what it lacks, and the target cannot help it.
+                    let lacking = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip()));
+                    if let Some(lacking) = lacking {
                         return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
                     }
                     heard |= error.kind() != ErrorKind::ConnectionRefused;
@@ -403,14 +405,6 @@ impl Running for Process {
         self.guarded.end();
         self.guarded.left().map(Path::to_owned)
     }
-}
-
-/// What no waiting gives this machine, which no target can help.
-fn lacking(error: &std::io::Error) -> Option<&'static str> {
-    // Servers are asked at this machine's own address.
-    let is_down = error.kind() == ErrorKind::NetworkUnreachable;
-    let bring_up = is_down.then_some("this machine's loopback is down; bring it up (ip link set lo up)");
-    error.raw_os_error().and_then(lacking_here).or(bring_up)
 }
 
 /// How a target is to be spoken to, where that is TLS.

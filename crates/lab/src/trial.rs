@@ -9,6 +9,7 @@ use model::{
     TrialRecord, TrialSpec, TrialStage,
 };
 use observe::Summary;
+use reaper::MORE_PROCESSES;
 
 use crate::census;
 use crate::delay::DelayProxy;
@@ -221,9 +222,8 @@ impl Rungs<'_> {
         }
         made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
         let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
-        let mut watch = self.watch(cell).map_err(|error| {
-            format!("nobody can watch the target: {error}; raise the limit of processes (ulimit -u)")
-        })?;
+        let mut watch =
+            self.watch(cell).map_err(|error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}"))?;
         let profiler = cell.profile.then(|| self.profile(cell));
         let mut load = load_spec(self.plan, cell, self.running.address(), self.running.tls());
         // The target is still asked under its own name.
@@ -265,7 +265,7 @@ impl Rungs<'_> {
                 }
             }
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
-                return Err(format!("{error}; raise the limit of processes (ulimit -u)"));
+                return Err(format!("{error}; {MORE_PROCESSES}"));
             }
             Err(error) if ended.is_none() => return Err(error.to_string()),
             Err(_) => {}

@@ -21,6 +21,7 @@ mod order;
 mod output;
 mod removal;
 mod said;
+mod signals;
 mod steps;
 mod watch;
 
@@ -30,4 +31,5 @@ pub use end::End;
 pub use guarded::{Ended, Guarded, Started};
 pub use order::{ITSELF, Order};
 pub use removal::remove_folder;
-pub use steps::{Furnish, run};
+pub use signals::{is_ignored, let_signals_come};
+pub use steps::{Furnish, MORE_PROCESSES, run};

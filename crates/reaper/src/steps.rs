@@ -20,6 +20,7 @@ use crate::order::{Order, Step};
 use crate::output::Output;
 use crate::removal::remove_folder;
 use crate::said::{Said, to_bourdon};
+use crate::signals::ignore_none;
 use crate::watch::Watch;
 
 /// How long a target may take to end after TERM before it is killed.
@@ -27,6 +28,10 @@ pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// How long a warden waits for its reaper to end everything, before it does so itself: longer than that may take.
 pub(crate) const AWAITED: Duration = GRACE.saturating_add(KILLED).saturating_add(Duration::from_secs(2));
+
+/// What helps where the system gives no process or thread; it does not say which limit was met.
+pub const MORE_PROCESSES: &str =
+    "raise the limit of processes (ulimit -u, pids.max of the control group) or of address space (ulimit -v)";
 
 /// Puts what belongs into a scratch folder.
 pub type Furnish<'a> = &'a dyn Fn(&Path) -> std::io::Result<()>;
@@ -54,7 +59,7 @@ pub fn run(words: &[OsString], furnish: Furnish<'_>) -> bool {
 pub(crate) fn start(mut step: Command) -> Result<Child, String> {
     step.spawn().map_err(|error| match error.kind() {
         ErrorKind::WouldBlock => {
-            format!("no process can be started to guard it: {error}; raise the limit of processes (ulimit -u)")
+            format!("no process can be started to guard it: {error}; {MORE_PROCESSES}")
         }
         ErrorKind::ArgumentListTooLong => {
             format!("its command and its environment are longer than the kernel takes: {error}; shorten them")
@@ -143,6 +148,7 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
     if !order.apart {
         command.stdout(kept().map_err(cannot)?);
     }
+    ignore_none();
     // Should it not run, that can still be said.
     let bourdon = to_bourdon().map_err(cannot)?;
     Said::Started { pid: own(), at_ns: now_ns() }.say_to(&bourdon);
