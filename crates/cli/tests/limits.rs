@@ -45,7 +45,7 @@ fn without_a_local_port_this_machine_is_named_and_nobody_waits_for_the_server() 
     assert!(!said.stderr.contains("is the server running"), "{said:?}");
     said.exits(2).says(&["no connection to 127.0.0.1:40000 in ", "this machine is out of local ports"]);
     let said = lab.bourdon_under(&NO_PORT_LEFT, &["run", FILE, "--target", "odd", "--blocks", "1"]).exits(2);
-    said.says(&["odd cannot be launched: /: ", "this machine is out of local ports", "then resume: "]);
+    said.says(&["odd cannot be launched: /rest/hello: ", "this machine is out of local ports", "then resume: "]);
     lab.nothing_is_left();
     lab.bourdon(&["run", "--resume", lab.record().name()]).answers();
     lab.record().all_measured("odd", 1);
@@ -58,7 +58,7 @@ fn a_loopback_that_is_down_is_this_machines_and_said_at_once() {
     if said.status == Some(1) && said.stderr.starts_with("unshare:") {
         return eprintln!("NOT RUN: this machine gives no network namespace: {said:?}");
     }
-    said.exits(2).says(&["odd cannot be launched: /: ", "loopback is down; bring it up (ip link set lo up)"]);
+    said.exits(2).says(&["odd cannot be launched: /rest/hello: ", "loopback is down; bring it up (ip link set lo up)"]);
     let load = ["load", "http://127.0.0.1:9/", "-c", "1", "-d", "100ms", "--warm-up", "0s"];
     let said = lab.bourdon_under(&["unshare", "--net"], &load).exits(2);
     said.says(&["no connection to 127.0.0.1:9 in ", "loopback is down; bring it up (ip link set lo up)"]);
