@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 mod disk;
 mod run_support;
 
 use disk::Disk;
 use run_support::{FILE, Json, Lab, Record, beside_a_specimen, is_here, short};
+use rustix::process::Signal;
 
 /// The blocks of which something is recorded.
 fn blocks(record: &Record) -> BTreeSet<u64> {
@@ -241,6 +243,26 @@ fn a_socket_of_ipv6_that_takes_ipv4_is_the_targets_own() {
     let lab = lab.experiment(beside_a_specimen("run = 'python3 mapped.py'\nready = '/mapped.py'"));
     lab.run(&["--target", "odd", "--blocks", "1"]);
     lab.record().all_measured("odd", 1);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn time_in_which_bourdon_itself_stood_still_is_not_the_targets() {
+    let serve = "touch begun; while ! test -e go; do sleep 0.02; done; exec $1 specimen clean\n";
+    let lab = Lab::new().file("serve.sh", serve);
+    let lab = lab.experiment(beside_a_specimen("run = 'sh serve.sh $BOURDON'\nready_within = '2s'"));
+    let mut running = lab.start(&["run", FILE, "--target", "odd", "--blocks", "1"]);
+    running.until("the target begins", || lab.path().join("begun").exists().then_some(()));
+    running.signal(Signal::STOP);
+    std::fs::write(lab.path().join("go"), "").unwrap();
+    // The standstill itself: longer than a target is waited for.
+    std::thread::sleep(Duration::from_millis(2_500));
+    running.signal(Signal::CONT);
+    running.end().answers();
+    let record = lab.record();
+    record.all_measured("odd", 1);
+    let unknown = record.trials().iter().filter(|trial| trial["time_to_ready_ms"].is_null()).count();
+    assert_eq!(unknown, 1, "nobody knows when the first was ready: {:?}", record.trials());
     lab.nothing_is_left();
 }
 

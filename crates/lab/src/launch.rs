@@ -19,6 +19,7 @@ use crate::expand::{Variables, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
 use crate::lacking::lacking_here;
+use crate::patience::Patience;
 use crate::printed::tail;
 use crate::scratch::{scratch_folder, sweep_scratch};
 use crate::tls::{self, Place};
@@ -103,8 +104,8 @@ pub trait Running {
     fn admin_address(&self) -> Option<SocketAddr>;
     /// Its process; none for a fake.
     fn pid(&self) -> Option<u32>;
-    /// From its start to its first good answer, in milliseconds.
-    fn time_to_ready_ms(&self) -> f64;
+    /// From its start to its first good answer, in milliseconds; none where nobody knows, for bourdon stood still meanwhile.
+    fn time_to_ready_ms(&self) -> Option<f64>;
     /// How it ended, if it has: by itself, or with what guards it.
     fn ended(&mut self) -> Option<Gone>;
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it runs; gives its scratch folder,
@@ -132,7 +133,7 @@ struct Process {
     tls: Option<Tls>,
     admin_address: SocketAddr,
     pid: u32,
-    time_to_ready_ms: f64,
+    time_to_ready_ms: Option<f64>,
 }
 
 impl Launcher for ProcessLauncher {
@@ -274,7 +275,7 @@ impl ProcessLauncher {
             tls,
             admin_address: address(admin_port),
             pid: 0,
-            time_to_ready_ms: 0.0,
+            time_to_ready_ms: None,
         })
     }
 
@@ -299,14 +300,14 @@ impl Process {
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), Unready> {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
-        let start_ns = MonotonicClock.now_ns();
-        let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
+        let mut patience = Patience::new(MonotonicClock);
         let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
         let mut answers = None;
         let mut looks = Looks::default();
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
         let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
-        while passed() < Duration::from_nanos(within_ns) {
+        loop {
+            let is_last = patience.waited() >= Duration::from_nanos(within_ns);
             if stop.load(Ordering::Relaxed) {
                 return Err(Unready::Not("interrupted".to_owned()));
             }
@@ -315,13 +316,14 @@ impl Process {
                 let why = Unready::from(ended.clone());
                 return Err(if heard { why.of_heard() } else { why });
             }
-            match client.ask(&Probe { path, ..Probe::default() }) {
+            match patience.ask(READY_TIMEOUT, || client.ask(&Probe { path, ..Probe::default() })) {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     let ready_ns = MonotonicClock.now_ns();
                     if self.listens_elsewhere().is_none() {
                         self.pid = started.pid;
-                        self.time_to_ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
+                        let ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
+                        self.time_to_ready_ms = (!patience.stood_still()).then_some(ready_ms);
                         return Ok(());
                     }
                     (heard, stranger) = (true, true);
@@ -347,8 +349,12 @@ impl Process {
                 Some(seen) => Some(told(seen, "ready_within")),
                 None => Some(told(answers.take()?, hint::ANOTHER_PATH)),
             };
-            looks.again(passed(), look).iter().for_each(|text| tell(text));
+            looks.again(patience.waited(), look).iter().for_each(|text| tell(text));
+            if is_last {
+                break;
+            }
             std::thread::sleep(READY_EVERY);
+            patience.passed(READY_EVERY);
         }
         let another = if stranger { "another program answers there; " } else { "" };
         let seen = self.listens_elsewhere().map_or(last, |seen| format!("{another}{seen}"));
@@ -388,7 +394,7 @@ impl Running for Process {
         Some(self.pid)
     }
 
-    fn time_to_ready_ms(&self) -> f64 {
+    fn time_to_ready_ms(&self) -> Option<f64> {
         self.time_to_ready_ms
     }
 

@@ -17,6 +17,7 @@ mod held;
 mod hint;
 mod lacking;
 mod launch;
+mod patience;
 mod perf;
 mod prepare;
 mod printed;

@@ -220,7 +220,7 @@ impl Rungs<'_> {
             made.record.failure = Some(failure(gone, "before this load"));
             return Ok(true);
         }
-        made.record.time_to_ready_ms = Some(self.running.time_to_ready_ms());
+        made.record.time_to_ready_ms = self.running.time_to_ready_ms();
         let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
         let mut watch =
             self.watch(cell).map_err(|error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}"))?;

@@ -70,8 +70,8 @@ impl Running for FakeRunning {
     fn pid(&self) -> Option<u32> {
         self.admin.map(|_| std::process::id())
     }
-    fn time_to_ready_ms(&self) -> f64 {
-        1.0
+    fn time_to_ready_ms(&self) -> Option<f64> {
+        Some(1.0)
     }
     fn ended(&mut self) -> Option<Gone> {
         self.dies.then(|| Gone { stage: TrialStage::Died, how: "exited with status 3".into(), hint: "" })
