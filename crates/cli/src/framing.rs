@@ -1,4 +1,27 @@
-//! Headers that would make a request other than what is sent.
+//! Headers that would make a request other than what is sent, and requests too large to be sent together.
+
+use model::{Mix, thousands};
+
+/// Bytes of bodies that a connection may have in flight where requests are pipelined. Each thread holds as many, to send them
+/// at once.
+const MOST_PIPELINED: u64 = 64 << 20;
+
+/// What is wrong with pipelining such requests so deep, with the cure, whose name for the depth is `depth_of`; none when
+/// they fit.
+pub(crate) fn too_much_at_once(mix: &Mix, pipeline: u16, depth_of: &str) -> Option<(String, String)> {
+    let largest = mix.requests().iter().map(|one| one.request.body.len() as u64).max().unwrap_or(0);
+    let together = largest.saturating_mul(pipeline.into());
+    (pipeline > 1 && together > MOST_PIPELINED).then(|| {
+        let message = format!(
+            "{pipeline} requests at once with bodies of {} bytes are {} MiB, which each thread would hold; {} MiB is the \
+             most",
+            thousands(largest),
+            thousands(together >> 20),
+            MOST_PIPELINED >> 20
+        );
+        (message, format!("use a smaller body, or at most {depth_of}{}", (MOST_PIPELINED / largest).max(1)))
+    })
+}
 
 /// What is wrong with the headers of a request with such a body, with the cure; none when they fit.
 pub(crate) fn fault(headers: &[(String, String)], body: &[u8]) -> Option<String> {
@@ -16,7 +39,31 @@ pub(crate) fn fault(headers: &[(String, String)], body: &[u8]) -> Option<String>
 
 #[cfg(test)]
 mod tests {
+    use model::{HttpVersion, ReplyExpectation, Request};
+
     use super::*;
+
+    #[test]
+    fn bodies_are_pipelined_as_deep_as_they_fit_into_memory() {
+        let of = |bytes: usize, pipeline: u16| {
+            let request = Request {
+                method: "POST".into(),
+                path: "/".into(),
+                host: String::new(),
+                headers: Vec::new(),
+                body: vec![b'x'; bytes],
+                version: HttpVersion::Http11,
+            };
+            too_much_at_once(&Mix::one(request, ReplyExpectation::default()), pipeline, "--pipeline ")
+        };
+        assert_eq!(of(4 << 20, 16), None);
+        assert_eq!(of(60 << 20, 1), None, "one after the other");
+        assert_eq!(of(0, 1024), None);
+        let (message, cure) = of(4 << 20, 512).unwrap();
+        assert!(message.starts_with("512 requests at once with bodies of 4,194,304 bytes are 2,048 MiB"), "{message}");
+        assert_eq!(cure, "use a smaller body, or at most --pipeline 16");
+        assert!(of(60 << 20, 2).unwrap().1.ends_with("--pipeline 1"));
+    }
 
     #[test]
     fn headers_must_fit_the_body_and_each_other() {

@@ -154,19 +154,21 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         ArrivalsArg::Poisson => Arrivals::Poisson,
     };
     let default_warm_up_ns = if args.requests.is_some() { 0 } else { DEFAULT_WARM_UP_NS };
+    let request = Request {
+        method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
+        path: url.path.clone(),
+        host: url.authority.clone(),
+        headers,
+        body,
+        version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
+    };
+    let mix = Mix::one(request, ReplyExpectation { status: args.expect_status, body: expect_body });
+    if let Some((message, cure)) = framing::too_much_at_once(&mix, args.pipeline, "--pipeline ") {
+        return Err(Failure::usage(format!("{message}; {cure}")));
+    }
     Ok(LoadSpec {
         load: Load {
-            mix: Mix::one(
-                Request {
-                    method: args.method.clone().unwrap_or_else(|| default_method.to_owned()),
-                    path: url.path.clone(),
-                    host: url.authority.clone(),
-                    headers,
-                    body,
-                    version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
-                },
-                ReplyExpectation { status: args.expect_status, body: expect_body },
-            ),
+            mix,
             model: args.rate.map_or(LoadModel::Closed, |rate_per_s| LoadModel::Open { rate_per_s, arrivals }),
             connections: args.connections,
             pipeline: args.pipeline,

@@ -344,16 +344,20 @@ impl Load {
     ) -> Read<model::Load> {
         let pipeline = self.small(LoadKey::Pipeline);
         let keep_alive = self.flag(LoadKey::KeepAlive);
+        let span = self.values.get(&LoadKey::Pipeline).map_or(0..0, |placed| placed.span.clone());
         if pipeline > 1 && !keep_alive {
-            let span = self.values.get(&LoadKey::Pipeline).map_or(0..0, |placed| placed.span.clone());
             return Err(Fault::new(span, "nothing can be pipelined without keep-alive")
                 .help("a connection serves one request then: write `pipeline = 1`, or `keep_alive = true`"));
         }
         if let Some(fault) = framing::fault(&self.headers, self.text(LoadKey::Body).unwrap_or_default().as_bytes()) {
             return Err(Fault::sentence(self.headers_span.clone(), &fault));
         }
+        let mix = self.mix(seed, routes)?;
+        if let Some((message, cure)) = framing::too_much_at_once(&mix, pipeline, "pipeline = ") {
+            return Err(Fault::new(span, message).help(cure));
+        }
         Ok(model::Load {
-            mix: self.mix(seed, routes)?,
+            mix,
             model: self.load_model()?,
             connections: self.small(LoadKey::Connections),
             pipeline,
