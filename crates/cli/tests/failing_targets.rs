@@ -174,6 +174,19 @@ fn a_target_that_changes_the_record_in_place_is_noticed_at_the_end_of_the_run() 
 }
 
 #[test]
+fn a_program_that_changes_in_the_run_is_not_launched_again() {
+    let program = "#!/bin/sh\nif [ -e changes ]; then echo >> $0; fi\nexec $1 specimen clean\n";
+    let built = "build = \"sh -c 'cp program $TARGET_BIN && chmod +x $TARGET_BIN'\"\nrun = '$TARGET_BIN $BOURDON'";
+    let lab = Lab::new().file("program", program).experiment(beside_a_specimen(built));
+    lab.run(&["--target", "odd", "--blocks", "2"]).answers();
+    let lab = lab.file("changes", "");
+    let ended = lab.run(&["--target", "odd", "--blocks", "2", "--runs", "changed"]);
+    ended.exits(2).says(&["odd", "is another program than the run began with"]);
+    lab.records_in("changed")[0].all_measured("odd", 1);
+    lab.nothing_is_left();
+}
+
+#[test]
 fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target() {
     let fills = "run = '$BOURDON specimen clean'\nbuild = 'cp /dev/zero $TARGET_BIN'";
     let Some(disk) = Disk::new() else { return };

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use model::{AbsentTarget, CURRENT_RUNTIME, Draft, Event};
 
 use crate::build::{BuildError, Builder};
-use crate::programs::Program;
+use crate::programs::Launched;
 
 /// The targets of a plan, built.
 #[derive(Debug, Clone, Default)]
 pub struct Prepared {
-    programs: BTreeMap<(String, String), Program>,
+    programs: BTreeMap<(String, String), Launched>,
     /// What the toolchain of each target and runtime says of its version, by the target's name as in [`with_runtime`]; those
     /// that need none are missing.
     pub toolchains: BTreeMap<String, String>,
@@ -27,13 +27,27 @@ pub struct Prepared {
 impl Prepared {
     /// The built file of a target with one of its runtimes.
     pub fn binary(&self, target: &str, runtime: &str) -> Option<&Path> {
-        self.programs.get(&(target.to_owned(), runtime.to_owned())).map(|program| program.path.as_path())
+        self.launched(target, runtime).map(|launched| launched.program.path.as_path())
+    }
+
+    /// Why what was built is not launched any more, where somebody has changed it since.
+    pub(crate) fn changed(&self, target: &str, runtime: &str, stop: &AtomicBool) -> Option<String> {
+        let launched = self.launched(target, runtime).filter(|launched| launched.is_another(stop))?;
+        let path = launched.program.path.display();
+        Some(format!(
+            "{path} is another program than the run began with: it was changed since, by itself or by somebody else; have it \
+             change nothing of itself"
+        ))
+    }
+
+    fn launched(&self, target: &str, runtime: &str) -> Option<&Launched> {
+        self.programs.get(&(target.to_owned(), runtime.to_owned()))
     }
 
     /// The digest of each program, by the target's name as in [`with_runtime`].
     pub fn digests(&self) -> BTreeMap<String, String> {
-        let digest = |((target, runtime), program): (&(String, String), &Program)| {
-            (with_runtime(target, runtime), program.digest.clone())
+        let digest = |((target, runtime), launched): (&(String, String), &Launched)| {
+            (with_runtime(target, runtime), launched.program.digest.clone())
         };
         self.programs.iter().map(digest).collect()
     }
@@ -63,7 +77,7 @@ pub fn prepare(
             Ok(built) => {
                 prepared.toolchains.extend(built.toolchain.map(|version| (named, version)));
                 if let Some(program) = built.program {
-                    prepared.programs.insert((name, runtime), program);
+                    prepared.programs.insert((name, runtime), program.into());
                 }
             }
             Err(BuildError::Interrupted { .. }) => {

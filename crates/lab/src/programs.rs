@@ -3,6 +3,7 @@
 
 use std::fs::Metadata;
 use std::io::Result;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -34,6 +35,45 @@ impl Program {
         // Where that cannot be written it goes when its time is over, and is built anew.
         let _ = utimensat(CWD, &path, &used, AtFlags::empty());
         Self { path, digest }
+    }
+}
+
+/// What a file looks like from outside: if nothing of that differs, nobody has written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Looks {
+    identity: (u64, u64),
+    bytes: u64,
+    /// When its content changed, and when anything of it did.
+    changed: [(i64, i64); 2],
+}
+
+impl Looks {
+    fn of(path: &Path) -> Option<Self> {
+        let found = path.metadata().ok()?;
+        let changed = [(found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec())];
+        Some(Self { identity: (found.dev(), found.ino()), bytes: found.len(), changed })
+    }
+}
+
+/// A program that is launched again and again, and may not change meanwhile. A folder may: a server writes beside itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Launched {
+    pub(crate) program: Program,
+    looked: Option<Looks>,
+}
+
+impl From<Program> for Launched {
+    fn from(program: Program) -> Self {
+        Self { looked: Looks::of(&program.path), program }
+    }
+}
+
+impl Launched {
+    /// Whether it is another by now. It is read again only where it looks as if it were.
+    pub(crate) fn is_another(&self, stop: &AtomicBool) -> bool {
+        let Program { path, digest } = &self.program;
+        let is_read = !path.is_dir() && (self.looked.is_none() || Looks::of(path) != self.looked);
+        is_read && self::digest(path, stop).map_or_else(|_| !stop.load(Ordering::Relaxed), |now| now != *digest)
     }
 }
 

@@ -154,6 +154,10 @@ fn launch(
     let name = cell.levels.target();
     let no_target = || Unlaunched::Prevented(format!("the plan has no target `{name}`"));
     let target = plan.target(name).ok_or_else(no_target)?;
+    // Its figures would be of two programs under one name.
+    if let Some(why) = tools.prepared.changed(name, &cell.runtime, stop) {
+        return Err(Unlaunched::Prevented(why));
+    }
     let runtime = target.runtime(&cell.runtime);
     let spec = LaunchSpec {
         target,
