@@ -1,6 +1,6 @@
 //! A table of results as CSV: a row for each, units in the header.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use model::{AuditModel, AuditSource, Printed, Published};
 
 use super::number::{count, number, quantile};
@@ -86,15 +86,16 @@ const UNITS: [(&str, f64); 4] = [("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1
 pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
-    let places = Places::of(text, &header);
+    let mut lines = Lines { text, at: 0, line: 1 };
+    let places = Places::of(&mut lines, &header, end_of(&reader));
     let columns = columns(&header, &places)?;
     if let Some(twice) = (1..columns.len()).find(|at| columns[..*at].contains(&columns[*at])) {
         return Err(Fault::new(places.cell(twice), format!("the column `{}` is there twice", &header[twice])));
     }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| broken(text, &error))?;
-        rows.push(row(&columns, &header, &record, &Places::of(text, &record), rows.len() + 1)?);
+    let (mut rows, mut record) = (Vec::new(), StringRecord::new());
+    while reader.read_record(&mut record).map_err(|error| broken(text, &error))? {
+        let places = Places::of(&mut lines, &record, end_of(&reader));
+        rows.push(row(&columns, &header, &record, &places, rows.len() + 1)?);
     }
     if rows.is_empty() {
         return Err(Fault::new(0..text.lines().next().map_or(0, str::len), "a header and no row below it"));
@@ -239,6 +240,29 @@ fn latency(row: &mut Published, which: Latency, value: Printed) {
     }
 }
 
+/// Where what was read last ends in the text.
+fn end_of(reader: &Reader<&[u8]>) -> usize {
+    usize::try_from(reader.position().byte()).unwrap_or(usize::MAX)
+}
+
+/// Counts the lines of a text, once.
+struct Lines<'a> {
+    text: &'a str,
+    /// Up to where they were counted.
+    at: usize,
+    /// The line there, from 1.
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line of a place that is not before the last one asked for.
+    fn line_at(&mut self, place: usize) -> u64 {
+        self.line += self.text.get(self.at..place).map_or(0, |between| between.matches('\n').count() as u64);
+        self.at = self.at.max(place);
+        self.line
+    }
+}
+
 /// Where the cells of a record stand in the text.
 struct Places {
     line: u64,
@@ -246,9 +270,11 @@ struct Places {
 }
 
 impl Places {
-    fn of(text: &str, record: &StringRecord) -> Self {
+    /// Of a record that ends there.
+    fn of(lines: &mut Lines<'_>, record: &StringRecord, end: usize) -> Self {
+        let text = lines.text;
         let start = record.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
-        let mut rest = start..text.len();
+        let mut rest = start..end.min(text.len());
         let find = |cell: &str| {
             let ahead = text.get(rest.clone()).unwrap_or_default();
             // A cell in quotes may not stand in the text as it reads: its place is then the rest of the line.
@@ -256,13 +282,12 @@ impl Places {
                 return rest.start..rest.start + ahead.lines().next().map_or(0, str::len);
             };
             let found = rest.start + offset..rest.start + offset + cell.len();
-            let comma = text.get(found.end..).and_then(|behind| behind.find(','));
+            let comma = text.get(found.end..rest.end).and_then(|behind| behind.find(','));
             rest.start = comma.map_or(found.end, |comma| found.end + comma + 1);
             found
         };
         let cells = record.iter().map(find).collect();
-        let line = text.get(..start).map_or(0, |before| before.matches('\n').count() as u64) + 1;
-        Self { line, cells }
+        Self { line: lines.line_at(start), cells }
     }
 
     fn cell(&self, index: usize) -> std::ops::Range<usize> {

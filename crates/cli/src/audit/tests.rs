@@ -74,3 +74,25 @@ fn a_cell_that_reads_otherwise_than_it_stands_has_a_place() {
         assert!(detect::read("sample", table, Some(AuditSource::Csv)).is_err(), "{table}");
     }
 }
+
+/// The time that this thread has spent.
+fn spent_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A cell in quotes may not stand in the text as it reads.
+#[test]
+fn a_table_takes_time_in_proportion_to_its_rows() {
+    let took_ns = |rows: usize| {
+        let table = format!("name,rate\n{}", "\"a \"\"server\"\"\",1000\n".repeat(rows));
+        let of = |_| {
+            let before_ns = spent_ns();
+            assert_eq!(super::table::read(&table).unwrap().len(), rows);
+            spent_ns() - before_ns
+        };
+        (0..3).map(of).min().unwrap()
+    };
+    let (few_ns, many_ns) = (took_ns(1_000), took_ns(16_000));
+    assert!(many_ns < 64 * few_ns, "16 times the rows took {few_ns} ns and {many_ns} ns");
+}
