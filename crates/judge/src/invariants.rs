@@ -1,9 +1,10 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement, sum};
+use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement, StandstillSpan, sum};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::figures::{count, counted, figure, kinds, micros};
+use crate::silence::EDGE_S;
 use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
 use crate::{bounds, failing};
 
@@ -49,10 +50,11 @@ fn in_flight(measured: &Measurement) -> InvariantCheck {
 ///
 /// The quantiles are of requests due inside the window, X of replies inside it. The two differ by at most the N
 /// requests that cross the window's edges, and by what these spent after its end; both are allowed for, which leaves
-/// N ÷ X for all but short windows.
+/// N ÷ X for all but short windows. A generator that stands still at the window's end does not end the drain in time.
 fn markov(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
     let service = measured.latency_us.felt().filter(|_| asked.is_closed())?;
-    let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(DRAIN_S));
+    let drain_s = if stood_still_at_the_end(measured) { f64::INFINITY } else { DRAIN_S };
+    let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(drain_s));
     let certain = measured.in_window.completed as f64 - asked.load.slots();
     if certain <= 0.0 {
         return None;
@@ -78,6 +80,12 @@ fn markov(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
         )
     });
     Some(InvariantCheck { invariant: Invariant::Markov, holds, text })
+}
+
+/// Whether a generator thread stood still when the window ended; how much longer is not known.
+fn stood_still_at_the_end(measured: &Measurement) -> bool {
+    let reaches_it = |span: &StandstillSpan| span.at_s + span.length_s > measured.window_s - EDGE_S;
+    measured.standstills.as_ref().is_some_and(|stood| stood.spans.iter().any(reaches_it))
 }
 
 /// No more completions than handler and network delay allow (`bounds::most_completions`).

@@ -6,7 +6,7 @@ use crate::figures::micros;
 use crate::thresholds::{DRAIN_S, HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
 /// How much two times of a window may differ that mean the same moment, in seconds.
-const EDGE_S: f64 = 1e-3;
+pub(crate) const EDGE_S: f64 = 1e-3;
 
 /// Silences from which they are a server's way, and no accident.
 const RECURS: usize = 3;

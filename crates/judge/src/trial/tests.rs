@@ -96,6 +96,26 @@ fn requests_that_cross_the_end_of_a_short_window_do_not_void() {
     assert_eq!(void_code(&cell, &trial), None);
 }
 
+/// One that is stopped at the end of a short window ends the drain when it is continued.
+#[test]
+fn a_standstill_across_the_end_of_the_window_is_no_contradiction() {
+    let (cell, mut trial) = launch(10, 10_000.0);
+    let measured = measured(&mut trial);
+    (measured.window_s, measured.in_window.completed, measured.in_window.ok) = (0.3, 3_000, 3_000);
+    let service = measured.latency_us.service.as_mut().unwrap();
+    (service.mean, service.max) = (Some(100_000.0), Some(3_050_000.0));
+    let stood = |length_s: f64| Standstills {
+        count: 1,
+        sum_s: length_s,
+        spans: vec![StandstillSpan { thread: 0, at_s: 0.3 - 0.06, length_s }],
+        ..Standstills::default()
+    };
+    measured.standstills = Some(stood(0.05));
+    assert_eq!(void_code(&cell, &trial).unwrap(), "markov", "it was awake again in time");
+    trial.measurement.as_mut().unwrap().standstills = Some(stood(0.06));
+    assert_eq!(void_code(&cell, &trial), None);
+}
+
 #[test]
 fn more_replies_than_the_delay_allows_void() {
     let (cell, trial) = launch(10, 11_000.0);
