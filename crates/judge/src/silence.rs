@@ -153,12 +153,13 @@ fn without_answer(load: &Measurement, last: &Silence) -> u64 {
 /// Whether a server that gave no reply for so long hung: it left requests unanswered after the window, too, and even the
 /// slowest of those that it ended took much less long. The mean would not do: where one request in fifty is slow, all
 /// connections soon wait for slow ones together. Where all had timed out, none was left to show in the drain whether it came
-/// back, and the silence must have been as much longer.
+/// back, and the silence must have been as much longer. Where some wait on, the drain has shown a second of silence more, and
+/// half of a short window is enough: what was measured is less than half of what was asked for.
 fn hung(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
     let timed_out = last.failed.zip(last.refused).map_or(0, |(failed, refused)| failed.saturating_sub(refused));
     let waits = load.accounting.in_flight_at_end > 0;
-    let unseen_s = if waits { 0.0 } else { DRAIN_S };
-    let least_s = SILENCE_S.max(SILENCE_SHARE * load.window_s) + unseen_s;
+    let long_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
+    let least_s = if waits { long_s.min(load.window_s / 2.0) } else { long_s + DRAIN_S };
     (waits || timed_out > 0) && silent_s >= least_s && silent_s > HUNG * slowest_reply_s(load)
 }
 
@@ -302,6 +303,18 @@ mod tests {
         let mut back = ended(8.6, (3, Some(3)), 2);
         back.silences[0].length_s = 1.3;
         assert_eq!(stopped(&back), None);
+    }
+
+    #[test]
+    fn a_server_that_hangs_for_half_of_a_short_window_has_stopped() {
+        let of = |at_s: f64, left| {
+            let mut load = Measurement { window_s: 1.0, ..ended(8.6, (0, Some(0)), left) };
+            (load.silences[0].at_s, load.silences[0].length_s) = (at_s, 1.0 - at_s);
+            stopped(&load).map(|it| it.unanswered)
+        };
+        assert_eq!((of(0.3, 2), of(0.5, 2)), (Some(2), Some(2)));
+        assert_eq!(of(0.51, 2), None, "it served for most of it");
+        assert_eq!(of(0.3, 0), None, "nobody waited after it");
     }
 
     #[test]
