@@ -110,7 +110,7 @@ fn what_makes_no_sense_is_refused() {
         (vec!["http://127.0.0.1:1/", "--insecure"], "--insecure is about TLS"),
         (vec!["http://127.0.0.1:1/", "--ca", "x"], "--ca is about TLS"),
         (vec![&server.url(), "--ca", "/nowhere/ca.pem"], "cannot read /nowhere/ca.pem"),
-        (vec![&server.url(), "--ca", "/dev/null"], "there is nothing in it"),
+        (vec![&server.url(), "--ca", "/dev/null"], "the file is empty"),
     ] {
         let ended = bourdon(&[&["load"], &arguments[..]].concat());
         assert_eq!(ended.status, Some(2), "{ended:?}");

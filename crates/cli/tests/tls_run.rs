@@ -100,7 +100,7 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
         let secured = |trial: &Json| trial["measurement"]["tls"]["handshakes"].as_u64() > Some(0);
         assert!(record.trials().iter().all(secured), "{:?}", record.trials());
     }
-    for (file, says) in [("key.pem", "there is a private key and no certificate"), ("no.pem", "No such file")] {
+    for (file, says) in [("key.pem", "the file holds a private key and no certificate"), ("no.pem", "No such file")] {
         lab.bourdon(&["compare", "--run", "x", "--run", "y", "--ca", file]).exits(2).says(&[says]);
     }
 }

@@ -461,9 +461,9 @@ fn what_cannot_be_spoken_is_refused_before_the_load() {
     let rubbish = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     for (tls, says) in [
         (Tls { server_name: "a b".into(), trust: Trust::Anyone, resumption: false }, "neither a host name"),
-        (trusting("x".into()), "there is no certificate in it"),
-        (trusting(" \n".into()), "there is nothing in it"),
-        (trusting(key), "there is a private key and no certificate"),
+        (trusting("x".into()), "the file holds no certificate"),
+        (trusting(" \n".into()), "the file is empty"),
+        (trusting(key), "the file holds a private key and no certificate"),
         (trusting(rubbish.into()), "certificate 1 there cannot be parsed"),
         (
             trusting(certified.cert.pem() + &signed_by(IsCa::Ca(BasicConstraints::Unconstrained)).0.cert.pem()),

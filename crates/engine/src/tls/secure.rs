@@ -131,7 +131,7 @@ struct Verifier {
 enum Whose {
     Anyones,
     /// Those that were named themselves, and what the authorities among them have signed. The usual `openssl req -x509`
-    /// makes a certificate that is its own authority, and by the letter an authority's is no server's.
+    /// makes a certificate that is its own authority, and by the letter an authority's is not a server's.
     Named {
         certificates: Vec<CertificateDer<'static>>,
         by_authority: Option<Arc<WebPkiServerVerifier>>,
@@ -143,7 +143,7 @@ impl Whose {
         let unusable = |error: &dyn std::fmt::Display| TlsError::Authorities(error.to_string());
         let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pem.as_bytes())
             .collect::<Result<_, _>>()
-            .map_err(|error| unusable(&format!("they are no PEM: {error}")))?;
+            .map_err(|error| unusable(&format!("they are not PEM: {error}")))?;
         if certificates.is_empty() {
             return Err(unusable(&without_certificate(pem)));
         }
@@ -167,9 +167,9 @@ impl Whose {
 /// What is there instead of a certificate.
 fn without_certificate(pem: &str) -> &'static str {
     match pem {
-        pem if pem.contains("PRIVATE KEY-----") => "there is a private key and no certificate",
-        pem if pem.trim().is_empty() => "there is nothing in it",
-        _ => "there is no certificate in it",
+        pem if pem.contains("PRIVATE KEY-----") => "the file holds a private key and no certificate",
+        pem if pem.trim().is_empty() => "the file is empty",
+        _ => "the file holds no certificate",
     }
 }
 
