@@ -100,7 +100,20 @@ fn a_server_with_a_certificate_of_its_own_is_compared_if_somebody_vouches_for_it
         let secured = |trial: &Json| trial["measurement"]["tls"]["handshakes"].as_u64() > Some(0);
         assert!(record.trials().iter().all(secured), "{:?}", record.trials());
     }
+    let strange = lab.bourdon(&[&short[..], &["--tls"]].concat()).exits(4);
+    strange.clone().says(&["/: no authority that is trusted has signed the certificate"]);
+    assert!(!strange.stderr.contains("it was not ready within"), "{strange:?}");
     for (file, says) in [("key.pem", "the file holds a private key and no certificate"), ("no.pem", "No such file")] {
         lab.bourdon(&["compare", "--run", "x", "--run", "y", "--ca", file]).exits(2).says(&[says]);
     }
+}
+
+#[test]
+fn a_server_that_does_not_speak_tls_is_told_at_once_with_the_cure() {
+    let (lab, server) = (Lab::new(), "$BOURDON specimen clean");
+    let sides = ["compare", "--tls", "--run", server, "--run", server, "--ready", "/ping", "--blocks", "2"];
+    let refused = lab.bourdon(&sides).exits(4);
+    refused.clone().says(&["/ping: what came back is not TLS (", "the server does not speak TLS: leave out --tls"]);
+    assert!(!refused.stderr.contains("it was not ready within"), "{refused:?}");
+    lab.nothing_is_left();
 }

@@ -41,5 +41,5 @@ pub use ports::local_port_range;
 pub use protocol::Reply;
 pub use run::{LoadError, LoadOutput, RunOptions, prepare_thread, run};
 pub use schedule::Schedule;
-pub use tls::{Secure, TlsError};
+pub use tls::{Secure, TlsError, TlsFailure};
 pub use wire::{Progress, Ready, Received, Wire};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, MonotonicClock, Reply, ReplyReader};
+use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, MonotonicClock, Reply, ReplyReader, TlsFailure};
 use httparse::Status;
 use model::{Clock, ReplyExpectation, WrongReply, format_duration};
 
@@ -88,7 +88,10 @@ impl<'a> Client<'a> {
                 let within = format_duration(self.timeout.as_nanos() as u64);
                 Error::new(ErrorKind::TimedOut, format!("no whole reply within {within}"))
             }
-            _ => error,
+            _ => match TlsFailure::behind(&error) {
+                Some(failure) => Error::new(ErrorKind::InvalidData, failure),
+                None => error,
+            },
         })
     }
 

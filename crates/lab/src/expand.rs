@@ -1,4 +1,6 @@
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Values of the contract's variables, by name without `$`.
 pub(crate) type Variables = BTreeMap<&'static str, String>;
@@ -25,6 +27,17 @@ pub(crate) fn expand(text: &str, variables: &Variables) -> String {
     }
     expanded.push_str(rest);
     expanded
+}
+
+/// What others call an executable by: the name of its file. Where that has been replaced, as by a rebuild during a run, it
+/// is a link of this process that leads to what runs.
+pub(crate) fn callable(executable: &Path) -> PathBuf {
+    let Ok(file) = std::fs::read_link(executable) else { return executable.to_owned() };
+    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    if identity(&file) == identity(executable) {
+        return file;
+    }
+    PathBuf::from(format!("/proc/{}/exe", std::process::id()))
 }
 
 #[cfg(test)]

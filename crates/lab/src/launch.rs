@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +14,7 @@ use reaper::{End, Ended, Guarded, Order};
 use crate::client::{Answer, Client, Probe};
 use crate::document;
 use crate::elsewhere::{Looks, elsewhere};
-use crate::expand::{Variables, expand};
+use crate::expand::{Variables, callable, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
 use crate::lacking::lacking_here;
@@ -335,9 +334,16 @@ impl Process {
                 }
                 Err(error) => {
                     // No waiting gives this machine what it lacks, and the target cannot help it.
-                    let lacking = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip()));
-                    if let Some(lacking) = lacking {
+                    if let Some(lacking) = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip()))
+                    {
                         return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
+                    }
+                    // Whose TLS is at fault does not change its mind.
+                    if let Some(cure) = tls::cure_of_fault(&error)
+                        && started.is_some()
+                        && self.listens_elsewhere().is_none()
+                    {
+                        return Err(Unready::Not(format!("{path}: {error}{cure}")));
                     }
                     heard |= error.kind() != ErrorKind::ConnectionRefused;
                     last = format!("{path}: {error}");
@@ -417,17 +423,6 @@ impl Running for Process {
 fn spoken(spec: &LaunchSpec<'_>) -> Result<Option<Tls>, String> {
     let no_tls = || format!("`{}` does not say that it can serve TLS", spec.target.name);
     spec.tls.then(|| tls::spoken(spec.target.tls.as_ref().ok_or_else(no_tls)?)).transpose()
-}
-
-/// What others call an executable by: the name of its file. Where that has been replaced, as by a rebuild during a run, it
-/// is a link of this process that leads to what runs.
-fn callable(executable: &Path) -> PathBuf {
-    let Ok(file) = std::fs::read_link(executable) else { return executable.to_owned() };
-    let identity = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
-    if identity(&file) == identity(executable) {
-        return file;
-    }
-    PathBuf::from(format!("/proc/{}/exe", std::process::id()))
 }
 
 /// Two ports that nothing listens on now, and that no outgoing connection takes before a slow target listens: below

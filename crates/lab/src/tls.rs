@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use engine::{Secure, TlsError};
-use model::{TargetTls, Tls, Trust};
+use engine::{Secure, TlsError, TlsFailure};
+use model::{TargetTls, Tls, TlsFault, Trust};
 use rcgen::{CertificateParams, DnType, KeyPair};
 
 /// The name that is asked for, as a browser would; the certificate is for the address, too.
@@ -66,6 +66,19 @@ pub(crate) fn variables(scratch: &Path) -> Result<[(&'static str, String); 4], S
 pub(crate) fn files() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let files = [(CERTIFICATE_TEXT, CERTIFICATE_FILE), (KEY_TEXT, KEY_FILE)].into_iter();
     files.filter_map(|(variable, file)| Some((file, std::env::var_os(variable)?.into_encoded_bytes())))
+}
+
+/// What helps, behind an error that shows what is wrong with a target's TLS; empty where the error says enough, none where it
+/// shows no such thing.
+pub(crate) fn cure_of_fault(error: &std::io::Error) -> Option<&'static str> {
+    let failure = error.get_ref()?.downcast_ref::<TlsFailure>()?;
+    failure.fault.map(|fault| match fault {
+        TlsFault::NotTls => {
+            "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), or have it \
+             serve TLS"
+        }
+        TlsFault::OldCertificate | TlsFault::Untrusted => "",
+    })
 }
 
 /// Where somebody is asked, and what secures that.

@@ -11,7 +11,8 @@ use model::TlsUse;
 use rustix::io::Errno;
 
 pub use secure::{Secure, TlsError};
-use session::{Broken, Session, Step, Stop};
+use session::{Session, Step, Stop};
+pub use why::TlsFailure;
 
 use crate::wire::{Progress, REFUSED, Ready, Received, Wire};
 
@@ -38,7 +39,7 @@ impl<W: Wire> Secured<W> {
     fn stopped(&mut self, stop: Stop) -> Errno {
         match stop {
             Stop::Errno(errno) => errno,
-            Stop::Tls(Broken { text, fault }) => {
+            Stop::Tls(TlsFailure { text, fault }) => {
                 self.seen.failed += 1;
                 if self.seen.first_failure.is_none() {
                     (self.seen.first_failure, self.seen.first_fault) = (Some(text), fault);

@@ -1,6 +1,6 @@
 //! One connection's session: what was received of a record, what is still to be sent, and rustls between them.
 
-use model::{TlsFault, TlsUse};
+use model::TlsUse;
 use rustix::io::Errno;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{
@@ -8,7 +8,7 @@ use rustls::unbuffered::{
 };
 use rustls::{Error, HandshakeKind, ProtocolVersion};
 
-use super::why::{fault, words};
+use super::why::TlsFailure;
 use crate::wire::{Received, Wire};
 
 /// Bytes by which a record is longer than what it holds, at most (RFC 8446 §5.2, RFC 5246 §6.2.3).
@@ -42,23 +42,9 @@ pub(super) enum Step {
 pub(super) enum Stop {
     Errno(Errno),
     /// TLS has failed.
-    Tls(Broken),
+    Tls(TlsFailure),
     /// The peer has refused the handshake, which may have come to its end here, and why.
     Refused(String),
-}
-
-/// Why TLS has failed.
-#[derive(Debug, Clone)]
-pub(super) struct Broken {
-    pub(super) text: String,
-    /// What that shows of the server.
-    pub(super) fault: Option<TlsFault>,
-}
-
-impl From<String> for Broken {
-    fn from(text: String) -> Self {
-        Broken { text, fault: None }
-    }
 }
 
 impl From<Errno> for Stop {
@@ -69,9 +55,10 @@ impl From<Errno> for Stop {
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
+        let failure = TlsFailure::from(&error);
         match error {
-            Error::AlertReceived(_) => Stop::Refused(words(&error)),
-            error => Stop::Tls(Broken { text: words(&error), fault: fault(&error) }),
+            Error::AlertReceived(_) => Stop::Refused(failure.text),
+            _ => Stop::Tls(failure),
         }
     }
 }

@@ -3,8 +3,37 @@
 use model::TlsFault;
 use rustls::Error;
 
+/// Why TLS has failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct TlsFailure {
+    /// In words where rustls has only names.
+    pub text: String,
+    /// What that shows of the server; none where it shows no more than that it failed.
+    pub fault: Option<TlsFault>,
+}
+
+impl TlsFailure {
+    /// What is behind an error of the stream that [`crate::Secure::over`] gives; none where TLS is not.
+    pub fn behind(error: &std::io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref::<Error>().map(Self::from)
+    }
+}
+
+impl From<String> for TlsFailure {
+    fn from(text: String) -> Self {
+        TlsFailure { text, fault: None }
+    }
+}
+
+impl From<&Error> for TlsFailure {
+    fn from(error: &Error) -> Self {
+        TlsFailure { text: words(error), fault: fault(error) }
+    }
+}
+
 /// What an error shows of the server.
-pub(super) fn fault(error: &Error) -> Option<TlsFault> {
+fn fault(error: &Error) -> Option<TlsFault> {
     match error {
         Error::InvalidMessage(_) => Some(TlsFault::NotTls),
         error if error.to_string().contains(OLD_CERTIFICATE) => Some(TlsFault::OldCertificate),
@@ -20,7 +49,7 @@ const OLD_CERTIFICATE: &str = "UnsupportedCertVersion";
 const UNTRUSTED: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
 
 /// What failed, where rustls only names it.
-pub(super) fn words(error: &Error) -> String {
+fn words(error: &Error) -> String {
     let text = match error {
         Error::General(text) => return text.clone(),
         error => error.to_string(),
