@@ -104,7 +104,7 @@ fn script(u: &mut Unstructured<'_>) -> Result<Script> {
     while !u.is_empty() && acts.len() < 400 {
         acts.push(act(u, language)?);
     }
-    Ok(Script { connects, sends, acts, behind_tls, language })
+    Ok(Script { connects, sends, send_error: None, acts, behind_tls, language })
 }
 
 /// A text of the language.

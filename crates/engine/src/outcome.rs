@@ -1,4 +1,4 @@
-use model::{Failure, NotSent};
+use model::{Failure, NotSent, Side};
 use rustix::io::Errno;
 
 use crate::wire::REFUSED;
@@ -50,6 +50,11 @@ impl Loss {
         }
     }
 
+    /// Whether it is for want of something on this machine, or is forbidden here.
+    pub(crate) fn is_ours(self) -> bool {
+        matches!(self, Loss::Errno(errno) if not_sent(errno).side() == Side::Us)
+    }
+
     /// The failure of a request, depending on whether its reply had begun.
     pub(crate) fn failure(self, reply_begun: bool) -> Failure {
         match (self, reply_begun) {
@@ -77,7 +82,6 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Side;
 
     #[test]
     fn what_this_machine_lacks_or_forbids_is_its_own() {

@@ -6,11 +6,13 @@ mod support;
 
 use engine::simulation::{Act, Connecting, Script, follow};
 use model::{
-    Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Tls, Trust, WeightedRequest,
+    Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Side, Tls, Trust,
+    WeightedRequest,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use rustix::io::Errno;
 use support::{MS, request};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nHello world";
@@ -343,6 +345,23 @@ fn what_a_peer_resets_is_in_no_distribution() {
     assert_eq!((books.failed[&model::Failure::ResetBeforeReply], books.completed, books.in_flight_at_end), (1, 2, 1));
     let service = measured.latency_us.service.unwrap();
     assert_eq!((service.count, service.censored), (3, 1));
+}
+
+#[test]
+fn a_send_that_this_machine_forbids_is_its_own_doing_and_not_the_servers() {
+    let open = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
+    for (model, errno, kind) in [
+        (LoadModel::Closed, Errno::PERM, NotSent::Forbidden),
+        (LoadModel::Closed, Errno::NOBUFS, NotSent::OutOfMemory),
+        (open, Errno::NOMEM, NotSent::OutOfMemory),
+    ] {
+        let script = Script { send_error: Some(errno.raw_os_error()), ..Script::default() };
+        let measured = measure(&spec(model, 2), script);
+        let (books, connections) = (&measured.accounting, &measured.connections);
+        assert!(books.not_sent[&kind] > 1 && books.sent == 0, "{books:?}");
+        assert!(books.not_sent.keys().all(|kind| kind.side() == Side::Us), "{books:?}");
+        assert_eq!((connections.closed_idle, connections.connect_failed), (0, 0), "{connections:?}");
+    }
 }
 
 #[test]

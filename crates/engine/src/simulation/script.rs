@@ -42,6 +42,8 @@ pub struct Script {
     pub connects: Vec<Connecting>,
     /// How many bytes each send takes, over and over; 0 takes none for now. None: all.
     pub sends: Vec<usize>,
+    /// The error number that every send fails with; none where sends do not fail by themselves.
+    pub send_error: Option<i32>,
     /// What happens, in order. Acts on slots that are not open are lost.
     pub acts: Vec<Act>,
     /// Whether the peer speaks TLS, so that its bytes come encrypted behind a handshake.
@@ -119,6 +121,9 @@ impl Wire for ScriptedWire {
         let target = &self.slots[slot as usize];
         if target.reset {
             return Err(Errno::PIPE);
+        }
+        if let Some(errno) = self.script.send_error {
+            return Err(Errno::from_raw_os_error(errno));
         }
         let most = in_turn(&self.script.sends, &mut self.sends).unwrap_or(usize::MAX);
         if most == 0 { Err(Errno::AGAIN) } else { Ok(bytes.len().min(most)) }

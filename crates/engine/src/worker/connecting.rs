@@ -182,7 +182,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// The connection is lost, and with it every request in flight on it.
     pub(super) fn lose(&mut self, slot: u32, loss: Loss, now_ns: u64) {
         let in_flight = self.connections[slot].in_flight();
-        self.counts.closed_idle += u64::from(in_flight == 0);
+        self.counts.closed_idle += u64::from(in_flight == 0 && !loss.is_ours());
         self.last_failed_ns = now_ns;
         self.turned_away = false;
         // Where a reply had begun, or had no time to, the next request may go at once.

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use model::Clock;
+use model::{Clock, Side};
 use rustix::io::Errno;
 
 use super::Worker;
 use super::receiving::BUFFER_BYTES;
 use crate::connection::{Reserved, State};
 use crate::in_flight::Moments;
-use crate::outcome::Loss;
+use crate::outcome::{Loss, not_sent};
 use crate::protocol::{Begun, Protocol};
 use crate::wire::{Ready, Wire};
 
@@ -141,8 +141,26 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
                     reserved.blocked = true;
                 }
             }
-            Err(errno) => self.lose_unread(slot, errno, now_ns),
+            Err(errno) => self.send_failed(slot, errno, now_ns),
         }
+    }
+
+    /// The kernel took not even the first byte of a request. Where that is for want of something on this machine, or it is
+    /// forbidden here, the server has no part in it.
+    #[cold]
+    fn send_failed(&mut self, slot: u32, errno: Errno, now_ns: u64) {
+        let kind = not_sent(errno);
+        if kind.side() != Side::Us || self.connections[slot].in_flight() > 0 {
+            return self.lose_unread(slot, errno, now_ns);
+        }
+        let reserved = self.connections[slot].reserved.take();
+        if reserved.is_none() {
+            self.demand.consume(1, now_ns);
+            self.ledger.scheduled(now_ns, 1);
+        }
+        let intended_ns = reserved.map_or(now_ns, |reserved| reserved.intended_ns);
+        self.ledger.not_sent(intended_ns, 1, kind, errno.raw_os_error(), now_ns);
+        self.lose(slot, Loss::Errno(errno), now_ns);
     }
 
     /// Whether an attempt of the closed model has begun with its connection, inside the window.
