@@ -34,7 +34,7 @@ mod worker;
 pub use calibration::time_precision;
 pub use clock::MonotonicClock;
 pub use collector::Passed;
-pub use http1::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, ReplyReader};
+pub use http1::{Advance, HeadCache, MAX_HEADERS, ReplyReader, over_limit};
 pub use interval_log::IntervalLog;
 pub use outcome::not_connected;
 pub use ports::local_port_range;

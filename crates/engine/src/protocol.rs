@@ -3,7 +3,7 @@
 //!
 //! HTTP/1 is one (`http1`); another, with several requests in flight by number and replies in any order, is in `simulation`.
 
-use model::ReplyExpectation;
+use model::{HeadLimit, ReplyExpectation};
 
 use crate::in_flight::InFlight;
 
@@ -107,4 +107,9 @@ pub(crate) trait Protocol {
 
     /// Bytes that wait for those that belong to them; bounded, whatever comes.
     fn held(conversation: &Self::Conversation) -> &[u8];
+
+    /// The limit that the head of a reply is over, where that is why it was refused; `input` is what came last.
+    fn over_limit(_conversation: &Self::Conversation, _input: &[u8]) -> Option<HeadLimit> {
+        None
+    }
 }

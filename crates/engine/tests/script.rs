@@ -6,7 +6,7 @@ mod support;
 
 use engine::simulation::{Act, Connecting, Script, follow};
 use model::{
-    Arrivals, Extent, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Side, Tls, Trust,
+    Arrivals, Extent, HeadLimit, LoadModel, LoadSpec, Measurement, Mix, NotSent, ReplyExpectation, Side, Tls, Trust,
     WeightedRequest,
 };
 use proptest::collection::vec;
@@ -361,6 +361,23 @@ fn a_send_that_this_machine_forbids_is_its_own_doing_and_not_the_servers() {
         assert!(books.not_sent[&kind] > 1 && books.sent == 0, "{books:?}");
         assert!(books.not_sent.keys().all(|kind| kind.side() == Side::Us), "{books:?}");
         assert_eq!((connections.closed_idle, connections.connect_failed), (0, 0), "{connections:?}");
+    }
+}
+
+/// A server whose reply has more lines in its head than are taken, and one whose head does not end.
+#[test]
+fn a_head_over_a_limit_is_kept_with_the_limit() {
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X: x\r\n".repeat(257));
+    let long = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(70_000));
+    let (lines, bytes) = (Some(HeadLimit::Lines(256)), Some(HeadLimit::Bytes(64 * 1024)));
+    for (reply, limit) in [(many.as_str(), lines), (&long, bytes), ("SSH-2.0-OpenSSH\r\n\r\n", None)] {
+        for piece in [reply.len(), 1_000] {
+            let pieces = reply.as_bytes().chunks(piece).map(|piece| Act::Bytes(0, piece.to_vec()));
+            let acts: Vec<Act> = pieces.flat_map(|bytes| [Act::Pass(MS / 10), bytes]).collect();
+            let (output, _) = follow(&spec(LoadModel::Closed, 1), Script { acts, ..Script::default() }).unwrap();
+            let wrong = output.measurement.first_wrong.unwrap();
+            assert_eq!((wrong.status, wrong.over_limit), (None, limit), "{wrong:?}");
+        }
     }
 }
 

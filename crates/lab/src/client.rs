@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, MonotonicClock, Reply, ReplyReader, TlsFailure};
+use engine::{Advance, HeadCache, MAX_HEADERS, MonotonicClock, Reply, ReplyReader, TlsFailure, over_limit};
 use httparse::Status;
 use model::{Clock, ReplyExpectation, WrongReply, format_duration};
 
@@ -164,15 +164,9 @@ impl<'a> Client<'a> {
 
 /// What is wrong with a reply that the reader does not take.
 fn malformed(taken: &[u8]) -> String {
-    let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    match httparse::Response::new(&mut fields).parse(taken) {
-        Err(httparse::Error::TooManyHeaders) => {
-            format!("the reply's head is over bourdon's limit of {MAX_HEADERS} lines")
-        }
-        Ok(_) if content(taken).is_none() && taken.len() > MAX_HEAD_BYTES => {
-            format!("the reply's head is over bourdon's limit of {} KiB", MAX_HEAD_BYTES / 1024)
-        }
-        _ => "the reply is not HTTP".to_owned(),
+    match over_limit(taken) {
+        Some(limit) => format!("the reply's head is over bourdon's limit of {limit}"),
+        None => "the reply is not HTTP".to_owned(),
     }
 }
 

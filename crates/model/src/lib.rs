@@ -91,7 +91,7 @@ pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};
 pub use validity::{Failing, Validity, Verdict};
 pub use withheld::Withheld;
-pub use wrong_reply::{Excerpt, WrongReply};
+pub use wrong_reply::{Excerpt, HeadLimit, WrongReply};
 
 /// Nanoseconds in one second.
 pub const NS_PER_S: u64 = 1_000_000_000;

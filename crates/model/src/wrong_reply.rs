@@ -19,6 +19,28 @@ pub struct WrongReply {
     pub expected_body: Option<Excerpt>,
     /// The first byte of the body, from 0, that is another one or missing; null where they agree or are not known.
     pub differs_at: Option<u64>,
+    /// The limit that its head is over; none where it is over none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_limit: Option<HeadLimit>,
+}
+
+/// What bourdon takes of a reply's head at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeadLimit {
+    /// So many lines.
+    Lines(u32),
+    /// So many bytes.
+    Bytes(u32),
+}
+
+impl std::fmt::Display for HeadLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            HeadLimit::Lines(lines) => write!(f, "{lines} lines"),
+            HeadLimit::Bytes(bytes) => write!(f, "{} KiB", bytes / 1024),
+        }
+    }
 }
 
 /// A part of some bytes, fit for people: what cannot be printed is escaped.
@@ -57,17 +79,19 @@ impl WrongReply {
             body: body.map(|(got, missing)| Excerpt::new(got, missing, differs_at)),
             expected_body: expected_body.map(|wanted| Excerpt::new(wanted, 0, differs_at)),
             differs_at: differs_at.map(|at| at as u64),
+            over_limit: None,
         }
     }
 
-    /// Bytes that are no reply at all.
-    pub fn not_http(bytes: &[u8]) -> Self {
+    /// Bytes that are not a reply, or one whose head is over a limit.
+    pub fn not_http(bytes: &[u8], over_limit: Option<HeadLimit>) -> Self {
         WrongReply {
             status: None,
             expected_status: None,
             body: Some(Excerpt::new(bytes, 0, None)),
             expected_body: None,
             differs_at: None,
+            over_limit,
         }
     }
 }
@@ -96,7 +120,7 @@ mod tests {
         let body = wrong.body.unwrap();
         assert_eq!((wrong.differs_at, body.from, body.bytes), (Some(5_000), 4_960, 10_000));
         assert!(body.text.contains("\\u{1b}") && body.text.len() < 300, "{body:?}");
-        let hostile = WrongReply::not_http("\u{202e}\r\n\u{7}\"".as_bytes()).body.unwrap().text;
+        let hostile = WrongReply::not_http("\u{202e}\r\n\u{7}\"".as_bytes(), None).body.unwrap().text;
         assert!(hostile.chars().all(|c| c.is_ascii_graphic()), "{hostile}");
     }
 }

@@ -7,6 +7,9 @@ use crate::format::counted;
 /// `expected "Hello world" (11 bytes), got "Hello w0rld" (11 bytes), first difference at byte 7`.
 pub fn sentence(wrong: &WrongReply) -> String {
     let Some(status) = wrong.status else {
+        if let Some(limit) = wrong.over_limit {
+            return format!("expected an HTTP reply, got one whose head is over bourdon's limit of {limit}");
+        }
         let what = if is_tls(wrong) { "a TLS record".to_owned() } else { body(wrong.body.as_ref()) };
         return format!("expected an HTTP reply, got {what}{}", https(wrong));
     };
@@ -54,6 +57,8 @@ fn body(excerpt: Option<&Excerpt>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::HeadLimit;
+
     use super::*;
 
     #[test]
@@ -71,10 +76,13 @@ mod tests {
             assert!(got(status).contains(&format!("got {status:03} (no HTTP status: ")), "{}", got(status));
         }
         let cure = "; this port speaks TLS: try https://";
-        let alert = sentence(&WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46"));
+        let alert = sentence(&WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46", None));
         assert_eq!(alert, format!("expected an HTTP reply, got a TLS record{cure}"));
         let go = WrongReply::new((None, None), 400, Some((b"Client sent an HTTP request to an HTTPS server.\n", 0)));
         assert!(sentence(&go).ends_with(cure), "{}", sentence(&go));
-        assert_eq!(sentence(&WrongReply::not_http(b"\x1b[2J")), "expected an HTTP reply, got \"\\u{1b}[2J\" (4 bytes)");
+        let bytes = sentence(&WrongReply::not_http(b"\x1b[2J", None));
+        assert_eq!(bytes, "expected an HTTP reply, got \"\\u{1b}[2J\" (4 bytes)");
+        let long = sentence(&WrongReply::not_http(b"HTTP/1.1 200 OK\r\n", Some(HeadLimit::Lines(256))));
+        assert_eq!(long, "expected an HTTP reply, got one whose head is over bourdon's limit of 256 lines");
     }
 }

@@ -198,7 +198,7 @@ fn a_load_that_was_stopped_in_its_warm_up_has_no_figures_to_show() {
 #[test]
 fn a_port_that_speaks_tls_is_named_where_nothing_came_back() {
     let mut load = loads::no_reply();
-    load.measured.first_wrong = Some(model::WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46"));
+    load.measured.first_wrong = Some(model::WrongReply::not_http(b"\x15\x03\x01\x00\x02\x02\x46", None));
     let words: Vec<String> = text(&load).split_whitespace().map(str::to_owned).collect();
     assert!(words.join(" ").contains("this port speaks TLS: try https://"), "{}", text(&load));
 }

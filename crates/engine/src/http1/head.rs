@@ -3,13 +3,13 @@
 use std::mem::MaybeUninit;
 
 use httparse::{ParserConfig, Status};
-use model::ReplyExpectation;
+use model::{HeadLimit, ReplyExpectation};
 
 use crate::protocol::Reply;
 
 /// Bytes a reply's head, or the trailers of one, may have. Servers refuse requests beyond 8 to 64 KiB; a reply
 /// beyond it is not a reply.
-pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Lines that a reply's head may have.
 pub const MAX_HEADERS: usize = 256;
@@ -116,6 +116,20 @@ pub(super) fn parse_head(input: &[u8]) -> Parsed {
         },
         Ok(Status::Partial) => Parsed::Partial,
         _ => Parsed::Bad,
+    }
+}
+
+/// The limit that the head of a reply is over; none where it is over none, or the bytes do not begin with one.
+pub fn over_limit(bytes: &[u8]) -> Option<HeadLimit> {
+    let in_bytes = HeadLimit::Bytes(MAX_HEAD_BYTES as u32);
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    match ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut headers) {
+        Err(httparse::Error::TooManyHeaders) => Some(HeadLimit::Lines(MAX_HEADERS as u32)),
+        Ok(Status::Partial) => (bytes.len() > MAX_HEAD_BYTES).then_some(in_bytes),
+        Ok(Status::Complete(length)) if length > MAX_HEAD_BYTES => Some(in_bytes),
+        Ok(Status::Complete(length)) if matches!(response.code, Some(100 | 102..=199)) => over_limit(&bytes[length..]),
+        _ => None,
     }
 }
 

@@ -4,9 +4,9 @@ mod head;
 mod reply;
 mod request;
 
-use model::{LoadSpec, ReplyExpectation};
+use model::{HeadLimit, LoadSpec, ReplyExpectation};
 
-pub use head::{HeadCache, MAX_HEAD_BYTES, MAX_HEADERS};
+pub use head::{HeadCache, MAX_HEADERS, over_limit};
 pub use reply::{Advance, ReplyReader};
 use request::Requests;
 pub(crate) use request::encoded;
@@ -85,5 +85,9 @@ impl Protocol for Http1<'_> {
 
     fn held(reader: &ReplyReader) -> &[u8] {
         reader.held()
+    }
+
+    fn over_limit(reader: &ReplyReader, input: &[u8]) -> Option<HeadLimit> {
+        over_limit(reader.held()).or_else(|| over_limit(input))
     }
 }

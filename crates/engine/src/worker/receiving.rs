@@ -173,7 +173,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
                     };
                 }
                 Event::Malformed => {
-                    self.keep_malformed(before, now_ns);
+                    self.keep_malformed(slot, before, now_ns);
                     return self.lose(slot, Loss::Malformed, now_ns);
                 }
             }
@@ -244,7 +244,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
             }
             Event::Malformed => {
                 let torn = P::held(&self.connections[slot].conversation).to_vec();
-                self.keep_malformed(&torn, now_ns);
+                self.keep_malformed(slot, &torn, now_ns);
                 self.lose(slot, Loss::Malformed, now_ns);
             }
             _ => self.lose(slot, Loss::Closed, now_ns),

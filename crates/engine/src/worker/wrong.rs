@@ -27,10 +27,11 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         }
     }
 
-    /// Keeps bytes that are no reply, if they are the first.
+    /// Keeps bytes that were refused as a reply, if they are the first.
     #[cold]
-    pub(super) fn keep_malformed(&mut self, bytes: &[u8], now_ns: u64) {
-        self.ledger.first_wrong.get_or_insert_with(|| (now_ns, WrongReply::not_http(bytes)));
+    pub(super) fn keep_malformed(&mut self, slot: u32, bytes: &[u8], now_ns: u64) {
+        let over_limit = P::over_limit(&self.connections[slot].conversation, bytes);
+        self.ledger.first_wrong.get_or_insert_with(|| (now_ns, WrongReply::not_http(bytes, over_limit)));
     }
 
     /// Keeps a part of a reply that ends with its connection; of one connection at a time, and only while no wrong reply
