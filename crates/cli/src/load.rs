@@ -216,6 +216,9 @@ fn headers(args: &LoadArgs, url: &Url) -> Vec<(String, String)> {
 
 fn text_or_file(given: &str) -> Result<Vec<u8>, Failure> {
     let Some(path) = given.strip_prefix('@') else { return Ok(given.as_bytes().to_vec()) };
+    if path.is_empty() {
+        return Err(Failure::usage("`@` has no file name behind it; write @FILE, or leave the @ out to give a text"));
+    }
     bounded::read(Path::new(path), bounded::MOST_BODY).map_err(|error| {
         Failure::usage(format!(
             "cannot read {path}: {error}; name a file after the @, or leave the @ out to give a text"

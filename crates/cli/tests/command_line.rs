@@ -44,6 +44,7 @@ fn what_cannot_be_done_is_said_with_its_cause_and_its_cure() {
         ("--threads 5 -c 2 http://h/", 2, "5 threads cannot share 2 connections", "at most -t 2"),
         ("--pipeline 4 --no-keepalive http://h/", 2, "--pipeline needs connections", "leave out --no-keepalive"),
         ("--arrivals poisson http://h/", 2, "required arguments were not provided", "--rate <PER_SECOND>"),
+        ("-b @ http://127.0.0.1/", 2, "`@` has no file name behind it", "write @FILE"),
         ("--expect-body @missing http://127.0.0.1/", 2, "cannot read missing: No such file", "leave the @ out"),
         ("-b @missing http://127.0.0.1/", 2, "cannot read missing: No such file", "leave the @ out"),
         (

@@ -1,11 +1,11 @@
 use jiff::SignedDuration;
 
 /// A duration that could not be understood; its text names the cure.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DurationError {
-    /// A bare number: the unit is missing.
-    #[error("`{0}` has no unit; write `{0}ms` or `{0}s`")]
-    NoUnit(String),
+    /// A bare number, and the same without an exponent: the unit is missing.
+    #[error("`{0}` has no unit; write `{1}ms` or `{1}s`")]
+    NoUnit(String, f64),
     /// Below zero.
     #[error("`{0}` is negative; a duration starts at 0ms")]
     Negative(String),
@@ -28,7 +28,11 @@ pub fn parse_duration(text: &str) -> Result<u64, DurationError> {
     let trimmed = text.trim();
     match trimmed.parse::<f64>() {
         Ok(number) if number < 0.0 => return Err(DurationError::Negative(text.to_owned())),
-        Ok(number) if number.is_finite() => return Err(DurationError::NoUnit(text.to_owned())),
+        // Longer than a year in milliseconds, the first unit that would be advised.
+        Ok(number) if number.is_finite() && number * 1e6 > LONGEST_NS as f64 => {
+            return Err(DurationError::TooLong(text.to_owned()));
+        }
+        Ok(number) if number.is_finite() => return Err(DurationError::NoUnit(text.to_owned(), number)),
         _ => {}
     }
     // To the parser a comma is a decimal point, to most who write one here it sets thousands apart: neither is guessed.
@@ -75,7 +79,10 @@ mod tests {
 
     #[test]
     fn a_bare_number_asks_for_its_unit() {
-        assert_eq!(parse_duration("10"), Err(DurationError::NoUnit("10".into())));
+        assert_eq!(parse_duration("10"), Err(DurationError::NoUnit("10".into(), 10.0)));
+        let refused = |text| parse_duration(text).unwrap_err().to_string();
+        assert_eq!(refused("1e3"), "`1e3` has no unit; write `1000ms` or `1000s`");
+        assert_eq!(refused("1e308"), "`1e308` is longer than a year; a duration is that at most");
         assert_eq!(parse_duration("-5"), Err(DurationError::Negative("-5".into())));
         assert_eq!(parse_duration("1,500ms"), Err(DurationError::Malformed("1,500ms".into())));
         assert_eq!(parse_duration("inf"), Err(DurationError::Malformed("inf".into())));
