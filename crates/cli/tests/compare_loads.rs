@@ -61,6 +61,34 @@ fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
     assert!(text.contains("the ratios have no interval") && text.contains("Preliminary: 1 load of each"), "{text}");
 }
 
+/// Makes of a saved load one that was to last a minute and was stopped.
+fn stop(file: &Path) {
+    let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    (saved["interrupted"], saved["load"]["window_s"]) = (true.into(), 60.0.into());
+    std::fs::write(file, saved.to_string()).unwrap();
+}
+
+#[test]
+fn loads_that_were_stopped_are_compared_as_far_as_they_ran() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.json"), folder.path().join("new.json"));
+    for (file, delay_ms) in [(&old, 2), (&new, 10)] {
+        save(&slow(delay_ms), file, &["-c", "2"]);
+        stop(file);
+    }
+    let ended = compare(&old, &new, &["--format", "json"]);
+    assert_eq!(ended.status, Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&document["trials"]["void"], &document["blocks"]), (&0.into(), &1.into()));
+    assert!(document["rows"][0]["ratio"]["estimate"].as_f64().unwrap() < 0.5, "{document:#}");
+    let cut: Vec<&Value> = document["cut"].as_array().unwrap().iter().map(|load| &load["id"]).collect();
+    assert_eq!(cut, ["old.json", "new.json"]);
+    let text = compare(&old, &new, &[]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Stopped before the end, and compared as far as it ran: old.json (100 ms measured), new.json (100 ms";
+    assert!(text.contains(said), "{text}");
+}
+
 #[test]
 fn uneven_sides_are_counted_each() {
     let folder = tempfile::tempdir().unwrap();

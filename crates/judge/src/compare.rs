@@ -9,8 +9,9 @@ mod row;
 use std::collections::BTreeMap;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, Draft, Environment, Gate, LaunchRecipe, MarkNote,
-    Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount, TrialRecord, VoidTrial,
+    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, CutLoad, Draft, Environment, Gate, LaunchRecipe,
+    MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount, TrialRecord,
+    VoidTrial,
 };
 
 use crate::pair::Pair;
@@ -164,7 +165,22 @@ pub fn compare_loads(
     gates: &[Gate],
     in_turn: bool,
 ) -> Result<CompareAnalysis, CompareError> {
-    Ok(CompareAnalysis { saved_loads: true, interleaved: in_turn, ..compare_runs(old, new, names, gates)? })
+    let mut cut = Vec::new();
+    let [before, after] = [(Arm::Old, old), (Arm::New, new)].map(|(arm, run)| {
+        let mut trials = run.trials.to_vec();
+        cut.extend(trials.iter_mut().filter_map(|trial| as_far_as_it_ran(arm, trial)));
+        trials
+    });
+    let (old, new) = (Run { trials: &before, ..old }, Run { trials: &after, ..new });
+    Ok(CompareAnalysis { saved_loads: true, interleaved: in_turn, cut, ..compare_runs(old, new, names, gates)? })
+}
+
+/// Takes a load that was stopped in its window for what it is: a whole one with a shorter window. How short is too short the
+/// intervals show, as of loads that asked for no more.
+fn as_far_as_it_ran(arm: Arm, trial: &mut TrialRecord) -> Option<CutLoad> {
+    let stopped = trial.measurement.as_mut().filter(|measured| measured.interrupted && measured.window_s > 0.0)?;
+    stopped.interrupted = false;
+    Some(CutLoad { arm, id: trial.id.clone(), window_s: stopped.window_s })
 }
 
 /// Cells with the same levels; where there are none and each run has a single target, those with the same conditions.
@@ -195,6 +211,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         cells: pairs.iter().flat_map(Pair::cells).collect(),
         gates,
         saved_loads: false,
+        cut: Vec::new(),
         interleaved: false,
         blocks: 0,
         blocks_before: Vec::new(),

@@ -22,6 +22,9 @@ pub struct CompareAnalysis {
     /// Whether these are saved loads: each is one launch, and nothing is known of the server's process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub saved_loads: bool,
+    /// Saved loads that were stopped in their window, which are compared as far as they ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<CutLoad>,
     /// Blocks in which both were measured; of two runs, the fewer.
     pub blocks: u32,
     /// How many blocks were asked for before more were, after these had been seen; of two runs the old one's before the
@@ -60,6 +63,17 @@ pub struct CompareAnalysis {
     pub void_trials: Vec<VoidTrial>,
     /// Wall time during which the run was at work, in seconds, when known.
     pub elapsed_s: Option<f64>,
+}
+
+/// A saved load that was stopped in its window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CutLoad {
+    /// Whose it is.
+    pub arm: Arm,
+    /// The name of its file.
+    pub id: String,
+    /// Length of the window that it has, in seconds.
+    pub window_s: f64,
 }
 
 /// One metric of both under one set of conditions.

@@ -54,7 +54,7 @@ pub use calibration::*;
 pub use cell::{Cell, Level};
 pub use clock::Clock;
 pub use compare::{
-    COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, GateResult, GateVerdict, Quiet, ReplySizes,
+    COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, CutLoad, GateResult, GateVerdict, Quiet, ReplySizes,
 };
 pub use compare_plan::{Arm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};

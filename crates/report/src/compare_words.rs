@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, GateResult, GateVerdict,
-    Level, Mark, Measured, Metric, ReplySizes, VoidTrial, Withheld, alike, parse_gates,
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, GateResult,
+    GateVerdict, Level, Mark, Measured, Metric, ReplySizes, VoidTrial, Withheld, alike, parse_gates,
 };
 
 use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
-use crate::format::{bytes, counted, elapsed, quantity};
+use crate::format::{bytes, counted, duration_us, elapsed, quantity};
 use crate::mark_words::mark_meaning;
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
@@ -83,6 +83,11 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
         said.push(
             "A load does not save how busy the machine was: that others made a difference is not ruled out.".to_owned(),
         );
+    }
+    if !analysis.cut.is_empty() {
+        let cut = |load: &CutLoad| format!("{} ({} measured)", load.id, duration_us(load.window_s * 1e6));
+        let cut: Vec<String> = analysis.cut.iter().map(cut).collect();
+        said.push(format!("Stopped before the end, and compared as far as it ran: {}.", cut.join(", ")));
     }
     said.extend(words::more_blocks(&analysis.blocks_before, analysis.blocks).map(|text| format!("{text}.")));
     if !analysis.interleaved {
