@@ -214,6 +214,13 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
     damaged(&|plan| plan["blocks"]["min"] = 0.into()).says(&["blocks from 0 to "]);
     damaged(&|plan| plan["margin"] = f64::NAN.into()).says(&["`margin = NaN`: a share is from 0 to 1"]);
     damaged(&|plan| plan["cells"][0]["levels"]["target"] = "nobody".into()).says(&["target `nobody` is unknown"]);
+    let again = |plan: &mut toml::Table, key: &str| {
+        let all = plan[key].as_array_mut().unwrap();
+        all.push(all[0].clone());
+    };
+    damaged(&|plan| again(plan, "cells")).says(&["cell 5 is there twice: connections = "]);
+    damaged(&|plan| again(plan, "targets")).says(&["target `", "` is there twice"]);
+    damaged(&|plan| again(plan, "factors")).says(&["factor `target` is there twice"]);
     for key in ["window_ns", "connections", "pipeline"] {
         damaged(&|plan| plan["cells"][0]["load"][key] = 0.into()).says(&["cell 1: `", key, " = 0`"]);
     }

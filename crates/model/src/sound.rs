@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::units::LONGEST_NS;
-use crate::{Blocks, CellPlan, Draft, Extent, LoadModel};
+use crate::{Blocks, CellPlan, Draft, Extent, LoadModel, alike};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
@@ -31,10 +31,22 @@ impl Draft {
         twin.or(threads)
             .or(unnumbered)
             .or(idle)
+            .or_else(|| self.fault_of_names())
             .or_else(|| unknown.into_iter().next())
             .or_else(|| self.fault_of_blocks())
             .or_else(|| self.fault_of_shares())
             .or_else(|| self.cells.iter().chain(&self.added).enumerate().find_map(in_cell))
+    }
+
+    /// What is there twice, and can be named only once.
+    fn fault_of_names(&self) -> Option<String> {
+        let twice = |groups: Vec<Vec<usize>>| groups.into_iter().find_map(|group| group.get(1).copied());
+        let factor = twice(alike(&self.factors)).map(|at| format!("factor `{}` is there twice", self.factors[at]));
+        let target = twice(alike(self.targets.iter().map(|target| &target.name)));
+        let target = target.map(|at| format!("target `{}` is there twice", self.targets[at].name));
+        let cell = twice(alike(self.cells.iter().map(|cell| &cell.levels.0)));
+        let cell = cell.map(|at| format!("cell {} is there twice: {}", at + 1, self.cells[at].levels));
+        factor.or(target).or(cell)
     }
 
     fn fault_of_blocks(&self) -> Option<String> {
