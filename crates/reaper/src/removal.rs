@@ -53,6 +53,15 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
+    fn what_was_put_in_the_place_of_a_folder_goes_too() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("folder");
+        write(&file, "x").unwrap();
+        remove_folder(&file);
+        assert!(file.symlink_metadata().is_err());
+    }
+
+    #[test]
     fn what_is_closed_is_opened_and_what_a_link_leads_to_is_left() {
         let place = tempfile::tempdir().unwrap();
         let (folder, other) = (place.path().join("folder"), place.path().join("other"));

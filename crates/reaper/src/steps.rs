@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -32,6 +32,9 @@ pub(crate) const AWAITED: Duration = GRACE.saturating_add(KILLED).saturating_add
 /// What helps where the system gives no process or thread; it does not say which limit was met.
 pub const MORE_PROCESSES: &str =
     "raise the limit of processes (ulimit -u, pids.max of the control group) or of address space (ulimit -v)";
+
+/// What a command reads that is told nothing.
+const NOTHING: &str = "/dev/null";
 
 /// Puts what belongs into a scratch folder.
 pub type Furnish<'a> = &'a dyn Fn(&Path) -> std::io::Result<()>;
@@ -143,8 +146,10 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
         order.cpus.iter().for_each(|cpu| set.set(*cpu as usize));
         sched_setaffinity(None, &set).map_err(|error| cannot(error.into()))?;
     }
+    // Opened here, for where it is missing the program is not what cannot be found.
+    let nothing = File::open(NOTHING).map_err(|error| format!("{NOTHING} cannot be opened: {error}; mount /dev"))?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments).stdin(nothing);
     if !order.apart {
         command.stdout(kept().map_err(cannot)?);
     }
