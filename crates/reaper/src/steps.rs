@@ -135,7 +135,7 @@ fn keep_off(cpus: &[u32]) {
 
 /// Becomes the command, to which nothing is said but what it is started with. It is killed when its reaper ends.
 fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
-    let (program, arguments) = order.command.split_first().ok_or("there is no command")?;
+    let (program, arguments) = order.command.split_first().ok_or("the command is empty")?;
     let cannot = |error: Error| format!("cannot run `{}`: {error}", program.to_string_lossy());
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| cannot(error.into()))?;
     if getppid().is_none_or(|parent| parent.as_raw_nonzero().get() as u32 != reaper) {

@@ -3,7 +3,7 @@
 /// What is wrong with a reply's Content-Type, of which these are the lines.
 pub(super) fn breach(lines: &[String], wanted: &str) -> Option<String> {
     match lines {
-        [] => Some(format!("there is no Content-Type, where {wanted} belongs")),
+        [] => Some(format!("the reply has no Content-Type; it should be {wanted}")),
         [line] if meaning(line) == meaning(wanted) => None,
         _ => {
             let seen: Vec<String> = lines.iter().map(|line| format!("{line:?}")).collect();
@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn none_and_two_are_one_each() {
-        assert_eq!(breach_of(&[], JSON).as_deref(), Some("there is no Content-Type, where application/json belongs"));
+        assert_eq!(
+            breach_of(&[], JSON).as_deref(),
+            Some("the reply has no Content-Type; it should be application/json")
+        );
         let twice = "Content-Type is \"application/json\" and \"application/json\", not application/json";
         assert_eq!(breach_of(&[JSON, JSON], JSON).as_deref(), Some(twice));
     }
