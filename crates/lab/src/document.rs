@@ -47,8 +47,10 @@ pub(crate) fn open_or_make(path: &Path, options: &mut OpenOptions) -> Result<Fil
     }
 }
 
-/// Bytes of a document at most: a plan holds the bodies that its cells send and expect.
-const MOST_BYTES: u64 = 512 << 20;
+/// Bytes of a document at most. A plan holds, for each cell, the bodies that it sends and expects, each byte as a number: five
+/// cells with the longest body that fits into an experiment (1 MiB) have room, or 5,000, the most there are, with what a
+/// usual one asks (2 KB). To read one takes up to 75 times its size in memory.
+const MOST_BYTES: u64 = 32 << 20;
 
 /// The content of a file. Folders come from anywhere: one that is larger than any document is refused, not read.
 fn read(path: &Path) -> Result<Vec<u8>, LabError> {
@@ -67,10 +69,17 @@ fn read(path: &Path) -> Result<Vec<u8>, LabError> {
 /// Writes a document in TOML, whole or not at all.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When it cannot be written, or could not be read again.
 pub fn write_toml(path: &Path, document: &impl Serialize) -> Result<(), LabError> {
     let text = toml::to_string(document).map_err(|error| content(path, 0, error))?;
-    write_durably(path, format!("{BEGIN}{text}\n{END}\n").as_bytes()).map_err(LabError::file(path))
+    let text = format!("{BEGIN}{text}\n{END}\n");
+    if text.len() as u64 > MOST_BYTES {
+        let why = format!("it would be {} MiB, and {} are read at most", text.len() >> 20, MOST_BYTES >> 20);
+        return Err(LabError::file(path)(std::io::Error::other(format!(
+            "{why}; vary fewer levels, or use shorter bodies"
+        ))));
+    }
+    write_durably(path, text.as_bytes()).map_err(LabError::file(path))
 }
 
 /// Reads a document in TOML.
@@ -141,6 +150,16 @@ mod tests {
         let path = folder.path().join("plan.toml");
         File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
         let said = read_toml::<Draft>(&path, PLAN_SCHEMA).unwrap_err().to_string();
-        assert!(said.ends_with("plan.toml: it is larger than 512 MiB"), "{said}");
+        assert!(said.ends_with("plan.toml: it is larger than 32 MiB"), "{said}");
+    }
+
+    #[test]
+    fn a_document_that_could_not_be_read_again_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plan.toml");
+        let plan = std::collections::BTreeMap::from([("question", "?".repeat(MOST_BYTES as usize))]);
+        let said = write_toml(&path, &plan).unwrap_err().to_string();
+        assert!(said.contains("plan.toml: it would be 32 MiB, and 32 are read at most; vary fewer"), "{said}");
+        assert!(!path.exists());
     }
 }
