@@ -202,18 +202,25 @@ fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target
     lab.run(&[]).exits(2).says(&["odd cannot be built: cannot write in ", "or set XDG_CACHE_HOME to a folder"]);
 }
 
-#[test]
-fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
+/// A lab with a server at an address of IPv6; none where there is no IPv6 or no python3.
+fn with_a_server_at(address: &str, ready: &str) -> Option<Lab> {
     let has_six = std::fs::read_to_string("/proc/net/if_inet6").is_ok_and(|lines| lines.contains(" lo\n"));
     if !has_six || !is_here("python3") {
-        return eprintln!("NOT RUN: it takes IPv6 and python3");
+        eprintln!("NOT RUN: it takes IPv6 and python3");
+        return None;
     }
-    let script = "import os, socket\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\n\
-                  HTTPServer.address_family = socket.AF_INET6\n\
-                  HTTPServer(('::1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
-    let lab = Lab::new().file("six.py", script);
-    let six = beside_a_specimen("run = 'python3 six.py'\nready_within = '3s'");
-    let lab = lab.experiment(six);
+    let script = format!(
+        "import os, socket\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\n\
+         HTTPServer.address_family = socket.AF_INET6\n\
+         HTTPServer(('{address}', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n"
+    );
+    let target = format!("run = 'python3 six.py'\n{ready}");
+    Some(Lab::new().file("six.py", script).experiment(beside_a_specimen(&target)))
+}
+
+#[test]
+fn a_server_on_ipv6_alone_is_asked_in_vain_and_told_so() {
+    let Some(lab) = with_a_server_at("::1", "ready_within = '3s'") else { return };
     let said =
         ["it listens on [::1]:", " only, which is IPv6, and bourdon asks at 127.0.0.1:", "have it listen on 127.0.0.1"];
     lab.run(&["--blocks", "1", "--keep-going"]).exits(4).says(&said);
@@ -245,15 +252,7 @@ fn a_path_that_answers_with_another_status_is_told_while_it_may_still_change() {
 /// As a JVM listens on 127.0.0.1.
 #[test]
 fn a_socket_of_ipv6_that_takes_ipv4_is_the_targets_own() {
-    let has_six = std::fs::read_to_string("/proc/net/if_inet6").is_ok_and(|lines| lines.contains(" lo\n"));
-    if !has_six || !is_here("python3") {
-        return eprintln!("NOT RUN: it takes IPv6 and python3");
-    }
-    let script = "import os, socket\nfrom http.server import HTTPServer, SimpleHTTPRequestHandler\n\
-                  HTTPServer.address_family = socket.AF_INET6\n\
-                  HTTPServer(('::ffff:127.0.0.1', int(os.environ['PORT'])), SimpleHTTPRequestHandler).serve_forever()\n";
-    let lab = Lab::new().file("mapped.py", script);
-    let lab = lab.experiment(beside_a_specimen("run = 'python3 mapped.py'\nready = '/mapped.py'"));
+    let Some(lab) = with_a_server_at("::ffff:127.0.0.1", "ready = '/six.py'") else { return };
     lab.run(&["--target", "odd", "--blocks", "1"]);
     lab.record().all_measured("odd", 1);
     lab.nothing_is_left();
