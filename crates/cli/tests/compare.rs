@@ -412,9 +412,12 @@ fn the_readme_s_branch_can_be_asked_about() {
     assert!(Command::new("sh").arg(script).arg(&shop).status().unwrap().success());
     let arguments = ["compare", "--run", "python3 server.py", "--rev", "main", "--rev", "feature", "--format", "json"];
     let document = lab.bourdon_in(&shop, &[&arguments[..], &SHORT].concat()).exits(0).json();
-    // CPU per request is null where a disturbed window of 150 ms had too little CPU to tell.
-    let rows = document["rows"].as_array().unwrap().iter().filter(|row| row["metric"] != "cpu_per_request");
-    assert_eq!(rows.filter(|row| row["ratio"]["estimate"].is_number()).count(), 5, "{document:#}");
+    // A disturbed window of 150 ms may have too little CPU time or too few requests for these.
+    let needy = ["cpu_per_request", "p99"];
+    let is_known = |row: &&Json| row["ratio"]["estimate"].is_number();
+    let rows = document["rows"].as_array().unwrap().iter();
+    let rows = rows.filter(|row| !needy.contains(&row["metric"].as_str().unwrap()));
+    assert_eq!(rows.filter(is_known).count(), 4, "{document:#}");
     lab.nothing_is_left();
 }
 
