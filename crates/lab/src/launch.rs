@@ -333,20 +333,10 @@ impl Process {
                     (answers, heard) = (Some(seen), true);
                 }
                 Err(error) => {
-                    // No waiting gives this machine what it lacks, and the target cannot help it.
-                    if let Some(lacking) = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip()))
-                    {
-                        return Err(Unready::Here(format!("{path}: {error}; {lacking}")));
+                    (heard, last) = (heard || error.kind() != ErrorKind::ConnectionRefused, format!("{path}: {error}"));
+                    if let Some(why) = self.lasts(&error, &last, started.is_some()) {
+                        return Err(why);
                     }
-                    // Whose TLS is at fault does not change its mind.
-                    if let Some(cure) = tls::cure_of_fault(&error)
-                        && started.is_some()
-                        && self.listens_elsewhere().is_none()
-                    {
-                        return Err(Unready::Not(format!("{path}: {error}{cure}")));
-                    }
-                    heard |= error.kind() != ErrorKind::ConnectionRefused;
-                    last = format!("{path}: {error}");
                 }
             }
             let within = format_duration(within_ns);
@@ -366,6 +356,15 @@ impl Process {
         let seen = self.listens_elsewhere().map_or(last, |seen| format!("{another}{seen}"));
         let why = Unready::Unheard(format!("it was not ready within {}: {seen}", format_duration(within_ns)));
         Err(if heard { why.of_heard() } else { why })
+    }
+
+    /// Why no waiting mends an error: this machine lacks something, or the TLS of who `started` is at fault.
+    fn lasts(&mut self, error: &std::io::Error, seen: &str, started: bool) -> Option<Unready> {
+        if let Some(lacking) = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip())) {
+            return Some(Unready::Here(format!("{seen}; {lacking}")));
+        }
+        let cure = tls::cure_of_fault(error).filter(|_| started && self.listens_elsewhere().is_none())?;
+        Some(Unready::Not(format!("{seen}{cure}")))
     }
 
     /// Where it listens instead of where it was told to.

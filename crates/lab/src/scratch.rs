@@ -67,7 +67,7 @@ pub fn why_left(folder: &Path) -> String {
 /// The last of what is mounted in or on a folder, which is the first that can be unmounted. `mounts` are as in proc(5).
 fn mount_in(folder: &Path, mounts: &[u8]) -> Option<PathBuf> {
     let point = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(unescaped);
-    mounts.split(|byte| *byte == b'\n').filter_map(point).filter(|point| point.starts_with(folder)).last()
+    mounts.split(|byte| *byte == b'\n').filter_map(point).rfind(|point| point.starts_with(folder))
 }
 
 /// A path of which blanks and backslashes are written in octal (`\040`).
