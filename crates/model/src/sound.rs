@@ -44,8 +44,9 @@ impl Draft {
         let factor = twice(alike(&self.factors)).map(|at| format!("factor `{}` is there twice", self.factors[at]));
         let target = twice(alike(self.targets.iter().map(|target| &target.name)));
         let target = target.map(|at| format!("target `{}` is there twice", self.targets[at].name));
-        let cell = twice(alike(self.cells.iter().map(|cell| &cell.levels.0)));
-        let cell = cell.map(|at| format!("cell {} is there twice: {}", at + 1, self.cells[at].levels));
+        // Not by its levels alone: the cells of a calibration differ in their loads.
+        let cell = self.cells.iter().enumerate().find(|(at, cell)| self.cells[..*at].contains(cell));
+        let cell = cell.map(|(at, cell)| format!("cell {} is there twice: {}", at + 1, cell.levels));
         factor.or(target).or(cell)
     }
 
