@@ -218,7 +218,6 @@ fn a_plan_that_nobody_can_carry_out_is_refused() {
         let all = plan[key].as_array_mut().unwrap();
         all.push(all[0].clone());
     };
-    damaged(&|plan| again(plan, "cells")).says(&["cell 5 is there twice: connections = "]);
     damaged(&|plan| again(plan, "targets")).says(&["target `", "` is there twice"]);
     damaged(&|plan| again(plan, "factors")).says(&["factor `target` is there twice"]);
     for key in ["window_ns", "connections", "pipeline"] {

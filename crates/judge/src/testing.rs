@@ -1,7 +1,7 @@
 //! The vocabulary of the tests: sessions of synthetic launches whose books balance and whose rates and latencies
 //! describe the same requests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -163,7 +163,8 @@ impl Session {
 
     pub(crate) fn draft(&self) -> Draft {
         let mut names: Vec<&str> = self.cells.iter().map(|(cell, _)| cell.levels.target()).collect();
-        names.dedup();
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
         let mut factors: Vec<String> = vec!["target".to_owned()];
         if self.cells.iter().any(|(cell, _)| cell.levels.0.len() > 1) {
             factors.extend(["handler_delay".to_owned(), "connections".to_owned()]);

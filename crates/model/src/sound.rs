@@ -44,10 +44,7 @@ impl Draft {
         let factor = twice(alike(&self.factors)).map(|at| format!("factor `{}` is there twice", self.factors[at]));
         let target = twice(alike(self.targets.iter().map(|target| &target.name)));
         let target = target.map(|at| format!("target `{}` is there twice", self.targets[at].name));
-        // Not by its levels alone: the cells of a calibration differ in their loads.
-        let cell = self.cells.iter().enumerate().find(|(at, cell)| self.cells[..*at].contains(cell));
-        let cell = cell.map(|(at, cell)| format!("cell {} is there twice: {}", at + 1, cell.levels));
-        factor.or(target).or(cell)
+        factor.or(target)
     }
 
     fn fault_of_blocks(&self) -> Option<String> {
