@@ -132,7 +132,7 @@ fn plan(window_ns: u64, scratch: &Path) -> Result<Plan, Fault> {
     let shaped = |(connections, pipeline)| {
         let mut cell = draft.cells[0].clone();
         (cell.load.connections, cell.load.pipeline) = (connections, pipeline);
-        // The one with the generator's interrupts is no worse than another: both sides are on the same loopback.
+        // The one with the generator's interrupts is not worse than another: both sides are on the same loopback.
         cell.target_cpus.truncate(1);
         cell
     };

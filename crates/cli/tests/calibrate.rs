@@ -5,7 +5,7 @@ mod run_support;
 
 use std::collections::BTreeMap;
 
-use run_support::{Json, Lab, wait_until};
+use run_support::{Json, Lab, Outcome, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use specimens::{Kind, LogSink, Settings};
 
@@ -134,31 +134,34 @@ fn a_null_responder_that_ends_is_told_and_nothing_is_kept() {
     lab.nothing_is_left();
 }
 
+/// A calibration in `lab` that found a rate to trust. A busy machine gets five tries; where all fail, that is said.
+fn calibrate(lab: &Lab, args: &[&str]) -> Option<Outcome> {
+    let arguments = [&["calibrate", "--duration", "20ms"], args].concat();
+    let found = (0..5).map(|_| lab.bourdon(&arguments)).find(|outcome| outcome.status != Some(3));
+    if found.is_none() {
+        eprintln!("NOT RUN: the machine is too busy for a rate that can be trusted");
+    }
+    found
+}
+
 #[test]
 fn what_cannot_be_kept_is_printed_and_what_is_missing_is_said_before_and_after() {
     let lab = Lab::new().env("XDG_STATE_HOME", "/dev/null/state");
-    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms", "--format", "json"]);
-    let document = outcome.json();
-    assert_eq!(document["schema"], "bourdon.calibration/1");
-    if document["limits"].is_null() {
-        // On a machine that is too busy there is nothing to keep.
-        outcome.exits(3).says(&["not kept, for it says nothing"]);
-        return;
-    }
+    let Some(outcome) = calibrate(&lab, &["--format", "json"]) else { return };
+    assert_eq!(outcome.json()["schema"], "bourdon.calibration/1");
     let outcome = outcome.exits(2);
     let (before, after) = outcome.stderr.split_once("clock and sleeps").unwrap();
     for said in [before, after] {
         assert!(said.contains("/dev/null/state/bourdon") && said.contains("XDG_STATE_HOME"), "{said}");
     }
-    drop(lab);
-    // A folder where the file belongs: only the last step fails.
+}
+
+#[test]
+fn a_calibration_whose_last_step_fails_is_printed_and_leaves_nothing_unfinished() {
+    // A folder where the file belongs.
     let lab = Lab::new().file("state/bourdon/calibration.json/x", "");
-    let outcome = lab.bourdon(&["calibrate", "--duration", "20ms"]);
-    if outcome.status == Some(3) {
-        return;
-    }
-    let outcome = outcome.exits(2);
-    outcome.says(&["not kept in", "calibration.json: "]).shows(&["lock"]);
+    let Some(outcome) = calibrate(&lab, &[]) else { return };
+    outcome.exits(2).says(&["not kept in", "calibration.json: "]).shows(&["lock"]);
     let left = std::fs::read_dir(lab.path().join("state/bourdon")).unwrap().count();
     assert_eq!(left, 1, "something unfinished is left");
 }

@@ -400,25 +400,6 @@ fn the_script_for_ci_writes_the_comment_and_passes_the_status_on() {
     assert_clean(&lab);
 }
 
-/// The repository of the README, and its question.
-#[test]
-fn the_readme_s_branch_can_be_asked_about() {
-    if !run_support::is_here("python3") {
-        return;
-    }
-    let lab = Lab::new();
-    let shop = lab.path().join("shop");
-    let script = run_support::repository().join("examples/branch/make.sh");
-    assert!(Command::new("sh").arg(script).arg(&shop).status().unwrap().success());
-    let arguments = ["compare", "--run", "python3 server.py", "--rev", "main", "--rev", "feature", "--format", "json"];
-    let document = lab.bourdon_in(&shop, &[&arguments[..], &SHORT].concat()).exits(0).json();
-    // A disturbed window of 150 ms may have too little CPU time or too few requests for these.
-    let is_needy = |row: &Json| row["metric"] == "cpu_per_request" || row["metric"] == "p99";
-    let rows = document["rows"].as_array().unwrap().iter().filter(|row| !is_needy(row));
-    assert_eq!(rows.filter(|row| row["ratio"]["estimate"].is_number()).count(), 4, "{document:#}");
-    lab.nothing_is_left();
-}
-
 #[test]
 fn what_would_settle_a_comparison_is_said_as_a_command_that_can_be_pasted() {
     let lab = repository();

@@ -3,7 +3,9 @@
 
 mod run_support;
 
-use run_support::{Lab, is_here, names, repository};
+use std::process::Command;
+
+use run_support::{Json, Lab, is_here, names, repository};
 
 /// An experiment on a target for which the compiler is missing.
 const MISSING: &str = r#"
@@ -98,5 +100,29 @@ fn the_experiment_in_the_readme_works_as_it_stands_there() {
         "mine-tuned",
         "tuned server is at least a fifth",
     ]);
+    lab.nothing_is_left();
+}
+
+/// The repository of the README, and its question. A disturbed window of 150 ms may have too little CPU time for one figure and
+/// too few requests for another; every other row has its ratio.
+#[test]
+fn the_readme_s_branch_can_be_asked_about() {
+    if !is_here("python3") {
+        return;
+    }
+    let lab = Lab::new();
+    let shop = lab.path().join("shop");
+    let script = repository().join("examples/branch/make.sh");
+    assert!(Command::new("sh").arg(script).arg(&shop).status().unwrap().success());
+    let sides = ["compare", "--run", "python3 server.py", "--rev", "main", "--rev", "feature", "--format", "json"];
+    let load = ["--duration", "150ms", "--warm-up", "50ms", "--blocks", "10", "-c", "4"];
+    let document = lab.bourdon_in(&shop, &[&sides[..], &load].concat()).exits(0).json();
+    let is_told = |row: &Json| match row["withheld"].as_str() {
+        Some("little-cpu") => row["metric"] == "cpu_per_request",
+        Some("few-requests") => row["metric"] == "p99",
+        _ => row["ratio"]["estimate"].is_number(),
+    };
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows.len() >= 6 && rows.iter().all(is_told), "{document:#}");
     lab.nothing_is_left();
 }

@@ -191,8 +191,10 @@ fn a_build_that_bourdon_itself_has_no_room_for_ends_the_run_and_blames_no_target
     let fills = "run = '$BOURDON specimen clean'\nbuild = 'cp /dev/zero $TARGET_BIN'";
     let Some(disk) = Disk::new() else { return };
     let lab = Lab::new().experiment(beside_a_specimen(fills)).env("XDG_CACHE_HOME", disk.path().to_string_lossy());
-    let said =
-        lab.run(&[]).exits(2).says(&["odd cannot be built: there is no room in ", "set XDG_CACHE_HOME and TMPDIR"]);
+    let said = lab
+        .run(&[])
+        .exits(2)
+        .says(&["odd cannot be built: ", " is full; make room there, or set XDG_CACHE_HOME and TMPDIR"]);
     assert!(!said.stderr.contains("absent: ") && lab.records().is_empty(), "{said:?}");
     drop(lab);
     let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'\nbuild = 'true'"));

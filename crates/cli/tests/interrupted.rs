@@ -8,7 +8,8 @@ use rustix::process::Signal;
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
-    let lab = Lab::new().experiment(short(2));
+    // Windows in which also a busy machine lets every server answer.
+    let lab = Lab::new().experiment(short(2).replace("50ms", "150ms"));
     let mut running = lab.start(&["run", FILE, "--blocks", "10", "--runs", "my runs"]);
     let record = running.until("the run's folder", || lab.records_in("my runs").pop());
     running.until("three trials", || (record.lines() >= 3).then_some(()));
@@ -25,7 +26,7 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let (_, command) = stopped.stderr.trim_end().rsplit_once("To resume: ").unwrap();
     let words = shlex::split(command).unwrap();
     assert_eq!(words[0], env!("CARGO_BIN_EXE_bourdon"), "as it was called");
-    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).answers().says(&["resuming "]);
+    lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(0).says(&["resuming "]);
     assert!(record.text("trials.jsonl").starts_with(&kept));
     record.is_whole(10, 4);
 }

@@ -29,7 +29,7 @@ impl Room {
     pub(crate) fn full(&self) -> Option<String> {
         let (folder, _) = self.0.iter().find(|(_, least)| *least < FULL_BYTES)?;
         Some(format!(
-            "there is no room in {}; make some, or set XDG_CACHE_HOME and TMPDIR to folders that have it",
+            "{} is full; make room there, or set XDG_CACHE_HOME and TMPDIR to folders that have it",
             folder.display()
         ))
     }

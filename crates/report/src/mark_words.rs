@@ -28,9 +28,9 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "it got better inside the window, by its rate, p99 or CPU per request: the steady figure leaves the start out"
         }
         Mark::SlowDown => {
-            "it got worse inside the window, by its rate, p99 or CPU per request: there is no steady figure"
+            "it got worse inside the window, by its rate, p99 or CPU per request: it has no steady figure"
         }
-        Mark::Unsteady => "it changed up to the end of the window: there is no steady figure",
+        Mark::Unsteady => "it changed up to the end of the window: it has no steady figure",
         Mark::Growing => {
             "memory grew over the window and had not levelled off: in a longer one it is more, which no warm-up changes"
         }

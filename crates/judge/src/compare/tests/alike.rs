@@ -71,7 +71,7 @@ fn gates_at(rate: f64, gates: &str) -> Vec<GateVerdict> {
 fn a_difference_that_noise_hides_passes_no_gate_of_revisions() {
     let within_ten = "p99<+10%, cpu_per_request<+10%, throughput>-10%";
     assert_eq!(gates_at(0.97, within_ten), [GateVerdict::Undecided; 3]);
-    assert_eq!(gates_at(1.03, within_ten), [GateVerdict::Held; 3], "who is better in every block is no worse");
+    assert_eq!(gates_at(1.03, within_ten), [GateVerdict::Held; 3], "who is better in every block is not worse");
 }
 
 /// What makes the replies of a half busy server 6 % later on a quiet machine makes them 45 % later where others take 45 % of
