@@ -91,6 +91,13 @@ pub struct Gone {
     pub hint: &'static str,
 }
 
+impl Gone {
+    /// Whether somebody took it away: what was seen of requests to it says nothing of it then.
+    pub(crate) fn is_unguarded(&self) -> bool {
+        self.stage == TrialStage::Unguarded
+    }
+}
+
 /// A target that runs. Dropping it ends it.
 pub trait Running {
     /// Where it listens.

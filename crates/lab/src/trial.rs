@@ -1,27 +1,23 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, Passed, RunOptions};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Census, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure,
-    TrialRecord, TrialSpec, TrialStage,
+    CellPlan, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure, TrialRecord,
+    TrialSpec,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
 
-use crate::census;
-use crate::delay::DelayProxy;
 use crate::error::LabError;
 use crate::launch::{Gone, LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
-use crate::profiler::{Profiled, Profiler, Taken};
+use crate::profiler::Taken;
 use crate::record::Kept;
-use crate::tls::Place;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 
 /// Makes a load. The engine does; a test puts a simulated one in its place.
 pub type Loader<'a> =
@@ -39,10 +35,6 @@ pub struct TrialTools<'a> {
     /// Profiles targets that do not profile themselves.
     pub perf: &'a Perf,
 }
-
-/// How long a target is left alone after each rung of a ladder before its memory is read: what it gives back at once
-/// it has given back by then.
-const SETTLE: Duration = Duration::from_secs(1);
 
 /// One trial's record and what is kept beside it.
 pub(crate) struct TrialOutput {
@@ -225,49 +217,22 @@ impl Rungs<'_> {
             return Ok(true);
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
-        let proxy = self.delayed(cell).map_err(|error| format!("the network delay cannot be made: {error}"))?;
-        let mut watch =
-            self.watch(cell).map_err(|error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}"))?;
-        let profiler = cell.profile.then(|| self.profile(cell));
+        let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf)?;
         let mut load = load_spec(self.plan, cell, self.running.address(), self.running.tls());
-        // The target is still asked under its own name.
-        load.address = proxy.as_ref().map_or(load.address, DelayProxy::address);
+        // Where it is delayed, the target is still asked under its own name.
+        load.address = watch.address();
         let options = RunOptions { histograms: true };
         let loaded = (self.tools.load)(&load, options, stop, &mut |passed| {
             let start_ns = passed.window_start_ns;
             watch.take(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns)));
             tell(Told::Second(&passed.second));
         });
-        // A window that is whole was measured, and its trial is kept unless what is looked at after it is cut short.
-        let mut cut =
-            stop.load(Ordering::Relaxed) && loaded.as_ref().map_or(true, |output| output.measurement.interrupted);
-        let delaying = proxy.map(DelayProxy::stop);
-        let ended = self.running.ended();
-        if self.plan.ladder.is_some() && watch.is_on() && ended.is_none() && !cut {
-            std::thread::sleep(SETTLE);
-        }
-        let is_unguarded = ended.as_ref().is_some_and(|gone| gone.stage == TrialStage::Unguarded);
-        let start_ns = loaded.as_ref().ok().map(|output| output.window_start_ns);
-        let seen = watch.stop(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns.unwrap_or(0))));
-        // Nobody looks any more: what its clients make the target need is not the load's.
-        let counts = ended.is_none() && !cut && cell.takes_census();
-        let census = counts.then(|| self.census(cell, stop)).flatten();
-        cut |= counts && stop.load(Ordering::Relaxed);
+        let mut looks = |samples: &[Sample], start_ns| tell(Told::Looks(samples, start_ns));
+        let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
+        let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         match loaded {
-            // What was seen of requests whose server somebody took away says nothing of that server.
-            Ok(_) if is_unguarded => {}
-            Ok(mut output) => {
-                output.measurement.generator.network_delay = delaying;
-                made.record.observation = seen.map(|(first, summary)| self.observation(cell, first, summary));
-                made.record.observation.iter_mut().for_each(|seen| seen.census = census.clone());
-                made.record.measurement = Some(output.measurement);
-                if let Some(profiler) = profiler.filter(|_| !cut) {
-                    match profiler.wait(stop) {
-                        Some(given) => self.keep_profile(given, made),
-                        None => cut = true,
-                    }
-                }
-            }
+            Ok(_) if ended.as_ref().is_some_and(Gone::is_unguarded) => {}
+            Ok(output) => self.keep(cell, output, seen, made),
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
                 return Err(format!("{error}; {MORE_PROCESSES}"));
             }
@@ -275,26 +240,20 @@ impl Rungs<'_> {
             Err(_) => {}
         }
         made.record.failure = ended.map(|gone| failure(gone, "under load"));
-        Ok(!cut)
+        Ok(is_whole)
     }
 
-    /// What serves the cell's connections.
-    fn census(&self, cell: &CellPlan, stop: &AtomicBool) -> Option<Census> {
-        let place = Place::new(self.running.address(), self.running.tls().filter(|_| cell.tls)).ok()?;
-        Some(census::take(&place, cell.load.connections, cell.load.keep_alive, stop))
-    }
-
-    /// What delays a cell's load, where it is to be delayed. It runs on the generator's CPUs.
-    fn delayed(&self, cell: &CellPlan) -> std::io::Result<Option<DelayProxy>> {
-        let (delay_ns, cpus) = (cell.load.network_delay_ns, &self.plan.generator.cpus);
-        (delay_ns > 0).then(|| DelayProxy::start(self.running.address(), delay_ns, cpus)).transpose()
-    }
-
-    /// What perf needs of the CPUs is taken from the generator's.
-    fn profile(&self, cell: &CellPlan) -> Profiler {
-        let target = Profiled { admin: self.running.admin_address(), pid: self.running.pid() };
-        let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns()));
-        Profiler::start(target, window, self.tools.perf.clone(), self.plan.generator.cpus.clone())
+    /// Keeps what was measured, and what was seen meanwhile.
+    fn keep(&mut self, cell: &CellPlan, output: LoadOutput, seen: Watched, made: &mut TrialOutput) {
+        let mut measurement = output.measurement;
+        measurement.generator.network_delay = seen.delay;
+        made.record.measurement = Some(measurement);
+        made.record.observation = seen
+            .looks
+            .map(|(first, summary)| Observation { census: seen.census, ..self.observation(cell, first, summary) });
+        if let Some(given) = seen.profile {
+            self.keep_profile(given, made);
+        }
     }
 
     fn keep_profile(&self, given: Result<Taken, String>, made: &mut TrialOutput) {
@@ -316,12 +275,6 @@ impl Rungs<'_> {
             Ok(profile) => seen.profile = Some(profile),
             Err(why) => seen.no_profile = Some(why),
         }
-    }
-
-    fn watch(&self, cell: &CellPlan) -> std::io::Result<Watch> {
-        let target = self.plan.target(cell.levels.target());
-        let metrics = target.and_then(|target| target.launch.metrics.as_deref());
-        Watch::start(&*self.running, metrics, cell)
     }
 
     fn observation(&mut self, cell: &CellPlan, first: Sample, summary: Summary) -> Observation {

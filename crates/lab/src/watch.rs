@@ -1,55 +1,106 @@
-//! Who watches a target while a load is on it. What they see is told and reduced as it comes, so that nothing is kept of a
-//! long load that is not kept of a short one.
+//! What stands around a load while it is on a target: who watches, and what delays it. What they see is told and reduced
+//! as it comes, so that nothing is kept of a long load that is not kept of a short one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::MonotonicClock;
-use model::{CellPlan, RuntimeSample, Sample};
+use engine::{LoadError, LoadOutput, MonotonicClock};
+use model::{CellPlan, Census, Plan, RuntimeSample, Sample, ThreadUse};
 use observe::{Observer, ProcSource, Summary};
+use reaper::MORE_PROCESSES;
 
-use crate::launch::Running;
+use crate::census;
+use crate::delay::DelayProxy;
+use crate::launch::{Gone, Running};
+use crate::perf::Perf;
+use crate::profiler::{Profiled, Profiler, Taken};
 use crate::scrape::Scraper;
+use crate::tls::Place;
 
 /// How often a target is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The watchers of one load, and what they saw.
-pub(crate) struct Watch {
+/// How long a target is left alone after each rung of a ladder before its memory is read: what it gives back at once
+/// it has given back by then.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// The watchers of one load, which begin and end together, in one order.
+pub(crate) struct Watch<'a> {
+    cell: &'a CellPlan,
+    /// Whether its launch carries more than one load.
+    is_rung: bool,
+    target: SocketAddr,
+    delay: Option<DelayProxy>,
     observer: Option<Observer>,
     scraper: Option<Scraper>,
-    window_ns: u64,
-    step_s: u64,
+    profiler: Option<Profiler>,
     /// The first look, before any load.
     first: Option<Sample>,
     /// From when the window's begin is known; looks from before that wait with the observer.
     summary: Option<Summary>,
 }
 
-impl Watch {
-    /// Begins to watch what runs, and to ask `metrics` of it where it has an admin port.
+/// What they bring back.
+pub(crate) struct Watched {
+    /// How the target ended, where it did not outlive its load.
+    pub(crate) ended: Option<Gone>,
+    /// What the network delay cost the generator's CPUs, where there was one.
+    pub(crate) delay: Option<ThreadUse>,
+    /// The first look and what all of them come to: none where nobody looked, or there was no load.
+    pub(crate) looks: Option<(Sample, Summary)>,
+    /// Who served, where that is counted.
+    pub(crate) census: Option<Census>,
+    /// The CPU profile or why there is none, where one was taken.
+    pub(crate) profile: Option<Result<Taken, String>>,
+    /// Whether none of it was cut short by `stop`.
+    pub(crate) is_whole: bool,
+}
+
+impl<'a> Watch<'a> {
+    /// Begins to watch what runs for a cell: delays its load, looks at its process, asks its runtime, and profiles it with
+    /// `perf` or by its own means, each where the plan says so or the target has it.
     ///
     /// # Errors
-    /// When the system cannot start a thread.
-    pub(crate) fn start(running: &dyn Running, metrics: Option<&str>, cell: &CellPlan) -> std::io::Result<Self> {
-        let port = running.address().port();
-        let observe =
-            |pid| Observer::start(pid, Some(port), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY);
+    /// When the system cannot start a thread or open a socket.
+    pub(crate) fn start(
+        running: &dyn Running,
+        plan: &Plan,
+        cell: &'a CellPlan,
+        perf: &Perf,
+    ) -> Result<Watch<'a>, String> {
+        let (address, generator) = (running.address(), &plan.generator.cpus);
+        let delay_ns = cell.load.network_delay_ns;
+        let delay = (delay_ns > 0).then(|| DelayProxy::start(address, delay_ns, generator)).transpose();
+        let observe = |pid| {
+            Observer::start(pid, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY)
+        };
+        let metrics = plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_deref());
         let scrape = |(path, admin): (&str, SocketAddr)| Scraper::start(admin, path);
+        let unwatched = |error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}");
+        let profile = || {
+            let target = Profiled { admin: running.admin_address(), pid: running.pid() };
+            let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns()));
+            // What perf needs of the CPUs is taken from the generator's.
+            Profiler::start(target, window, perf.clone(), generator.clone())
+        };
         Ok(Self {
-            observer: running.pid().map(observe).transpose()?,
-            scraper: metrics.zip(running.admin_address()).map(scrape).transpose()?,
-            window_ns: cell.load.window_ns(),
-            step_s: cell.load.step_s(),
+            cell,
+            is_rung: plan.ladder.is_some(),
+            target: address,
+            delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
+            observer: running.pid().map(observe).transpose().map_err(unwatched)?,
+            scraper: metrics.zip(running.admin_address()).map(scrape).transpose().map_err(unwatched)?,
+            profiler: cell.profile.then(profile),
             first: None,
             summary: None,
         })
     }
 
-    /// Whether anybody looks.
-    pub(crate) fn is_on(&self) -> bool {
-        self.observer.is_some()
+    /// Where the load goes: to the target, or to what delays it.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.delay.as_ref().map_or(self.target, DelayProxy::address)
     }
 
     /// Takes what was seen since the last time, and gives the looks to `tell`. The window begins at `start_ns`.
@@ -59,17 +110,55 @@ impl Watch {
         self.see(&samples, &told, start_ns, tell);
     }
 
-    /// Ends the watching; gives the looks that are left to `tell`. What is given back is the first look and what all of
-    /// them come to: none where nobody looked, or there was no load.
-    pub(crate) fn stop(mut self, start_ns: Option<u64>, tell: &mut dyn FnMut(&[Sample])) -> Option<(Sample, Summary)> {
+    /// Ends the watching once the load is over; gives the looks that are left to `tell`, with the begin of the window.
+    pub(crate) fn stop(
+        mut self,
+        running: &mut dyn Running,
+        loaded: &Result<LoadOutput, LoadError>,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&[Sample], u64),
+    ) -> Watched {
+        // A window that is whole was measured, and its trial is kept unless what is looked at after it is cut short.
+        let is_cut =
+            stop.load(Ordering::Relaxed) && loaded.as_ref().map_or(true, |output| output.measurement.interrupted);
+        let delay = self.delay.take().map(DelayProxy::stop);
+        let ended = running.ended();
+        let is_up = ended.is_none() && !is_cut;
+        if self.is_rung && self.observer.is_some() && is_up {
+            std::thread::sleep(SETTLE);
+        }
         let told = self.scraper.take().map(Scraper::stop).unwrap_or_default();
         let samples = self.observer.take().map(Observer::stop).unwrap_or_default();
-        self.see(&samples, &told, start_ns?, tell);
-        self.first.zip(self.summary)
+        if let Ok(LoadOutput { window_start_ns, .. }) = loaded {
+            self.see(&samples, &told, *window_start_ns, &mut |samples| tell(samples, *window_start_ns));
+        }
+        let mut seen = Watched {
+            ended,
+            delay,
+            looks: self.first.zip(self.summary),
+            census: None,
+            profile: None,
+            is_whole: !is_cut,
+        };
+        // Nobody looks any more: what its clients make the target need is not the load's.
+        if is_up && self.cell.takes_census() {
+            seen.census = count(self.cell, running, stop);
+            seen.is_whole = !stop.load(Ordering::Relaxed);
+        }
+        // Without a load there is nothing that a profile would be of.
+        if seen.is_whole
+            && loaded.is_ok()
+            && !seen.ended.as_ref().is_some_and(Gone::is_unguarded)
+            && let Some(profiler) = self.profiler
+        {
+            seen.profile = profiler.wait(stop);
+            seen.is_whole = seen.profile.is_some();
+        }
+        seen
     }
 
     fn see(&mut self, samples: &[Sample], told: &[RuntimeSample], start_ns: u64, tell: &mut dyn FnMut(&[Sample])) {
-        let (end_ns, step_s) = (start_ns.saturating_add(self.window_ns), self.step_s);
+        let (end_ns, step_s) = (start_ns.saturating_add(self.cell.load.window_ns()), self.cell.load.step_s());
         let summary = self.summary.get_or_insert_with(|| Summary::new(start_ns, end_ns, step_s));
         samples.iter().for_each(|sample| summary.add(sample));
         told.iter().for_each(|told| summary.add_told(told));
@@ -78,4 +167,10 @@ impl Watch {
             tell(samples);
         }
     }
+}
+
+/// What serves the cell's connections.
+fn count(cell: &CellPlan, running: &dyn Running, stop: &AtomicBool) -> Option<Census> {
+    let place = Place::new(running.address(), running.tls().filter(|_| cell.tls)).ok()?;
+    Some(census::take(&place, cell.load.connections, cell.load.keep_alive, stop))
 }
