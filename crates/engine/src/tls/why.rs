@@ -1,7 +1,7 @@
 //! Why TLS failed, in words where rustls has only names, and what that shows of the server.
 
 use model::TlsFault;
-use rustls::Error;
+use rustls::{CertificateError, Error, OtherError};
 
 /// Why TLS has failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,44 +28,63 @@ impl From<String> for TlsFailure {
 
 impl From<&Error> for TlsFailure {
     fn from(error: &Error) -> Self {
-        TlsFailure { text: words(error), fault: fault(error) }
+        let (text, fault) = match error {
+            Error::General(text) => (text.clone(), None),
+            Error::InvalidMessage(_) => (format!("what came back is not TLS ({error})"), Some(TlsFault::NotTls)),
+            Error::InvalidCertificate(of) => of_certificate(of).unwrap_or_else(|| (error.to_string(), None)),
+            error => (error.to_string(), None),
+        };
+        TlsFailure { text, fault }
     }
 }
 
-/// What an error shows of the server.
-fn fault(error: &Error) -> Option<TlsFault> {
-    match error {
-        Error::InvalidMessage(_) => Some(TlsFault::NotTls),
-        error if error.to_string().contains(OLD_CERTIFICATE) => Some(TlsFault::OldCertificate),
-        error if UNTRUSTED.iter().any(|name| error.to_string().contains(name)) => Some(TlsFault::Untrusted),
-        _ => None,
-    }
-}
-
-/// What rustls calls a certificate of X.509 version 1, in an error that it wraps.
-const OLD_CERTIFICATE: &str = "UnsupportedCertVersion";
-
-/// What rustls calls a certificate that nobody who is trusted has signed: another authority, or the certificate's own.
-const UNTRUSTED: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
-
-/// What failed, where rustls only names it.
-fn words(error: &Error) -> String {
-    let text = match error {
-        Error::General(text) => return text.clone(),
-        error => error.to_string(),
+/// What is wrong with a certificate, in words, and what that shows; none where rustls' own words do.
+fn of_certificate(error: &CertificateError) -> Option<(String, Option<TlsFault>)> {
+    let (text, fault) = match error {
+        CertificateError::UnknownIssuer => {
+            ("no authority that is trusted has signed the certificate (UnknownIssuer)", TlsFault::Untrusted)
+        }
+        // What rustls has no name for it hands on as it got it.
+        CertificateError::Other(OtherError(source)) => match source.downcast_ref()? {
+            // By the letter it is an authority's, not a server's; one that is trusted itself would have been taken.
+            webpki::Error::CaUsedAsEndEntity => (
+                "the certificate is self-signed, and is not one that is trusted (CaUsedAsEndEntity)",
+                TlsFault::Untrusted,
+            ),
+            webpki::Error::UnsupportedCertVersion => (
+                "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3 \
+                 (UnsupportedCertVersion)",
+                TlsFault::OldCertificate,
+            ),
+            _ => return None,
+        },
+        _ => return None,
     };
-    if text.contains("CaUsedAsEndEntity") {
-        // By the letter it is an authority's, not a server's; one that is trusted itself would have been taken.
-        "the certificate is self-signed, and is not one that is trusted (CaUsedAsEndEntity)".to_owned()
-    } else if text.contains("UnknownIssuer") {
-        "no authority that is trusted has signed the certificate (UnknownIssuer)".to_owned()
-    } else if text.contains(OLD_CERTIFICATE) {
-        "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3 \
-         (UnsupportedCertVersion)"
-            .to_owned()
-    } else if matches!(error, Error::InvalidMessage(_)) {
-        format!("what came back is not TLS ({text})")
-    } else {
-        text
+    Some((text.to_owned(), Some(fault)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::pki_types::CertificateDer;
+    use rustls::server::ParsedCertificate;
+
+    use super::*;
+
+    #[test]
+    fn a_certificate_of_an_old_version_is_known_by_what_webpki_calls_it() {
+        let made = rcgen::generate_simple_self_signed(["server".to_owned()]).unwrap();
+        let mut der = made.cert.der().to_vec();
+        let version = der.windows(5).position(|bytes| bytes == [0xa0, 3, 2, 1, 2]).unwrap();
+        der[version + 4] = 0;
+        let error = ParsedCertificate::try_from(&CertificateDer::from(der)).err().unwrap();
+        let failure = TlsFailure::from(&error);
+        assert_eq!(failure.fault, Some(TlsFault::OldCertificate), "{error:?}");
+        assert!(failure.text.contains("X.509 version 1"), "{failure}");
+    }
+
+    #[test]
+    fn what_rustls_has_words_for_is_said_in_them() {
+        let error = Error::InvalidCertificate(CertificateError::Revoked);
+        assert_eq!(TlsFailure::from(&error), TlsFailure::from(error.to_string()));
     }
 }
