@@ -48,6 +48,8 @@ struct LoadDocument<'a> {
     generator: Generator<'a>,
     standstills: Option<&'a Standstills>,
     silences: &'a [Silence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answered_until_s: Option<f64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     awaited: &'a [Awaited],
     connections: &'a ConnectionCounts,
@@ -171,27 +173,50 @@ pub fn load_json(
     seconds: &[Interval],
     origin: &Origin<'_>,
 ) -> String {
-    let Measurement { accounting, failures, in_window, latency_us, residence, connections, .. } = measured;
+    // Whole, so that nothing measured is forgotten here: `bourdon compare` judges the document as it judges a record.
+    let Measurement {
+        window_s,
+        interrupted,
+        accounting,
+        failures,
+        bad_statuses,
+        first_wrong,
+        // A single load has a single request.
+        by_request: _,
+        in_window,
+        latency_us,
+        standstills,
+        silences,
+        answered_until_s,
+        awaited,
+        residence,
+        generator: _,
+        connections,
+        tls,
+        // Those of the record are at most 120; here are all seconds.
+        steps: _,
+    } = measured;
     crate::to_json(&LoadDocument {
         schema: LOAD_SCHEMA,
         origin,
         validity,
-        interrupted: measured.interrupted,
-        window_s: measured.window_s,
+        interrupted: *interrupted,
+        window_s: *window_s,
         load: load(spec),
         accounting,
         failures,
-        bad_statuses: &measured.bad_statuses,
-        first_wrong: measured.first_wrong.as_ref(),
+        bad_statuses,
+        first_wrong: first_wrong.as_ref(),
         in_window,
         throughput: Throughput { requests_per_s: measured.requests_per_s(), bytes_per_s: measured.bytes_per_s() },
         latency_us,
         generator: generator(measured),
-        standstills: measured.standstills.as_ref(),
-        silences: &measured.silences,
-        awaited: &measured.awaited,
+        standstills: standstills.as_ref(),
+        silences,
+        answered_until_s: *answered_until_s,
+        awaited,
         connections,
-        tls: measured.tls.as_ref(),
+        tls: tls.as_ref(),
         residence,
         intervals: seconds,
     })

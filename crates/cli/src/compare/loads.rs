@@ -1,5 +1,6 @@
 //! Results that `bourdon load -o FILE` saved, read as what they are: one launch each of a server under one load.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +8,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
-    Arrivals, Blocks, Draft, Environment, Extent, Instrument, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation,
-    Request, TRIAL_SCHEMA, TrialRecord,
+    Accounting, Arrivals, Awaited, Blocks, ConnectionCounts, Draft, Environment, Extent, FailureCount, GeneratorUse,
+    Instrument, Interval, Latencies, Load, LoadModel, Measurement, Mix, NS_PER_S, ReplyExpectation, Request, Residence,
+    Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::question::OK;
 use crate::args::CompareArgs;
@@ -41,7 +43,7 @@ struct Head {
     schema: String,
 }
 
-/// One file.
+/// One file: what a trial's measurement holds, too, and what was asked for.
 #[derive(Deserialize)]
 struct Saved {
     #[serde(deserialize_with = "model::read_moment")]
@@ -49,8 +51,58 @@ struct Saved {
     #[serde(default)]
     instrument: Instrument,
     load: Value,
-    #[serde(flatten)]
-    measured: Value,
+    window_s: f64,
+    interrupted: bool,
+    accounting: Accounting,
+    failures: Vec<FailureCount>,
+    #[serde(default)]
+    bad_statuses: BTreeMap<u16, u64>,
+    first_wrong: Option<WrongReply>,
+    in_window: WindowCount,
+    latency_us: Latencies,
+    standstills: Option<Standstills>,
+    #[serde(default)]
+    silences: Vec<Silence>,
+    answered_until_s: Option<f64>,
+    #[serde(default)]
+    awaited: Vec<Awaited>,
+    residence: Residence,
+    generator: Generator,
+    connections: ConnectionCounts,
+    tls: Option<TlsUse>,
+    intervals: Vec<Interval>,
+}
+
+/// What the generator used; its threads are called otherwise there than in a trial.
+#[derive(Deserialize)]
+struct Generator {
+    thread_use: Vec<ThreadUse>,
+}
+
+impl From<Saved> for Measurement {
+    fn from(saved: Saved) -> Self {
+        Measurement {
+            window_s: saved.window_s,
+            interrupted: saved.interrupted,
+            accounting: saved.accounting,
+            failures: saved.failures,
+            bad_statuses: saved.bad_statuses,
+            first_wrong: saved.first_wrong,
+            // A saved load has a single request, and no network delay.
+            by_request: Vec::new(),
+            in_window: saved.in_window,
+            latency_us: saved.latency_us,
+            standstills: saved.standstills,
+            silences: saved.silences,
+            answered_until_s: saved.answered_until_s,
+            awaited: saved.awaited,
+            residence: saved.residence,
+            generator: GeneratorUse { threads: saved.generator.thread_use, network_delay: None },
+            connections: saved.connections,
+            tls: saved.tls,
+            steps: saved.intervals,
+        }
+    }
 }
 
 /// Whether a path leads to a saved load, or to a folder of some, rather than to a recorded run.
@@ -97,12 +149,11 @@ impl Side {
             plan.generator.limits = calibrate::stored_limits();
         }
         let plan = plan.resolve().map_err(|fault| foreign(path, &fault.to_string()))?;
-        let trials = all.iter().zip(1..).map(|((file, one), block)| trial(file, one, block, &plan));
-        Ok(Side {
-            asked: first.load.clone(),
-            began: all.iter().map(|(_, one)| one.started_at).collect(),
-            record: RunRecord { trials: trials.collect::<Result<_, _>>()?, environment: environment(first), plan },
-        })
+        let (asked, environment) = (first.load.clone(), environment(first));
+        let began = all.iter().map(|(_, one)| one.started_at).collect();
+        let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
+        let trials = trials.collect::<Result<_, _>>()?;
+        Ok(Side { asked, began, record: RunRecord { trials, environment, plan } })
     }
 
     /// What was asked of the two sides and is in no plan: what was sent, what had to come back, and the generator's
@@ -212,20 +263,22 @@ fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result
     Ok(draft)
 }
 
-/// A file as a launch. What the document calls otherwise than a trial does is renamed.
-fn trial(path: &Path, saved: &Saved, block: u32, plan: &model::Plan) -> Result<TrialRecord, Failure> {
-    let mut measured = saved.measured.clone();
-    if let Some(generator) = measured.get_mut("generator") {
-        let threads = generator.get_mut("thread_use").map_or(Value::Null, Value::take);
-        *generator = json!({ "threads": threads });
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let record = json!({
-        "schema": TRIAL_SCHEMA, "id": name, "block": block, "position": 1, "cell": 0,
-        "where": plan.cells[0].levels, "started_at": saved.started_at, "time_to_ready_ms": null,
-        "measurement": measured, "observation": null, "failure": null,
-    });
-    let record: TrialRecord = serde_json::from_value(record).map_err(|error| foreign(path, &error.to_string()))?;
+/// A file as a launch.
+fn trial(path: &Path, saved: Saved, block: u32, plan: &model::Plan) -> Result<TrialRecord, Failure> {
+    let record = TrialRecord {
+        schema: TRIAL_SCHEMA.to_owned(),
+        id: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        block,
+        position: 1,
+        cell: 0,
+        twin: false,
+        levels: plan.cells[0].levels.clone(),
+        started_at: saved.started_at,
+        time_to_ready_ms: None,
+        measurement: Some(saved.into()),
+        observation: None,
+        failure: None,
+    };
     match record.fault() {
         Some(fault) => Err(foreign(path, &fault)),
         None => Ok(record),
@@ -236,4 +289,55 @@ fn environment(saved: &Saved) -> Environment {
     let Instrument { bourdon, cpu, cpus, kernel } = saved.instrument.clone();
     let started_at = saved.started_at.to_zoned(TimeZone::UTC);
     Environment { started_at, bourdon, cpu, cpus, kernel, ..Environment::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::RunOptions;
+    use engine::simulation::{SimulatedServer, simulate};
+    use model::LoadSpec;
+
+    use super::*;
+
+    /// A second at 500 requests a second on one connection, after as long a warm-up, of a server that stops for most of both
+    /// and does not answer as it should.
+    fn spec() -> LoadSpec {
+        let expect = ReplyExpectation { status: Some(OK), body: Some(b"well".to_vec()) };
+        LoadSpec {
+            load: Load {
+                mix: Mix::one(Request { host: "localhost".to_owned(), ..Request::get("/") }, expect),
+                model: LoadModel::Open { rate_per_s: 500.0, arrivals: Arrivals::Constant },
+                connections: 1,
+                pipeline: 1,
+                keep_alive: true,
+                timeout_ns: None,
+                network_delay_ns: 0,
+                warm_up_ns: NS_PER_S,
+                extent: Extent::Window(NS_PER_S),
+            },
+            address: ([127, 0, 0, 1], 80).into(),
+            tls: None,
+            sources: Vec::new(),
+            start_spread_ns: 0,
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            seed: 42,
+        }
+    }
+
+    #[test]
+    fn a_saved_load_holds_all_that_was_measured() {
+        let spec = spec();
+        let server =
+            SimulatedServer { stall: Some((NS_PER_S / 2, 2 * NS_PER_S)), ..SimulatedServer::new(1_000, "ill") };
+        let measured = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
+        assert!(measured.answered_until_s.is_some() && measured.first_wrong.is_some(), "{measured:?}");
+        assert!(!measured.silences.is_empty() && !measured.steps.is_empty(), "{measured:?}");
+        let validity = judge::judge_load(&spec, None, 0.0, &measured);
+        let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
+        let document = report::load_json(&spec, &validity, &measured, &measured.steps, &origin);
+        let saved: Saved = serde_json::from_str(&document).unwrap();
+        assert_eq!(Measurement::from(saved), measured);
+    }
 }
