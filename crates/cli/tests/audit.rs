@@ -293,7 +293,7 @@ fn a_p95_stored_as_p99_is_remarked_upon() {
 fn a_rate_of_the_last_second_only() {
     audit(&["published/last-second.csv"]).exits(1).says(&[
         "ramp: some figures cannot be true together",
-        "rate 300,000 ÷ 30.0 s = 10,000/s, printed 18,213/s: the rate is not that of the whole run",
+        "rate 300,000 ÷ 30 s = 10,000/s, printed 18,213/s: the rate is not that of the whole run",
     ]);
 }
 

@@ -10,59 +10,22 @@ mod remarks;
 mod tests;
 
 use model::{
-    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, Printed, Published, Reason, Remark, RowAudit,
+    Allowance, Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditResult, AuditSides, NotMade,
+    Printed, Published, Reason, Remark, RowAudit,
 };
 
-use crate::figures::micros;
-use crate::thresholds::ALLOWED_FAILURES;
-
-/// A statement that could be tried: whether it holds, with the two sides in figures.
-struct Tried {
-    holds: bool,
-    text: String,
-}
-
-impl Tried {
-    fn broken(text: String) -> Self {
-        Tried { holds: false, text }
-    }
-
-    fn holding(text: String) -> Self {
-        Tried { holds: true, text }
-    }
-
-    fn either(is_broken: bool, broken: String, holding: String) -> Self {
-        if is_broken { Tried::broken(broken) } else { Tried::holding(holding) }
-    }
-}
-
-/// Why a delay of a millisecond or less bounds nothing.
-const TOO_SHORT_A_DELAY: &str = "a delay of at most 1 ms cannot be distinguished from a timer that fires early";
+use crate::thresholds::{ALLOWED_FAILURES, AUDIT_SLACK, TIMER_EARLY_S};
 
 /// Whether rounding leaves a figure open by as much as it says, so that whatever holds of it says nothing.
 fn is_coarse(value: Printed) -> bool {
     value.high - value.low >= value.printed
 }
 
-/// Why nothing follows from a mean whose rounding leaves room for anything.
-fn too_coarse(mean: Option<Printed>) -> String {
-    let mean = mean.unwrap_or(Printed::exact(0.0));
-    format!("the mean is rounded too coarsely to say: anything from {} to {}", micros(mean.low), micros(mean.high))
-}
+/// A check that was made, or why it could not be.
+type Attempt = Result<AuditResult, NotMade>;
 
-/// A check, or why it could not be made.
-type Attempt = Result<Tried, Untried>;
-
-/// Why a check could not be made, and what it lacks, where that is why.
-struct Untried {
-    text: String,
-    missing: Vec<AuditFigure>,
-}
-
-impl From<String> for Untried {
-    fn from(text: String) -> Self {
-        Untried { text, missing: Vec::new() }
-    }
+fn either(is_broken: bool, sides: AuditSides) -> Attempt {
+    Ok(if is_broken { AuditResult::Breach(sides) } else { AuditResult::Holds(sides) })
 }
 
 /// Tries every check on every published result.
@@ -73,7 +36,7 @@ pub fn audit(published: Vec<Published>) -> Audit {
 
 fn audit_row(published: Published) -> RowAudit {
     let checks: Vec<AuditNote> =
-        AuditCheck::ALL.iter().map(|check| note(*check, attempt(*check, &published))).collect();
+        AuditCheck::ALL.iter().map(|check| AuditNote { check: *check, result: attempt(*check, &published) }).collect();
     let mut remarks = remarks::of_row(&published);
     let cause = cause(&checks, &mut remarks);
     let failing = remarks::failed_share(&published).is_some_and(|share| share > ALLOWED_FAILURES);
@@ -84,14 +47,14 @@ fn audit_row(published: Published) -> RowAudit {
 /// is wrong where the rate is held against the latencies, and nothing else.
 fn cause(checks: &[AuditNote], remarks: &mut Vec<Reason>) -> Option<Reason> {
     const TIED: [AuditCheck; 3] = [AuditCheck::InFlight, AuditCheck::Unserved, AuditCheck::Markov];
-    let mut broken = checks.iter().filter(|note| note.outcome == AuditOutcome::Breach).peekable();
+    let mut broken = checks.iter().filter(|note| note.outcome() == AuditOutcome::Breach).peekable();
     broken.peek()?;
     let added = remarks.iter().position(|remark| remark.code == Remark::AddedSamples.into())?;
     broken.all(|note| TIED.contains(&note.check)).then(|| remarks.remove(added))
 }
 
-fn attempt(check: AuditCheck, row: &Published) -> Attempt {
-    match check {
+fn attempt(check: AuditCheck, row: &Published) -> AuditResult {
+    let attempt = match check {
         AuditCheck::InFlight => load::in_flight(row),
         AuditCheck::Unserved => load::unserved(row),
         AuditCheck::Markov => load::markov(row),
@@ -104,32 +67,24 @@ fn attempt(check: AuditCheck, row: &Published) -> Attempt {
         AuditCheck::Rate => load::rate(row),
         AuditCheck::Accounting => load::accounting(row),
         AuditCheck::Bytes => load::bytes(row),
-    }
-}
-
-fn note(check: AuditCheck, attempt: Attempt) -> AuditNote {
-    let (outcome, text, missing) = match attempt {
-        Ok(Tried { holds: true, text }) => (AuditOutcome::Holds, text, Vec::new()),
-        Ok(Tried { holds: false, text }) => (AuditOutcome::Breach, text, Vec::new()),
-        Err(Untried { text, missing }) => (AuditOutcome::NotMade, text, missing),
     };
-    AuditNote { check, outcome, text, missing }
+    attempt.unwrap_or_else(AuditResult::NotMade)
 }
 
-/// Those of the figures that are not there.
-fn missing(figures: &[(AuditFigure, bool)]) -> Untried {
+/// Those of the figures that are not there; where all are, one of them is 0 or may be.
+fn missing(figures: &[(AuditFigure, bool)]) -> NotMade {
     let missing: Vec<AuditFigure> = figures.iter().filter(|(_, there)| !there).map(|(figure, _)| *figure).collect();
-    if missing.is_empty() {
-        // All are there: one of them is 0 or may be.
-        return "a figure is 0 within its rounding".to_owned().into();
-    }
-    let names: Vec<&str> = missing.iter().map(|figure| figure.id()).collect();
-    Untried { text: format!("not given: {}", names.join(", ")), missing }
+    if missing.is_empty() { NotMade::Zero } else { NotMade::Missing { missing } }
+}
+
+/// A handler's delay that is longer than a timer may be early; a shorter one bounds nothing.
+fn long_enough(delay_s: f64) -> Result<f64, NotMade> {
+    if delay_s > TIMER_EARLY_S { Ok(delay_s) } else { Err(NotMade::ShortDelay { early_s: TIMER_EARLY_S }) }
 }
 
 /// X·R̄: by Little's law the mean number of requests that were in the clock at once.
-fn in_the_clock(row: &Published) -> Option<Printed> {
-    Some(row.rate_per_s?.times(row.latency_us.mean?).scaled(1e-6))
+fn in_clock(rate_per_s: Printed, mean_us: Printed) -> Printed {
+    rate_per_s.times(mean_us).scaled(1e-6)
 }
 
 /// What crosses the window's edges weighs at most this share: the longest request (where only the mean is known, a
@@ -141,7 +96,12 @@ fn edge_share(row: &Published) -> f64 {
     if window.low > 0.0 { longest.high / 1e6 / window.low } else { 0.0 }
 }
 
-/// Why a statement about closed loads says nothing of this one.
-fn not_closed(row: &Published) -> Option<String> {
-    (row.model == AuditModel::Open).then(|| "does not apply to an open load".to_owned())
+/// What is allowed beyond a bound that requests at the window's edges may cross.
+fn allowance(row: &Published) -> Allowance {
+    Allowance { slack: AUDIT_SLACK, edges: edge_share(row) }
+}
+
+/// A statement about closed loads says nothing of an open one.
+fn closed(row: &Published) -> Result<(), NotMade> {
+    if row.model == AuditModel::Open { Err(NotMade::OpenLoad) } else { Ok(()) }
 }

@@ -1,5 +1,7 @@
-use model::{Audit, AuditNote, Published, Reason};
+use model::{Audit, AuditCheck, AuditNote, AuditOutcome, AuditResult, Published, Reason};
 use serde::Serialize;
+
+use crate::audit_words::check_words;
 
 /// Schema of the document that `audit_json` writes.
 pub const AUDIT_SCHEMA: &str = "bourdon.audit/1";
@@ -16,9 +18,18 @@ struct AuditDocument<'a> {
 struct OneResult<'a> {
     contradictory: bool,
     figures: &'a Published,
-    checks: &'a [AuditNote],
+    checks: Vec<OneCheck<'a>>,
     cause: Option<&'a Reason>,
     remarks: &'a [Reason],
+}
+
+#[derive(Serialize)]
+struct OneCheck<'a> {
+    check: AuditCheck,
+    outcome: AuditOutcome,
+    text: String,
+    #[serde(flatten)]
+    figures: &'a AuditResult,
 }
 
 /// An audit as one JSON document (`bourdon.audit/1`), pretty printed.
@@ -26,7 +37,7 @@ pub fn audit_json(audit: &Audit) -> String {
     let results = audit.rows.iter().map(|row| OneResult {
         contradictory: row.is_contradictory(),
         figures: &row.published,
-        checks: &row.checks,
+        checks: row.checks.iter().map(one_check).collect(),
         cause: row.cause.as_ref(),
         remarks: &row.remarks,
     });
@@ -36,4 +47,8 @@ pub fn audit_json(audit: &Audit) -> String {
         results: results.collect(),
         remarks: &audit.remarks,
     })
+}
+
+fn one_check(note: &AuditNote) -> OneCheck<'_> {
+    OneCheck { check: note.check, outcome: note.outcome(), text: check_words(note), figures: &note.result }
 }

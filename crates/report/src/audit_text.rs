@@ -3,6 +3,7 @@ use model::{
     RowAudit,
 };
 
+use crate::audit_words::{check_words, lacks, quantile_name};
 use crate::format::{counted, duration_us, number, percent, seconds, thousands};
 use crate::page::{Page, Style, Tint, join};
 use crate::words::words;
@@ -102,12 +103,12 @@ fn notes<'a>(page: &mut Page, notes: impl Iterator<Item = &'a AuditNote>, title:
 
 /// What a check came to, with the options that would change it.
 fn said(note: &AuditNote) -> String {
-    format!("{}{}{}", note.text, given_by(&note.missing), unless_open(note))
+    format!("{}{}{}", check_words(note), given_by(lacks(note)), unless_open(note))
 }
 
 /// What to say of a load that was not closed, where that alone contradicts a check.
 fn unless_open(note: &AuditNote) -> &'static str {
-    match (note.check, note.outcome) {
+    match (note.check, note.outcome()) {
         (AuditCheck::Unserved, AuditOutcome::Breach) => " (if the generator paused or kept to a rate, say --open)",
         _ => "",
     }
@@ -177,7 +178,7 @@ fn figures(row: &Published) -> Vec<String> {
     let shown: Vec<(f64, Printed)> = latency.quantiles.iter().copied().filter(|(q, _)| *q >= 0.5 && *q < 1.0).collect();
     // Where many quantiles are the same figure, it is shown once.
     parts.extend(shown.chunk_by(|a, b| a.1 == b.1).map(|same| {
-        let names: Vec<String> = same.iter().map(|(q, _)| format!("p{}", number_of_percent(*q))).collect();
+        let names: Vec<String> = same.iter().map(|(q, _)| quantile_name(*q)).collect();
         let name = match &names[..] {
             [first, .., last] => format!("{first} to {last}"),
             _ => names.concat(),
@@ -194,9 +195,4 @@ fn time(name: &str, value: Printed) -> String {
         true => format!("{name} {}", duration_us(value.printed)),
         false => format!("{name} < {}", duration_us(value.high)),
     }
-}
-
-fn number_of_percent(q: f64) -> String {
-    let percent = format!("{:.6}", q * 100.0);
-    percent.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -4,10 +4,7 @@
 
 mod support;
 
-use model::{
-    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason,
-    RowAudit,
-};
+use model::{Audit, AuditModel, AuditOutcome, AuditSource, Printed, Published};
 use report::{audit_json, audit_text};
 use support::{COLOURED, PLAIN, assert_tidy};
 
@@ -15,16 +12,7 @@ fn printed(value: f64, step: f64) -> Option<Printed> {
     Some(Printed { printed: value, low: value - step / 2.0, high: value + step / 2.0 })
 }
 
-fn no_delay() -> AuditNote {
-    let note = note(AuditCheck::Ceiling, AuditOutcome::NotMade, "not given: handler delay");
-    AuditNote { missing: vec![AuditFigure::HandlerDelay], ..note }
-}
-
-fn note(check: AuditCheck, outcome: AuditOutcome, text: &str) -> AuditNote {
-    AuditNote { check, outcome, text: text.to_owned(), missing: Vec::new() }
-}
-
-fn contradictory() -> RowAudit {
+fn contradictory() -> Published {
     let mut published = Published::new(AuditSource::Wrk, AuditModel::Closed);
     published.name = "http://127.0.0.1:8080/".to_owned();
     (published.connections, published.pipeline) = (Some(10), Some(1));
@@ -35,43 +23,58 @@ fn contradictory() -> RowAudit {
     published.latency_us.max = printed(5_590.0, 10.0);
     published.latency_us.quantiles =
         vec![(0.5, printed(111.0, 0.01).unwrap()), (0.999, printed(4_130.0, 10.0).unwrap())];
-    let checks = vec![
-        note(
-            AuditCheck::InFlight,
-            AuditOutcome::Breach,
-            "X·R̄ = 45,913/s × 494 µs = 22.7 > N = 10: more requests in flight than connections can hold",
-        ),
-        note(AuditCheck::Order, AuditOutcome::Holds, "p50, p99.9, max, mean are in order"),
-        no_delay(),
-    ];
-    let cause = Some(Reason::new(model::Remark::AddedSamples, "wrk adds samples that nobody measured"));
-    RowAudit { published, checks, cause, remarks: Vec::new(), failing: false }
+    published
 }
 
-fn sound(name: &str) -> RowAudit {
+fn sound(name: &str) -> Published {
     let mut published = Published::new(AuditSource::Csv, AuditModel::Closed);
     published.name = name.to_owned();
     published.rate_per_s = printed(600_000.0, 1.0);
-    let checks = vec![
-        note(AuditCheck::Rate, AuditOutcome::Holds, "6,000,000 ÷ 10.0 s = 600,000/s, printed 600,000/s"),
-        no_delay(),
-        note(AuditCheck::InFlight, AuditOutcome::NotMade, "not given: mean latency"),
-    ];
-    RowAudit { published, checks, cause: None, remarks: Vec::new(), failing: false }
+    (published.requests, published.duration_s) = (Some(6_000_000), printed(10.0, 0.1));
+    published
+}
+
+/// Every figure that a check may ask for, and all of them hold.
+fn whole() -> Published {
+    let mut published = Published::new(AuditSource::Csv, AuditModel::Closed);
+    published.name = "whole".to_owned();
+    (published.connections, published.pipeline, published.workers) = (Some(100), Some(1), Some(99));
+    published.handler_delay_s = Some(0.009);
+    published.rate_per_s = printed(9_900.0, 100.0);
+    published.duration_s = printed(10.0, 0.1);
+    (published.requests, published.ok, published.errors) = (Some(99_000), Some(99_000), Some(0));
+    (published.bytes, published.bytes_per_s) = (printed(99e6, 1e6), printed(9.9e6, 1e5));
+    published.bytes_have_heads = true;
+    let latency = &mut published.latency_us;
+    (latency.mean, latency.stdev) = (printed(10_150.0, 10.0), printed(1_500.0, 10.0));
+    (latency.min, latency.max) = (printed(8_500.0, 10.0), printed(30_000.0, 10.0));
+    latency.quantiles = vec![(0.5, printed(9_900.0, 10.0).unwrap()), (0.999, printed(15_000.0, 10.0).unwrap())];
+    published
+}
+
+/// The same figures, of another load each.
+fn broken() -> Published {
+    let mut published = Published { name: "broken".to_owned(), ..whole() };
+    (published.connections, published.workers) = (Some(1), Some(2));
+    published.handler_delay_s = Some(0.015);
+    (published.ok, published.errors) = (Some(99_000), Some(1_000));
+    (published.bytes, published.duration_s) = (printed(99e4, 1e4), printed(5.0, 0.1));
+    let latency = &mut published.latency_us;
+    (latency.mean, latency.stdev) = (printed(40_150.0, 10.0), printed(100.0, 10.0));
+    latency.quantiles.swap(0, 1);
+    (latency.quantiles[0].0, latency.quantiles[1].0) = (0.5, 0.999);
+    published
 }
 
 fn table() -> Audit {
     let mut bad = contradictory();
-    bad.published.name = "bad".to_owned();
-    bad.published.source = AuditSource::Csv;
-    bad.remarks.extend(bad.cause.take());
-    let remarks = vec![Reason::new(model::Remark::Ties, "6 of 9 rates lie within 2 % of each other")];
-    Audit { rows: vec![sound("one"), bad, sound("two")], remarks }
+    (bad.name, bad.source, bad.workers) = ("bad".to_owned(), AuditSource::Csv, Some(8));
+    judge::audit(vec![sound("one"), bad, sound("two"), sound("three"), sound("four"), sound("five")])
 }
 
 #[test]
 fn one_result() {
-    let audit = Audit { rows: vec![contradictory()], remarks: Vec::new() };
+    let audit = judge::audit(vec![contradictory()]);
     let text = audit_text(&audit, PLAIN);
     assert_tidy(&text, PLAIN.width);
     insta::assert_snapshot!(text);
@@ -79,7 +82,7 @@ fn one_result() {
 
 #[test]
 fn one_sound_result_in_colour() {
-    insta::assert_snapshot!(audit_text(&Audit { rows: vec![sound("one")], remarks: Vec::new() }, COLOURED));
+    insta::assert_snapshot!(audit_text(&judge::audit(vec![sound("one")]), COLOURED));
 }
 
 #[test]
@@ -90,6 +93,18 @@ fn a_table_shows_what_is_remarkable() {
 }
 
 #[test]
+fn every_check_in_its_words() {
+    let text = |published: Published, outcome: AuditOutcome, made: usize| {
+        let audit = judge::audit(vec![published]);
+        assert_eq!(audit.rows[0].that(outcome).count(), made, "{audit:#?}");
+        audit_text(&audit, PLAIN)
+    };
+    let text = text(whole(), AuditOutcome::Holds, 12) + "\n" + &text(broken(), AuditOutcome::Breach, 11);
+    assert_tidy(&text, PLAIN.width);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn json() {
-    insta::assert_snapshot!(audit_json(&Audit { rows: vec![contradictory()], remarks: Vec::new() }));
+    insta::assert_snapshot!(audit_json(&judge::audit(vec![contradictory()])));
 }

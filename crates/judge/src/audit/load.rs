@@ -1,10 +1,12 @@
 //! Checks that tie rate, latency, connections, counts and bytes together.
 
-use model::{AuditFigure, AuditModel, Printed, Published};
+use model::{
+    AuditFigure, AuditModel, AuditResult, AuditSides, ByteFlow, CompletionSides, CountedIn, InFlightSides, MarkovSides,
+    NotMade, Printed, Published, ReplyBytes, ServedSides,
+};
 
-use super::{Attempt, TOO_SHORT_A_DELAY, Tried, edge_share, in_the_clock, is_coarse, missing, not_closed, too_coarse};
+use super::{Attempt, allowance, closed, edge_share, either, in_clock, is_coarse, long_enough, missing};
 use crate::bounds;
-use crate::figures::{count, figure, micros, percent, quantile_name};
 use crate::thresholds::{AUDIT_SLACK, SERVED_SHARE, SHORTEST_REPLY_BYTES, TIMER_EARLY_S};
 
 /// N: requests that can be in flight at once.
@@ -16,207 +18,138 @@ fn slots_known(row: &Published) -> [(AuditFigure, bool); 2] {
     [(AuditFigure::Connections, row.connections.is_some()), (AuditFigure::Pipeline, row.pipeline.is_some())]
 }
 
-/// Rate × mean.
-fn factors(row: &Published) -> String {
-    let rate = row.rate_per_s.map_or(0.0, |rate| rate.printed);
-    let mean_us = row.latency_us.mean.map_or(0.0, |mean| mean.printed);
-    format!("{}/s × {}", figure(rate), micros(mean_us))
-}
-
-/// A whole number that is reckoned with as any other.
-fn whole(slots: f64) -> String {
-    count(slots as u64)
-}
-
-/// A figure with its possible values, where these differ by more than the slack.
-fn possible(value: Printed, unit: &str) -> String {
-    let middle = figure(value.printed);
-    if value.high - value.low <= value.printed * AUDIT_SLACK {
-        return format!("{middle}{unit}");
-    }
-    format!("{middle}{unit} ({} to {} within the rounding)", figure(value.low), figure(value.high))
-}
-
-/// What a figure may be at least or at most, where what was printed lies on the other side of the bound.
-fn may_be(word: &str, end: f64, is_beyond: bool) -> String {
-    if is_beyond { format!(", which may be {word} {}", figure(end)) } else { String::new() }
-}
-
-/// The part of a bound that is not N, in words; nothing where the bound itself is kept.
-fn allowance(row: &Published, is_used: bool) -> String {
-    let edges = edge_share(row);
-    match (is_used, edges > 0.0) {
-        (false, _) => String::new(),
-        (true, false) => format!(" with {} of slack", percent(AUDIT_SLACK)),
-        (true, true) => format!(" with {} of slack and {}", percent(AUDIT_SLACK), at_the_edges(edges)),
-    }
-}
-
-/// What is allowed for the edges, in words.
-fn at_the_edges(share: f64) -> String {
-    format!("{} for requests that cross the edges of the window", percent(share))
+fn rate_and_mean_known(row: &Published) -> [(AuditFigure, bool); 2] {
+    [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::MeanLatency, row.latency_us.mean.is_some())]
 }
 
 /// Little's law as a bound: X·R̄ requests are in the clock at once, and N connections hold no more than N.
 pub(super) fn in_flight(row: &Published) -> Attempt {
-    not_closed(row).map_or(Ok(()), Err)?;
-    let (Some(slots), Some(in_clock)) = (slots(row), in_the_clock(row)) else {
-        let known =
-            [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::MeanLatency, row.latency_us.mean.is_some())];
-        return Err(missing(&[known, slots_known(row)].concat()));
+    closed(row)?;
+    let (Some(slots), Some(rate), Some(mean)) = (slots(row), row.rate_per_s, row.latency_us.mean) else {
+        return Err(missing(&[rate_and_mean_known(row), slots_known(row)].concat()));
     };
-    let most = slots * (1.0 + AUDIT_SLACK + edge_share(row));
+    let (in_clock, allowance) = (in_clock(rate, mean), allowance(row));
+    let most = allowance.beyond(slots);
     let is_broken = in_clock.low > most;
     if !is_broken && is_coarse(in_clock) {
-        return Err(too_coarse(row.latency_us.mean).into());
+        return Err(NotMade::Coarse { mean_us: mean });
     }
-    let product = format!("X·R̄ = {} = {}", factors(row), possible(in_clock, ""));
-    let least = may_be("as little as", in_clock.low, in_clock.printed > most);
-    let bound = format!("N = {}{}", whole(slots), allowance(row, in_clock.low > slots || in_clock.printed > slots));
-    let slots = whole(slots);
-    Ok(Tried::either(
+    either(
         is_broken,
-        format!(
-            "{product} > N = {slots}: more requests in flight than connections can hold; rate and latency do not \
-             describe the same requests"
-        ),
-        format!("{product}{least}, not above {bound}"),
-    ))
+        AuditSides::InFlight(InFlightSides {
+            rate_per_s: rate.printed,
+            mean_us: mean.printed,
+            in_clock,
+            slots,
+            most,
+            allowance: (in_clock.low > slots || in_clock.printed > slots).then_some(allowance),
+        }),
+    )
 }
 
 /// In a closed load without pauses each connection always has a request in flight, so X·R̄ is N but for what never
 /// ended and for time outside the clock.
 pub(super) fn unserved(row: &Published) -> Attempt {
-    not_closed(row).map_or(Ok(()), Err)?;
+    closed(row)?;
     if row.model == AuditModel::ClosedWithPauses {
-        return Err("does not apply: clients may pause between requests, or be done before others".to_owned().into());
+        return Err(NotMade::Pauses);
     }
     // However many requests a connection may hold, in a closed load it holds at least one.
-    let (Some(connections), Some(in_clock)) = (row.connections, in_the_clock(row)) else {
-        return Err(missing(&[
-            (AuditFigure::Rate, row.rate_per_s.is_some()),
-            (AuditFigure::MeanLatency, row.latency_us.mean.is_some()),
-            (AuditFigure::Connections, row.connections.is_some()),
-        ]));
+    let (Some(connections), Some(rate), Some(mean)) = (row.connections, row.rate_per_s, row.latency_us.mean) else {
+        let connections = (AuditFigure::Connections, row.connections.is_some());
+        return Err(missing(&[rate_and_mean_known(row).as_slice(), &[connections]].concat()));
     };
+    let in_clock = in_clock(rate, mean);
     let slots = connections as f64 * row.pipeline.unwrap_or(1) as f64;
-    let least = SERVED_SHARE - edge_share(row);
+    let edges = edge_share(row);
+    let least = SERVED_SHARE - edges;
     let is_broken = in_clock.high < slots * least;
     if !is_broken && is_coarse(in_clock) {
-        return Err(too_coarse(row.latency_us.mean).into());
+        return Err(NotMade::Coarse { mean_us: mean });
     }
-    if row.pipeline.is_some() && in_clock.low > slots * (1.0 + AUDIT_SLACK + edge_share(row)) {
-        return Err("more requests in flight than connections can hold, see `in flight`".to_owned().into());
+    if row.pipeline.is_some() && in_clock.low > allowance(row).beyond(slots) {
+        return Err(NotMade::TooManyInFlight);
     }
     let share = in_clock.scaled(1.0 / slots);
-    let [low, high] = [share.low, share.high].map(percent);
-    let is_open = share.high - share.low > share.printed * AUDIT_SLACK && low != high;
-    let within = if is_open { format!(" ({low} to {high} within the rounding)") } else { String::new() };
-    let product = format!("X·R̄ ÷ N = {} ÷ {} = {}{within}", factors(row), whole(slots), percent(share.printed));
-    let bound = match edge_share(row) {
-        0.0 => percent(least),
-        edges => format!("{} ({} less {edges})", percent(least), percent(SERVED_SHARE), edges = at_the_edges(edges)),
-    };
-    Ok(Tried::either(
-        is_broken,
-        format!(
-            "{product} of the connections' time was spent in requests; a closed load asks for {bound}. Requests that never \
-             ended, or time that was not timed (connecting, waiting for a worker), are not in these figures"
-        ),
-        format!("{product} of the connections' time was spent in requests; a closed load asks for {bound}"),
-    ))
+    let (rate_per_s, mean_us) = (rate.printed, mean.printed);
+    either(is_broken, AuditSides::Served(ServedSides { rate_per_s, mean_us, slots, share, least, edges }))
 }
 
 /// N ÷ X is at least the mean (Little), and that at least (1 − q)·Q(q) (Markov).
 pub(super) fn markov(row: &Published) -> Attempt {
-    not_closed(row).map_or(Ok(()), Err)?;
-    let quantiles = &row.latency_us.quantiles;
-    let (Some(slots), Some(rate), false) = (slots(row), row.rate_per_s.filter(|x| x.low > 0.0), quantiles.is_empty())
+    closed(row)?;
+    let asked = |(q, value): &(f64, Printed)| (*q, bounds::least_mean(*q, value.low));
+    let largest = row.latency_us.quantiles.iter().map(asked).max_by(|a, b| a.1.total_cmp(&b.1));
+    let (Some(slots), Some(rate), Some((q, least_us))) = (slots(row), row.rate_per_s.filter(|x| x.low > 0.0), largest)
     else {
-        let known = [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::Quantiles, !quantiles.is_empty())];
+        let known = [(AuditFigure::Rate, row.rate_per_s.is_some()), (AuditFigure::Quantiles, largest.is_some())];
         return Err(missing(&[known, slots_known(row)].concat()));
     };
-    let mean_us = slots / rate.low * 1e6;
-    let allowed_us = mean_us * (1.0 + AUDIT_SLACK + edge_share(row));
-    let breach = quantiles.iter().find(|(q, value)| bounds::least_mean(*q, value.low) > allowed_us);
-    let share = format!("N ÷ X = {} ÷ {}/s = {}", whole(slots), figure(rate.printed), micros(mean_us));
-    Ok(match breach {
-        Some((q, value)) => Tried::broken(format!(
-            "{share} < (1 − {q})·{} = {}: rate and latency do not describe the same requests",
-            quantile_name(*q),
-            micros(bounds::least_mean(*q, value.low))
-        )),
-        None => {
-            let of = |(q, value): &(f64, Printed)| (bounds::least_mean(*q, value.low), quantile_name(*q));
-            let largest = quantiles.iter().map(of).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
-            let slack = allowance(row, largest.0 > mean_us);
-            let (most, name) = (micros(largest.0), largest.1);
-            Tried::holding(format!("{share}, not below the largest (1 − q)·Q(q), {most} of {name}{slack}"))
-        }
-    })
+    let most_us = slots / rate.low * 1e6;
+    let allowed = allowance(row);
+    either(
+        least_us > allowed.beyond(most_us),
+        AuditSides::Markov(MarkovSides {
+            slots,
+            rate_per_s: rate.printed,
+            most_us,
+            q,
+            least_us,
+            allowance: (least_us > most_us).then_some(allowed),
+        }),
+    )
 }
 
 /// No connection can end more requests than its waits allow.
 pub(super) fn ceiling(row: &Published) -> Attempt {
     let known = [slots_known(row).as_slice(), &[(AuditFigure::HandlerDelay, row.handler_delay_s.is_some())]].concat();
-    delay_allows(row, slots(row), "N", &known)
+    delay_allows(row, slots(row), &known)
 }
 
 /// No worker can end more requests than its waits allow: it is taken while the handler waits.
 pub(super) fn workers(row: &Published) -> Attempt {
     let known =
         [(AuditFigure::Workers, row.workers.is_some()), (AuditFigure::HandlerDelay, row.handler_delay_s.is_some())];
-    delay_allows(row, row.workers.map(|workers| workers as f64), "W", &known)
+    delay_allows(row, row.workers.map(|workers| workers as f64), &known)
 }
 
-fn delay_allows(row: &Published, slots: Option<f64>, symbol: &str, known: &[(AuditFigure, bool)]) -> Attempt {
+fn delay_allows(row: &Published, slots: Option<f64>, known: &[(AuditFigure, bool)]) -> Attempt {
     let (Some(slots), Some(delay_s)) = (slots, row.handler_delay_s) else { return Err(missing(known)) };
-    if delay_s <= TIMER_EARLY_S {
-        return Err(TOO_SHORT_A_DELAY.to_owned().into());
-    }
-    let window = window(row, delay_s).ok_or_else(|| missing(&[(AuditFigure::RequestsOrRate, false)]))?;
-    let most = bounds::most_completions(slots, window.most_s, delay_s);
-    let delay = micros(delay_s * 1e6);
-    let formula = format!("{symbol}·(T ÷ (S − 1 ms) + 1) = {}", figure(most));
-    let sides = format!("{} completions{}, {formula}", figure(window.completed), window.source);
-    let slack = if window.completed > most { format!(" and {} of slack", percent(AUDIT_SLACK)) } else { String::new() };
-    Ok(Tried::either(
-        window.completed > most * (1.0 + AUDIT_SLACK),
-        format!("{sides} are all that a delay of {delay} allows: the wait was skipped or is not what was said"),
-        format!("{sides} possible with a delay of {delay}{slack}"),
-    ))
+    let delay_s = long_enough(delay_s)?;
+    let Counted { completed, window_s, window } =
+        counted(row, delay_s).ok_or_else(|| missing(&[(AuditFigure::RequestsOrRate, false)]))?;
+    let most = bounds::most_completions(slots, window_s, delay_s);
+    let slack = (completed > most).then_some(AUDIT_SLACK);
+    let early_s = TIMER_EARLY_S;
+    let sides = CompletionSides { completed, slots, delay_s, early_s, window_s, window, most, slack };
+    either(completed > most * (1.0 + AUDIT_SLACK), AuditSides::Completions(sides))
 }
 
-/// Requests that were counted and the time in which they were.
+/// Requests that were counted and the longest time in which they were.
 struct Counted {
     completed: f64,
-    most_s: f64,
-    /// Where the time comes from, if it was not given.
-    source: String,
+    window_s: f64,
+    window: CountedIn,
 }
 
 /// The window T, given or not. Where a rate X and the requests are known, T is requests ÷ X. With X alone, T is at
 /// least the longest latency that was measured in it, and at least one delay; the shorter T, the more the one request
 /// of each slot that began before it weighs, so that this is the mildest bound.
-fn window(row: &Published, delay_s: f64) -> Option<Counted> {
-    let completed = |window: Printed| match (row.requests, row.rate_per_s) {
-        (Some(requests), _) => Some(requests as f64),
-        (None, rate) => Some(rate?.low * window.low),
-    };
+fn counted(row: &Published, delay_s: f64) -> Option<Counted> {
+    let requests = row.requests.map(|requests| requests as f64);
     if let Some(window) = row.duration_s {
-        return Some(Counted { completed: completed(window)?, most_s: window.high, source: String::new() });
+        let completed = requests.or(row.rate_per_s.map(|rate| rate.low * window.low))?;
+        return Some(Counted { completed, window_s: window.high, window: CountedIn::Given });
     }
     let rate = row.rate_per_s.filter(|rate| rate.low > 0.0)?;
-    if let Some(requests) = row.requests {
-        let most_s = requests as f64 / rate.low;
-        let source = format!(" in T = {} ÷ {}/s", count(requests), figure(rate.printed));
-        return Some(Counted { completed: requests as f64, most_s, source });
+    if let Some(completed) = requests {
+        let window = CountedIn::FromRate { rate_per_s: rate.printed };
+        return Some(Counted { completed, window_s: completed / rate.low, window });
     }
     let latency = &row.latency_us;
     let longest_us = latency.quantiles.iter().map(|(_, value)| value.low).chain(latency.max.map(|max| max.low));
-    let least_s = longest_us.fold(delay_s * 1e6, f64::max) / 1e6;
-    let source = format!(" in each T = {}, the shortest that the figures allow", micros(least_s * 1e6));
-    Some(Counted { completed: rate.low * least_s, most_s: least_s, source })
+    let window_s = longest_us.fold(delay_s * 1e6, f64::max) / 1e6;
+    Some(Counted { completed: rate.low * window_s, window_s, window: CountedIn::Shortest })
 }
 
 /// Requests ÷ duration = rate.
@@ -230,11 +163,9 @@ pub(super) fn rate(row: &Published) -> Attempt {
             (AuditFigure::Rate, row.rate_per_s.is_some()),
         ]));
     };
-    let quotient = Printed::exact(requests as f64).over(window);
-    let sides = format!("{} ÷ {} = {}", count(requests), micros(window.printed * 1e6), possible(quotient, "/s"));
-    let sides = format!("{sides}, printed {}/s", figure(rate.printed));
-    let broken = format!("{sides}: the rate is not that of the whole run");
-    Ok(Tried::either(!agree(quotient, rate), broken, sides))
+    let quotient_per_s = Printed::exact(requests as f64).over(window);
+    let (duration_s, rate_per_s) = (window.printed, rate.printed);
+    either(!agree(quotient_per_s, rate), AuditSides::Rate { requests, duration_s, quotient_per_s, rate_per_s })
 }
 
 /// Whether two figures may be the same.
@@ -251,41 +182,28 @@ pub(super) fn accounting(row: &Published) -> Attempt {
             (AuditFigure::Errors, row.errors.is_some()),
         ]));
     };
-    let sum = ok.saturating_add(errors);
-    let sides = format!("ok {} + errors {} = {}", count(ok), count(errors), count(sum));
-    let broken = format!("{sides}, requests {}: the books do not balance", count(requests));
-    Ok(Tried::either(sum != requests, broken, sides))
+    either(ok.saturating_add(errors) != requests, AuditSides::Books { ok, errors, requests })
 }
 
 /// Bytes ÷ duration = bytes a second; and whole replies have at least the length of the shortest reply.
 pub(super) fn bytes(row: &Published) -> Attempt {
     let Some(bytes) = row.bytes else { return Err(missing(&[(AuditFigure::Bytes, false)])) };
-    let mut texts = Vec::new();
-    if let (Some(window), Some(per_s)) = (row.duration_s, row.bytes_per_s) {
-        let flow = bytes.over(window);
-        let sides = format!(
-            "{} bytes ÷ {} = {}, printed {}/s",
-            figure(bytes.printed),
-            micros(window.printed * 1e6),
-            possible(flow, "/s"),
-            figure(per_s.printed)
-        );
-        if !agree(flow, per_s) {
-            return Ok(Tried::broken(sides));
-        }
-        texts.push(sides);
-    }
+    let flow = row.duration_s.zip(row.bytes_per_s).map(|(window, per_s)| (bytes.over(window), window, per_s));
+    let agrees = flow.is_none_or(|(quotient_per_s, _, per_s)| agree(quotient_per_s, per_s));
+    let flow = flow.map(|(quotient_per_s, window, per_s)| ByteFlow {
+        bytes: bytes.printed,
+        duration_s: window.printed,
+        quotient_per_s,
+        bytes_per_s: per_s.printed,
+    });
     let replies = row.ok.or(row.requests).filter(|replies| *replies > 0 && row.bytes_have_heads);
-    if let Some(replies) = replies {
-        let each = bytes.scaled(1.0 / replies as f64);
-        let sides = format!("{} bytes a reply", figure(each.printed));
-        if each.high < SHORTEST_REPLY_BYTES {
-            return Ok(Tried::broken(format!("{sides}: the shortest HTTP/1 reply has {SHORTEST_REPLY_BYTES}")));
-        }
-        texts.push(sides);
-    }
-    if texts.is_empty() {
-        return Err("not given: bytes a second, or bytes of whole replies and their number".to_owned().into());
-    }
-    Ok(Tried::holding(texts.join("; ")))
+    let each = replies.map(|replies| bytes.scaled(1.0 / replies as f64));
+    let whole = each.is_none_or(|each| each.high >= SHORTEST_REPLY_BYTES);
+    let reply = each.map(|each| ReplyBytes { bytes: each.printed, shortest: SHORTEST_REPLY_BYTES });
+    Ok(match (agrees, whole) {
+        _ if flow.is_none() && reply.is_none() => return Err(NotMade::BytesAlone),
+        (false, _) => AuditResult::Breach(AuditSides::Bytes { flow, reply: None }),
+        (true, false) => AuditResult::Breach(AuditSides::Bytes { flow: None, reply }),
+        (true, true) => AuditResult::Holds(AuditSides::Bytes { flow, reply }),
+    })
 }

@@ -2,7 +2,7 @@
 
 use model::{AuditSource, Printed, Published, Reason, Remark};
 
-use super::in_the_clock;
+use super::in_clock;
 use crate::figures::{count, counted, figure, micros, percent, quantile_name};
 use crate::thresholds::{
     ALLOWED_FAILURES, AUDIT_SLACK, EQUAL_QUANTILES, SIGNIFICANCE, TIES_AT_LEAST, TIES_SHARE, TIES_SPREAD,
@@ -81,7 +81,7 @@ fn added_samples(row: &Published) -> Option<Reason> {
 
 /// Where more requests are in the clock than can be worked on, the latency includes waiting for a worker.
 fn waiting_for_workers(row: &Published) -> Option<Reason> {
-    let (workers, in_clock) = (row.workers? as f64, in_the_clock(row)?);
+    let (workers, in_clock) = (row.workers? as f64, in_clock(row.rate_per_s?, row.latency_us.mean?));
     (in_clock.low > workers).then(|| {
         let text = format!(
             "X·R̄ = {} requests are in the clock where W = {} can be worked on: the latency is not time in a worker \

@@ -1,4 +1,8 @@
-use model::{Audit, AuditCheck, AuditModel, AuditOutcome, AuditSource, Printed, Published, PublishedLatency};
+use model::{
+    Audit, AuditCheck, AuditModel, AuditOutcome, AuditResult, AuditSides, AuditSource, InFlightSides, Printed,
+    Published, PublishedLatency,
+};
+use report::check_words;
 
 use super::audit;
 
@@ -33,9 +37,9 @@ fn of(row: Published) -> Audit {
 }
 
 #[track_caller]
-fn ended(audit: &Audit, check: AuditCheck) -> (AuditOutcome, &str) {
+fn ended(audit: &Audit, check: AuditCheck) -> (AuditOutcome, String) {
     let note = audit.rows[0].checks.iter().find(|note| note.check == check).unwrap();
-    (note.outcome, &note.text)
+    (note.outcome(), check_words(note))
 }
 
 /// Asserts that exactly this check is broken, with these words.
@@ -44,7 +48,8 @@ fn only_breach(row: Published, check: AuditCheck, words: &str) {
     let audit = of(row);
     let broken: Vec<_> = audit.rows[0].that(AuditOutcome::Breach).collect();
     assert_eq!(broken.iter().map(|note| note.check).collect::<Vec<_>>(), [check], "{broken:#?}");
-    assert!(broken[0].text.contains(words), "{}", broken[0].text);
+    let said = check_words(broken[0]);
+    assert!(said.contains(words), "{said}");
     assert!(audit.is_contradictory());
 }
 
@@ -78,7 +83,10 @@ fn pipelining_makes_room_and_where_it_is_not_known_nothing_is_said() {
     row.pipeline = None;
     let audit = of(row);
     assert!(!audit.is_contradictory());
-    assert_eq!(ended(&audit, AuditCheck::InFlight), (AuditOutcome::NotMade, "not given: requests in flight on each"));
+    assert_eq!(
+        ended(&audit, AuditCheck::InFlight),
+        (AuditOutcome::NotMade, "not given: requests in flight on each".to_owned())
+    );
     assert_eq!(ended(&audit, AuditCheck::Unserved).0, AuditOutcome::Holds, "each holds at least one");
 }
 
@@ -170,7 +178,13 @@ fn what_holds_is_said_with_the_bound_that_was_used() {
     let audit = of(row);
     let (outcome, text) = ended(&audit, AuditCheck::InFlight);
     assert_eq!(outcome, AuditOutcome::Holds);
-    assert!(text.contains("= 100, not above N = 90 with 1.0 % of slack and 20 % for requests"), "{text}");
+    assert!(text.contains("= 100, not above N = 90 with 1 % of slack and 20 % for requests"), "{text}");
+    let sides = &audit.rows[0].checks[0].result;
+    let AuditResult::Holds(AuditSides::InFlight(InFlightSides { slots, most, allowance, .. })) = sides else {
+        panic!("{sides:?}")
+    };
+    assert_eq!((*slots, *most), (90.0, allowance.unwrap().beyond(90.0)));
+    assert!((*most - 108.9).abs() < 0.1, "{most}");
 }
 
 #[test]
@@ -199,7 +213,7 @@ fn a_standard_deviation_fits_the_extremes_and_the_quantiles() {
 fn books_that_do_not_add_up() {
     let mut row = sound();
     row.requests = Some(90_000);
-    only_breach(row, AuditCheck::Rate, "90,000 ÷ 10.0 s = 9,000/s");
+    only_breach(row, AuditCheck::Rate, "90,000 ÷ 10 s = 9,000/s");
     let mut row = sound();
     (row.ok, row.errors) = (Some(99_000), Some(999));
     only_breach(row.clone(), AuditCheck::Accounting, "ok 99,000 + errors 999 = 99,999, requests 100,000");
@@ -279,7 +293,7 @@ fn what_is_missing_for_an_order_is_named_by_what_is_there() {
         let audit = of(Published { latency_us, ..sound() });
         let (outcome, text) = ended(&audit, AuditCheck::Order);
         assert_eq!(outcome, AuditOutcome::NotMade);
-        text.to_owned()
+        text
     };
     let mean = Some(Printed::exact(1_000.0));
     for (mean, quantiles, said) in [
@@ -296,5 +310,5 @@ fn what_is_missing_for_an_order_is_named_by_what_is_there() {
 fn nothing_given_nothing_said() {
     let audit = of(Published::new(AuditSource::Csv, AuditModel::Closed));
     assert_eq!(audit.rows[0].that(AuditOutcome::NotMade).count(), AuditCheck::ALL.len());
-    assert!(audit.rows[0].checks.iter().all(|note| note.text.starts_with("not given: ")));
+    assert!(audit.rows[0].checks.iter().all(|note| check_words(note).starts_with("not given: ")));
 }
