@@ -7,7 +7,7 @@ use rustix::event::epoll::{self, CreateFlags};
 use rustix::io::Errno;
 
 use crate::clock::MonotonicClock;
-use crate::run::{LoadError, prepare_thread};
+use crate::session::{LoadError, prepare_thread};
 
 /// Readings of the clock: 20 ms of them.
 const CLOCK_READINGS: u64 = 1_000_000;

@@ -100,15 +100,14 @@ impl Ledger {
         Self::new(Felt::of(spec), spec.tls.is_some(), demand.window, now_ns, SecondPort::to_nobody())
     }
 
-    /// The books of the load, from those of the time in which its connections were opened: how long that took is kept, and
+    /// Makes books for a load of those of the time in which its connections were opened: how long that took is kept, and
     /// all else in them is empty. A new set would be another megabyte.
-    pub(crate) fn begin(self, window: Window, now_ns: u64, port: SecondPort) -> Self {
-        let (standstills, silences) = Default::default();
-        let mut ledger = Self { window, standstills, silences, in_flight_since_ns: now_ns, ..self };
-        ledger.second.thread = port.thread;
-        ledger.port = Some(port);
-        ledger.begin_second(now_ns);
-        ledger
+    pub(crate) fn begin(&mut self, window: Window, now_ns: u64, port: SecondPort) {
+        (self.window, self.in_flight_since_ns) = (window, now_ns);
+        (self.standstills, self.silences) = Default::default();
+        self.second.thread = port.thread;
+        self.port = Some(port);
+        self.begin_second(now_ns);
     }
 
     /// Hands over the seconds that have passed.

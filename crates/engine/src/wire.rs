@@ -89,8 +89,8 @@ pub trait Wire {
     /// The `index`-th edge of the last wait.
     fn ready(&self, index: usize) -> Ready;
 
-    /// What came of TLS on it; none on a plain one.
-    fn tls(&self) -> Option<TlsUse> {
+    /// What came of TLS on it since the last call; none on a plain one.
+    fn take_tls(&mut self) -> Option<TlsUse> {
         None
     }
 }

@@ -1,6 +1,6 @@
 use std::net::TcpListener;
 
-use model::{HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request};
+use model::{Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request};
 
 use super::*;
 use crate::in_flight::InFlight;

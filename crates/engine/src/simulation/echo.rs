@@ -11,8 +11,10 @@ use model::{LoadSpec, ReplyExpectation};
 use crate::collector::Passed;
 use crate::draw::Draw;
 use crate::in_flight::InFlight;
+use crate::output::LoadOutput;
 use crate::protocol::{Begun, Event, Protocol, Reply};
-use crate::run::{LoadError, LoadOutput, RunOptions, run_speaking};
+use crate::run::run_speaking;
+use crate::session::{LoadError, RunOptions};
 
 /// What a client says first.
 pub const GREETING: &[u8] = b"echo\r\n";

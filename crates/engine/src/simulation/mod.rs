@@ -4,30 +4,32 @@
 mod behind_tls;
 pub mod echo;
 mod script;
+mod server;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::panic::resume_unwind;
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use model::{Clock, LoadSpec};
-use rustix::io::Errno;
 
 use crate::clock::ThreadTimes;
 use crate::collector::{Collector, Passed};
-use crate::demand::Demand;
+use crate::demand::{DRAIN_NS, Demand};
 use crate::http1::Http1;
+use crate::output::{LoadOutput, conclude};
 use crate::protocol::Protocol;
-use crate::run::{LoadError, LoadOutput, RunOptions, conclude};
 use crate::second::{Felt, SecondPort};
+use crate::session::{LEAD_NS, LoadError, RunOptions};
 use crate::tls::{Secure, Secured};
-use crate::wire::{Progress, Ready, Received, Wire};
-use crate::worker::{Opening, Task};
+use crate::wire::Wire;
+use crate::worker::{Resting, Task, Turn};
 
 use behind_tls::BehindTls;
-use echo::{Echo, Kind};
+use echo::Echo;
 pub use script::{Act, Connecting, Script, follow};
+pub use server::SimulatedServer;
+use server::SimulatedWire;
 
 /// A clock that only the simulation moves.
 #[derive(Debug, Clone, Default)]
@@ -55,255 +57,6 @@ pub enum Language {
     Echo,
 }
 
-/// How the simulated server behaves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SimulatedServer {
-    /// Time each request takes once it is its turn.
-    pub service_ns: u64,
-    /// Requests served at once; the others wait in order of arrival.
-    pub workers: usize,
-    /// Time until a connection is open.
-    pub connect_ns: u64,
-    /// From when, since the load's start, and for how long the server answers nothing.
-    pub stall: Option<(u64, u64)>,
-    /// From when, since the load's start, and for how long its machine lets the generator sleep on.
-    pub overslept: Option<(u64, u64)>,
-    /// From when, since the load's start, and for how long the generator is held up after a send.
-    pub held_up: Option<(u64, u64)>,
-    /// How long the generator is busy with opening a connection.
-    pub opening_ns: u64,
-    /// From when on, since the load's start, connections are refused.
-    pub refuses_from: Option<u64>,
-    /// The reply to each request of the mix, in its order.
-    pub replies: Vec<Vec<u8>>,
-    /// Bytes that one send takes at most.
-    pub takes: usize,
-    /// What it speaks.
-    pub language: Language,
-    /// What it says first on each connection.
-    pub says_first: Vec<u8>,
-    /// Every so many requests take so much longer than the others, which do not wait for them.
-    pub slow: Option<(u64, u64)>,
-}
-
-impl SimulatedServer {
-    /// A server that answers `body` after `service_ns`, to any number of requests at once.
-    pub fn new(service_ns: u64, body: &str) -> Self {
-        Self::of(service_ns, &[body])
-    }
-
-    /// One that answers each request of a mix with its body.
-    pub fn of(service_ns: u64, bodies: &[&str]) -> Self {
-        let reply =
-            |body: &&str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
-        let replies = bodies.iter().map(reply).collect();
-        Self {
-            service_ns,
-            workers: usize::MAX,
-            connect_ns: 0,
-            stall: None,
-            overslept: None,
-            held_up: None,
-            opening_ns: 0,
-            refuses_from: None,
-            replies,
-            takes: usize::MAX,
-            language: Language::Http1,
-            says_first: Vec::new(),
-            slow: None,
-        }
-    }
-}
-
-/// The wire to the simulated server, and the server.
-struct SimulatedWire {
-    server: SimulatedServer,
-    clock: VirtualClock,
-    requests: Vec<Vec<u8>>,
-    slots: Vec<Slot>,
-    arrivals: u64,
-    waiting: VecDeque<Job>,
-    busy: usize,
-    /// Replies to come, by time.
-    due: BinaryHeap<Reverse<(u64, Job)>>,
-    ready: Vec<Ready>,
-    /// Connections that will be open, by time.
-    connecting: VecDeque<(u64, Ready)>,
-    /// Edges that come at once.
-    immediate: Vec<Ready>,
-}
-
-/// A request that arrived whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Job {
-    /// Its number among all that have arrived: those of one moment are served in order.
-    number: u64,
-    slot: u32,
-    generation: u32,
-    /// Its place in the mix.
-    place: u32,
-    /// Its number on its connection.
-    id: u32,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Slot {
-    generation: u32,
-    open: bool,
-    received: Vec<u8>,
-    inbox: Vec<u8>,
-}
-
-impl SimulatedWire {
-    /// A request's turn has come, if a worker is free.
-    fn begin(&mut self, job: Job, now_ns: u64) {
-        if self.busy >= self.server.workers {
-            return self.waiting.push_back(job);
-        }
-        self.busy += 1;
-        let mut end_ns = now_ns + self.server.service_ns;
-        if let Some((every, longer_ns)) = self.server.slow
-            && job.number.is_multiple_of(every)
-        {
-            end_ns += longer_ns;
-        }
-        if let Some((from_ns, for_ns)) = self.server.stall
-            && end_ns > from_ns
-            && now_ns < from_ns + for_ns
-        {
-            // Whatever is under way or arrives while the server stands still ends that much later at the earliest.
-            end_ns = end_ns.max(from_ns + for_ns);
-        }
-        self.due.push(Reverse((end_ns, job)));
-    }
-
-    /// A request ended then: the next one is begun at once, whenever the generator looks for the reply.
-    fn finish(&mut self, Job { slot, generation, place, id, .. }: Job, at_ns: u64) {
-        self.busy -= 1;
-        let target = &mut self.slots[slot as usize];
-        if target.open && target.generation == generation {
-            let reply = &self.server.replies[place as usize];
-            match self.server.language {
-                Language::Http1 => target.inbox.extend_from_slice(reply),
-                Language::Echo => target.inbox.extend(echo::frame(Kind::Answer, id, reply)),
-            }
-            self.ready.push(Ready { slot, generation, readable: true, writable: true, hangup: false });
-        }
-        if let Some(job) = self.waiting.pop_front() {
-            self.begin(job, at_ns);
-        }
-    }
-}
-
-impl SimulatedWire {
-    /// Takes the next whole request out of what a slot has received; gives its place in the mix and its number.
-    fn arrived(&mut self, slot: u32) -> Option<(u32, u32)> {
-        let received = &mut self.slots[slot as usize].received;
-        let Language::Echo = self.server.language else {
-            let place = self.requests.iter().position(|request| received.starts_with(request))?;
-            received.drain(..self.requests[place].len());
-            return Some((place as u32, 0));
-        };
-        if received.starts_with(echo::GREETING) {
-            received.drain(..echo::GREETING.len());
-        }
-        loop {
-            let (kind, id, payload) = echo::head(received.first_chunk()?).expect("what a client sends is a frame");
-            let whole: Vec<u8> = received.get(..echo::HEAD_BYTES + payload)?.to_vec();
-            received.drain(..whole.len());
-            if kind == Kind::Ask {
-                let place = self.requests.iter().position(|request| *request == whole[echo::HEAD_BYTES..])?;
-                return Some((place as u32, id));
-            }
-        }
-    }
-}
-
-impl Wire for SimulatedWire {
-    fn connect(&mut self, slot: u32, generation: u32) -> Result<(), Errno> {
-        let inbox = self.server.says_first.clone();
-        let open = Ready { slot, generation, readable: !inbox.is_empty(), writable: true, hangup: false };
-        self.slots[slot as usize] = Slot { generation, open: true, inbox, ..Slot::default() };
-        self.clock.advance_to(self.clock.now_ns() + self.server.opening_ns);
-        if self.server.refuses_from.is_some_and(|from_ns| self.clock.now_ns() >= from_ns) {
-            return Err(Errno::CONNREFUSED);
-        }
-        match self.server.connect_ns {
-            0 => self.immediate.push(open),
-            after_ns => self.connecting.push_back((self.clock.now_ns() + after_ns, open)),
-        }
-        Ok(())
-    }
-
-    fn progress(&mut self, _slot: u32) -> Result<Progress, Errno> {
-        Ok(Progress::Open)
-    }
-
-    fn send(&mut self, slot: u32, bytes: &[u8]) -> Result<usize, Errno> {
-        let taken = bytes.len().min(self.server.takes);
-        let target = &mut self.slots[slot as usize];
-        target.received.extend_from_slice(&bytes[..taken]);
-        let generation = target.generation;
-        if taken < bytes.len() {
-            self.immediate.push(Ready { slot, generation, readable: false, writable: true, hangup: false });
-        }
-        while let Some((place, id)) = self.arrived(slot) {
-            self.arrivals += 1;
-            self.begin(Job { number: self.arrivals, slot, generation, place, id }, self.clock.now_ns());
-        }
-        if let Some((from_ns, for_ns)) = self.server.held_up
-            && self.clock.now_ns() >= from_ns
-        {
-            self.clock.advance_to(from_ns + for_ns);
-        }
-        Ok(taken)
-    }
-
-    fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> Result<Received, Errno> {
-        let inbox = &mut self.slots[slot as usize].inbox;
-        if inbox.is_empty() {
-            return Err(Errno::AGAIN);
-        }
-        let count = inbox.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&inbox[..count]);
-        inbox.drain(..count);
-        Ok(Received { bytes: count, more: count == buffer.len() })
-    }
-
-    fn close(&mut self, slot: u32) {
-        self.slots[slot as usize].open = false;
-    }
-
-    fn wait(&mut self, timeout_ns: u64) -> Result<usize, Errno> {
-        self.ready = std::mem::take(&mut self.immediate);
-        if self.ready.is_empty() {
-            let until_ns = self.clock.now_ns() + timeout_ns;
-            let next_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
-            let next_ns = self.connecting.front().map_or(next_ns, |(at_ns, _)| next_ns.min(*at_ns));
-            self.clock.advance_to(next_ns.min(until_ns));
-            if let Some((from_ns, for_ns)) = self.server.overslept
-                && self.clock.now_ns() >= from_ns
-            {
-                self.clock.advance_to(from_ns + for_ns);
-            }
-            while let Some((_, open)) = self.connecting.pop_front_if(|(at_ns, _)| *at_ns <= self.clock.now_ns()) {
-                self.ready.push(open);
-            }
-            while let Some(Reverse((at_ns, job))) = self.due.peek().copied()
-                && at_ns <= self.clock.now_ns()
-            {
-                self.due.pop();
-                self.finish(job, at_ns);
-            }
-        }
-        Ok(self.ready.len())
-    }
-
-    fn ready(&self, index: usize) -> Ready {
-        self.ready[index]
-    }
-}
-
 /// Makes the load that `spec` describes on a simulated server, in virtual time and with one thread.
 ///
 /// # Errors
@@ -314,88 +67,111 @@ pub fn simulate(
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
-    let (clock, language) = (VirtualClock::default(), server.language);
+    let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
+    simulate_turns(&turns, server, options, progress).map(first)
+}
+
+/// Loads that follow each other on the same connections: what each asks for differs in its time and its seed alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns<'a> {
+    /// The loads, of which there is one at least.
+    pub loads: &'a [LoadSpec],
+    /// How long the end of each waits for replies.
+    pub drain_ns: u64,
+    /// How long nothing happens between two.
+    pub rest_ns: u64,
+}
+
+/// Makes loads one after the other on the same connections to a simulated server, in virtual time and with one thread.
+///
+/// # Errors
+/// As [`crate::run`].
+pub fn simulate_turns(
+    turns: &Turns<'_>,
+    server: SimulatedServer,
+    options: RunOptions,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Vec<LoadOutput>, LoadError> {
+    let (clock, language, spec) = (VirtualClock::default(), server.language, &turns.loads[0]);
     let requests = match language {
         Language::Http1 => crate::http1::encoded(spec).collect(),
         Language::Echo => spec.mix.requests().iter().map(|one| one.request.body.clone()).collect(),
     };
-    let wire = SimulatedWire {
-        server,
-        clock: clock.clone(),
-        requests,
-        slots: vec![Slot::default(); spec.connections as usize],
-        arrivals: 0,
-        waiting: VecDeque::new(),
-        busy: 0,
-        due: BinaryHeap::new(),
-        ready: Vec::new(),
-        connecting: VecDeque::new(),
-        immediate: Vec::new(),
-    };
-    drive(spec, language, (wire, false), &clock, options, progress)
+    let wire = SimulatedWire::new(server, requests, spec.connections, clock.clone());
+    drive(turns, language, (wire, false), &clock, options, progress)
+}
+
+/// What the only load of some turns brought.
+fn first(outputs: Vec<LoadOutput>) -> LoadOutput {
+    outputs.into_iter().next().expect("there is a load")
 }
 
 /// The loop over a peer in virtual time, over TLS where the load asks for it. A peer that does not speak TLS itself is then
 /// put behind it.
 fn drive(
-    spec: &LoadSpec,
+    turns: &Turns<'_>,
     language: Language,
     peer: (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<LoadOutput, LoadError> {
+) -> Result<Vec<LoadOutput>, LoadError> {
     match language {
-        Language::Http1 => drive_speaking(spec, Http1::new(spec, 0), peer, clock, options, progress),
-        Language::Echo => drive_speaking(spec, Echo::new(spec, 0), peer, clock, options, progress),
+        Language::Http1 => drive_speaking(turns, Http1::new(&turns.loads[0], 0), peer, clock, options, progress),
+        Language::Echo => drive_speaking(turns, Echo::new(&turns.loads[0], 0), peer, clock, options, progress),
     }
 }
 
-fn drive_speaking<P: Protocol + Send>(
-    spec: &LoadSpec,
+fn drive_speaking<P: Protocol<Conversation: Send> + Send>(
+    turns: &Turns<'_>,
     protocol: P,
     (peer, speaks_tls): (impl Wire + Send, bool),
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<LoadOutput, LoadError> {
+) -> Result<Vec<LoadOutput>, LoadError> {
+    let spec = &turns.loads[0];
     let secured = spec.tls.as_ref().map(Secure::speaking::<P>).transpose()?;
     match secured {
-        None => work(spec, protocol, peer, clock, options, progress),
+        None => work(turns, protocol, peer, clock, options, progress),
         Some(secure) if speaks_tls => {
-            work(spec, protocol, Secured::new(peer, secure, spec.connections), clock, options, progress)
+            work(turns, protocol, Secured::new(peer, secure, spec.connections), clock, options, progress)
         }
         Some(secure) => {
             let behind = BehindTls::new(peer, spec.connections);
-            work(spec, protocol, Secured::new(behind, secure, spec.connections), clock, options, progress)
+            work(turns, protocol, Secured::new(behind, secure, spec.connections), clock, options, progress)
         }
     }
 }
 
 /// What one thread does, in either language over any of these wires, while its seconds are collected here, one by one.
-fn work(
-    spec: &LoadSpec,
-    protocol: impl Protocol + Send,
+fn work<P: Protocol<Conversation: Send> + Send>(
+    turns: &Turns<'_>,
+    protocol: P,
     wire: impl Wire + Send,
     clock: &VirtualClock,
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<LoadOutput, LoadError> {
-    let mut collector = Collector::new(Felt::of(spec), spec.step_s(), 1, options.histograms);
-    let (full, seconds) = mpsc::channel();
-    let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
-    let thread = move || {
-        let stop = AtomicBool::new(false);
-        let mut opening =
-            Opening::new(Task { spec, thread: 0, stop: &stop, lost: &stop }, protocol, wire, clock.clone());
-        opening.open_all()?;
-        let demand = Demand::new(spec, 0, clock.now_ns());
-        opening.begin(demand, clock.now_ns(), port).run(ThreadTimes::default)
-    };
-    let result = std::thread::scope(|scope| {
-        let thread = scope.spawn(thread);
-        collector.collect(&seconds, &[empty], progress);
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    });
-    Ok(conclude(spec, vec![result?], collector, false))
+) -> Result<Vec<LoadOutput>, LoadError> {
+    let stop = AtomicBool::new(false);
+    let task = Task { spec: &turns.loads[0], thread: 0, stop: &stop, lost: &stop };
+    let mut resting = Resting::opened(task, protocol, wire, clock.clone())?;
+    let (mut outputs, mut start_ns) = (Vec::new(), clock.now_ns());
+    for spec in turns.loads {
+        let mut collector = Collector::new(Felt::of(spec), spec.step_s(), 1, options.histograms);
+        let (full, seconds) = mpsc::channel();
+        let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
+        let turn = Turn { demand: Demand::new(spec, 0, start_ns), drain_ns: turns.drain_ns, port };
+        let result = std::thread::scope(|scope| {
+            let thread = scope.spawn(move || resting.serve(turn, ThreadTimes::default));
+            collector.collect(&seconds, &[empty], progress);
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        });
+        let (part, rested) = result?;
+        resting = rested;
+        outputs.push(conclude(spec, vec![part], collector, false));
+        clock.advance_to(clock.now_ns() + turns.rest_ns);
+        start_ns = clock.now_ns() + LEAD_NS;
+    }
+    Ok(outputs)
 }

@@ -1,10 +1,13 @@
+use std::slice::from_ref;
+
 use model::{Clock, LoadSpec};
 use rustix::io::Errno;
 
-use super::{Language, VirtualClock, drive};
+use super::{Language, Turns, VirtualClock, drive, first};
 use crate::collector::Passed;
 use crate::demand::DRAIN_NS;
-use crate::run::{LoadError, LoadOutput, RunOptions};
+use crate::output::LoadOutput;
+use crate::session::{LoadError, RunOptions};
 use crate::wire::{Progress, Ready, Received, Wire};
 
 /// How an attempt to connect ends.
@@ -212,7 +215,8 @@ pub fn follow(spec: &LoadSpec, script: Script) -> Result<(LoadOutput, u64), Load
     };
     let (options, mut nobody) = (RunOptions::default(), |_: &Passed| {});
     let (speaks_tls, language) = (!wire.script.behind_tls, wire.script.language);
-    let output = drive(spec, language, (wire, speaks_tls), &clock, options, &mut nobody)?;
+    let turns = Turns { loads: from_ref(spec), drain_ns: DRAIN_NS, rest_ns: 0 };
+    let output = drive(&turns, language, (wire, speaks_tls), &clock, options, &mut nobody).map(first)?;
     let over_ns = clock.now_ns().saturating_sub(output.window_end_ns + DRAIN_NS);
     Ok((output, over_ns))
 }

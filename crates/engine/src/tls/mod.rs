@@ -164,7 +164,7 @@ impl<W: Wire> Wire for Secured<W> {
         self.below.ready(index)
     }
 
-    fn tls(&self) -> Option<TlsUse> {
-        Some(self.seen.clone())
+    fn take_tls(&mut self) -> Option<TlsUse> {
+        Some(std::mem::take(&mut self.seen))
     }
 }

@@ -2,8 +2,8 @@
 
 use model::{Clock, NotSent};
 
-use super::Worker;
 use super::busy::BusyMeter;
+use super::{Resting, Worker};
 use crate::awaited::Ages;
 use crate::connection::State;
 use crate::demand::Demand;
@@ -12,8 +12,8 @@ use crate::part::Part;
 use crate::protocol::Protocol;
 use crate::wire::Wire;
 
-impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
-    pub(super) fn finish(mut self, now_ns: u64, busy: BusyMeter) -> Part {
+impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
+    pub(super) fn finish(mut self, now_ns: u64, busy: BusyMeter) -> (Part, Resting<'a, P, W, C>) {
         if now_ns < self.demand.window.end_ns {
             // An exact number of requests is done before its time: the window ends with the last of them, or when the
             // next one at their rate would be due.
@@ -24,22 +24,47 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         }
         self.charge_unsent(now_ns);
         self.look_for_unasked();
+        let tls = self.wire.take_tls();
+        let awaited = self.charge_unanswered(now_ns);
+        self.ledger.close(now_ns);
+        let completed = self.connections.iter().map(|connection| connection.completed).collect();
+        let threads = vec![busy.thread_use(self.looks.longest_stall_ns)];
+        self.tidy();
+        let (resting, ledger, counts) = self.rest();
+        (Part { awaited, counts, completed, threads, tls, ..ledger.into_part() }, resting)
+    }
+
+    /// Requests whose reply never came, on connections that are of no further use; gives how long ago they were sent.
+    fn charge_unanswered(&mut self, now_ns: u64) -> Ages {
         let mut awaited = Ages::default();
         for slot in self.slots() {
+            if self.connections[slot].in_flight() == 0 {
+                continue;
+            }
             while let Some(moments) = self.connections.pop_oldest(slot) {
                 awaited.add(now_ns.saturating_sub(moments.sent_ns));
                 self.ledger.unfinished(moments, now_ns);
             }
+            self.shut(slot);
         }
-        self.ledger.close(now_ns);
-        Part {
-            awaited,
-            counts: self.counts,
-            completed: self.connections.iter().map(|connection| connection.completed).collect(),
-            threads: vec![busy.thread_use(self.looks.longest_stall_ns)],
-            tls: self.wire.tls(),
-            ..self.ledger.into_part()
+        awaited
+    }
+
+    /// Leaves no connection half open.
+    fn tidy(&mut self) {
+        for slot in self.slots() {
+            if matches!(self.connections[slot].state, State::Connecting | State::Handshaking) {
+                self.shut(slot);
+            }
         }
+        self.to_connect.under_way = 0;
+        // What closing them told of TLS belongs to no load.
+        self.wire.take_tls();
+    }
+
+    fn shut(&mut self, slot: u32) {
+        self.connections[slot].state = State::Closed;
+        self.wire.close(slot);
     }
 
     /// What came after a connection's last reply belongs to no request.

@@ -22,13 +22,13 @@ use rustix::io::Errno;
 use busy::BusyMeter;
 use connecting::ToConnect;
 use looks::Looks;
-pub(crate) use opening::Opening;
+pub(crate) use opening::{Resting, Turn};
 use receiving::{Inbox, Timeouts};
 use sending::Free;
 
 use crate::clock::ThreadTimes;
 use crate::connection::Connections;
-use crate::demand::{DRAIN_NS, Demand, share};
+use crate::demand::{Demand, share};
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
 use crate::protocol::Protocol;
@@ -71,6 +71,8 @@ pub(crate) struct Worker<'a, P: Protocol, W, C> {
     clock: C,
     protocol: P,
     demand: Demand,
+    /// Longest time the end of the load waits for replies still in flight.
+    drain_ns: u64,
     ledger: Ledger,
     connections: Connections<P::Conversation>,
     free: Free,
@@ -84,9 +86,9 @@ pub(crate) struct Worker<'a, P: Protocol, W, C> {
     turned_away: bool,
 }
 
-impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
+impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
     /// The load, up to the end of its drain.
-    pub(crate) fn run(mut self, thread_times: fn() -> ThreadTimes) -> Result<Part, Errno> {
+    fn run(mut self, thread_times: fn() -> ThreadTimes) -> Result<(Part, Resting<'a, P, W, C>), Errno> {
         let mut busy = BusyMeter::new(thread_times);
         self.await_start()?;
         self.looks.at_ns = self.demand.start_ns;
@@ -185,7 +187,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         let held = || self.connections.iter().any(|connection| connection.reserved.is_some());
         if now_ns >= end_ns {
             let drained = idle && (self.demand.is_open() || !held());
-            return drained || now_ns >= end_ns.saturating_add(DRAIN_NS);
+            return drained || now_ns >= end_ns.saturating_add(self.drain_ns);
         }
         self.demand.is_over(now_ns) && idle && !held()
     }
@@ -213,7 +215,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         if self.task.spec.timeout_ns.is_some() && self.connections.all_in_flight() + self.to_connect.under_way > 0 {
             until(self.timeouts.next_look_ns);
         }
-        let drained_ns = window.end_ns.saturating_add(DRAIN_NS);
+        let drained_ns = window.end_ns.saturating_add(self.drain_ns);
         for edge_ns in [window.start_ns, self.demand.earliest_end_ns, window.end_ns, drained_ns] {
             if edge_ns > now_ns {
                 until(edge_ns);

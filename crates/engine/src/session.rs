@@ -1,0 +1,237 @@
+//! Generator threads that keep the connections to one or several servers open while one load follows another.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use model::{Clock, LoadSpec};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::clock::{MonotonicClock, ThreadTimes};
+use crate::collector::{Collector, Passed};
+use crate::demand::Demand;
+use crate::output::{LoadOutput, conclude};
+use crate::part::Part;
+use crate::protocol::Protocol;
+use crate::second::{Felt, SecondPort};
+use crate::tcp::TcpWire;
+use crate::tls::{Secure, Secured, TlsError};
+use crate::wire::Wire;
+use crate::worker::{Resting, Task, Turn};
+
+/// Time between the moment at which all threads are ready and the start of a load.
+pub(crate) const LEAD_NS: u64 = 1_000_000;
+
+/// A load that could not be made at all. A request that fails is not such an error: it is in the books.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The kernel refused something that the generator cannot do without.
+    #[error("the generator cannot run: {0}")]
+    Kernel(#[from] Errno),
+    /// TLS cannot be spoken as it was asked for.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// A thread could not be started.
+    #[error("a generator thread cannot be started: {0}")]
+    Thread(std::io::Error),
+    /// Another thread could not take part, so the load did not begin.
+    #[error("the load did not begin because a generator thread could not take part")]
+    Abandoned,
+    /// A thread of the generator ended before its time.
+    #[error("a generator thread panicked; this is a bug in bourdon")]
+    Panicked,
+}
+
+/// What a load may be asked for beyond its figures.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunOptions {
+    /// Whether each second is told with its histograms.
+    pub histograms: bool,
+}
+
+/// Threads that wait for the next load, with all connections open.
+pub(crate) struct Session<'a> {
+    threads: Vec<Thread>,
+    options: RunOptions,
+    stop: &'a AtomicBool,
+}
+
+/// The session's side of a thread.
+struct Thread {
+    orders: Sender<Order>,
+    /// What each order brought; nothing more comes from a thread that is lost.
+    parts: Receiver<Part>,
+}
+
+/// One load of a thread, on its connections to one of the servers.
+struct Order {
+    server: usize,
+    turn: Turn,
+}
+
+/// Starts the threads and opens their connections to the servers of `servers`, which are asked for the same but for the
+/// address; `conduct` gives them loads, one after the other.
+///
+/// # Errors
+/// When the generator itself cannot run.
+pub(crate) fn session<'a, P: Protocol, T>(
+    speak: fn(&'a LoadSpec, u32) -> P,
+    servers: &'a [LoadSpec],
+    options: RunOptions,
+    stop: &'a AtomicBool,
+    conduct: impl FnOnce(&mut Session<'_>) -> Result<T, LoadError>,
+) -> Result<T, LoadError> {
+    let secured = |spec: &LoadSpec| spec.tls.as_ref().map(Secure::speaking::<P>).transpose();
+    let secured = servers.iter().map(secured).collect::<Result<Vec<Option<Secure>>, TlsError>>()?;
+    let lost = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (mut handles, mut session) = (Vec::new(), Session { threads: Vec::new(), options, stop });
+        let mut ready = Vec::new();
+        for thread in 0..servers[0].threads {
+            let ((orders, taken), (brought, parts), (open, opened)) =
+                (mpsc::channel(), mpsc::channel(), mpsc::channel());
+            let (secured, lost) = (&secured, &lost);
+            let body = move || {
+                let mut attendance = Attendance { lost, is_over: false };
+                let seats = open_all(speak, servers, secured, (thread, stop, lost))?;
+                // Whoever conducts has gone where another thread is lost.
+                let _ = open.send(());
+                serve(seats, &taken, &brought)?;
+                attendance.is_over = true;
+                Ok(())
+            };
+            let name = format!("generator-{thread}");
+            match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    lost.store(true, Ordering::Relaxed);
+                    return Err(LoadError::Thread(error));
+                }
+            }
+            session.threads.push(Thread { orders, parts });
+            ready.push(opened);
+        }
+        let all_ready = ready.iter().try_for_each(|opened| opened.recv().map_err(|_| LoadError::Abandoned));
+        let conducted = all_ready.and_then(|()| conduct(&mut session));
+        // Without orders to come the threads end.
+        drop(session);
+        let ended = handles.into_iter().map(|handle| handle.join().map_err(|_| LoadError::Panicked)?);
+        // The cause before its consequence.
+        let ended: Result<Vec<()>, LoadError> = ended.collect();
+        ended.and(conducted)
+    })
+}
+
+impl Session<'_> {
+    /// Makes one load on the connections to one of the servers. `spec` is what the connections were opened for, with the
+    /// warm-up, the extent and the seed of this load; whatever is in flight `drain_ns` after its window is given up.
+    ///
+    /// # Errors
+    /// When the generator itself cannot run.
+    pub(crate) fn load(
+        &mut self,
+        server: usize,
+        spec: &LoadSpec,
+        drain_ns: u64,
+        progress: &mut dyn FnMut(&Passed),
+    ) -> Result<LoadOutput, LoadError> {
+        let (full, seconds) = mpsc::channel();
+        let mut collector = Collector::new(Felt::of(spec), spec.step_s(), self.threads.len(), self.options.histograms);
+        let (start_ns, mut empties) = (MonotonicClock.now_ns() + LEAD_NS, Vec::new());
+        for (thread, to) in (0..).zip(&self.threads) {
+            let (port, empty) = SecondPort::new(thread, full.clone());
+            empties.push(empty);
+            let turn = Turn { demand: Demand::new(spec, thread, start_ns), drain_ns, port };
+            to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;
+        }
+        drop(full);
+        collector.collect(&seconds, &empties, progress);
+        let part = |thread: &Thread| thread.parts.recv().map_err(|_| LoadError::Abandoned);
+        let parts = self.threads.iter().map(part).collect::<Result<Vec<Part>, LoadError>>()?;
+        Ok(conclude(spec, parts, collector, self.stop.load(Ordering::Relaxed)))
+    }
+}
+
+/// Tells the other threads should this one end by an error or a panic.
+struct Attendance<'a> {
+    lost: &'a AtomicBool,
+    is_over: bool,
+}
+
+impl Drop for Attendance<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A thread's connections to one server, whatever it speaks and over which wire.
+trait Seat<'a> {
+    /// Makes one load; gives the connections back.
+    fn serve(self: Box<Self>, turn: Turn) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno>;
+}
+
+impl<'a, P: Protocol + 'a, W: Wire + 'a> Seat<'a> for Resting<'a, P, W, MonotonicClock> {
+    fn serve(self: Box<Self>, turn: Turn) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno> {
+        let (part, rested) = Resting::serve(*self, turn, ThreadTimes::now)?;
+        Ok((part, Box::new(rested)))
+    }
+}
+
+/// Opens the calling thread's connections to each server.
+fn open_all<'a: 'b, 'b, P: Protocol + 'b>(
+    speak: fn(&'a LoadSpec, u32) -> P,
+    servers: &'a [LoadSpec],
+    secured: &[Option<Secure>],
+    (thread, stop, lost): (u32, &'b AtomicBool, &'b AtomicBool),
+) -> Result<Vec<Option<Box<dyn Seat<'b> + 'b>>>, LoadError> {
+    prepare_thread(own_cpu(&servers[0].cpus, thread));
+    let open = |(spec, secure): (&'a LoadSpec, &Option<Secure>)| {
+        let task = Task { spec, thread, stop, lost };
+        let (slots, protocol, clock) = (task.slots(), speak(spec, thread), MonotonicClock);
+        let wire = TcpWire::new(spec.address, &spec.sources, slots)?;
+        let seat: Box<dyn Seat<'b> + 'b> = match secure {
+            None => Box::new(Resting::opened(task, protocol, wire, clock)?),
+            Some(secure) => {
+                Box::new(Resting::opened(task, protocol, Secured::new(wire, secure.clone(), slots), clock)?)
+            }
+        };
+        Ok(Some(seat))
+    };
+    servers.iter().zip(secured).map(open).collect()
+}
+
+/// Makes one load after another, until no more are ordered.
+fn serve<'a>(
+    mut seats: Vec<Option<Box<dyn Seat<'a> + 'a>>>,
+    orders: &Receiver<Order>,
+    parts: &Sender<Part>,
+) -> Result<(), LoadError> {
+    for Order { server, turn } in orders {
+        let Some(seat) = seats[server].take() else { break };
+        let (part, seat) = seat.serve(turn)?;
+        seats[server] = Some(seat);
+        if parts.send(part).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the calling thread timers that fire at their time, where they might be 50 µs late, and these CPUs, if any are
+/// named. Where the kernel denies it, the lateness that follows is measured and reported like any other.
+pub fn prepare_thread(cpus: &[u32]) {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    if !cpus.is_empty() {
+        let mut allowed = CpuSet::new();
+        cpus.iter().for_each(|cpu| allowed.set(*cpu as usize));
+        let _ = sched_setaffinity(None, &allowed);
+    }
+}
+
+/// The CPU of a thread of those that are taken in turn; none where none is named.
+fn own_cpu(cpus: &[u32], thread: u32) -> &[u32] {
+    let place = thread as usize % cpus.len().max(1);
+    cpus.get(place..=place).unwrap_or_default()
+}
