@@ -10,8 +10,8 @@ mod remarks;
 mod tests;
 
 use model::{
-    Allowance, Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditResult, AuditSides, NotMade,
-    Printed, Published, Reason, Remark, RowAudit,
+    Allowance, Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditRemark, AuditResult,
+    AuditSides, NotMade, Printed, Published, RowAudit,
 };
 
 use crate::thresholds::{ALLOWED_FAILURES, AUDIT_SLACK, TIMER_EARLY_S};
@@ -45,11 +45,11 @@ fn audit_row(published: Published) -> RowAudit {
 
 /// Takes the remark that explains every contradiction from the others, if one does. Samples that a tool added explain what
 /// is wrong where the rate is held against the latencies, and nothing else.
-fn cause(checks: &[AuditNote], remarks: &mut Vec<Reason>) -> Option<Reason> {
+fn cause(checks: &[AuditNote], remarks: &mut Vec<AuditRemark>) -> Option<AuditRemark> {
     const TIED: [AuditCheck; 3] = [AuditCheck::InFlight, AuditCheck::Unserved, AuditCheck::Markov];
     let mut broken = checks.iter().filter(|note| note.outcome() == AuditOutcome::Breach).peekable();
     broken.peek()?;
-    let added = remarks.iter().position(|remark| remark.code == Remark::AddedSamples.into())?;
+    let added = remarks.iter().position(|remark| matches!(remark, AuditRemark::AddedSamples { .. }))?;
     broken.all(|note| TIED.contains(&note.check)).then(|| remarks.remove(added))
 }
 

@@ -41,13 +41,6 @@ pub(crate) fn micros(us: f64) -> String {
     }
 }
 
-/// A quantile's usual name: `p50`, `p99`, `p99.9`.
-pub(crate) fn quantile_name(q: f64) -> String {
-    // Six decimals hide what 99.9 ÷ 100 leaves behind the last digit that was meant.
-    let percent = format!("{:.6}", q * 100.0);
-    format!("p{}", percent.trim_end_matches('0').trim_end_matches('.'))
-}
-
 /// Counts by kind, those above zero: `12 timed-out, 3 refused`.
 pub(crate) fn kinds<K: Display>(counts: impl IntoIterator<Item = (K, u64)>) -> String {
     let parts: Vec<String> = counts
@@ -72,7 +65,6 @@ mod tests {
         assert_eq!([half_width(0.0), half_width(0.02)], ["<0.1 %", "2.0 %"], "never nothing");
         assert_eq!([figure(9214.4), figure(97.21), figure(0.971), figure(0.0)], ["9,214", "97.2", "0.97", "0.00"]);
         assert_eq!([micros(12_100.0), micros(31.0), micros(1_020_000.0)], ["12.1 ms", "31.0 µs", "1.02 s"]);
-        assert_eq!([0.5, 0.99, 0.999, 1.0].map(quantile_name), ["p50", "p99", "p99.9", "p100"]);
         assert_eq!(kinds([("a", 2), ("b", 0), ("c", 1000)]), "2 a, 1,000 c");
     }
 }

@@ -1,4 +1,4 @@
-use crate::{AuditNote, AuditOutcome, Published, Reason};
+use crate::{AuditNote, AuditOutcome, AuditRemark, Published};
 
 /// What the arithmetic says of one result.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,9 +8,9 @@ pub struct RowAudit {
     /// All checks, in the order of `AuditCheck::ALL`.
     pub checks: Vec<AuditNote>,
     /// What explains all of its contradictions, where that is known.
-    pub cause: Option<Reason>,
+    pub cause: Option<AuditRemark>,
     /// What does not contradict anything but should be known.
-    pub remarks: Vec<Reason>,
+    pub remarks: Vec<AuditRemark>,
     /// Whether more of its requests failed than may.
     pub failing: bool,
 }
@@ -33,7 +33,7 @@ pub struct Audit {
     /// One entry for each result, in the order of the file.
     pub rows: Vec<RowAudit>,
     /// Remarks about the results together.
-    pub remarks: Vec<Reason>,
+    pub remarks: Vec<AuditRemark>,
 }
 
 impl Audit {

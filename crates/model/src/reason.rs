@@ -41,26 +41,6 @@ kinds! {
     }
 }
 
-kinds! {
-    /// What is worth knowing about figures that somebody published.
-    Remark {
-        /// Requests failed.
-        FailedRequests = "failed-requests",
-        /// Requests timed out, which is not always a failure.
-        TimeOuts = "time-outs",
-        /// Samples were added that nobody measured.
-        AddedSamples = "added-samples",
-        /// Replies waited for a worker.
-        WaitingForWorkers = "waiting-for-workers",
-        /// Several quantiles are one value.
-        EqualQuantiles = "equal-quantiles",
-        /// A quantile needs more samples than there are.
-        NotEstimable = "not-estimable",
-        /// Rows are too close for their order to mean anything.
-        Ties = "ties",
-    }
-}
-
 /// What a reason is about. Every id is there once, so that an id alone tells which of these it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -75,8 +55,6 @@ pub enum Code {
     LimitCode(LimitCode),
     /// What a calibration does not trust.
     Distrust(Distrust),
-    /// What is worth knowing of published figures.
-    Remark(Remark),
 }
 
 impl Code {
@@ -88,7 +66,6 @@ impl Code {
             Code::Stage(code) => code.id(),
             Code::LimitCode(code) => code.id(),
             Code::Distrust(code) => code.id(),
-            Code::Remark(code) => code.id(),
         }
     }
 }
@@ -109,7 +86,6 @@ codes! {
     TrialStage => Stage,
     LimitCode => LimitCode,
     Distrust => Distrust,
-    Remark => Remark,
 }
 
 /// A reason with a stable code and a sentence for people.
@@ -146,7 +122,6 @@ mod tests {
         all.extend(TrialStage::ALL.iter().copied().map(Code::from));
         all.extend(LimitCode::ALL.iter().copied().map(Code::from));
         all.extend(Distrust::ALL.iter().copied().map(Code::from));
-        all.extend(Remark::ALL.iter().copied().map(Code::from));
         all
     }
 

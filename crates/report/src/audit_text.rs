@@ -1,9 +1,9 @@
 use model::{
-    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditSource, Printed, Published, Reason,
+    Audit, AuditCheck, AuditFigure, AuditModel, AuditNote, AuditOutcome, AuditRemark, AuditSource, Printed, Published,
     RowAudit,
 };
 
-use crate::audit_words::{check_words, lacks, quantile_name};
+use crate::audit_words::{check_words, lacks, quantile_name, remark_words};
 use crate::format::{counted, duration_us, number, percent, seconds, thousands};
 use crate::page::{Page, Style, Tint, join};
 use crate::words::words;
@@ -49,7 +49,7 @@ fn overview(page: &mut Page, audit: &Audit) {
             &format!("{} with more failed requests than may be", counted(failing, "result", "results")),
         );
     }
-    reasons(page, &audit.remarks, WORTH_KNOWING);
+    remarks(page, &audit.remarks, WORTH_KNOWING);
 }
 
 fn result(page: &mut Page, row: &RowAudit, alone: bool) {
@@ -68,9 +68,9 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     for line in join(&figures(&row.published), " · ", page.width()) {
         page.line(Tint::Dim, &line);
     }
-    reasons(page, row.cause.as_slice(), "why");
+    remarks(page, row.cause.as_slice(), "why");
     notes(page, row.that(AuditOutcome::Breach), (Tint::Bad, "cannot be true"));
-    reasons(page, &row.remarks, WORTH_KNOWING);
+    remarks(page, &row.remarks, WORTH_KNOWING);
     if alone {
         notes(page, row.that(AuditOutcome::Holds), (Tint::Good, "holds"));
         notes(page, row.that(AuditOutcome::NotMade), (Tint::Dim, "could not be checked"));
@@ -114,12 +114,12 @@ fn unless_open(note: &AuditNote) -> &'static str {
     }
 }
 
-fn reasons(page: &mut Page, reasons: &[Reason], title: &str) {
-    if !reasons.is_empty() {
+fn remarks(page: &mut Page, remarks: &[AuditRemark], title: &str) {
+    if !remarks.is_empty() {
         page.line(Tint::Unsure, &format!(" {title}"));
     }
-    for reason in reasons {
-        page.entry(3, (Tint::Plain, &words(reason.code.id())), NAMES - 2, &reason.text);
+    for remark in remarks {
+        page.entry(3, (Tint::Plain, &words(remark.code().id())), NAMES - 2, &remark_words(remark));
     }
 }
 

@@ -1,11 +1,12 @@
-//! What the checks of an audit came to.
+//! What the checks of an audit came to, and its remarks.
 
 use model::{
-    Allowance, AuditCheck, AuditFigure, AuditNote, AuditResult, AuditSides, ByteFlow, CompletionSides, CountedIn,
-    InFlightSides, LatencyFigure, LatencyPoint, MarkovSides, MeanSides, NotMade, Printed, ReplyBytes, ServedSides,
+    Allowance, AuditCheck, AuditFigure, AuditNote, AuditRemark, AuditResult, AuditSides, AuditSource, ByteFlow,
+    CompletionSides, CountedIn, InFlightSides, LatencyFigure, LatencyPoint, MarkovSides, MeanSides, NotMade, Printed,
+    ReplyBytes, ServedSides,
 };
 
-use crate::format::{duration_us, number, percent, seconds, thousands};
+use crate::format::{counted, duration_us, number, percent, seconds, thousands};
 
 /// A figure whose possible values are no further apart than this share of it is shown alone.
 const CLOSE: f64 = 0.01;
@@ -211,6 +212,66 @@ fn not_made(why: &NotMade) -> String {
     text.to_owned()
 }
 
+/// What should be known of published figures.
+pub fn remark_words(remark: &AuditRemark) -> String {
+    match remark {
+        AuditRemark::FailedRequests { failed, requests, allowed } => {
+            let share = percent(*failed as f64 / *requests as f64);
+            let more =
+                allowed.map_or(String::new(), |allowed| format!(", more than the {} that may", percent(allowed)));
+            let [failed, requests] = [*failed, *requests].map(thousands);
+            format!("{failed} of {requests} requests failed, {share}{more}: rate and latencies may be theirs")
+        }
+        AuditRemark::TimeOuts { time_outs, source } => {
+            let what = if *source == AuditSource::Wrk2 {
+                "at every look, wrk2 counts each connection whose last request began longer ago than its time-out, and \
+                 still takes its reply"
+            } else {
+                "wrk 4 counts each complete reply that took longer than its time-out; it is among the requests, but its \
+                 latency is in none of the figures"
+            };
+            format!("{}, not failed requests: {what}", counted(*time_outs, "time-out", "time-outs"))
+        }
+        AuditRemark::AddedSamples { limit_us, slowest_us } => {
+            let [limit, slowest] = [*limit_us, *slowest_us].map(duration_us);
+            format!(
+                "wrk adds samples that nobody measured for each latency above 2·N ÷ X = {limit}, and the longest took \
+                 {slowest}: its rate is of requests that it counted, its mean, deviation and quantiles are not of those \
+                 requests"
+            )
+        }
+        AuditRemark::WaitingForWorkers { in_clock, workers } => {
+            let (in_clock, workers) = (number(*in_clock), thousands(*workers));
+            format!(
+                "X·R̄ = {in_clock} requests are in the clock where W = {workers} can be worked on: the latency is not time \
+                 in a worker alone, it includes waiting for one"
+            )
+        }
+        AuditRemark::EqualQuantiles { low_q, high_q, us } => {
+            let [low, high] = [*low_q, *high_q].map(quantile_name);
+            let (both, share) = (duration_us(*us), percent(high_q - low_q));
+            format!(
+                "{low} and {high} are both {both}: possible, but then a share of {share} of all requests took exactly as \
+                 long; is {low} stored as {high}?"
+            )
+        }
+        AuditRemark::NotEstimable { requests, needed } => {
+            let needs = needed.iter().map(|(q, needed)| format!("{} needs {}", quantile_name(*q), thousands(*needed)));
+            let needs = needs.collect::<Vec<_>>().join(", ");
+            format!("too few samples for an interval: {needs} and there are {}", thousands(*requests))
+        }
+        AuditRemark::Ties { tied, rates, spread, least_per_s, most_per_s } => {
+            let ([tied, rates], [least, most]) =
+                ([*tied, *rates].map(thousands), [*least_per_s, *most_per_s].map(number));
+            let spread = percent(*spread);
+            format!(
+                "{tied} of {rates} rates lie within {spread} of each other, from {least}/s to {most}/s: a limit that they \
+                 share, such as the generator's; they do not rank these servers"
+            )
+        }
+    }
+}
+
 /// What is missing, where that is why a check could not be made.
 pub(crate) fn lacks(note: &AuditNote) -> &[AuditFigure] {
     match &note.result {
@@ -283,4 +344,14 @@ pub(crate) fn quantile_name(q: f64) -> String {
 /// Six decimals hide what 99.9 ÷ 100 leaves behind the last digit that was meant.
 fn decimal(value: f64) -> String {
     format!("{value:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_have_their_usual_names() {
+        assert_eq!([0.5, 0.99, 0.999, 99.9 / 100.0, 1.0].map(quantile_name), ["p50", "p99", "p99.9", "p99.9", "p100"]);
+    }
 }

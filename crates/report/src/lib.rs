@@ -43,7 +43,7 @@ mod wrong_reply;
 
 pub use audit_json::{AUDIT_SCHEMA, audit_json};
 pub use audit_text::audit_text;
-pub use audit_words::check_words;
+pub use audit_words::{check_words, remark_words};
 pub use calibration_text::{calibration_json, calibration_text};
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;

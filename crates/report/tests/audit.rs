@@ -5,7 +5,7 @@
 mod support;
 
 use model::{Audit, AuditModel, AuditOutcome, AuditSource, Printed, Published};
-use report::{audit_json, audit_text};
+use report::{audit_json, audit_text, remark_words};
 use support::{COLOURED, PLAIN, assert_tidy};
 
 fn printed(value: f64, step: f64) -> Option<Printed> {
@@ -102,6 +102,26 @@ fn every_check_in_its_words() {
     let text = text(whole(), AuditOutcome::Holds, 12) + "\n" + &text(broken(), AuditOutcome::Breach, 11);
     assert_tidy(&text, PLAIN.width);
     insta::assert_snapshot!(text);
+}
+
+/// What every remark about one result is made of.
+fn remarkable() -> Published {
+    let mut published = Published { source: AuditSource::Wrk, name: "remarkable".to_owned(), ..whole() };
+    (published.requests, published.ok, published.errors) = (Some(990), Some(890), Some(100));
+    (published.duration_s, published.timed_out) = (printed(0.1, 0.001), 7);
+    published.latency_us.quantiles =
+        vec![(0.95, printed(9_900.0, 10.0).unwrap()), (0.999, printed(9_900.0, 10.0).unwrap())];
+    published
+}
+
+#[test]
+fn every_remark_in_its_words() {
+    let audit = judge::audit(vec![remarkable()]);
+    let remarks: Vec<_> = audit.rows[0].remarks.iter().chain(&audit.rows[0].cause).collect();
+    assert_eq!(remarks.len(), 6, "{remarks:#?}");
+    let ties = judge::audit((0..5).map(|_| sound("one")).collect()).remarks;
+    let words: Vec<_> = remarks.into_iter().chain(&ties).map(remark_words).collect();
+    insta::assert_snapshot!(words.join("\n"));
 }
 
 #[test]

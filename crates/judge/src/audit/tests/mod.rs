@@ -2,7 +2,7 @@ use model::{
     Audit, AuditCheck, AuditModel, AuditOutcome, AuditResult, AuditSides, AuditSource, InFlightSides, Printed,
     Published, PublishedLatency,
 };
-use report::check_words;
+use report::{check_words, remark_words};
 
 use super::audit;
 
@@ -246,7 +246,7 @@ fn remarks_are_no_contradictions() {
     let mut row = sound();
     row.latency_us.quantiles.insert(2, (0.95, row.latency_us.quantiles[2].1));
     row.requests = None;
-    let codes = |audit: &Audit| audit.rows[0].remarks.iter().map(|remark| remark.code.id()).collect::<Vec<_>>();
+    let codes = |audit: &Audit| audit.rows[0].remarks.iter().map(|remark| remark.code().id()).collect::<Vec<_>>();
     let audit = of(row.clone());
     assert_eq!((codes(&audit), audit.is_contradictory()), (vec!["equal-quantiles"], false));
     (row.requests, row.rate_per_s, row.duration_s) = (Some(367), None, None);
@@ -262,7 +262,7 @@ fn remarks_are_no_contradictions() {
 fn wrk_adds_samples_where_a_latency_is_above_twice_n_over_x() {
     let mut row = sound();
     row.latency_us.max = printed(20_100.0, 10.0);
-    let remarked = |row: &Published| of(row.clone()).rows[0].remarks.iter().any(|it| it.code.id() == "added-samples");
+    let remarked = |row: &Published| of(row.clone()).rows[0].remarks.iter().any(|it| it.code().id() == "added-samples");
     row.source = AuditSource::Wrk;
     assert!(!remarked(&row), "20 ms, within the slack");
     row.latency_us.max = printed(20_300.0, 10.0);
@@ -281,8 +281,9 @@ fn many_equal_rates_are_a_shared_limit() {
     assert!(audit(apart.clone()).remarks.is_empty());
     let tied: Vec<_> = (0..6).map(|n| with_rate(60_000.0 + 100.0 * f64::from(n))).chain(apart).collect();
     let remarks = audit(tied).remarks;
-    assert_eq!(remarks[0].code.id(), "ties");
-    assert!(remarks[0].text.starts_with("6 of 46 rates lie within 2 %"), "{}", remarks[0].text);
+    assert_eq!(remarks[0].code().id(), "ties");
+    let said = remark_words(&remarks[0]);
+    assert!(said.starts_with("6 of 46 rates lie within 2 %"), "{said}");
 }
 
 #[test]
