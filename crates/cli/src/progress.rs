@@ -111,7 +111,7 @@ impl RunProgress {
             Event::GivenUp { block, target } => {
                 self.end(&format!("stopped after block {block}: {target} did not become ready"));
             }
-            Event::Finished { reason } => self.end(&format!("done: {reason}")),
+            Event::Finished { reason } => self.end(&format!("done: {}", ::report::done_words(reason))),
         }
     }
 
@@ -167,7 +167,7 @@ impl RunProgress {
 /// What was added to the plan, in words.
 fn added(addition: &Addition) -> String {
     match addition {
-        Addition::Cell { why, .. } => why.clone(),
+        Addition::Cell { cell, why } => ::report::purpose_words(why, cell.levels.target()),
         Addition::Rate(rate) => {
             let conditions =
                 if rate.conditions.0.is_empty() { String::new() } else { format!("{}: ", rate.conditions) };

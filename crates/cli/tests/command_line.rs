@@ -98,7 +98,7 @@ fn stdout_is_the_document_or_plain_text() {
     let (url, arguments) = (specimen.url(), ["-n", "50"]);
     let json = load(&url, &arguments);
     let document = json.document_with(0);
-    assert_eq!(document.get("schema"), "bourdon.load/1");
+    assert_eq!(document.get("schema"), "bourdon.load/2");
     assert_eq!(document.get("url"), url.as_str());
     let text = bourdon(&[&["load", &url][..], &arguments].concat());
     assert_eq!(text.status, Some(0));

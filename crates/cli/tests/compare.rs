@@ -58,7 +58,7 @@ fn a_branch_that_is_slower_is_called_slower_and_breaks_its_gate() {
     let arguments = compare(&["--rev", "main", "--rev", "slow", "--gate", "p50<+10%", "--format", "json"]);
     let document = lab.bourdon_in(&app, &arguments).exits(1).json();
     assert_clean(&lab);
-    assert_eq!(document["schema"], "bourdon.compare/1");
+    assert_eq!(document["schema"], "bourdon.compare/2");
     let slower = (verdict(&document, "throughput") == "slower", verdict(&document, "p50") == "slower");
     assert_eq!(slower, (true, true), "{document:#}");
     assert_eq!(document["gates"][0]["verdict"], "broken");
@@ -78,7 +78,7 @@ fn the_record_of_a_comparison_gives_that_comparison_by_whichever_way_it_is_asked
     assert!(report("text").starts_with(&first.stdout), "{}", report("text"));
     assert_eq!((report("markdown"), report("json")), written);
     assert!(written.0.contains("**broken** `p50<+10%"), "{}", written.0);
-    assert_eq!(record.analysis()["schema"], "bourdon.compare/1");
+    assert_eq!(record.analysis()["schema"], "bourdon.compare/2");
     let resumed = lab.bourdon_in(&app, &["run", "--resume", folder, "--format", "json"]).exits(1);
     assert_eq!((resumed.stdout.as_str(), record.text("report.md")), (written.1.as_str(), written.0.clone()));
     assert_clean(&lab);

@@ -297,7 +297,7 @@ fn term_and_hup_end_as_ctrl_c_does() {
         let mut load = lab.start(&["load", &url, "-d", "600s", "--warm-up", "0s", "--format", "json"]);
         load.until("requests", || (server.log().len() > 100).then_some(()));
         load.signal(signal);
-        assert_eq!(load.end().exits(130).json()["schema"], "bourdon.load/1");
+        assert_eq!(load.end().exits(130).json()["schema"], "bourdon.load/2");
     }
 }
 

@@ -117,7 +117,7 @@ fn a_result_is_saved_as_it_is_printed() {
     let output = ["-n", "20", "-o", file.to_str().unwrap()];
     let json = load(&specimen.url(), &output);
     assert_eq!(json.stdout, std::fs::read_to_string(&file).unwrap());
-    assert_eq!(json.document_with(0).get("schema"), "bourdon.load/1");
+    assert_eq!(json.document_with(0).get("schema"), "bourdon.load/2");
     let silent = bourdon(&[&["load", &specimen.url(), "--format", "none"][..], &output].concat());
     assert_eq!((silent.status, silent.stdout.as_str(), silent.stderr.as_str()), (Some(0), "", ""));
     assert_eq!(saved(&file).count("accounting/ok"), 20);

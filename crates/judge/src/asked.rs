@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use model::{CellPlan, Extent, GeneratorLimits, Load, LoadModel, LoadSpec, Measurement, NS_PER_S};
+use model::{CellPlan, DelayCeiling, Extent, GeneratorLimits, Load, LoadModel, LoadSpec, Measurement, NS_PER_S};
 
-use crate::thresholds::{TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
+use crate::thresholds::{AT_CEILING, TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
 
 /// A load that was asked for, with what a judgement has to know beside it: from a cell or from a single load.
 #[derive(Debug, Clone, Copy)]
@@ -50,18 +50,15 @@ impl<'a> Asked<'a> {
         (self.delay_s() > TIMER_EARLY_S).then(|| self.load.slots() / self.delay_s())
     }
 
-    /// How the ceiling is reckoned, for sentences.
-    pub(crate) fn ceiling_formula(&self) -> &'static str {
-        if self.network_delay_s() > 0.0 { "N ÷ (S + network delay)" } else { "N ÷ S" }
-    }
-
-    /// What the ceiling follows from, for sentences.
-    pub(crate) fn delay_words(&self) -> &'static str {
-        match (self.handler_delay_s > 0.0, self.network_delay_s() > 0.0) {
-            (true, true) => "delay of handler and network",
-            (false, true) => "network delay",
-            _ => "handler delay",
-        }
+    /// What a load did of that, where it is all.
+    pub(crate) fn reached_ceiling(&self, measured: &Measurement) -> Option<DelayCeiling> {
+        let ceiling = DelayCeiling {
+            per_s: completions_per_s(measured),
+            most_per_s: self.ceiling_per_s()?,
+            handler_delay_s: self.handler_delay_s,
+            network_delay_s: self.network_delay_s(),
+        };
+        (ceiling.per_s > AT_CEILING * ceiling.most_per_s).then_some(ceiling)
     }
 
     /// The same load, knowing what a generator thread can do on this machine.

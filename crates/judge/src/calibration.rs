@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Addition, Arrivals, Calibration, Ceiling, CellPlan, Distrust, GeneratorLimits, LateCause, Load, LoadModel,
-    Measurement, Next, Plan, Planner, RateStep, Reason, TrialRecord, TrialSpec,
+    Addition, Arrivals, Calibration, Ceiling, CellPlan, Distrust, Distrusted, Done, GeneratorLimits, LateCause, Load,
+    LoadModel, Measurement, Next, Plan, Planner, Purpose, RateStep, Reason, TrialRecord, TrialSpec,
 };
 
-use crate::figures::percent;
 use crate::thresholds::{LOWEST_RATE_PER_S, MOST_RATE_PER_S, RATE_LATE, RATE_RESOLUTION, RATE_SENT};
 
 /// Attempts at a rate that must agree: two of at most three, so that one disturbance decides nothing.
@@ -45,10 +44,10 @@ impl CalibrationPlanner {
     fn add(&mut self, rate_per_s: f64) -> Next {
         let mut cell = self.plan.cells[0].clone();
         cell.load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-        let addition = Addition::Cell { cell: Box::new(cell), why: "whether this rate can be trusted".to_owned() };
+        let addition = Addition::Cell { cell: Box::new(cell), why: Purpose::Trust };
         match self.plan.adding(&addition) {
             Ok(plan) => self.plan = plan,
-            Err(fault) => return Next::Done(fault.to_string()),
+            Err(fault) => return Next::Done(Done::Said(fault.to_string())),
         }
         Next::Add(vec![addition])
     }
@@ -67,7 +66,7 @@ impl Planner for CalibrationPlanner {
 
     fn next(&mut self) -> Next {
         if self.has_failed {
-            return Next::Done("a load failed".to_owned());
+            return Next::Done(Done::Calibrated);
         }
         let missing = (0..self.plan.cells.len()).filter(|cell| !self.ceilings.contains_key(cell));
         let missing: Vec<TrialSpec> =
@@ -77,7 +76,7 @@ impl Planner for CalibrationPlanner {
         }
         match next_rate(&self.rates) {
             Some(rate_per_s) => self.attempt(rate_per_s),
-            None => Next::Done("what can be trusted is known".to_owned()),
+            None => Next::Done(Done::Calibrated),
         }
     }
 
@@ -157,17 +156,11 @@ pub fn distrust(step: &RateStep) -> Option<Reason> {
     let waited = share(step.late_no_connection);
     // A busy thread is not a reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
-        Some(Reason::new(
-            Distrust::GeneratorLate,
-            format!("the generator sent {} of the requests over 1 ms late", percent(late)),
-        ))
+        Some(Reason::new(Distrust::GeneratorLate, Distrusted::Late(late)))
     } else if late + waited > RATE_LATE {
-        let text =
-            format!("the null responder was so slow that {} of the requests waited for a connection", percent(waited));
-        Some(Reason::new(Distrust::Responder, text))
+        Some(Reason::new(Distrust::Responder, Distrusted::Waited(waited)))
     } else if sent < RATE_SENT {
-        let answer = "the null responder did not answer more".to_owned();
-        Some(Reason::new(Distrust::Responder, format!("only {} of the requests were sent: {answer}", percent(sent))))
+        Some(Reason::new(Distrust::Responder, Distrusted::Sent(sent)))
     } else {
         None
     }
@@ -359,6 +352,9 @@ mod tests {
         assert_eq!(code(RateStep { late_generator: 11, ..fine }), "generator-late");
         assert_eq!(code(RateStep { sent: 990, ..fine }), "responder");
         assert_eq!(code(RateStep { late_no_connection: 11, ..fine }), "responder");
-        assert!(judged_of(&calibrated(63_000.0)).beyond.unwrap().text.starts_with("the generator sent 10 %"));
+        assert!(matches!(
+            judged_of(&calibrated(63_000.0)).beyond.unwrap().why,
+            model::Why::Distrusted(Distrusted::Late(_))
+        ));
     }
 }

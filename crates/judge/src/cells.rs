@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use model::{
     CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Invariant, InvariantCheck,
-    LatencySummary, Launches, LoadModel, Mark, MarkNote, Measured, Measurement, MemoryCount, Metric, NS_PER_S,
-    Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, format_duration, sum,
+    LatencySummary, Launches, LoadModel, Mark, MarkCause, MarkNote, Measured, Measurement, MemoryCount, Metric,
+    NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
 };
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
-use crate::figures::percent;
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
@@ -88,32 +87,20 @@ fn course(records: &Records, index: usize) -> CellCourse {
 
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
-    let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
-    let short = |(given_ns, needed_ns)| {
-        let cold = Coldness::WarmUp { given_s: seconds(given_ns), needed_s: seconds(needed_ns) };
-        (short_words(given_ns, needed_ns), cold)
+    let faster = |gain: Interval| {
+        let Interval { estimate, low, high } = gain.map(|gain| gain - 1.0);
+        Coldness::FasterBy { share: estimate, low, high }
     };
-    let faster = |gain: Interval| (gain_words(gain), Coldness::FasterBy(gain.estimate - 1.0));
-    let told = warm_up(records, index).map(short).or_else(|| still_warming(records, index).map(faster));
-    told.map(|(text, cold)| MarkNote { cold: Some(cold), ..MarkNote::new(Mark::Cold, text) })
+    let cold = too_short_to_warm(records, index).or_else(|| still_warming(records, index).map(faster))?;
+    Some(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)))
 }
 
-/// The load that the launch gives the target before the window, and the load that it needs to be warm, where that is
-/// more; in nanoseconds.
-fn warm_up(records: &Records, index: usize) -> Option<(u64, u64)> {
+/// The load that the launch gives the target before the window, where it needs more to be warm.
+pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<Coldness> {
     let target = records.plan.target(records.plan.cells[index].levels.target())?;
     let (given_ns, needed_ns) = (records.loaded_before_ns(index), target.launch.warm_within_ns);
-    (given_ns < needed_ns).then_some((given_ns, needed_ns))
-}
-
-fn short_words(given_ns: u64, needed_ns: u64) -> String {
-    let [given, needed] = [given_ns, needed_ns].map(format_duration);
-    format!("{given} of load before the window, of the {needed} that it needs")
-}
-
-/// That the launch gives the target less load before the window than it needs to be warm.
-pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<String> {
-    warm_up(records, index).map(|(given_ns, needed_ns)| short_words(given_ns, needed_ns))
+    let short = || Coldness::WarmUp { given_s: seconds(given_ns), needed_s: seconds(needed_ns) };
+    (given_ns < needed_ns).then(short)
 }
 
 /// By how much the servers were still getting faster when windows ended that are too short to classify. In others the
@@ -121,13 +108,6 @@ pub(crate) fn too_short_to_warm(records: &Records, index: usize) -> Option<Strin
 fn still_warming(records: &Records, index: usize) -> Option<Interval> {
     let is_short = records.valid(index).all(|launch| launch.judgement.went.is_none());
     records.together(index).gain.filter(|_| is_short)
-}
-
-/// Such a gain in words.
-pub(crate) fn gain_words(gain: Interval) -> String {
-    let gain = gain.map(|gain| gain - 1.0);
-    let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
-    format!("{faster} faster in the second half of the window than in the first ({low} to {high})")
 }
 
 /// Functions of a cell's profile that are told.
@@ -288,22 +268,17 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
         for check in launch.judgement.checks.iter().filter(|check| check.invariant == invariant) {
             applied += 1;
             if !check.holds {
-                let text = format!("{}: {}", launch.record.id, check.text);
-                breaches.push(InvariantCheck { invariant, holds: false, text });
+                breaches.push(InvariantCheck { trial: Some(launch.record.id.clone()), ..check.clone() });
             }
         }
     }
     if breaches.is_empty() && applied > 0 {
-        let text = match applied {
-            1 => "held in the only launch".to_owned(),
-            all => format!("held in all {all} launches"),
-        };
-        breaches.push(InvariantCheck { invariant, holds: true, text });
+        breaches.push(InvariantCheck { held_in: Some(applied), ..InvariantCheck::new(invariant, None) });
     }
     breaches
 }
 
-/// A mark that at least half of the valid launches have, in the words of the first of them, about the metrics that it
+/// A mark that at least half of the valid launches have, with the figures of the first of them, about the metrics that it
 /// is about in at least half of them. One disturbed launch is enough to widen an interval, and one silence for users to see it, so `noisy`,
 /// `silent` and `hung` are shown for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
@@ -327,13 +302,6 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     // Figures of one launch do not contradict each other: of the first that shows most of what the mark is about.
     let shown = |note: &MarkNote| metrics.iter().filter(|metric| note.metrics.contains(metric)).count();
     let (id, note) = notes.iter().rev().max_by_key(|(_, note)| shown(note))?;
-    let text = format!("{} (in {} of {all} launches; figures of {id})", note.text, notes.len());
-    let launches = Some(Launches { with: notes.len() as u32, of: all as u32 });
-    (!of_some || !metrics.is_empty()).then(|| MarkNote {
-        metrics,
-        launches,
-        cure: note.cure,
-        growth: note.growth,
-        ..MarkNote::new(mark, text)
-    })
+    let launches = Some(Launches { with: notes.len() as u32, of: all as u32, told: (*id).to_owned() });
+    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches, ..(*note).clone() })
 }

@@ -256,13 +256,12 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
     measured.into_iter().map(row).collect()
 }
 
-/// What two sessions say of themselves, each sentence with its run.
+/// What two sessions say of themselves, each with its run.
 fn both(old: SessionAnalysis, new: SessionAnalysis) -> SessionAnalysis {
     let mut all = SessionAnalysis::default();
-    for (arm, session) in [("old", old), ("new", new)] {
-        let named = |text: String| format!("{arm}: {text}");
-        all.repeated.extend(session.repeated.into_iter().map(|it| RepeatedBlock { text: named(it.text), ..it }));
-        all.marks.extend(session.marks.into_iter().map(|note| MarkNote { text: named(note.text), ..note }));
+    for (arm, session) in [(Some(Arm::Old), old), (Some(Arm::New), new)] {
+        all.repeated.extend(session.repeated.into_iter().map(|it| RepeatedBlock { arm, ..it }));
+        all.marks.extend(session.marks.into_iter().map(|note| MarkNote { arm, ..note }));
     }
     all
 }

@@ -1,9 +1,10 @@
 //! How a launch went over its window: level, warming up, slowing down, or never settled (Barrett et al., *Virtual
 //! machine warmup blows hot and cold*, OOPSLA'17).
 
-use model::{Course, Interval, Mark, MarkNote, Measurement, Observation, ObservedSecond};
+use model::{
+    Course, Interval, Mark, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, WindowCourse,
+};
 
-use crate::figures::{figure, percent};
 use crate::statistics::{change_points, mean};
 use crate::thresholds::{COURSE_SECONDS, CPU_CHANGE, CPU_TO_CLASSIFY_S, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE};
 
@@ -16,8 +17,10 @@ pub struct Went {
     pub steady_from_s: Option<f64>,
     /// Whether its last level is worse than an earlier one.
     is_worse_at_the_end: bool,
-    /// The levels that were seen, in words; empty for a flat one.
-    text: String,
+    /// The figure that went so.
+    metric: Metric,
+    /// Its levels, each with the second of the window from which it lasts.
+    levels: Vec<(f64, f64)>,
 }
 
 /// Classifies a launch by its throughput, its p99, and the target's CPU per request, second by second; the worst of them
@@ -31,10 +34,10 @@ pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -
 fn by_replies(measured: &Measurement) -> impl Iterator<Item = Went> {
     let seconds = Some(whole_steps(measured)).filter(|seconds| seconds.len() >= COURSE_SECONDS).unwrap_or_default();
     let rates = seconds.iter().map(|second| (second.at_s, second.ok as f64 / second.length_s)).collect();
-    let by_rate = Series { name: "requests/s", change: THROUGHPUT_CHANGE, more_is_better: true, points: rates };
-    let tail = |second: &&Interval| Some((second.at_s, second.p99_us? / 1e3));
+    let by_rate = Series { metric: Metric::Throughput, change: THROUGHPUT_CHANGE, more_is_better: true, points: rates };
+    let tail = |second: &&Interval| Some((second.at_s, second.p99_us?));
     let tails: Option<Vec<(f64, f64)>> = seconds.iter().map(tail).collect();
-    let by_tail = |points| Series { name: "ms of p99", change: P99_CHANGE, more_is_better: false, points };
+    let by_tail = |points| Series { metric: Metric::P99, change: P99_CHANGE, more_is_better: false, points };
     [Some(by_rate), tails.map(by_tail)].into_iter().flatten().filter_map(|series| series.classify())
 }
 
@@ -47,7 +50,7 @@ fn by_cpu(measured: &Measurement, seen: &[ObservedSecond]) -> Option<Went> {
     let cost =
         |(second, seen): &(&Interval, &ObservedSecond)| (second.at_s, 1e6 * seen.cpu_s / second.ok.max(1) as f64);
     let points = both.iter().map(cost).collect();
-    Series { name: "µs of CPU a request", change: CPU_CHANGE, more_is_better: false, points }.classify()
+    Series { metric: Metric::CpuPerRequest, change: CPU_CHANGE, more_is_better: false, points }.classify()
 }
 
 /// The whole steps inside the window, each with what was seen of the target in the same seconds.
@@ -86,7 +89,7 @@ fn worse(one: Went, other: Went) -> Went {
 
 /// One figure, step by step.
 struct Series {
-    name: &'static str,
+    metric: Metric,
     /// Relative change below which two levels are the same.
     change: f64,
     more_is_better: bool,
@@ -117,7 +120,8 @@ impl Series {
             course,
             steady_from_s: steady.then_some(self.begin(last)),
             is_worse_at_the_end: earlier.iter().any(|level| better_than_last(&level)),
-            text: self.words(&levels),
+            metric: self.metric,
+            levels: levels.iter().map(|level| (self.begin(level), level.mean)).collect(),
         })
     }
 
@@ -151,12 +155,6 @@ impl Series {
     fn better(&self, one: f64, other: f64) -> bool {
         if self.more_is_better { one > other } else { one < other }
     }
-
-    fn words(&self, levels: &[Level]) -> String {
-        let level = |level: &Level| format!("{} from second {}", figure(level.mean), self.begin(level));
-        let words: Vec<String> = levels.iter().map(level).collect();
-        format!("{}: {}", self.name, words.join(", "))
-    }
 }
 
 /// A stretch of steps at one level.
@@ -168,7 +166,7 @@ struct Level {
 /// Said of a load whose server got slower, and stayed so or became slower still: by its throughput if that shows it.
 pub(crate) fn got_slower(measured: &Measurement) -> Option<MarkNote> {
     let went = by_replies(measured).find(|went| went.is_worse_at_the_end)?;
-    Some(MarkNote::new(Mark::SlowDown, format!("the server got slower inside the window ({})", went.text)))
+    Some(MarkNote::new(Mark::SlowDown, MarkCause::Course(went.over(measured))))
 }
 
 /// The mark of a launch that was not level.
@@ -179,14 +177,14 @@ pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
         Course::SlowDown => Mark::SlowDown,
         Course::Unsteady => Mark::Unsteady,
     };
-    let cut = match went.steady_from_s {
-        Some(from) => {
-            let share = percent(from / measured.window_s);
-            format!("; steady after {share} of the window: {from:.0} s more of warm_up would leave that out")
-        }
-        None => String::new(),
-    };
-    Some(MarkNote::new(mark, format!("{}{cut}", went.text)))
+    Some(MarkNote::new(mark, MarkCause::Course(went.over(measured))))
+}
+
+impl Went {
+    fn over(&self, measured: &Measurement) -> WindowCourse {
+        let Went { metric, levels, steady_from_s, .. } = self.clone();
+        WindowCourse { metric, levels, steady_from_s, window_s: measured.window_s }
+    }
 }
 
 /// Ok replies a second over the steady part; none where there is none.
@@ -301,7 +299,7 @@ mod tests {
         let note = mark(&went, &warming).unwrap();
         assert_eq!(note.mark, Mark::WarmUp);
         assert!(
-            note.text
+            report::note_words(&note)
                 .ends_with("from second 4; steady after 33 % of the window: 4 s more of warm_up would leave that out"),
             "{note:?}"
         );

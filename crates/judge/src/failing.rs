@@ -9,20 +9,17 @@ use crate::hung::due_and_hung;
 use crate::limit::{blinding_standstill, nothing_completed};
 use crate::silence::stopped;
 
-/// Content that no failure excuses, by kind: a body other than the expected one, a reply that is not HTTP, and bytes
-/// that no request had asked for.
-pub(crate) fn wrong_content(measured: &Measurement) -> [(&'static str, u64); 3] {
+/// Content that no failure excuses: bodies other than the expected one, replies that are not HTTP, and bytes that no
+/// request had asked for.
+pub(crate) fn wrong_content(measured: &Measurement) -> [u64; 3] {
     let books = &measured.accounting;
-    [
-        ("with a wrong body", books.bad_body),
-        ("not HTTP", books.failed.get(&Failure::Malformed).copied().unwrap_or(0)),
-        ("that no request had asked for", measured.connections.unasked_replies),
-    ]
+    let malformed = books.failed.get(&Failure::Malformed).copied().unwrap_or(0);
+    [books.bad_body, malformed, measured.connections.unasked_replies]
 }
 
 /// How many replies of a load had wrong content.
 pub(crate) fn wrong_replies(measured: &Measurement) -> u64 {
-    sum(wrong_content(measured).map(|(_, number)| number))
+    sum(wrong_content(measured))
 }
 
 /// Puts loads together. The answer is bad when more of their requests failed or hung than `allowed` (a share, 0 to 1), when any

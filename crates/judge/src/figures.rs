@@ -1,8 +1,6 @@
 //! Figures in words, the same in every sentence of a judgement.
 
-use std::fmt::Display;
-
-pub(crate) use model::{counted, thousands as count, times};
+pub(crate) use model::{counted, thousands as count};
 
 /// `0.43` as `43 %`; below 10 % with one digit after the point, and what is smaller than that digit as such. What is not all
 /// is never shown as 100 %.
@@ -14,11 +12,6 @@ pub(crate) fn percent(share: f64) -> String {
         v if (99.95..100.0).contains(&v) => "more than 99.9 %".to_owned(),
         _ => format!("{:.0} %", share * 100.0),
     }
-}
-
-/// A half width as a percentage: below what the three significant digits of a histogram resolve it is only known to be so.
-pub(crate) fn half_width(share: f64) -> String {
-    if share < 0.001 { "<0.1 %".to_owned() } else { percent(share) }
 }
 
 /// A positive figure with about three significant digits: `9,214`, `97.2`, `0.97`.
@@ -41,16 +34,6 @@ pub(crate) fn micros(us: f64) -> String {
     }
 }
 
-/// Counts by kind, those above zero: `12 timed-out, 3 refused`.
-pub(crate) fn kinds<K: Display>(counts: impl IntoIterator<Item = (K, u64)>) -> String {
-    let parts: Vec<String> = counts
-        .into_iter()
-        .filter(|(_, number)| *number > 0)
-        .map(|(kind, number)| format!("{} {kind}", count(number)))
-        .collect();
-    parts.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,9 +45,7 @@ mod tests {
             ["43 %", "-3.1 %", "0 %", "less than 0.1 %"]
         );
         assert_eq!([percent(0.998), percent(0.999_9), percent(1.0)], ["99.8 %", "more than 99.9 %", "100 %"]);
-        assert_eq!([half_width(0.0), half_width(0.02)], ["<0.1 %", "2.0 %"], "never nothing");
         assert_eq!([figure(9214.4), figure(97.21), figure(0.971), figure(0.0)], ["9,214", "97.2", "0.97", "0.00"]);
         assert_eq!([micros(12_100.0), micros(31.0), micros(1_020_000.0)], ["12.1 ms", "31.0 µs", "1.02 s"]);
-        assert_eq!(kinds([("a", 2), ("b", 0), ("c", 1000)]), "2 a, 1,000 c");
     }
 }

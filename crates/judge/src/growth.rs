@@ -1,9 +1,8 @@
 //! Whether the target's memory grew over a window, and whether that had come to an end.
 
-use model::{Growth, Mark, MarkNote, Measurement, Metric, Observation, sum};
+use model::{Growth, Mark, MarkCause, MarkNote, Measurement, Metric, Observation, sum};
 
 use crate::course::measured_and_seen;
-use crate::figures::figure;
 use crate::thresholds::{
     COURSE_SECONDS, GROWING_PACE, LOWS_FOR_A_LEAK, MEMORY_CHANGE, SECONDS_FOR_A_PACE, SETTLED_SHARE,
 };
@@ -43,13 +42,8 @@ pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>) -> Op
     let replies = sum(between.map(|step| step.replies));
     let growth =
         Growth { bytes: grown as u64, bytes_per_request: (replies > 0 && is_growing).then(|| grown / replies as f64) };
-    let each = growth.bytes_per_request.map_or(String::new(), |each| format!(", {} kB a request", figure(each / 1e3)));
-    let (mark, end) = match is_growing {
-        true => (Mark::Growing, "had not levelled off"),
-        false => (Mark::LevelledOff, "levelled off"),
-    };
-    let text = format!("memory grew by {} MiB over the window{each}, and {end}", figure(grown / f64::from(1 << 20)));
-    Some(MarkNote { metrics: vec![Metric::PeakMemory], growth: Some(growth), ..MarkNote::new(mark, text) })
+    let mark = if is_growing { Mark::Growing } else { Mark::LevelledOff };
+    Some(MarkNote { metrics: vec![Metric::PeakMemory], ..MarkNote::new(mark, MarkCause::Growth(growth)) })
 }
 
 /// The steps that show by how much memory grew, and how many of them at least show its pace: all of the window, unless memory
@@ -115,14 +109,14 @@ mod tests {
             seen.seconds.push(ObservedSecond { at_s, length_s: 1.0, memory_bytes, ..ObservedSecond::default() });
         }
         measured.window_s = measured.steps.len() as f64;
-        mark(&measured, Some(&seen)).map(|note| (note.mark, note.text))
+        mark(&measured, Some(&seen)).map(|note| (note.mark, report::note_words(&note)))
     }
 
     #[test]
     fn a_leak_is_growth_to_the_end() {
         let (mark, text) = marked((0..12).map(|second| 10.0 + 2.0 * f64::from(second))).unwrap();
         assert_eq!(mark, Mark::Growing);
-        assert_eq!(text, "memory grew by 22.0 MiB over the window, 2.10 kB a request, and had not levelled off");
+        assert_eq!(text, "memory grew by 22.0 MiB over the window, 2.05 KiB a request, and had not levelled off");
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Requests that never got a reply while others had theirs.
 
-use model::{Cure, Mark, MarkNote, Measurement, sum};
+use model::{Cure, Mark, MarkCause, MarkNote, Measurement, sum};
 
 use crate::asked::Asked;
-use crate::figures::{count, counted, micros};
 use crate::silence::{slowest_reply_s, stopped};
 use crate::thresholds::{HUNG, SILENCE_S};
 
@@ -32,17 +31,10 @@ pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
 /// Requests that never got a reply.
 pub(crate) fn mark(asked: &Asked<'_>, load: &Measurement) -> Option<MarkNote> {
     let Hung { requests, oldest_s } = hung(load)?;
-    let [oldest, slowest] = [oldest_s, slowest_reply_s(load)].map(|seconds| micros(seconds * 1e6));
-    let each = match (asked.load.pipeline, requests) {
-        (1, 2..) => format!(", one on each of {} connections,", count(requests)),
-        _ => String::new(),
-    };
-    let text = format!(
-        "{}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}",
-        counted(requests, "request", "requests")
-    );
+    let one_each = asked.load.pipeline == 1 && requests > 1;
+    let cause = MarkCause::Hung { requests, one_each, oldest_s, slowest_s: slowest_reply_s(load) };
     let cure = asked.load.timeout_ns.is_none().then_some(Cure::TimeOut);
-    Some(MarkNote { cure, ..MarkNote::new(Mark::Hung, text) })
+    Some(MarkNote { cure, ..MarkNote::new(Mark::Hung, cause) })
 }
 
 #[cfg(test)]
@@ -111,7 +103,7 @@ mod tests {
         let analysis = session.analyse_these(&records);
         let notes = |cell: usize| {
             let notes = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Hung);
-            notes.map(|note| note.text.clone()).collect::<Vec<_>>()
+            notes.map(report::note_words).collect::<Vec<_>>()
         };
         assert_eq!(notes(0), Vec::<String>::new());
         assert!(

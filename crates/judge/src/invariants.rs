@@ -1,9 +1,8 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Failure, Invariant, InvariantCheck, Measurement, StandstillSpan, sum};
+use model::{Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, StandstillSpan, sum};
 
-use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, counted, figure, kinds, micros};
+use crate::asked::Asked;
 use crate::silence::EDGE_S;
 use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
 use crate::{bounds, failing};
@@ -24,24 +23,15 @@ pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement) -> Vec<Invaria
 }
 
 fn accounting(books: &Accounting) -> InvariantCheck {
-    let imbalance = books.imbalance();
-    let text = imbalance.clone().unwrap_or_else(|| {
-        let (scheduled, sent, completed) = (count(books.scheduled), count(books.sent), count(books.completed));
-        format!("the books balance: {scheduled} scheduled, {sent} sent, {completed} completed")
-    });
-    InvariantCheck { invariant: Invariant::Accounting, holds: imbalance.is_none(), text }
+    InvariantCheck::new(Invariant::Accounting, books.imbalance().map(Breach::Imbalance))
 }
 
 /// Little's law as an identity: ∫ requests in flight dt = Σ time inside the window of all requests.
 fn in_flight(measured: &Measurement) -> InvariantCheck {
-    let (integral, sum) = (measured.residence.in_flight_s, measured.residence.requests_s);
-    let allowed = (IN_FLIGHT_TOLERANCE * integral.abs().max(sum.abs())).max(IN_FLIGHT_ABSOLUTE_S);
-    let text = format!(
-        "requests in flight over the window {} s, time of all requests inside it {} s",
-        figure(integral),
-        figure(sum)
-    );
-    InvariantCheck { invariant: Invariant::InFlight, holds: (integral - sum).abs() <= allowed, text }
+    let (in_flight_s, requests_s) = (measured.residence.in_flight_s, measured.residence.requests_s);
+    let allowed = (IN_FLIGHT_TOLERANCE * in_flight_s.abs().max(requests_s.abs())).max(IN_FLIGHT_ABSOLUTE_S);
+    let is_broken = (in_flight_s - requests_s).abs() > allowed;
+    InvariantCheck::new(Invariant::InFlight, is_broken.then_some(Breach::InFlight { in_flight_s, requests_s }))
 }
 
 /// Markov's inequality on the time that a request holds its slot, the service time or, with a connection for each
@@ -60,26 +50,22 @@ fn markov(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
         return None;
     }
     let mean_us = asked.load.slots() * (measured.window_s + overhang_s) / certain * 1e6;
-    let quantiles =
-        [("p50", service.p50, 0.5), ("p90", service.p90, 0.9), ("p99", service.p99, 0.99), ("mean", service.mean, 0.0)];
-    let breach = quantiles.iter().find_map(|(name, quantile, q)| {
-        let least_us = bounds::least_mean(*q, (*quantile)?);
-        let divisor = (1.0 / (1.0 - q)).round();
-        (least_us > mean_us * (1.0 + MARKOV_TOLERANCE)).then(|| {
-            let reason = "rate and latency do not describe the same requests";
-            format!("{name} ÷ {divisor} = {} > N ÷ X = {}: {reason}", micros(least_us), micros(mean_us))
+    let quantiles = [
+        (Metric::P50, service.p50, 0.5),
+        (Metric::P90, service.p90, 0.9),
+        (Metric::P99, service.p99, 0.99),
+        (Metric::Mean, service.mean, 0.0),
+    ];
+    let breach = quantiles.into_iter().find_map(|(metric, quantile, q)| {
+        let (least_us, divisor) = (bounds::least_mean(q, quantile?), (1.0 / (1.0 - q)).round());
+        (least_us > mean_us * (1.0 + MARKOV_TOLERANCE)).then_some(Breach::TooLong {
+            metric,
+            divisor,
+            least_us,
+            mean_us,
         })
     });
-    let holds = breach.is_none();
-    let text = breach.unwrap_or_else(|| {
-        let per_s = completions_per_s(measured);
-        format!(
-            "N ÷ X = {} ÷ {} is not below p50 ÷ 2, p90 ÷ 10, p99 ÷ 100, the mean",
-            figure(asked.load.slots()),
-            figure(per_s)
-        )
-    });
-    Some(InvariantCheck { invariant: Invariant::Markov, holds, text })
+    Some(InvariantCheck::new(Invariant::Markov, breach))
 }
 
 /// Whether a generator thread stood still when the window ended; how much longer is not known.
@@ -93,30 +79,16 @@ fn ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> 
     asked.ceiling_per_s()?;
     let most = bounds::most_completions(asked.load.slots(), measured.window_s, asked.delay_s());
     let completed = measured.in_window.completed;
-    let holds = completed as f64 <= most;
-    let delay = micros(asked.delay_s() * 1e6);
-    let allowed = count(most as u64);
-    let text = if holds {
-        format!("{} completions, {allowed} possible with a delay of {delay}", count(completed))
-    } else {
-        let completed = count(completed);
-        format!("{completed} completions where a delay of {delay} allows {allowed}: the wait was skipped")
-    };
-    Some(InvariantCheck { invariant: Invariant::Ceiling, holds, text })
+    let breach = || Breach::Completions { completed, most: most as u64, delay_s: asked.delay_s() };
+    Some(InvariantCheck::new(Invariant::Ceiling, (completed as f64 > most).then(breach)))
 }
 
 /// No reply with wrong content. An unexpected status, a reset, a time-out is a failure: it is counted, leaves the
 /// throughput, and is the mark `errors`.
 fn correctness(measured: &Measurement) -> InvariantCheck {
-    let wrong = failing::wrong_content(measured);
-    let total = sum(wrong.map(|(_, number)| number));
+    let wrong @ [bad_body, malformed, unasked] = failing::wrong_content(measured);
     // The replies of the books, as the wrong ones are: what is not HTTP is a failure there, and in no other count of them.
-    let books = &measured.accounting;
-    let replies = sum([books.completed, books.failed.get(&Failure::Malformed).copied().unwrap_or(0)]);
-    let of = counted(replies, "reply", "replies");
-    let text = match total {
-        0 => format!("no wrong content among {of}"),
-        _ => format!("wrong content among {of}: {}", kinds(wrong)),
-    };
-    InvariantCheck { invariant: Invariant::Correctness, holds: total == 0, text }
+    let replies = sum([measured.accounting.completed, malformed]);
+    let breach = Breach::Content { replies, bad_body, malformed, unasked };
+    InvariantCheck::new(Invariant::Correctness, (sum(wrong) > 0).then_some(breach))
 }

@@ -1,49 +1,59 @@
 //! What bounded the throughput of a load, and whether the instrument vouches for it.
 
 use model::{
-    Code, Cure, Failure, LateCause, LimitCode, Mark, Measurement, NotSent, Observation, Reason, Side, Standstills,
-    Verdict, sum,
+    Answered, AtOnce, Code, Cure, Failure, LateCause, LimitCause, LimitCode, Measurement, NoReply, NoReplySeen,
+    NotSent, Observation, Reason, Shortfall, Side, Standstills, ThreadNeed, Verdict, sum,
 };
 
 use crate::asked::{Asked, completions_per_s};
 use crate::before;
-use crate::figures::{count, counted, figure, kinds, micros, percent};
-use crate::silence::Answered;
+use crate::silence::answered;
 use crate::thresholds::{
-    AT_CEILING, GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE,
-    STARVED, TARGET_BUSY,
+    GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE, STARVED,
+    TARGET_BUSY,
 };
 
-/// What bounded a load. `verdict` is about the throughput alone; broken invariants are not its matter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What bounded a load.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Limit {
-    /// Whether the throughput is the server's, a lower bound, or nobody's.
-    pub(crate) verdict: Verdict,
     /// The limit, with its figures.
-    pub(crate) reason: Reason,
+    pub(crate) cause: LimitCause,
+    /// What would mend it.
+    pub(crate) cure: Option<Cure>,
 }
 
 impl Limit {
-    fn new(verdict: Verdict, code: impl Into<Code>, text: String) -> Self {
-        Limit { verdict, reason: Reason::new(code, text) }
+    /// Whether the throughput is the server's, a lower bound, or nobody's; broken invariants are not its matter.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self.cause {
+            LimitCause::AtLeast(_) => Verdict::AtLeast,
+            LimitCause::Blind(_) | LimitCause::NothingDue { .. } | LimitCause::RateMissed { .. } => Verdict::Void,
+            _ => Verdict::Valid,
+        }
     }
 
-    fn with(self, cure: Option<Cure>) -> Self {
-        Limit { reason: Reason { cure, ..self.reason }, ..self }
+    /// The same as a reason.
+    pub(crate) fn reason(self) -> Reason {
+        Reason { cure: self.cure, ..self.cause.into() }
+    }
+}
+
+impl From<LimitCause> for Limit {
+    fn from(cause: LimitCause) -> Self {
+        Limit { cause, cure: None }
     }
 }
 
 /// Finds what bounded the load; `observed` is the target, where it was watched.
 pub(crate) fn find(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
+    let books = &measured.accounting;
     match asked.load.rate_per_s() {
         _ if nothing_right(measured) => {
-            let text = format!("no reply was right: {}", wrong(measured));
-            Limit::new(Verdict::Valid, LimitCode::NothingRight, text)
+            LimitCause::NothingRight { bad_status: books.bad_status, bad_body: books.bad_body }.into()
         }
         _ if asked.nothing_due(measured) => {
-            let window = micros(measured.window_s * 1e6);
-            let text = format!("no request was due in the window of {window}, so nothing was measured");
-            Limit::new(Verdict::Void, LimitCode::NothingDue, text).with(Some(Cure::LongerWindow))
+            let cause = LimitCause::NothingDue { window_s: measured.window_s };
+            Limit { cause, cure: Some(Cure::LongerWindow) }
         }
         None => of_closed(asked, measured, observed),
         Some(rate_per_s) => of_open(asked, measured, rate_per_s),
@@ -60,41 +70,27 @@ fn nothing_right(measured: &Measurement) -> bool {
     measured.in_window.ok == 0 && measured.accounting.ok == 0 && !nothing_completed(measured)
 }
 
-fn wrong(measured: &Measurement) -> String {
-    let books = &measured.accounting;
-    kinds([("with a wrong status", books.bad_status), ("with a wrong body", books.bad_body)])
-}
-
-/// Everything that kept requests from a reply, in words.
-fn failures(measured: &Measurement) -> String {
-    let books = &measured.accounting;
-    let not_sent = kinds(books.not_sent.iter().map(|(kind, number)| (*kind, *number)));
-    let failed = kinds(books.failed.iter().map(|(kind, number)| (*kind, *number)));
-    let awaited = kinds([("still awaited at the end", books.in_flight_at_end)]);
-    let parts: Vec<String> = [not_sent, failed, awaited].into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { before::none_due(measured) } else { parts.join(", ") }
-}
-
 fn no_reply(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let never_connected = measured.connections.opened == 0;
     let (seen, cure) = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
-        Some(why) => (format!("; TLS failed: {why}"), None),
+        Some(why) => (Some(NoReplySeen::TlsFailed(why.clone())), None),
         None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {
-            ("; it was connected to, and no TLS handshake came to its end".to_owned(), None)
+            (Some(NoReplySeen::NoHandshake), None)
         }
-        None if measured.tls.is_none() && hung_up(measured) => {
-            ("; the server ends each connection without a reply".to_owned(), Some(Cure::TryTls))
-        }
-        None if never_connected && shortage_of(measured) > 0 => {
-            ("; this machine could not open the connections".to_owned(), None)
-        }
+        None if measured.tls.is_none() && hung_up(measured) => (Some(NoReplySeen::HungUp), Some(Cure::TryTls)),
+        None if never_connected && shortage_of(measured) > 0 => (Some(NoReplySeen::NoConnections), None),
         None => (before::answered(measured), never_connected.then_some(Cure::StartServer)),
     };
-    let text = match before::hanging(asked, measured) {
-        Some(hanging) => format!("no reply came in the window: {hanging}{seen}"),
-        None => format!("no request got a complete reply: {}{seen}", failures(measured)),
+    let books = &measured.accounting;
+    let cause = NoReply {
+        not_sent: books.not_sent.clone(),
+        failed: books.failed.clone(),
+        awaited: books.in_flight_at_end,
+        sent_before: before::sent(measured),
+        hanging: before::hanging(asked, measured),
+        seen,
     };
-    Limit::new(Verdict::Valid, LimitCode::NoReply, text).with(cure)
+    Limit { cause: LimitCause::NoReply(cause), cure }
 }
 
 /// Whether the server took every request and hung up, as one does that waits for TLS.
@@ -106,43 +102,32 @@ fn hung_up(measured: &Measurement) -> bool {
 
 fn of_closed(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> Limit {
     let target_busy = observed.map_or(0.0, Observation::busy);
-    let ceiling = asked.ceiling_per_s().filter(|most| completions_per_s(measured) > AT_CEILING * most);
-    if let Some(words) = blinding_standstill(measured) {
+    let ceiling = asked.reached_ceiling(measured);
+    if let Some(stood) = blinding_standstill(measured) {
         // Nothing at all is no lower bound worth the name.
-        let limit = match nothing_completed(measured) {
-            true => Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words),
-            false => {
-                let text = format!("{words}: the server does at least this");
-                Limit::new(Verdict::AtLeast, LimitCode::GeneratorStalled, text)
-            }
-        };
-        limit.with(Some(Cure::OwnCpus))
+        let cause = if nothing_completed(measured) { LimitCause::Blind(stood) } else { LimitCause::AtLeast(stood) };
+        Limit { cause, cure: Some(Cure::OwnCpus) }
     } else if nothing_completed(measured) {
         no_reply(asked, measured)
-    } else if let Some(most) = ceiling {
-        let rate = figure(completions_per_s(measured));
-        let (formula, delay) = (asked.ceiling_formula(), asked.delay_words());
-        let text = format!("{rate} replies a second, and {formula} allows {}: the {delay} was the limit", figure(most));
-        Limit::new(Verdict::Valid, Mark::AtCeiling, text)
+    } else if let Some(ceiling) = ceiling {
+        LimitCause::Ceiling(ceiling).into()
     } else if target_busy >= TARGET_BUSY {
-        let text = format!("the target's CPUs were {} busy: they were the limit", percent(target_busy));
-        Limit::new(Verdict::Valid, LimitCode::TargetCpu, text)
+        LimitCause::TargetBusy(target_busy).into()
     } else {
         generator_limit(asked, measured).unwrap_or_else(|| server_bound(asked, measured))
     }
 }
 
 /// How long the generator stood still, if that was much of the window: what was served then is not known.
-pub(crate) fn standstill(measured: &Measurement) -> Option<String> {
-    let sum_s = measured.stood_still_s();
-    let least_s = (STANDSTILL_SHARE * measured.window_s).max(STANDSTILL_LEAST_S);
-    let [stood, window] = [sum_s, measured.window_s].map(|seconds| micros(seconds * 1e6));
-    (sum_s > least_s).then(|| format!("the generator itself stood still for {stood} of a window of {window}"))
+pub(crate) fn standstill(measured: &Measurement) -> Option<Shortfall> {
+    let (for_s, window_s) = (measured.stood_still_s(), measured.window_s);
+    let least_s = (STANDSTILL_SHARE * window_s).max(STANDSTILL_LEAST_S);
+    (for_s > least_s).then_some(Shortfall::StoodStill { for_s, window_s })
 }
 
 /// The same where it may be why so little is known of the server. Not where nothing came back and the server was seen to refuse
 /// it: that is the server's.
-pub(crate) fn blinding_standstill(measured: &Measurement) -> Option<String> {
+pub(crate) fn blinding_standstill(measured: &Measurement) -> Option<Shortfall> {
     let is_seen = nothing_completed(measured) && measured.accounting.failures() > 0;
     standstill(measured).filter(|_| !is_seen)
 }
@@ -154,7 +139,7 @@ pub(crate) fn blinding_standstill(measured: &Measurement) -> Option<String> {
 pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement) -> f64 {
     let held_back = match limit.code {
         Code::LimitCode(LimitCode::GeneratorStalled) => measured.stood_still_s() / measured.window_s,
-        _ if own_shortage(measured).is_none() => Needy::of(measured).share(),
+        _ if own_shortage(measured).is_none() => share(&neediest(measured)),
         _ => 1.0,
     };
     1.0 / (1.0 - held_back).max(0.0)
@@ -164,7 +149,7 @@ pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement)
 /// one. Where it waits longer for a CPU, or has longer replies to read, it can do less. Connections that are opened anew are
 /// work of their own, and what it cannot send has other reasons.
 pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
-    let awake = |of: &Measurement| (1.0 - Needy::of(of).starved).max(0.0);
+    let awake = |of: &Measurement| (1.0 - neediest(of).starved).max(0.0);
     let reply_bytes = |of: &Measurement| of.in_window.ok_bytes as f64 / of.in_window.ok.max(1) as f64;
     let opened = |of: &Measurement| of.connections.opened as f64 / of.in_window.completed.max(1) as f64;
     let longer = (reply_bytes(of) / reply_bytes(other).max(1.0)).max(1.0);
@@ -174,93 +159,59 @@ pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
 }
 
 fn server_bound(asked: &Asked<'_>, measured: &Measurement) -> Limit {
-    let needy = Needy::of(measured);
-    let (busy, connections) = (needy.words(), counted(asked.load.connections.into(), "connection", "connections"));
-    let is_alone = needy.starved < STARVED;
-    let limit = match Answered::of(measured) {
-        Answered::ToAPoint if is_alone => "the server was the limit, until it stopped answering".to_owned(),
-        Answered::WithGaps if is_alone => "the server was the limit, which was silent meanwhile".to_owned(),
-        Answered::Always if is_alone => format!("the server (or the {connections}) was the limit"),
-        Answered::ToAPoint => {
-            "until the server stopped answering, it was the limit, or CPUs that others use too".to_owned()
-        }
-        Answered::WithGaps => {
-            "the limit was the server, which was silent meanwhile, or CPUs that others use too".to_owned()
-        }
-        Answered::Always => format!("the limit was the server, the {connections}, or CPUs that others use too"),
-    };
-    Limit::new(Verdict::Valid, LimitCode::ServerBound, format!("the generator {busy}: {limit}"))
+    let generator = neediest(measured);
+    let shared_cpus = generator.starved >= STARVED;
+    let (connections, answered) = (asked.load.connections, answered(measured));
+    LimitCause::ServerBound { generator, connections, answered, shared_cpus }.into()
 }
 
 /// The closed model's generator as the limit, if it may have been.
 fn generator_limit(asked: &Asked<'_>, measured: &Measurement) -> Option<Limit> {
-    let needy = Needy::of(measured);
+    let needy = neediest(measured);
     let attainable = asked.attainable_per_s(measured);
-    let cure = needy.cure(measured);
-    let (words, cure) = if needy.share() >= GENERATOR_BUSY {
-        (format!("generator thread {} {}", needy.at, needy.words()), cure)
+    let thread_cure = thread_cure(&needy, measured);
+    let (short, cure) = if share(&needy) >= GENERATOR_BUSY {
+        (Shortfall::Thread(needy), thread_cure)
     } else if completions_per_s(measured) >= GENERATOR_BUSY * attainable {
-        (format!("calibration gives this generator {} requests a second", figure(attainable)), cure)
+        (Shortfall::Attainable(attainable), thread_cure)
     } else {
         (own_shortage(measured)?, Some(Cure::MorePortsOrFiles))
     };
-    let text = format!("{words}: the server does at least this");
-    Some(Limit::new(Verdict::AtLeast, Mark::Generator, text).with(cure))
+    Some(Limit { cause: LimitCause::AtLeast(short), cure })
 }
 
 /// The generator thread that needed most of a CPU. One that waits for a CPU is not idle: it is starved.
-struct Needy {
-    /// From 1.
-    at: usize,
-    busy: f64,
-    starved: f64,
+fn neediest(measured: &Measurement) -> ThreadNeed {
+    let beside = measured.generator.network_delay.as_ref().map_or(0.0, |proxy| proxy.busy());
+    let of = |(index, thread): (usize, &model::ThreadUse)| ThreadNeed {
+        thread: index + 1,
+        busy: (thread.busy() + beside).min(1.0),
+        starved: thread.starved(),
+    };
+    let threads = measured.generator.threads.iter().enumerate().map(of);
+    let neediest = threads.reduce(|most, it| if share(&it) > share(&most) { it } else { most });
+    neediest.unwrap_or(ThreadNeed { thread: 1, busy: beside, starved: 0.0 })
 }
 
-impl Needy {
-    fn of(measured: &Measurement) -> Self {
-        let beside = measured.generator.network_delay.as_ref().map_or(0.0, |proxy| proxy.busy());
-        let of = |(index, thread): (usize, &model::ThreadUse)| Needy {
-            at: index + 1,
-            busy: (thread.busy() + beside).min(1.0),
-            starved: thread.starved(),
-        };
-        let threads = measured.generator.threads.iter().enumerate().map(of);
-        let neediest = threads.reduce(|most, it| if it.share() > most.share() { it } else { most });
-        neediest.unwrap_or(Needy { at: 1, busy: beside, starved: 0.0 })
-    }
+/// Share of the window for which it was busy or waited for a CPU.
+fn share(needy: &ThreadNeed) -> f64 {
+    (needy.busy + needy.starved).min(1.0)
+}
 
-    /// Share of the window for which it was busy or waited for a CPU.
-    fn share(&self) -> f64 {
-        (self.busy + self.starved).min(1.0)
-    }
-
-    /// Whether it would have been below the limit with a CPU of its own.
-    fn is_starved(&self) -> bool {
-        self.busy < GENERATOR_BUSY && self.share() >= GENERATOR_BUSY
-    }
-
-    fn words(&self) -> String {
-        let busy = format!("was {} busy", percent(self.busy));
-        // Below a hundredth it explains nothing.
-        if self.starved < 0.01 {
-            return busy;
-        }
-        format!("{busy} and waited for a CPU for {} of the time", percent(self.starved))
-    }
-
-    fn cure(&self, measured: &Measurement) -> Option<Cure> {
-        match Answered::of(measured) {
-            _ if self.is_starved() => Some(Cure::OwnCpus),
-            Answered::Always => Some(Cure::MoreThreads),
-            Answered::WithGaps | Answered::ToAPoint => None,
-        }
+fn thread_cure(needy: &ThreadNeed, measured: &Measurement) -> Option<Cure> {
+    // Whether it would have been below the limit with a CPU of its own.
+    let is_starved = needy.busy < GENERATOR_BUSY && share(needy) >= GENERATOR_BUSY;
+    match answered(measured) {
+        _ if is_starved => Some(Cure::OwnCpus),
+        Answered::Always => Some(Cure::MoreThreads),
+        Answered::WithGaps | Answered::ToAPoint => None,
     }
 }
 
 /// What the generator's own machine lacked in a closed load, if that was much of it. A connection that it cannot open is
 /// tried anew ever more seldom: where connections served nothing and more attempts than these failed for want of something
 /// here, few attempts stand for all that they would have sent.
-fn own_shortage(measured: &Measurement) -> Option<String> {
+fn own_shortage(measured: &Measurement) -> Option<Shortfall> {
     let never = measured.connections.never_served;
     let again = never > 0 && shortage_of(measured) > never;
     shortage(measured, if again { 0.0 } else { OWN_SHORTAGE })
@@ -277,15 +228,15 @@ fn own_kinds(measured: &Measurement) -> impl Iterator<Item = (NotSent, u64)> {
 }
 
 /// What the generator's own machine lacked, if that kept more than `share` of the requests from being sent.
-fn shortage(measured: &Measurement, share: f64) -> Option<String> {
+fn shortage(measured: &Measurement, share: f64) -> Option<Shortfall> {
     let lacking = shortage_of(measured);
     (lacking as f64 > share * measured.accounting.scheduled as f64)
-        .then(|| format!("this machine could not send {} requests ({})", count(lacking), kinds(own_kinds(measured))))
+        .then(|| Shortfall::Lacking(own_kinds(measured).collect()))
 }
 
 fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
-    if let Some(words) = blinding_standstill(measured) {
-        return Limit::new(Verdict::Void, LimitCode::GeneratorStalled, words).with(Some(Cure::OwnCpus));
+    if let Some(stood) = blinding_standstill(measured) {
+        return Limit { cause: LimitCause::Blind(stood), cure: Some(Cure::OwnCpus) };
     }
     let books = &measured.accounting;
     // What was sent late was measured from its time: lateness is a mark, and only what never left voids. A few for which
@@ -300,38 +251,37 @@ fn of_open(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit 
             rate_reached(asked, measured, rate_per_s)
         };
     }
-    if let Some((blame, cure)) = blame(asked, measured, rate_per_s) {
-        let sent = format!("{} of {} requests were sent", count(books.sent), count(books.scheduled));
-        let text = format!("the rate of {} a second was not reached ({sent}): {blame}", figure(rate_per_s));
-        return Limit::new(Verdict::Void, LimitCode::RateNotReached, text).with(cure);
+    if let Some((why, cure)) = blame(asked, measured, rate_per_s) {
+        let cause = LimitCause::RateMissed { rate_per_s, sent: books.sent, scheduled: books.scheduled, why };
+        return Limit { cause, cure };
     }
     if nothing_completed(measured) { no_reply(asked, measured) } else { server_behind(asked, measured, rate_per_s) }
 }
 
 /// What the generator did to miss the rate, and what would mend it; none when it was the server's doing.
-fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<(String, Option<Cure>)> {
+fn blame(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Option<(Shortfall, Option<Cure>)> {
     let short = shortage(measured, 1.0 - RATE_SENT);
     if short.is_some() || refused(measured) {
-        return short.map(|words| (words, Some(Cure::MorePortsOrFiles)));
+        return short.map(|short| (short, Some(Cure::MorePortsOrFiles)));
     }
     let late = late_share(measured, LateCause::Generator);
     let attainable = asked.attainable_per_s(measured);
-    let needy = Needy::of(measured);
+    let needy = neediest(measured);
     let held_up = held_up(measured, rate_per_s);
     let too_late = not_sent(measured, NotSent::LateAtEnd);
     let missing = measured.accounting.scheduled.saturating_sub(measured.accounting.sent);
-    let own_cpus = |words: String| Some((words, Some(Cure::OwnCpus)));
+    let own_cpus = |short: Shortfall| Some((short, Some(Cure::OwnCpus)));
     if rate_per_s > attainable {
-        Some((format!("a generator with its CPUs cannot send more than {} a second", figure(attainable)), None))
-    } else if needy.share() >= GENERATOR_BUSY {
-        Some((format!("generator thread {} {}", needy.at, needy.words()), needy.cure(measured)))
+        Some((Shortfall::Attainable(attainable), None))
+    } else if share(&needy) >= GENERATOR_BUSY {
+        Some((Shortfall::Thread(needy), thread_cure(&needy, measured)))
     } else if 2 * held_up > missing {
-        own_cpus(format!("the generator itself stood still when {} of them came due", count(held_up)))
+        own_cpus(Shortfall::HeldUp(held_up))
     } else if too_late.saturating_mul(2) > missing {
-        own_cpus(format!("the generator itself was too late for {} of them", count(too_late)))
+        own_cpus(Shortfall::TooLate(too_late))
     } else if late > RATE_LATE && 2.0 * late * measured.accounting.scheduled as f64 > missing as f64 {
         // A few that left late are no reason for many that never left.
-        own_cpus(format!("the generator itself sent {} of them late", percent(late)))
+        own_cpus(Shortfall::Late(late))
     } else {
         None
     }
@@ -366,54 +316,31 @@ fn late_share(measured: &Measurement, cause: LateCause) -> f64 {
 }
 
 fn rate_reached(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
-    let late = |cause, words: &str| match late_share(measured, cause) {
-        share if share > RATE_LATE => format!("; {} of the requests {words}", percent(share)),
-        _ => String::new(),
+    let late = |cause| Some(late_share(measured, cause)).filter(|share| *share > RATE_LATE);
+    let cause = LimitCause::RateSent {
+        rate_per_s,
+        generator: neediest(measured),
+        too_late: not_sent(measured, NotSent::LateAtEnd),
+        late_share: late(LateCause::Generator),
+        waited_share: late(LateCause::NoConnection),
+        trusted_per_s: asked.trusted_rate_per_s(measured).filter(|trusted| rate_per_s > *trusted),
     };
-    let held_up = late(LateCause::Generator, "left more than 1 ms late, held up by the generator");
-    let waited = late(LateCause::NoConnection, "waited for a connection");
-    let above = match asked.trusted_rate_per_s(measured) {
-        Some(trusted) if rate_per_s > trusted => {
-            format!("; calibration trusts this generator up to {} a second only", figure(trusted))
-        }
-        _ => String::new(),
-    };
-    let busy = Needy::of(measured).words();
-    let rate = figure(rate_per_s);
-    let unsent = match not_sent(measured, NotSent::LateAtEnd) {
-        0 => String::new(),
-        late => format!("; for {} it was too late at the end", counted(late, "request", "requests")),
-    };
-    let text = format!("the rate of {rate} a second was sent; the generator {busy}{unsent}{held_up}{waited}{above}");
-    Limit::new(Verdict::Valid, LimitCode::RateReached, text)
+    cause.into()
 }
 
 /// The server fell behind, or it was never asked for so much: N requests at once that take S each are N ÷ S a second at
 /// most (Little 1961).
 fn server_behind(asked: &Asked<'_>, measured: &Measurement, rate_per_s: f64) -> Limit {
-    let busy = Needy::of(measured).words();
-    let not_sent = kinds(measured.accounting.not_sent.iter().map(|(kind, number)| (*kind, *number)));
-    let (rate, answered) = (figure(rate_per_s), Answered::of(measured));
+    let (not_sent, answered) = (measured.accounting.not_sent.clone(), answered(measured));
     if answered == Answered::ToAPoint {
-        let text = format!("the server stopped answering (never sent, of {rate} requests a second: {not_sent})");
-        return Limit::new(Verdict::Valid, LimitCode::ServerBehind, text);
+        return LimitCause::Stopped { rate_per_s, not_sent }.into();
     }
-    let at_once = asked.load.slots();
-    let service_us = measured.latency_us.service.as_ref().and_then(|service| service.mean);
-    let too_few = service_us.filter(|us| answered == Answered::Always && rate_per_s * us / 1e6 > at_once);
-    let too_few = too_few.map_or(String::new(), |us| {
-        format!(
-            "; with the {} that a request took, so many a second need {} requests at once, and the connections allow {}: \
-             with more of them it is seen whether the server was the limit",
-            micros(us),
-            count((rate_per_s * us / 1e6).ceil() as u64),
-            count(at_once as u64)
-        )
-    });
-    let whose = if too_few.is_empty() { "the server" } else { "the server, or the connections to it," };
-    let text = format!(
-        "{whose} did not keep up with {rate} a second (never sent: {not_sent}) while the generator {busy}; \
-         what waited is in the response percentiles{too_few}"
-    );
-    Limit::new(Verdict::Valid, LimitCode::ServerBehind, text)
+    let allowed = asked.load.slots();
+    let at_once = |service_us: f64| {
+        let needed = rate_per_s * service_us / 1e6;
+        let too_few = answered == Answered::Always && needed > allowed;
+        too_few.then(|| AtOnce { service_us, needed: needed.ceil() as u64, allowed: allowed as u64 })
+    };
+    let at_once = measured.latency_us.service.as_ref().and_then(|service| service.mean).and_then(at_once);
+    LimitCause::Behind { rate_per_s, not_sent, generator: neediest(measured), at_once }.into()
 }

@@ -1,4 +1,6 @@
-use model::{GeneratorLimits, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
+use model::{
+    GeneratorLimits, InvariantCheck, LimitCause, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict, Why,
+};
 
 use crate::asked::Asked;
 use crate::{course, failing, hung, invariants, limit, marks, silence};
@@ -14,22 +16,21 @@ use crate::{course, failing, hung, invariants, limit, marks, silence};
 pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
     let asked = Asked::from(spec).calibrated(limits);
     let limit = limit::find(&asked, measured, None);
-    let breaches = invariants::of_instrument(&asked, measured).into_iter().filter(|check| !check.holds);
-    let mut reasons: Vec<Reason> = breaches.map(|check| Reason::new(check.invariant, check.text)).collect();
+    let broken = |check: InvariantCheck| Some(Reason::new(check.invariant, Why::Broken(vec![check.breach?])));
+    let mut reasons: Vec<Reason> = invariants::of_instrument(&asked, measured).into_iter().filter_map(broken).collect();
     let mut verdict = Verdict::Void;
-    let is_told = reasons.is_empty() && limit.reason.code == LimitCode::GeneratorStalled.into();
+    let is_told = reasons.is_empty() && limit.cause.code() == LimitCode::GeneratorStalled.into();
     if reasons.is_empty() {
-        verdict = limit.verdict;
-        reasons.push(limit.reason);
+        verdict = limit.verdict();
+        reasons.push(limit.reason());
     }
     let failing = failing::failing(&asked, [measured], allowed);
     if measured.interrupted && measured.window_s == 0.0 {
-        let text = "the load was stopped in its warm-up: nothing was measured";
-        return Validity { verdict, reasons: vec![Reason::new(LimitCode::Interrupted, text)], failing };
+        return Validity { verdict, reasons: vec![LimitCause::Interrupted { after_s: 0.0 }.into()], failing };
     }
     // One that stopped is told so already.
     let is_served = failing.stopped_at_s.is_none() && failing.unserved == 0;
-    reasons.extend(silence::silent(measured).filter(|_| is_served));
+    reasons.extend(silence::silent(measured).filter(|_| is_served).map(|it| LimitCause::Silence(it).into()));
     let marks = [
         marks::lateness(measured),
         marks::standstill(measured, is_told),
@@ -43,13 +44,10 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
     reasons.extend(marks.into_iter().flatten().map(|note| Reason {
         metrics: note.metrics,
         cure: note.cure,
-        ..Reason::new(note.mark, note.text)
+        ..Reason::new(note.mark, note.cause)
     }));
     if measured.interrupted {
-        reasons.push(Reason::new(
-            LimitCode::Interrupted,
-            "the load was stopped before its end; the figures are of what ran",
-        ));
+        reasons.push(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
     Validity { verdict, reasons, failing }
 }

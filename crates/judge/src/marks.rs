@@ -1,21 +1,23 @@
 //! What a reader must know about a result without its being void.
 
-use model::{Failure, LateCause, LatencySummary, Mark, MarkNote, Measurement, Metric, Observation, Verdict, sum};
+use model::{
+    Elsewhere, FailedRequests, Failure, LateCause, LatencySummary, Mark, MarkCause, MarkNote, Measurement, Metric,
+    Observation, Reopened, Touched, TouchedFigure, Verdict, sum,
+};
 
-use crate::asked::{Asked, completions_per_s};
-use crate::figures::{count, counted, figure, kinds, micros, percent, times};
+use crate::asked::Asked;
 use crate::limit::Limit;
 use crate::others;
 use crate::silence;
 use crate::thresholds::{
-    AT_CEILING, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
+    LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, RESOLVED, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
 };
 
 /// The generator may have been the limit.
 pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
-    let Limit { verdict, reason } = limit;
-    let note = || MarkNote { cure: reason.cure, ..MarkNote::new(Mark::Generator, reason.text.clone()) };
-    (*verdict == Verdict::AtLeast).then(note)
+    let Limit { cause, cure } = limit;
+    let note = || MarkNote { cure: *cure, ..MarkNote::new(Mark::Generator, MarkCause::Limit(cause.clone())) };
+    (limit.verdict() == Verdict::AtLeast).then(note)
 }
 
 /// Latency figures that one lateness can be held against.
@@ -29,11 +31,6 @@ fn share_above(figure: Metric) -> f64 {
         Metric::P999 => 0.001,
         _ => 0.01,
     }
-}
-
-/// A figure as people write it.
-fn name(figure: Metric) -> &'static str {
-    if figure == Metric::P999 { "p99.9" } else { figure.id() }
 }
 
 /// Quantiles of the lateness that are recorded, from the highest: the share of requests above it, and its value.
@@ -71,14 +68,12 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let near = |figure: &Metric| {
         let us = figure.of(response)?;
         let late_us = held_against(*figure, lateness, waited_share)?;
-        let text = || format!("{} {}", name(*figure), micros(us));
-        (us < LATENESS_FACTOR * late_us).then(|| (*figure, text()))
+        (us < LATENESS_FACTOR * late_us).then_some((*figure, us))
     };
-    let (metrics, figures): (Vec<Metric>, Vec<String>) = LATENCIES.iter().filter_map(near).unzip();
-    (!metrics.is_empty()).then(|| {
-        let figures = figures.join(", ");
-        let text = format!("over a tenth of these response figures may be the generator's own lateness: {figures}");
-        MarkNote { metrics, ..MarkNote::new(Mark::Lateness, text) }
+    let figures: Vec<(Metric, f64)> = LATENCIES.iter().filter_map(near).collect();
+    (!figures.is_empty()).then(|| {
+        let metrics = figures.iter().map(|(metric, _)| *metric).collect();
+        MarkNote { metrics, ..MarkNote::new(Mark::Lateness, MarkCause::Late(figures)) }
     })
 }
 
@@ -98,35 +93,30 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
             _ => (share, sum_us),
         };
         // A figure that is the same without the standstills was not made by them.
-        let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| bare < us && micros(bare) != micros(us));
+        let moved = without.and_then(|rest| figure.of(rest)).is_none_or(|bare| bare < us * (1.0 - RESOLVED));
         share > TOUCHED_PART * share_above(*figure) && us < LATENESS_FACTOR * needed && moved
     };
     let metrics: Vec<Metric> = LATENCIES.into_iter().filter(is_touched).collect();
-    let figures = |figure: &Metric| {
-        let us = figure.of(felt).map_or("–".to_owned(), micros);
-        let least = measured.least_latencies().and_then(|least| figure.of(least.felt()?)).filter(|us| *us >= 1.0);
-        let rest =
-            least.map(micros).map_or(String::new(), |least| format!(" (at least {least} of it not the generator's)"));
-        format!("{} {us}{rest}", name(*figure))
+    let least = measured.least_latencies().and_then(|least| least.felt());
+    let touched = |metric: &Metric| TouchedFigure {
+        metric: *metric,
+        us: metric.of(felt),
+        least_us: least.and_then(|least| metric.of(least)).filter(|us| *us >= 1.0),
     };
-    (!metrics.is_empty()).then(|| {
-        let times = times(stood.count);
-        let (sum, held, of) = (micros(sum_us), count(stood.requests), count(measured.accounting.scheduled));
-        let figures: Vec<String> = metrics.iter().map(figures).collect();
-        let stood = format!("the generator stood still {times}, for {sum} in all, while ");
-        let stood = if told { "" } else { &stood };
-        let text = format!(
-            "{stood}{held} of {of} requests came due or waited, which changed these figures: {}",
-            figures.join(", ")
-        );
-        MarkNote { metrics, ..MarkNote::new(Mark::Standstill, text) }
-    })
+    let cause = || Touched {
+        stood: (!told).then_some((stood.count, stood.sum_s)),
+        requests: stood.requests,
+        scheduled: measured.accounting.scheduled,
+        figures: metrics.iter().map(touched).collect(),
+    };
+    let cause = (!metrics.is_empty()).then(cause)?;
+    Some(MarkNote { metrics, ..MarkNote::new(Mark::Standstill, MarkCause::Touched(cause)) })
 }
 
 /// The server gave no reply for long, and went on: one that stopped is told so already.
 pub(crate) fn silent(measured: &Measurement) -> Option<MarkNote> {
     let silent = silence::silent(measured).filter(|_| silence::stopped(measured).is_none())?;
-    Some(MarkNote::new(Mark::Silent, silent.text))
+    Some(MarkNote::new(Mark::Silent, MarkCause::Silence(silent)))
 }
 
 /// The server ended connections that were to be kept, so that opening others is part of what was measured. Not where most
@@ -134,9 +124,8 @@ pub(crate) fn silent(measured: &Measurement) -> Option<MarkNote> {
 pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let counts = &measured.connections;
     let failed = |kind| measured.accounting.failed.get(&kind).copied().unwrap_or(0);
-    let silently = [failed(Failure::ClosedBeforeReply), failed(Failure::ResetBeforeReply)]
-        .into_iter()
-        .fold(counts.closed_idle, u64::saturating_add);
+    let in_place = failed(Failure::ClosedBeforeReply).saturating_add(failed(Failure::ResetBeforeReply));
+    let silently = counts.closed_idle.saturating_add(in_place);
     let seconds: u64 = measured.steps.iter().fold(0, |sum, second| sum.saturating_add(second.completed));
     let replies = seconds.max(measured.in_window.completed);
     let again = counts.opened.saturating_sub(asked.load.connections.into());
@@ -144,22 +133,15 @@ pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
         silently.saturating_add(counts.closed_by_reply) >= again.div_ceil(2) && replies >= again.div_ceil(2);
     let is_much = again as f64 > RECONNECTS * replies as f64;
     (asked.load.keep_alive && again > 0 && is_servers && is_much).then(|| {
-        let after = match (replies as f64 / counts.opened as f64).round() {
-            each if each <= 1.0 => "each reply".to_owned(),
-            each => format!("about {} replies", count(each as u64)),
+        let cause = Reopened {
+            connections: asked.load.connections,
+            opened: counts.opened,
+            replies,
+            said: counts.closed_by_reply,
+            idle: counts.closed_idle,
+            in_place,
         };
-        let how = match counts.closed_by_reply < silently {
-            false => "",
-            true if 2 * counts.closed_idle < silently => " or in place of one",
-            true => " without saying so",
-        };
-        let opened = counted(counts.opened, "connection was", "connections were");
-        let (replies, kept) = (counted(replies, "reply", "replies"), count(asked.load.connections.into()));
-        let text = format!(
-            "the server closed the connection after {after}{how}: {opened} opened for {replies}, where {kept} kept open \
-             would do"
-        );
-        MarkNote::new(Mark::Reconnects, text)
+        MarkNote::new(Mark::Reconnects, MarkCause::Reopened(cause))
     })
 }
 
@@ -172,33 +154,26 @@ pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement) -> Option<Mark
     }
     let never = measured.connections.never_served;
     let kappa = measured.residence.completed_s / available_s;
-    let mut parts = Vec::new();
-    if never > 0 {
-        let of = count(asked.load.connections.into());
-        parts.push(format!("{} of {of} connections completed nothing", count(never)));
-    }
-    if kappa < SERVED_SHARE {
-        let rest = elsewhere(asked, measured, available_s);
-        parts.push(format!("completed requests account for {} of the connections' time{rest}", percent(kappa)));
-    }
-    (!parts.is_empty()).then(|| MarkNote::new(Mark::Unserved, parts.join("; ")))
+    let served_share = Some(kappa).filter(|kappa| *kappa < SERVED_SHARE);
+    let elsewhere = served_share.and_then(|_| elsewhere(asked, measured, available_s));
+    let cause = || MarkCause::Unserved { never, connections: asked.load.connections.into(), served_share, elsewhere };
+    (never > 0 || served_share.is_some()).then(|| MarkNote::new(Mark::Unserved, cause()))
 }
 
 /// What most of the connections' time went into that was none of completed requests, where that is known. Where each request
 /// opens its connection, connecting is part of them.
-fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> String {
+fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Option<(Elsewhere, f64)> {
     let residence = &measured.residence;
     let connecting_s = if asked.load.keep_alive { available_s - residence.requests_s } else { 0.0 };
     let others_s = available_s - residence.completed_s - connecting_s;
     let is_timed_out = 2 * measured.accounting.failed.get(&Failure::TimedOut).copied().unwrap_or(0)
         > sum([measured.accounting.failed_total(), measured.accounting.in_flight_at_end]);
     let parts = [
-        (connecting_s, "opening connections"),
-        (others_s, if is_timed_out { "requests that timed out" } else { "requests without a whole reply" }),
+        (Elsewhere::Connecting, connecting_s),
+        (if is_timed_out { Elsewhere::TimedOut } else { Elsewhere::Unanswered }, others_s),
     ];
-    let of_most = |(seconds, _): &(f64, &str)| *seconds > (available_s - residence.completed_s) / 2.0;
-    let most = parts.into_iter().find(of_most);
-    most.map_or(String::new(), |(seconds, what)| format!(", {what} for {}", percent(seconds / available_s)))
+    let of_most = |(_, seconds): &(Elsewhere, f64)| *seconds > (available_s - residence.completed_s) / 2.0;
+    parts.into_iter().find(of_most).map(|(what, seconds)| (what, seconds / available_s))
 }
 
 /// Few completions per connection slot. Closed model only: an open load leaves connections idle by design. Not where a
@@ -206,52 +181,35 @@ fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Str
 pub(crate) fn thin(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let per_slot = measured.in_window.completed as f64 / asked.load.slots().max(1.0);
     (asked.is_closed() && !asked.fixed_count() && per_slot < THIN_COMPLETIONS)
-        .then(|| MarkNote::new(Mark::Thin, format!("{} completions per connection slot", figure(per_slot))))
+        .then(|| MarkNote::new(Mark::Thin, MarkCause::CompletionsPerSlot(per_slot)))
 }
 
 /// Throughput is what the handler delay allows.
 pub(crate) fn at_ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
-    let most = asked.ceiling_per_s().filter(|_| asked.is_closed())?;
-    let share = completions_per_s(measured) / most;
-    (share > AT_CEILING).then(|| {
-        let formula = asked.ceiling_formula();
-        let text = format!("{} of the {} replies a second that {formula} allows", percent(share), figure(most));
-        MarkNote::new(Mark::AtCeiling, text)
-    })
+    let ceiling = asked.reached_ceiling(measured).filter(|_| asked.is_closed())?;
+    Some(MarkNote::new(Mark::AtCeiling, MarkCause::Ceiling(ceiling)))
 }
 
 /// The machine was disturbed: of the CPUs of target or generator so much may be gone.
 pub(crate) fn noisy(seen: &Observation, measured: &Measurement) -> Option<MarkNote> {
     let host = &seen.host;
     let is_over = |share: f64, limit: f64| others::of_the_smaller_side(share, seen, measured) > limit;
-    // A small share of many CPUs is much of one.
-    let taken = |share: f64| match host.cpus {
-        0..=2 => format!("{} of the CPU time", percent(share)),
-        cpus => format!("{} of the time of {cpus} CPUs", percent(share)),
-    };
-    let mut parts = Vec::new();
-    if is_over(host.steal_share, NOISY_STEAL) {
-        parts.push(format!("the hypervisor took {}", taken(host.steal_share)));
-    }
-    if is_over(host.others_share, NOISY_OTHERS) {
-        parts.push(format!("other processes used {}", taken(host.others_share)));
-    }
-    (!parts.is_empty()).then(|| MarkNote::new(Mark::Noisy, parts.join("; ")))
+    let steal_share = Some(host.steal_share).filter(|share| is_over(*share, NOISY_STEAL));
+    let others_share = Some(host.others_share).filter(|share| is_over(*share, NOISY_OTHERS));
+    let cause = || MarkCause::Taken { cpus: host.cpus, steal_share, others_share };
+    (steal_share.is_some() || others_share.is_some()).then(|| MarkNote::new(Mark::Noisy, cause()))
 }
 
 /// Requests that failed. What still waited for a connection at the end of an open load is the rate's doing, and what
 /// this machine could not send its own.
 pub(crate) fn errors(measured: &Measurement) -> Option<MarkNote> {
     let books = &measured.accounting;
-    let share = books.error_share();
-    (share > 0.0).then(|| {
-        let turned_away = books.turned_away().map(|(kind, number)| (kind.id(), number));
-        let failed = books.failed.iter().map(|(kind, number)| (kind.id(), *number));
-        let wrong = [("with a wrong status", books.bad_status), ("with a wrong body", books.bad_body)];
-        let (share, of) = (percent(share), count(books.scheduled));
-        MarkNote::new(
-            Mark::Errors,
-            format!("{share} of {of} requests: {}", kinds(turned_away.chain(failed).chain(wrong))),
-        )
-    })
+    let failures = || FailedRequests {
+        scheduled: books.scheduled,
+        not_sent: books.turned_away().collect(),
+        failed: books.failed.clone(),
+        bad_status: books.bad_status,
+        bad_body: books.bad_body,
+    };
+    (books.error_share() > 0.0).then(|| MarkNote::new(Mark::Errors, MarkCause::Failures(failures())))
 }

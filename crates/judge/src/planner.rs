@@ -1,10 +1,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Draft, GOLDEN, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec, stirred};
+use model::{
+    Cell, Done, Draft, GOLDEN, Known, Measurement, Metric, Next, Plan, Planner, TrialRecord, TrialSpec, stirred,
+};
 
 use crate::failing::wrong_replies;
-use crate::figures::{counted, half_width, percent};
 use crate::launch::Launch;
 use crate::records::{Records, pairs, places};
 use crate::statistics::{logarithms, t_interval};
@@ -114,10 +115,8 @@ impl BlockPlanner {
         widths
     }
 
-    /// What is to be known, in words.
-    fn known(&self) -> String {
-        let metrics: Vec<&str> = self.plan.precise.iter().map(|metric| metric.words()).collect();
-        format!("{} {}", metrics.join(" and "), if metrics.len() == 1 { "is" } else { "are" })
+    fn known(&self, half_width: f64) -> Known {
+        Known { metrics: self.plan.precise.clone(), half_width }
     }
 
     /// The widest half width, if each is known.
@@ -128,43 +127,27 @@ impl BlockPlanner {
 
     /// Why further blocks would show nothing: of some targets no launch that came up counts, by the server's own doing, and
     /// there is no other one to measure. Of a comparison one such side is enough.
-    fn in_vain(&self, records: &Records) -> Option<String> {
+    fn in_vain(&self, records: &Records) -> Option<Done> {
         let mut targets: BTreeMap<&str, Vec<InVain>> = BTreeMap::new();
         for launch in records.all() {
             targets.entry(launch.record.levels.target()).or_default().extend(InVain::of(launch.record));
         }
-        let those = |which: InVain| {
-            let names: Vec<&str> =
-                targets.iter().filter(|(_, of)| InVain::all(of) == Some(which)).map(|(target, _)| *target).collect();
-            (!names.is_empty()).then(|| names.join(", "))
+        let those = |which: InVain| -> Vec<String> {
+            let all = targets.iter().filter(|(_, of)| InVain::all(of) == Some(which));
+            all.map(|(target, _)| (*target).to_owned()).collect()
         };
-        let wrong = those(InVain::Wrong).map(|names| format!("not one reply of {names} was right"));
-        let died = those(InVain::Died).map(|names| format!("{names} died in every launch"));
+        let (wrong, died) = (those(InVain::Wrong), those(InVain::Died));
         let others = targets.values().any(|launches| InVain::all(launches) == Some(InVain::No));
-        let why: Vec<String> = wrong.into_iter().chain(died).collect();
-        (!why.is_empty() && (!others || self.plan.comparison.is_some())).then(|| {
-            format!(
-                "{}, and further blocks would show the same; correct the server, or what is expected of it, and begin anew",
-                why.join("; ")
-            )
-        })
+        let is_some = !wrong.is_empty() || !died.is_empty();
+        (is_some && (!others || self.plan.comparison.is_some())).then_some(Done::InVain { wrong, died })
     }
 
-    fn capped(&self, records: &Records) -> String {
-        let (least, most) = (self.least(), self.most());
-        let aside = match records.repeated().len() {
-            0 => String::new(),
-            aside => format!(", not counting {aside} set aside"),
-        };
-        if least == most {
-            return format!("{}, as planned{aside}", counted(most.into(), "block", "blocks"));
+    fn capped(&self, records: &Records) -> Done {
+        let (least, blocks, aside) = (self.least(), self.most(), records.repeated().len() as u32);
+        if least == blocks {
+            return Done::Planned { blocks, aside };
         }
-        match self.widest(records) {
-            Some(widest) => {
-                format!("the cap of {most} blocks{aside}; {} known to ± {}", self.known(), half_width(widest))
-            }
-            None => format!("the cap of {most} blocks{aside}"),
-        }
+        Done::Capped { blocks, aside, known: self.widest(records).map(|widest| self.known(widest)) }
     }
 }
 
@@ -208,9 +191,8 @@ impl Planner for BlockPlanner {
                 && missing.len() == whole
                 && let Some(widest) = self.widest(&records).filter(|widest| *widest <= self.plan.precision)
             {
-                let (known, asked) = (half_width(widest), percent(self.plan.precision));
-                let what = self.known();
-                return Next::Done(format!("{before} blocks: {what} known to ± {known} (asked: {asked})"));
+                let (known, asked) = (self.known(widest), self.plan.precision);
+                return Next::Done(Done::Precise { blocks: before, known, asked });
             }
             return Next::Run(missing);
         }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, GeneratorPlan, Mark, Metric, Plan, TrialRecord};
+use model::{Accounting, Cell, CellPlan, GeneratorPlan, LimitCause, Mark, Metric, Plan, TrialRecord, Why};
 
 use crate::asked::Asked;
 use crate::launch::Launch;
@@ -284,16 +284,16 @@ fn once_each(judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), L
     judged.into_iter().map(|(cell, launch)| ((launch.record.block, cell, launch.record.twin), launch)).collect()
 }
 
-/// What disturbed a launch, in words, that is the machine's doing alone: it was noisy, or the generator stood still on
+/// What disturbed a launch that is the machine's doing alone: it was noisy, or the generator stood still on
 /// CPUs on which nothing else of the trial runs. How long it stands still on CPUs that it shares, and how long it waits for
 /// one where it is busy, depends on what the target does.
-pub(crate) fn disturbance(plan: &Plan, launch: &Launch) -> Option<String> {
+pub(crate) fn disturbance(plan: &Plan, launch: &Launch) -> Option<Why> {
     let noisy = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy);
     let stood_still = || {
         let measured = launch.record.measurement.as_ref();
         measured.and_then(limit::standstill).filter(|_| is_apart(plan, &launch.record.levels))
     };
-    noisy.map(|note| note.text.clone()).or_else(stood_still)
+    noisy.map(|note| Why::Mark(note.cause.clone())).or_else(|| Some(Why::Limit(LimitCause::Blind(stood_still()?))))
 }
 
 /// Whether each thread of the generator has a CPU that nothing else of the trial uses.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::{Addition, CellPlan, Next, Plan, Planner, RelativeRate, TrialRecord, TrialSpec};
+use model::{
+    Addition, CellPlan, Done, Next, NotServed, Plan, Planner, Purpose, Reason, RelativeRate, TrialRecord, TrialSpec,
+};
 
 use crate::launch::Launch;
 use crate::planner::BlockPlanner;
@@ -26,7 +28,7 @@ pub struct RunPlanner {
 #[derive(Debug, Clone)]
 struct Closed {
     /// What the last of them served in a second, or why that says nothing.
-    served: Result<f64, String>,
+    served: Result<f64, Reason>,
     /// Whether another one may say more than the last.
     in_doubt: bool,
     /// How many there were.
@@ -73,7 +75,7 @@ impl RunPlanner {
             let target = cell.levels.target().to_owned();
             match &self.closed[number].served {
                 Ok(served) => drop(closed_per_s.insert(target, *served)),
-                Err(why) => drop(without.insert(target, why.clone())),
+                Err(why) => drop(without.insert(target, NotServed::Seen(why.clone()))),
             }
         }
         let share = waiting.first().and_then(|cell| cell.rate_share).unwrap_or(1.0);
@@ -82,10 +84,7 @@ impl RunPlanner {
                 let conditions = cell.levels.conditions();
                 Next::Add(vec![Addition::Rate(RelativeRate { conditions, rate_per_s, closed_per_s, without })])
             }
-            _ => {
-                let why: Vec<String> = without.iter().map(|(target, why)| format!("{target}: {why}")).collect();
-                Next::Done(format!("no rate can be a share of what nobody serves: {}", why.join("; ")))
-            }
+            _ => Next::Done(Done::NoRate(without)),
         }
     }
 
@@ -101,8 +100,7 @@ fn closed(cell: &CellPlan) -> CellPlan {
 }
 
 fn added(cell: &CellPlan) -> Addition {
-    let why = format!("what {} serves in a closed load, for its rate", cell.levels.target());
-    Addition::Cell { cell: Box::new(cell.clone()), why }
+    Addition::Cell { cell: Box::new(cell.clone()), why: Purpose::Rate }
 }
 
 impl Planner for RunPlanner {
@@ -114,9 +112,9 @@ impl Planner for RunPlanner {
         let judgement = check_trial(cell, self.plan.generator.limits, trial);
         let per_s = trial.measurement.as_ref().map_or(0.0, |measured| measured.requests_per_s());
         let served = match &judgement.void {
-            Some(reason) => Err(reason.text.clone()),
+            Some(reason) => Err(reason.clone()),
             None if per_s > 0.0 => Ok(per_s),
-            None => Err("it served nothing".to_owned()),
+            None => Err(judgement.limit.clone()),
         };
         let launch = Launch::new(trial, Cow::Owned(judgement));
         let in_doubt = trial.failure.is_none() && (served.is_err() || disturbance(&self.plan, &launch).is_some());
@@ -133,7 +131,7 @@ impl Planner for RunPlanner {
                     self.blocks.go_on_with(&plan);
                     self.plan = plan;
                 }
-                Err(fault) => return Next::Done(fault.to_string()),
+                Err(fault) => return Next::Done(Done::Said(fault.to_string())),
             }
         }
         next

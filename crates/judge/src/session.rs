@@ -1,9 +1,10 @@
 //! What is known of the session as a whole: what makes every interval in it less sure.
 
-use model::{Comparison, ComparisonVerdict, Mark, MarkNote, Metric, RepeatedBlock, SessionAnalysis};
+use model::{
+    Comparison, ComparisonVerdict, Mark, MarkCause, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis,
+};
 
 use crate::comparisons::compare_with_itself;
-use crate::figures::figure;
 use crate::launch::Launch;
 use crate::records::{self, ByCell, Records};
 use crate::statistics::{Steadiness, about_their_mean, steadiness};
@@ -20,24 +21,22 @@ pub(crate) fn analyse(records: &Records) -> SessionAnalysis {
 /// A session that tells a target from itself.
 fn noisy(itself: &[Comparison]) -> Option<MarkNote> {
     let differs = |c: &&Comparison| matches!(c.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
-    let differing: Vec<String> = itself.iter().filter(differs).filter_map(against_itself).collect();
-    (!differing.is_empty()).then(|| MarkNote::new(Mark::Noisy, differing.join("; ")))
+    let differing: Vec<_> = itself.iter().filter(differs).filter_map(against_itself).collect();
+    (!differing.is_empty()).then(|| MarkNote::new(Mark::Noisy, MarkCause::Itself(differing)))
 }
 
-fn against_itself(found: &Comparison) -> Option<String> {
-    let (ratio, low, high) = (found.ratio.estimate?, found.ratio.low?, found.ratio.high?);
-    let (ratio, low, high) = (figure(ratio), figure(low), figure(high));
-    Some(format!("{} against itself, {}: {ratio} ({low} to {high})", found.a, found.metric))
+fn against_itself(found: &Comparison) -> Option<(String, Metric, Measured)> {
+    found.ratio.low.map(|_| (found.a.clone(), found.metric, found.ratio.clone()))
 }
 
 fn repeated(records: &Records) -> Vec<RepeatedBlock> {
-    let disturbance =
-        |launch: &Launch| Some(format!("{}: {}", launch.record.id, records::disturbance(records.plan, launch)?));
-    let block = |(block, launches): (&u32, &ByCell)| RepeatedBlock {
-        block: *block,
-        text: launches.values().find_map(disturbance).unwrap_or_default(),
+    let block = |(block, launches): (&u32, &ByCell)| {
+        let disturbance =
+            |launch: &Launch| records::disturbance(records.plan, launch).map(|why| (launch.record.id.clone(), why));
+        let (trial, why) = launches.values().find_map(disturbance)?;
+        Some(RepeatedBlock { block: *block, arm: None, trial, why })
     };
-    records.repeated().iter().map(block).collect()
+    records.repeated().iter().filter_map(block).collect()
 }
 
 /// Marks for what a t interval takes for granted, that the order of the blocks does not matter.
@@ -49,17 +48,16 @@ fn order_marks(records: &Records) -> Vec<MarkNote> {
 }
 
 fn drift(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
-    let text = format!("throughput over {blocks} blocks, p = {:.3}", found.trend_p);
-    (found.trend_p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Drift, text))
+    let p = found.trend_p;
+    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Drift, MarkCause::Drift { blocks, p }))
 }
 
 fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
-    let (r, p) = (found.correlation, found.correlation_p);
+    let (correlation, p) = (found.correlation, found.correlation_p);
     // The mean over all orders of the blocks, since values about their mean sum to nothing.
-    let chance = -1.0 / blocks as f64;
-    let text =
-        format!("throughput over {blocks} blocks, lag-1 correlation {r:.2} where chance gives {chance:.2}, p = {p:.3}");
-    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Correlated, text))
+    let by_chance = -1.0 / blocks as f64;
+    let cause = MarkCause::Correlated { blocks, correlation, by_chance, p };
+    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Correlated, cause))
 }
 
 /// The logarithm of each cell's throughput relative to its partners', over the blocks that all of them have. Cells
@@ -90,7 +88,7 @@ fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Draft, Environment, Standstills};
+    use model::{Draft, Environment, LimitCause, Shortfall, Standstills, Why};
 
     use super::*;
     use crate::testing::{Session, fail_at_launch};
@@ -117,7 +115,7 @@ mod tests {
         let mut records = session.records();
         records.iter_mut().filter(|trial| trial.cell == 2).for_each(fail_at_launch);
         let notes = session.analyse_these(&records).session.marks;
-        assert!(notes[0].text.starts_with("throughput over 8 blocks, p = 0.0"), "{notes:?}");
+        assert!(matches!(notes[0].cause, MarkCause::Drift { blocks: 8, p } if p < 0.05), "{notes:?}");
     }
 
     #[test]
@@ -142,7 +140,7 @@ mod tests {
         let analysis = session.analyse_these(&session.records_of(&blocks));
         let note = &analysis.session.marks[0];
         assert_eq!(note.mark, Mark::Noisy);
-        assert!(note.text.starts_with("a against itself, throughput: 1.22 ("), "{note:?}");
+        assert!(report::note_words(note).starts_with("a against itself, throughput: 1.22 ("), "{note:?}");
     }
 
     #[test]
@@ -151,8 +149,9 @@ mod tests {
         let mut records = session.records();
         records[3].observation.as_mut().unwrap().host.others_share = 0.3;
         let analysis = session.analyse_these(&records);
-        let text = "b02-c02: other processes used 30 % of the CPU time".to_owned();
-        assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, text }]);
+        let why = Why::Mark(MarkCause::Taken { cpus: 0, steal_share: None, others_share: Some(0.3) });
+        let trial = "b02-c02".to_owned();
+        assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, arm: None, trial, why }]);
         assert_eq!((analysis.blocks, analysis.cells[0].trials, analysis.trials.total), (6, 6, 14));
         assert_eq!(analysis.cells.iter().map(|cell| cell.set_aside).collect::<Vec<u32>>(), [1, 1]);
         let old = Session::new().cell("a", 100.0).cell("b", 120.0).blocks(7);
@@ -173,8 +172,9 @@ mod tests {
             change(&mut draft);
             crate::analyse(&draft.resolve().unwrap(), &Environment::default(), &records).session.repeated
         };
-        let text = "b02-c02: the generator itself stood still for 1.00 s of a window of 10.0 s".to_owned();
-        assert_eq!(repeated(&|_| ()), [RepeatedBlock { block: 2, text }]);
+        let why = Why::Limit(LimitCause::Blind(Shortfall::StoodStill { for_s: 1.0, window_s: 10.0 }));
+        let trial = "b02-c02".to_owned();
+        assert_eq!(repeated(&|_| ()), [RepeatedBlock { block: 2, arm: None, trial, why }]);
         // What the target takes of a CPU must not choose the blocks that count.
         assert_eq!(repeated(&|plan| plan.cells[1].target_cpus = vec![0, 1]), []);
         assert_eq!(repeated(&|plan| plan.cells[1].target_cpus = vec![]), []);

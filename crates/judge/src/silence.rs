@@ -1,8 +1,7 @@
 //! How long a server gave no reply, and whether it came back.
 
-use model::{LimitCode, Measurement, NotSent, Reason, Side, Silence, StandstillSpan, sum};
+use model::{Answered, LongSilence, Measurement, NotSent, Side, Silence, StandstillSpan, sum};
 
-use crate::figures::micros;
 use crate::thresholds::{DRAIN_S, HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
 /// How much two times of a window may differ that mean the same moment, in seconds.
@@ -13,7 +12,7 @@ const RECURS: usize = 3;
 
 /// Said of a server that gave no reply for half a second or more in which its pace would have brought ten: when, and how
 /// long. The generator's own standstills are taken from it.
-pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
+pub(crate) fn silent(load: &Measurement) -> Option<LongSilence> {
     let silent_s: f64 = load.silences.iter().map(|it| it.length_s).sum();
     let served_s = load.window_s - silent_s;
     let is_long = |own_s: f64| {
@@ -29,17 +28,13 @@ pub(crate) fn silent(load: &Measurement) -> Option<Reason> {
         return None;
     }
     let until_s = longest.at_s + longest.length_s;
-    let [until, length] = [until_s, *own_s].map(|seconds| micros(seconds * 1e6));
-    let from = if longest.at_s < EDGE_S { "the beginning".to_owned() } else { micros(longest.at_s * 1e6) };
-    let until = if until_s > load.window_s - EDGE_S { "the end".to_owned() } else { until };
-    let at_least = if *own_s < longest.length_s { "at least " } else { "" };
-    let others = match all.len() - 1 {
-        0 => String::new(),
-        1 => ", and once more for half a second or longer".to_owned(),
-        more => format!(", and {more} times more for half a second or longer"),
-    };
-    let text = format!("the server gave no reply for {at_least}{length}, from {from} to {until} of the window{others}");
-    Some(Reason::new(LimitCode::ServerSilent, text))
+    Some(LongSilence {
+        length_s: *own_s,
+        at_least: *own_s < longest.length_s,
+        from_s: Some(longest.at_s).filter(|from_s| *from_s >= EDGE_S),
+        until_s: Some(until_s).filter(|until_s| *until_s <= load.window_s - EDGE_S),
+        others: all.len() as u64 - 1,
+    })
 }
 
 /// For how much of a silence every thread of the generator stood still: one that was awake would have seen a reply.
@@ -87,22 +82,13 @@ pub(crate) fn stopped(load: &Measurement) -> Option<Stopped> {
 
 /// Whether a server answered all the while. Of one that did not, nothing can be said that more connections or threads would
 /// show.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answered {
-    Always,
-    WithGaps,
-    ToAPoint,
-}
-
-impl Answered {
-    pub(crate) fn of(measured: &Measurement) -> Self {
-        if stopped(measured).is_some() {
-            Answered::ToAPoint
-        } else if silent(measured).is_some() {
-            Answered::WithGaps
-        } else {
-            Answered::Always
-        }
+pub(crate) fn answered(load: &Measurement) -> Answered {
+    if stopped(load).is_some() {
+        Answered::ToAPoint
+    } else if silent(load).is_some() {
+        Answered::WithGaps
+    } else {
+        Answered::Always
     }
 }
 
@@ -179,7 +165,8 @@ fn slow_reply_s(load: &Measurement) -> f64 {
 mod tests {
     use super::*;
     use model::{
-        Accounting, Failure, GeneratorUse, Interval, LatencySummary, Mark, Standstills, ThreadUse, WindowCount,
+        Accounting, Failure, GeneratorUse, Interval, LatencySummary, LimitCause, Mark, Standstills, ThreadUse,
+        WindowCount,
     };
 
     /// Ten seconds of 100 replies each, but for these times.
@@ -198,7 +185,7 @@ mod tests {
     }
 
     fn said(load: &Measurement) -> Option<String> {
-        silent(load).map(|reason| reason.text)
+        silent(load).map(|silence| report::reason_words(&LimitCause::Silence(silence).into()))
     }
 
     #[test]
@@ -248,13 +235,13 @@ mod tests {
         let of_b = records.iter_mut().filter(|trial| trial.cell == 1).nth(2).expect("there are six");
         of_b.measurement.as_mut().expect("it was measured").silences = load(&[(4.61, 1.0)]).silences;
         let analysis = session.analyse_these(&records);
-        let notes = |cell: usize| -> Vec<&str> {
+        let notes = |cell: usize| -> Vec<String> {
             let silent = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Silent);
-            silent.map(|note| note.text.as_str()).collect()
+            silent.map(report::note_words).collect()
         };
         let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window (in 1 of 6 launches; figures of \
                     b03-c02)";
-        assert_eq!((notes(0), notes(1)), (vec![], vec![text]));
+        assert_eq!((notes(0), notes(1)), (vec![], vec![text.to_owned()]));
         assert!(!analysis.cells[1].failing.bad);
         assert_eq!(analysis.comparisons, session.analyse().comparisons, "no verdict changes");
     }

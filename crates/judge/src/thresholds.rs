@@ -29,6 +29,9 @@ pub const IN_FLIGHT_TOLERANCE: f64 = 0.01;
 /// clock stamps decide.
 pub const IN_FLIGHT_ABSOLUTE_S: f64 = 0.001;
 
+/// Share of a figure below which a change of it is not seen: what three significant digits resolve at worst.
+pub(crate) const RESOLVED: f64 = 0.001;
+
 /// Slack on the Markov bound: histograms keep three significant digits.
 pub const MARKOV_TOLERANCE: f64 = 0.01;
 

@@ -1,6 +1,6 @@
 use model::{
-    CellPlan, GeneratorLimits, InvariantCheck, LimitCode, MarkNote, Measurement, Observation, Reason, TrialFailure,
-    TrialRecord, TrialStage, Verdict,
+    CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Observation, Reason, TrialFailure,
+    TrialRecord, TrialStage, Verdict, Why,
 };
 
 use crate::asked::Asked;
@@ -50,7 +50,9 @@ impl TrialJudgement {
 pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &TrialRecord) -> TrialJudgement {
     match (&trial.failure, &trial.measurement) {
         (Some(failure), None) => TrialJudgement::without_figures(failed(failure)),
-        (None, None) => TrialJudgement::without_figures(Reason::new(TrialStage::Load, "the trial has no measurement")),
+        (None, None) => {
+            TrialJudgement::without_figures(Reason::new(TrialStage::Load, "the trial has no measurement".to_owned()))
+        }
         (failure, Some(measured)) => {
             let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial.observation.as_ref());
             judgement.void = failure.as_ref().map(failed).or(judgement.void);
@@ -82,24 +84,24 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         void: void(measured, &checks, &limit),
         checks,
         marks: marks.into_iter().flatten().collect(),
-        at_least: limit.verdict == Verdict::AtLeast,
-        limit: limit.reason,
+        at_least: limit.verdict() == Verdict::AtLeast,
+        limit: limit.reason(),
         went,
     }
 }
 
 fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Option<Reason> {
     if measured.interrupted {
-        return Some(Reason::new(LimitCode::Interrupted, "the load was stopped before its end"));
+        return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    broken(checks).or_else(|| (limit.verdict == Verdict::Void).then(|| limit.reason.clone()))
+    broken(checks).or_else(|| (limit.verdict() == Verdict::Void).then(|| limit.clone().reason()))
 }
 
-/// The first broken invariant, with the sentences of all.
+/// The first broken invariant, with the breaches of all.
 fn broken(checks: &[InvariantCheck]) -> Option<Reason> {
-    let breaches: Vec<&InvariantCheck> = checks.iter().filter(|check| !check.holds).collect();
-    let texts: Vec<&str> = breaches.iter().map(|check| check.text.as_str()).collect();
-    breaches.first().map(|first| Reason::new(first.invariant, texts.join("; ")))
+    let first = checks.iter().find(|check| !check.holds)?;
+    let breaches = checks.iter().filter_map(|check| check.breach.clone()).collect();
+    Some(Reason::new(first.invariant, Why::Broken(breaches)))
 }
 
 fn failed(failure: &TrialFailure) -> Reason {

@@ -14,11 +14,24 @@ pub enum Addition {
     Cell {
         /// The cell.
         cell: Box<CellPlan>,
-        /// What for, in words.
-        why: String,
+        /// What for.
+        why: Purpose,
     },
     /// What a rate that is a share of capacity comes to.
     Rate(RelativeRate),
+}
+
+/// What a cell was added for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// To see whether a rate can be trusted.
+    Trust,
+    /// To see what its target serves in a closed load, for its rate.
+    Rate,
+    /// In words, as earlier versions recorded it.
+    #[serde(untagged)]
+    Said(String),
 }
 
 /// One line of `additions.jsonl`.

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Arm, Cell, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, Measured,
-    MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Withheld, WrongReply,
+    MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
-pub const ANALYSIS_SCHEMA: &str = "bourdon.report/1";
+pub const ANALYSIS_SCHEMA: &str = "bourdon.report/2";
 
 /// What the numbers of a run mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,12 +85,18 @@ pub struct SessionAnalysis {
 }
 
 /// A block that another one stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepeatedBlock {
     /// Its number.
     pub block: u32,
-    /// The first disturbance seen in it, with the trial that saw it.
-    pub text: String,
+    /// Of two sessions, which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arm: Option<Arm>,
+    /// The first trial that was disturbed.
+    pub trial: String,
+    /// By what.
+    #[serde(flatten)]
+    pub why: Why,
 }
 
 /// A target that is a model of something that no longer runs.
@@ -428,7 +434,7 @@ pub struct ClaimChance {
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
 
 /// A trial whose figures are not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VoidTrial {
     /// Its name in the run folder.
     pub id: String,

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Schema number of `bourdon compare --format json`.
-pub const COMPARE_SCHEMA: &str = "bourdon.compare/1";
+pub const COMPARE_SCHEMA: &str = "bourdon.compare/2";
 
 /// An old server against a new one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Addition, Interval, Sample, TrialRecord, TrialSpec};
+use crate::{Addition, Done, Interval, Sample, TrialRecord, TrialSpec};
 
 /// Schema number of a line of `events.jsonl`.
 pub const EVENT_SCHEMA: &str = "bourdon.event/1";
@@ -98,7 +98,7 @@ pub enum Event {
     /// The run ended.
     Finished {
         /// Why no more trials are needed.
-        reason: String,
+        reason: Done,
     },
 }
 

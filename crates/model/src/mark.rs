@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cure, Metric};
+use crate::{Arm, Cure, MarkCause, Metric};
 
 kinds! {
     /// An arithmetic truth that a result must satisfy; a breach makes the trial void.
@@ -19,15 +19,75 @@ kinds! {
     }
 }
 
-/// One invariant, tried on one trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One invariant, tried on one trial, or on those of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InvariantCheck {
     /// Which.
     pub invariant: Invariant,
     /// Whether it holds.
     pub holds: bool,
-    /// The two sides in figures.
-    pub text: String,
+    /// The two sides where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breach: Option<Breach>,
+    /// Of a cell, the trial in which it broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<String>,
+    /// Of a cell, how many trials it holds in, where it holds in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_in: Option<u32>,
+}
+
+impl InvariantCheck {
+    /// Of one trial.
+    pub fn new(invariant: Invariant, breach: Option<Breach>) -> Self {
+        Self { invariant, holds: breach.is_none(), breach, trial: None, held_in: None }
+    }
+}
+
+/// The two sides of an invariant that broke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Breach {
+    /// The books do not balance: where.
+    Imbalance(String),
+    /// Little's identity does not hold.
+    InFlight {
+        /// Requests in flight over the window, in request-seconds.
+        in_flight_s: f64,
+        /// Time of all requests inside it.
+        requests_s: f64,
+    },
+    /// A quantile, or the mean, is too long for the rate.
+    TooLong {
+        /// Which.
+        metric: Metric,
+        /// By what it is divided.
+        divisor: f64,
+        /// The least mean that follows from it, in µs.
+        least_us: f64,
+        /// The most that rate and connections allow, in µs.
+        mean_us: f64,
+    },
+    /// There are more completions than a delay allows.
+    Completions {
+        /// All of the window.
+        completed: u64,
+        /// How many the delay allows.
+        most: u64,
+        /// The delay.
+        delay_s: f64,
+    },
+    /// Content was wrong.
+    Content {
+        /// All replies.
+        replies: u64,
+        /// Those with a wrong body.
+        bad_body: u64,
+        /// Those that are not HTTP.
+        malformed: u64,
+        /// Those that no request had asked for.
+        unasked: u64,
+    },
 }
 
 kinds! {
@@ -89,66 +149,42 @@ kinds! {
 }
 
 /// In how many of a cell's launches something was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launches {
     /// Those in which it was.
     pub with: u32,
     /// All that count.
     pub of: u32,
+    /// The one whose figures are told.
+    pub told: String,
 }
 
-/// What shows that a server was cold.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Coldness {
-    /// By which share (0 to 1) it was faster in the second half of its windows than in the first.
-    FasterBy(f64),
-    /// It had less load before the window than it says it needs.
-    WarmUp {
-        /// What it had, in seconds.
-        given_s: f64,
-        /// What it needs, in seconds.
-        needed_s: f64,
-    },
-}
-
-/// By how much memory grew over a window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Growth {
-    /// Bytes, from the end of the window's first second to that of its last.
-    pub bytes: u64,
-    /// The same for each reply of that time; null where it levelled off or none came.
-    pub bytes_per_request: Option<f64>,
-}
-
-/// A mark with its sentence.
+/// A mark with what shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MarkNote {
     /// Which.
     pub mark: Mark,
     /// The figures behind it.
-    pub text: String,
+    #[serde(flatten)]
+    pub cause: MarkCause,
     /// The metrics that it is about; empty where it is about whatever that mark can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// In how many launches of its cell; null where all of them together tell it, or it is of no cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<Launches>,
-    /// Of the mark `cold`, what shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cold: Option<Coldness>,
     /// What would mend it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cure: Option<Cure>,
-    /// Of the marks `growing` and `levelled-off`, by how much.
+    /// Of a session that is one of two, which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub growth: Option<Growth>,
+    pub arm: Option<Arm>,
 }
 
 impl MarkNote {
     /// A mark of no metric in particular.
-    pub fn new(mark: Mark, text: impl Into<String>) -> Self {
-        Self { mark, text: text.into(), metrics: Vec::new(), launches: None, cold: None, cure: None, growth: None }
+    pub fn new(mark: Mark, cause: MarkCause) -> Self {
+        Self { mark, cause, metrics: Vec::new(), launches: None, cure: None, arm: None }
     }
 
     /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.

@@ -3,7 +3,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Target, WHOAMI};
+use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Reason, Target, WHOAMI};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
@@ -218,7 +218,17 @@ pub struct RelativeRate {
     pub closed_per_s: BTreeMap<String, f64>,
     /// The targets of which that is not known, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub without: BTreeMap<String, String>,
+    pub without: BTreeMap<String, NotServed>,
+}
+
+/// Why what a target serves is not known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NotServed {
+    /// In words, as plans of earlier versions have it.
+    Said(String),
+    /// What voided its load, or limited it.
+    Seen(Reason),
 }
 
 /// The generator's share of the machine.

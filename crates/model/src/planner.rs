@@ -1,4 +1,8 @@
-use crate::{Addition, TrialRecord, TrialSpec};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Addition, Metric, NotServed, TrialRecord, TrialSpec};
 
 /// What a planner wants next.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,7 +12,67 @@ pub enum Next {
     /// These trials, in this order.
     Run(Vec<TrialSpec>),
     /// Nothing more, and why.
-    Done(String),
+    Done(Done),
+}
+
+/// Why no more trials are needed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Done {
+    /// There are so many blocks as were planned.
+    Planned {
+        /// So many.
+        blocks: u32,
+        /// Beside those that were set aside; missing where there are none.
+        #[serde(default, skip_serializing_if = "is_none")]
+        aside: u32,
+    },
+    /// There are as many blocks as may be.
+    Capped {
+        /// So many.
+        blocks: u32,
+        /// Beside those that were set aside; missing where there are none.
+        #[serde(default, skip_serializing_if = "is_none")]
+        aside: u32,
+        /// What is known by then; null where that is not to be said.
+        known: Option<Known>,
+    },
+    /// What was asked is known.
+    Precise {
+        /// After so many blocks.
+        blocks: u32,
+        /// What.
+        known: Known,
+        /// The half width that was asked for.
+        asked: f64,
+    },
+    /// Further blocks would show the same.
+    InVain {
+        /// Targets of which not one reply was right.
+        wrong: Vec<String>,
+        /// Targets that died in every launch.
+        died: Vec<String>,
+    },
+    /// A rate is a share of what none of these targets serves.
+    NoRate(BTreeMap<String, NotServed>),
+    /// A calibration knows what can be trusted, or a load of it failed.
+    Calibrated,
+    /// In words: what keeps the plan from being carried out, and all that earlier versions recorded.
+    #[serde(untagged)]
+    Said(String),
+}
+
+fn is_none(blocks: &u32) -> bool {
+    *blocks == 0
+}
+
+/// How well figures are known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    /// The figures.
+    pub metrics: Vec<Metric>,
+    /// Half the width of the widest interval, as a share.
+    pub half_width: f64,
 }
 
 /// Decides what comes next from the records so far: the same records always give the same answer, in whatever order they

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cure, Invariant, Mark, Metric, TrialStage};
+use crate::{Breach, Cure, Invariant, LimitCause, Mark, MarkCause, Metric, Shortfall, TrialStage};
 
 kinds! {
     /// What bounded a load, or ended it.
@@ -80,6 +80,23 @@ macro_rules! codes {
     };
 }
 
+macro_rules! whys {
+    ($($kind:ident => $variant:ident,)*) => {
+        $(impl From<$kind> for Why {
+            fn from(seen: $kind) -> Self {
+                Why::$variant(seen)
+            }
+        })*
+    };
+}
+
+whys! {
+    String => Text,
+    LimitCause => Limit,
+    MarkCause => Mark,
+    Distrusted => Distrusted,
+}
+
 codes! {
     Invariant => Invariant,
     Mark => Mark,
@@ -88,13 +105,42 @@ codes! {
     Distrust => Distrust,
 }
 
-/// A reason with a stable code and a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Why an open load is not only the null responder's; shares of its requests, 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distrusted {
+    /// Sent over 1 ms late by the generator.
+    Late(f64),
+    /// That waited for a connection, since the responder was slow.
+    Waited(f64),
+    /// Sent at all: the responder did not answer more.
+    Sent(f64),
+}
+
+/// What was seen and what it means.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// In words: those of a record, which somebody else's error may be part of.
+    Text(String),
+    /// What bounded a load.
+    Limit(LimitCause),
+    /// What shows a mark.
+    Mark(MarkCause),
+    /// The invariants that broke.
+    Broken(Vec<Breach>),
+    /// What a calibration does not trust.
+    Distrusted(Distrusted),
+}
+
+/// A reason with a stable code and what was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// Its kebab-case id stands in docs/METRICS.md.
     pub code: Code,
     /// What was seen and what it means.
-    pub text: String,
+    #[serde(flatten)]
+    pub why: Why,
     /// The metrics that a mark is about; empty where it is about no one in particular.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
@@ -104,9 +150,37 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// A reason from a code and its sentence.
-    pub fn new(code: impl Into<Code>, text: impl Into<String>) -> Self {
-        Self { code: code.into(), text: text.into(), metrics: Vec::new(), cure: None }
+    /// A reason from a code and what was seen.
+    pub fn new(code: impl Into<Code>, why: impl Into<Why>) -> Self {
+        Self { code: code.into(), why: why.into(), metrics: Vec::new(), cure: None }
+    }
+}
+
+impl LimitCause {
+    /// What a reason of it is about.
+    pub fn code(&self) -> Code {
+        let code = match self {
+            LimitCause::AtLeast(Shortfall::StoodStill { .. }) | LimitCause::Blind(_) => LimitCode::GeneratorStalled,
+            LimitCause::AtLeast(_) => return Mark::Generator.into(),
+            LimitCause::Ceiling(_) => return Mark::AtCeiling.into(),
+            LimitCause::NothingRight { .. } => LimitCode::NothingRight,
+            LimitCause::NothingDue { .. } => LimitCode::NothingDue,
+            LimitCause::NoReply(_) => LimitCode::NoReply,
+            LimitCause::TargetBusy(_) => LimitCode::TargetCpu,
+            LimitCause::ServerBound { .. } => LimitCode::ServerBound,
+            LimitCause::RateMissed { .. } => LimitCode::RateNotReached,
+            LimitCause::RateSent { .. } => LimitCode::RateReached,
+            LimitCause::Stopped { .. } | LimitCause::Behind { .. } => LimitCode::ServerBehind,
+            LimitCause::Silence(_) => LimitCode::ServerSilent,
+            LimitCause::Interrupted { .. } => LimitCode::Interrupted,
+        };
+        code.into()
+    }
+}
+
+impl From<LimitCause> for Reason {
+    fn from(cause: LimitCause) -> Self {
+        Reason::new(cause.code(), cause)
     }
 }
 

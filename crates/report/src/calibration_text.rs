@@ -2,6 +2,7 @@ use model::{Calibration, RateStep};
 
 use crate::format::{counted, duration_us, number, percent, thousands, times};
 use crate::page::{Page, Style, Tint, join};
+use crate::reason_words::reason_words;
 use crate::table;
 
 const LABELS: usize = 8;
@@ -49,13 +50,13 @@ fn headline(page: &mut Page, calibration: &Calibration) {
                 &format!("On this machine trust open rates up to {rate} a second for each generator thread (-t)."),
             );
             let beyond = calibration.beyond.as_ref();
-            let text =
-                beyond.map_or("No higher rate was tried.".to_owned(), |reason| format!("Above it {}.", reason.text));
+            let text = beyond
+                .map_or("No higher rate was tried.".to_owned(), |reason| format!("Above it {}.", reason_words(reason)));
             page.paragraph(0, Tint::Plain, &text);
         }
         None => {
             page.paragraph(0, Tint::Bad, "No open rate can be trusted on this machine as it is now.");
-            let reason = calibration.beyond.as_ref().map_or("", |reason| reason.text.as_str());
+            let reason = calibration.beyond.as_ref().map_or(String::new(), reason_words);
             let cure = "look for what else runs here, and calibrate again";
             page.paragraph(0, Tint::Plain, &format!("At the lowest rate that was tried {reason}; {cure}."));
         }

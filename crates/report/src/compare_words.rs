@@ -12,9 +12,10 @@ use crate::blanks::memory_words;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::format::{bytes, counted, duration_us, elapsed, quantity};
-use crate::mark_words::mark_meaning;
+use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
+use crate::reason_words::repeated_words;
 use crate::withheld::{because, cure_of};
 use crate::words::{self, machine, words};
 
@@ -215,10 +216,7 @@ fn place_title(place: &Cell) -> String {
 
 /// `old`, `new (feature)`, `old (go-gin, 100 connections)`: the target is named where that says which.
 fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
-    let arm = match of.arm {
-        Arm::Old => "old",
-        Arm::New => "new",
-    };
+    let arm = arm_words(of.arm);
     let names_targets = analysis.rows.iter().any(|row| !row.conditions.target().is_empty());
     let targets = |arm: Arm| {
         let of_arm = analysis.cells.iter().filter(move |of| of.arm == arm);
@@ -238,7 +236,7 @@ pub(crate) fn marks(analysis: &CompareAnalysis) -> Vec<String> {
     let of = |mark: &Mark| {
         let note = |of: &ComparedCell| {
             let note = of.cell.marks.iter().find(|note| note.mark == *mark)?;
-            Some(format!("{}: {}", place(analysis, of), note.text))
+            Some(format!("{}: {}", place(analysis, of), note_words(note)))
         };
         let cells: Vec<String> = analysis.cells.iter().filter_map(note).collect();
         let name = capitalised(&words(mark.id()));
@@ -383,7 +381,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     if !itself.is_empty() {
         said.push(format!("The session's noise, one of them against itself: {}.", itself.join(", ")));
     }
-    let repeated = analysis.session.repeated.iter().map(|block| block.text.clone()).collect::<Vec<_>>();
+    let repeated = analysis.session.repeated.iter().map(repeated_words).collect::<Vec<_>>();
     if !repeated.is_empty() {
         let blocks = counted(repeated.len() as u64, "block", "blocks");
         said.push(format!("{blocks} set aside because the machine was busy: {}.", repeated.join("; ")));
@@ -395,11 +393,9 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     };
     said.extend(analysis.cells.iter().filter_map(memory));
     let marks = analysis.session.marks.iter();
-    said.extend(
-        marks.map(|note| {
-            format!("{} ({}): {}", capitalised(&words(note.mark.id())), mark_meaning(note.mark), note.text)
-        }),
-    );
+    said.extend(marks.map(|note| {
+        format!("{} ({}): {}", capitalised(&words(note.mark.id())), mark_meaning(note.mark), note_words(note))
+    }));
     said
 }
 

@@ -1,3 +1,6 @@
+use std::borrow::Borrow;
+use std::fmt::Display;
+
 use model::{Measured, Unit};
 pub use model::{counted, thousands, times};
 
@@ -96,6 +99,13 @@ pub fn percent(share: f64) -> String {
 /// A decimal number without zeros at its end that say nothing.
 fn without_zeros(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }
+}
+
+/// Counts by kind, those above zero: `12 timed-out, 3 refused`.
+pub(crate) fn kinds<K: Display, N: Borrow<u64>>(counts: impl IntoIterator<Item = (K, N)>) -> String {
+    let counts = counts.into_iter().map(|(kind, number)| (kind, *number.borrow())).filter(|(_, number)| *number > 0);
+    let parts: Vec<String> = counts.map(|(kind, number)| format!("{} {kind}", thousands(number))).collect();
+    parts.join(", ")
 }
 
 /// A value with its unit.

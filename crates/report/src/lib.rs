@@ -22,6 +22,7 @@ mod connections;
 pub mod format;
 mod gap;
 mod judged;
+mod limit_words;
 mod load_csv;
 mod load_document;
 mod load_text;
@@ -30,7 +31,9 @@ mod markdown;
 mod more_blocks;
 mod page;
 mod plain;
+mod planner_words;
 mod rank_words;
+mod reason_words;
 mod rows;
 mod run_markdown;
 mod run_text;
@@ -52,21 +55,24 @@ pub use judged::{json, markdown, next_step, text};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, Origin, load_json};
 pub use load_text::load_text;
+pub use mark_words::note_words;
 pub use more_blocks::too_few_blocks;
 pub use page::Style;
 pub use plain::{plain, shortened};
+pub use planner_words::{done_words, purpose_words};
+pub use reason_words::reason_words;
 pub use run_markdown::run_markdown;
 pub use run_text::run_text;
 pub use verdicts::{VERDICTS_SCHEMA, Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 pub use words::errno;
 pub use wrong_reply::sentence as wrong_reply;
 
-/// A run's analysis as one JSON document (`bourdon.report/1`), pretty printed.
+/// A run's analysis as one JSON document (`bourdon.report/2`), pretty printed.
 pub fn run_json(analysis: &model::Analysis) -> String {
     to_json(analysis)
 }
 
-/// A comparison as one JSON document (`bourdon.compare/1`), pretty printed.
+/// A comparison as one JSON document (`bourdon.compare/2`), pretty printed.
 pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
     to_json(analysis)
 }

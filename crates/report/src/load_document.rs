@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// Schema of the document that `load_json` writes.
-pub const LOAD_SCHEMA: &str = "bourdon.load/1";
+pub const LOAD_SCHEMA: &str = "bourdon.load/2";
 
 /// Where a load comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -165,7 +165,7 @@ struct Generator<'a> {
     thread_use: &'a [ThreadUse],
 }
 
-/// One load as one JSON document (`bourdon.load/1`), pretty printed, with its seconds.
+/// One load as one JSON document (`bourdon.load/2`), pretty printed, with its seconds.
 pub fn load_json(
     spec: &LoadSpec,
     validity: &Validity,

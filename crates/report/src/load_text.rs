@@ -8,7 +8,8 @@ use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds,
 use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
-use crate::words::{errno, with_cure, words};
+use crate::reason_words::{reason_words, with_cure};
+use crate::words::{errno, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
@@ -45,7 +46,7 @@ pub fn load_text(
         && only.code == LimitCode::Interrupted.into()
         && measured.window_s == 0.0
     {
-        page.paragraph(0, Tint::Unsure, &sentence_of(&only.text));
+        page.paragraph(0, Tint::Unsure, &sentence_of(&reason_words(only)));
         return page.finish();
     }
     headline(&mut page, validity, measured);
@@ -162,7 +163,7 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let rate = format!("{} requests/s", number(measured.requests_per_s()));
     // Before the word on the generator, which must not hide what the server did.
     if let Some(silent) = validity.reasons.iter().find(|reason| reason.code == LimitCode::ServerSilent.into()) {
-        page.paragraph(0, Tint::Bad, &sentence_of(&silent.text));
+        page.paragraph(0, Tint::Bad, &sentence_of(&reason_words(silent)));
     }
     let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
     if let Some(stopped_s) = validity.failing.stopped_at_s {
@@ -215,7 +216,8 @@ fn reasons(page: &mut Page, validity: &Validity) {
             Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code.id())),
             _ => String::new(),
         };
-        page.paragraph(2, tint, &format!("{name}{}", with_cure(reason)));
+        let ran = if reason.code == LimitCode::Interrupted.into() { "; the figures are of what ran" } else { "" };
+        page.paragraph(2, tint, &format!("{name}{}{ran}", with_cure(reason)));
     }
 }
 

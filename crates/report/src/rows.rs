@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Growth, Launches, Mark, Measured, Metric,
-    Population, Rank, RankGroup, Withheld, alike,
+    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Launches, Mark, MarkCause, MarkNote,
+    Measured, Metric, Population, Rank, RankGroup, Withheld, alike,
 };
 
 use crate::conditions::{Conditions, conditions, without};
-use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, seconds, thousands};
-use crate::mark_words::mark_meaning;
+use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, thousands};
+use crate::mark_words::{mark_meaning, mark_words, note_words};
 use crate::withheld::because;
 use crate::words::{bracketed, latency, profile, words};
 
@@ -156,15 +156,13 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     let note = cell.marks.iter().find(|note| note.mark == mark);
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
-        Mark::Noisy => note.and_then(|note| note.launches).map(in_launches),
+        Mark::Noisy => note.and_then(|note| note.launches.as_ref()).map(in_launches),
         Mark::WarmUp => cell.course.steady_throughput.as_ref().and_then(|steady| {
             let (rate, cut) = (steady.estimate?, cell.course.cut?);
             Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
         }),
-        Mark::Cold => note.and_then(|note| note.cold).map(coldness),
         Mark::Generator => generator_figure(cell),
-        Mark::Silent | Mark::Hung => note.map(|note| note.text.clone()),
-        Mark::Growing | Mark::LevelledOff => note.and_then(|note| note.growth).map(growth),
+        Mark::Cold | Mark::Silent | Mark::Hung | Mark::Growing | Mark::LevelledOff => note.map(figures),
         _ => None,
     };
     let name = match conditions(&row.conditions) {
@@ -174,24 +172,19 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     figure.map(|figure| format!("{name} ({figure})")).unwrap_or(name)
 }
 
-/// `by 22.0 MiB, 4.1 kB a request`.
-fn growth(of: Growth) -> String {
-    let each = of.bytes_per_request.map_or(String::new(), |each| format!(", {} a request", bytes(each)));
-    format!("by {}{each}", bytes(of.bytes as f64))
-}
-
 /// `1 of 6 launches`.
-fn in_launches(Launches { with, of }: Launches) -> String {
-    format!("{with} of {}", counted(of.into(), "launch", "launches"))
+fn in_launches(Launches { with, of, .. }: &Launches) -> String {
+    format!("{with} of {}", counted((*of).into(), "launch", "launches"))
 }
 
-/// `45 % faster in the second half of its windows`, or how much load it had of what it needs.
-fn coldness(cold: Coldness) -> String {
-    match cold {
-        Coldness::FasterBy(share) => format!("{} faster in the second half of its windows", percent(share)),
-        Coldness::WarmUp { given_s, needed_s } => {
-            format!("{} of load before the window, of the {} that it needs", seconds(given_s), seconds(needed_s))
+/// The figures that a mark's name is followed by.
+fn figures(note: &MarkNote) -> String {
+    match &note.cause {
+        MarkCause::Cold(Coldness::FasterBy { share, .. }) => {
+            format!("{} faster in the second half of its windows", percent(*share))
         }
+        MarkCause::Silence(_) | MarkCause::Hung { .. } => note_words(note),
+        cause => mark_words(cause),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a verdict is held back, of which server, and what would settle it.
 
-use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, Withheld, format_duration};
+use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Withheld, format_duration};
 
 use crate::format::seconds;
 
@@ -89,8 +89,8 @@ const WARM_UP_S: f64 = 5.0;
 
 /// How much load a cell needs to be warm, in seconds, where it had less.
 fn needed_s(cell: &CellAnalysis) -> Option<f64> {
-    cell.marks.iter().find_map(|note| match note.cold? {
-        Coldness::WarmUp { needed_s, .. } => Some(needed_s),
-        Coldness::FasterBy(_) => None,
+    cell.marks.iter().find_map(|note| match &note.cause {
+        MarkCause::Cold(Coldness::WarmUp { needed_s, .. }) => Some(*needed_s),
+        _ => None,
     })
 }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Arm, Cell, CellAnalysis, Certainty, Comparison, Cure, Environment, Finding, Mark, MarkNote, Pathology,
-    ProfiledBy, Reason, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, NotServed, Pathology,
+    ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
 };
 
 use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
-use crate::mark_words::mark_meaning;
+use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::page::unbroken;
 use crate::rank_words::several_tables;
+use crate::reason_words::{not_served, reason_words, repeated_words, with_cure};
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -155,14 +156,15 @@ pub(crate) fn certainty(finding: &Finding) -> String {
 
 /// What the rates that are shares of capacity came to, a sentence each.
 pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
+    let lacks =
+        |(target, why): (&String, &NotServed)| format!("; what {target} can serve is not known: {}", not_served(why));
     let sentence = |rate: &RelativeRate| {
         let served: Vec<String> =
             rate.closed_per_s.iter().map(|(target, served)| format!("{} from {target}", number(*served))).collect();
         let at = conditions.title(&rate.conditions);
         let at = if at.is_empty() { "The rate".to_owned() } else { at };
         let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
-        let lacking: String =
-            rate.without.iter().map(|(target, why)| format!("; what {target} can serve is not known: {why}")).collect();
+        let lacking: String = rate.without.iter().map(lacks).collect();
         format!("{at}: {rate_per_s} requests/s; before the run a closed load got, a second, {served}{lacking}")
     };
     analysis.relative_rates.iter().map(sentence).collect()
@@ -224,7 +226,7 @@ pub(crate) fn void_trials_named(
     let line = |places: Vec<usize>| {
         let alike: Vec<&VoidTrial> = places.iter().map(|place| told[*place]).collect();
         let trial = told[places[0]];
-        let differ = alike.iter().any(|other| other.reason.text != trial.reason.text);
+        let differ = alike.iter().any(|other| reason_words(&other.reason) != reason_words(&trial.reason));
         let of = if differ { format!("in {}: ", names(&[trial])) } else { String::new() };
         void_trial(&format!("{}, {}", names(&alike), place_of(trial)), (trial, &of), &conditions(&trial.levels))
     };
@@ -245,10 +247,7 @@ fn void_trial(place: &str, (trial, of): (&VoidTrial, &str), conditions: &str) ->
 }
 
 fn place_of(trial: &VoidTrial) -> String {
-    let arm = trial.arm.map_or("", |arm| match arm {
-        Arm::Old => "old, ",
-        Arm::New => "new, ",
-    });
+    let arm = trial.arm.map_or(String::new(), |arm| format!("{}, ", arm_words(arm)));
     format!("{arm}{}", trial.levels.target())
 }
 
@@ -284,26 +283,6 @@ pub(crate) fn either(names: &[String]) -> String {
     match names {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         _ => listed(names),
-    }
-}
-
-/// What a reason says, with what would mend it.
-pub(crate) fn with_cure(reason: &Reason) -> String {
-    let lower_it = || (reason.code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
-    let cure = reason.cure.map(cure).or_else(lower_it);
-    cure.map_or_else(|| reason.text.clone(), |cure| format!("{}; {cure}", reason.text))
-}
-
-/// How a cure is asked for. What it is to be given to is the generator.
-fn cure(of: Cure) -> &'static str {
-    match of {
-        Cure::OwnCpus => "give it CPUs of its own",
-        Cure::MoreThreads => "give it more threads (-t) or other CPUs",
-        Cure::MorePortsOrFiles => "raise the limit of open files, widen the port range, or keep connections alive",
-        Cure::StartServer => "is the server running, and does it listen there?",
-        Cure::LongerWindow => "measure for longer (-d), or at a higher rate (-R)",
-        Cure::TryTls => "if the port speaks TLS, try https://",
-        Cure::TimeOut => "--timeout counts such as failed",
     }
 }
 
@@ -394,7 +373,7 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
 /// `2 blocks set aside because the machine was busy: b02-c03: …; …`.
 fn repeated(analysis: &Analysis) -> Option<String> {
     let blocks = &analysis.session.repeated;
-    let why: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).collect();
+    let why: Vec<String> = blocks.iter().map(repeated_words).collect();
     let number = counted(blocks.len() as u64, "block", "blocks");
     (!blocks.is_empty()).then(|| format!("{number} set aside because the machine was busy: {}", why.join("; ")))
 }
@@ -415,7 +394,7 @@ pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
             Mark::Noisy => "a target differs from itself, so small differences between targets may be noise",
             mark => mark_meaning(mark),
         };
-        format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note.text)
+        format!("{}{rest} ({meaning}): {}", first.to_uppercase(), note_words(note))
     };
     analysis.session.marks.iter().map(line).collect()
 }

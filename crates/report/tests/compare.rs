@@ -6,10 +6,11 @@ mod support;
 
 use model::{
     Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Environment,
-    Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkNote, Measured, Metric, Quiet, Reason, RepeatedBlock,
-    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Withheld,
+    Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkCause, MarkNote, Measured, Metric, Quiet, Reason,
+    RepeatedBlock, SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Why, Withheld,
 };
 use report::{compare_markdown, compare_text};
+use support::marks::{failures, note, taken};
 use support::runs::delayed_cells;
 use support::{PLAIN, assert_tidy, local};
 
@@ -59,6 +60,8 @@ fn revisions() -> CompareAnalysis {
         withheld_of: row.withheld_of.clone(),
         needs_blocks: row.needs_blocks,
     };
+    let why = Why::Mark(taken(0.39));
+    let repeated = RepeatedBlock { block: 2, arm: None, trial: "b02-c01".to_owned(), why };
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
         old: "main (b74f097c1d)".to_owned(),
@@ -90,11 +93,8 @@ fn revisions() -> CompareAnalysis {
         cells: Vec::new(),
         session: SessionAnalysis {
             itself: Vec::new(),
-            repeated: vec![RepeatedBlock {
-                block: 2,
-                text: "b02-c01: other processes used 39 % of the CPU time".into(),
-            }],
-            marks: vec![MarkNote::new(Mark::Drift, "throughput over 7 blocks, p = 0.021")],
+            repeated: vec![repeated],
+            marks: vec![MarkNote::new(Mark::Drift, MarkCause::Drift { blocks: 7, p: 0.021 })],
         },
         trials: TrialCount { total: 24, void: 0, ..TrialCount::default() },
         void_trials: Vec::new(),
@@ -167,10 +167,8 @@ fn failing() -> CompareAnalysis {
     new.cell.first_wrong = Some(model::WrongReply::new((None, None), 503, Some((b"Service Unavailable\n", 0))));
     new.cell.failing =
         Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true, ..Failing::default() };
-    new.cell.marks = vec![
-        MarkNote::new(Mark::Noisy, "other processes used 30 % of the CPU time (in 2 of 6 launches)"),
-        MarkNote::new(Mark::Errors, "36 % of 152,345 requests: 54,844 closed-before-reply (in 6 of 6 launches)"),
-    ];
+    let closed = failures(152_345, model::Failure::ClosedBeforeReply, 54_844);
+    new.cell.marks = vec![note(Mark::Noisy, taken(0.3), 2), note(Mark::Errors, closed, 6)];
     analysis.cells = vec![old, new];
     analysis
 }
@@ -380,7 +378,7 @@ fn dying() -> CompareAnalysis {
             block,
             twin,
             levels: levels.clone(),
-            reason: Reason::new(TrialStage::Died, "it exited with status 3 under load"),
+            reason: Reason::new(TrialStage::Died, "it exited with status 3 under load".to_owned()),
         })
         .into();
     analysis.trials = TrialCount { total: 6, void: 4, ..TrialCount::default() };

@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Instrument, LimitCode, Reason};
+use model::{Instrument, LimitCause, MarkCause, Metric, Reason};
 use report::{Origin, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
@@ -12,6 +12,12 @@ use support::{COLOURED, PLAIN, assert_tidy};
 fn origin() -> Origin<'static> {
     let instrument = Instrument { bourdon: "0.1.0".into(), cpu: "a CPU".into(), cpus: 4, kernel: "6.1".into() };
     Origin { url: URL, started_at: "2026-11-20T10:00:00+01:00".parse().unwrap(), instrument }
+}
+
+/// That this response figure may be the generator's.
+fn lateness(metric: Metric) -> Reason {
+    let late = MarkCause::Late(vec![(metric, 1_000.0)]);
+    Reason { metrics: vec![metric], ..Reason::new(model::Mark::Lateness, late) }
 }
 
 fn text(load: &Load) -> String {
@@ -38,9 +44,9 @@ fn open_with_a_stall_and_unfinished_requests() {
 #[test]
 fn what_lowers_lateness_is_said_behind_its_figures() {
     let mut load = loads::open_with_stall();
-    load.validity.reasons.push(model::Reason::new(model::Mark::Lateness, "p50 1.00 ms (lateness p95 400 µs)"));
+    load.validity.reasons.push(lateness(Metric::P50));
     let text = text(&load).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("(lateness p95 400 µs); CPUs of its own, or --spin, lower it"), "{text}");
+    assert!(text.contains("own lateness: p50 1.00 ms; CPUs of its own, or --spin, lower it"), "{text}");
 }
 
 #[test]
@@ -67,18 +73,17 @@ fn footnotes_say_what_each_row_is_about() {
 fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     let mut load = loads::open_with_stall();
     assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"));
-    let late = |metric| model::Reason { metrics: vec![metric], ..model::Reason::new(model::Mark::Lateness, "it was") };
-    load.validity.reasons.push(late(model::Metric::P50));
+    load.validity.reasons.push(lateness(Metric::P50));
     assert!(text(&load).contains("The p99 that users would have seen"), "the p99 is the server's");
-    load.validity.reasons.push(late(model::Metric::P99));
-    load.validity.reasons.push(late(model::Metric::P999));
+    load.validity.reasons.push(lateness(Metric::P99));
+    load.validity.reasons.push(lateness(Metric::P999));
     assert!(!text(&load).contains("that users would have seen"));
 }
 
 #[test]
 fn a_standstill_suppresses_no_figure_that_is_the_same_without_it() {
     let mut load = loads::open_with_stall();
-    let mark = model::Reason::new(model::Mark::Standstill, "it stood still");
+    let mark = model::Reason::new(model::Mark::Standstill, "it stood still".to_owned());
     load.validity.reasons.push(model::Reason { metrics: vec![model::Metric::P99], ..mark });
     let without_us = load.measured.latency_us.clone();
     load.measured.standstills =
@@ -165,7 +170,7 @@ fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
     load.measured.standstills = Some(stood);
     assert!(!text(&load).contains("taken off"), "{}", text(&load));
     assert!(text(&load).contains("stood still once, for 12.0 ms"), "{}", text(&load));
-    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it stood still"));
+    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it stood still".to_owned()));
     let shown = text(&load).replace('\n', " ");
     let title = "At least, with the standstills taken off the 95 requests that came due or waited in them, or until what they \
                  had held up was worked off:";
@@ -214,7 +219,7 @@ fn a_long_url_loses_its_middle() {
 #[test]
 fn where_no_reply_was_right_only_that_is_said() {
     let mut load = loads::with_failures();
-    let reason = Reason::new(LimitCode::NothingRight, "no reply was right: 2 with a wrong status");
+    let reason = Reason::from(LimitCause::NothingRight { bad_status: 2, bad_body: 0 });
     load.validity.reasons = vec![reason];
     let said = text(&load);
     assert!(!said.contains("no reply was right") && !said.contains("limit"), "{said}");
@@ -273,7 +278,7 @@ fn json_is_one_document_whose_books_balance() {
     let load = loads::with_failures();
     let text = load_json(&load.spec, &load.validity, &load.measured, &load.measured.steps, &origin());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(document["schema"], "bourdon.load/1");
+    assert_eq!(document["schema"], "bourdon.load/2");
     assert_eq!(document["generator"]["threads"], 1);
     assert_eq!(document["validity"]["verdict"], "valid");
     let books = &document["accounting"];

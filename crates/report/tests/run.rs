@@ -5,8 +5,8 @@
 mod support;
 
 use model::{
-    Analysis, ClaimAnalysis, ClaimVerdict, ComparisonVerdict, Growth, Judged, MOST_NEEDED_BLOCKS, Mark, MarkNote, Unit,
-    Withheld,
+    Analysis, ClaimAnalysis, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged, MOST_NEEDED_BLOCKS, Mark,
+    MarkCause, MarkNote, Metric, Unit, Withheld,
 };
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
@@ -60,7 +60,7 @@ fn open_rate_with_one_table() {
 fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
     let mut open = runs::open_rate();
     assert!(text(&open).contains(" 2  the-other-one"));
-    let note = MarkNote::new(Mark::Lateness, "the lateness p99 is 1.2 ms");
+    let note = MarkNote::new(Mark::Lateness, MarkCause::Late(vec![(Metric::P99, 1_200.0)]));
     open.cells[0].marks.push(note);
     let shown = text(&open);
     assert!(shown.contains("\n  the-other-one") && !shown.contains("ranked by"), "{shown}");
@@ -103,7 +103,8 @@ fn who_has_no_rank_may_stand_before_the_first_and_is_told_why_there_is_none() {
     assert!(shown(&analysis).contains("for mine: whether it is above or below the-other-one-with-a-long-name is open"));
     let first = &mut analysis.groups[0].ranks[0];
     (first.rank, first.open) = (Some(1), Vec::new());
-    analysis.cells[1].marks.push(MarkNote::new(Mark::Cold, "45 % faster"));
+    let cold = Coldness::FasterBy { share: 0.45, low: 0.4, high: 0.5 };
+    analysis.cells[1].marks.push(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)));
     assert!(shown(&analysis).contains("it was not warm yet"));
     analysis.cells[1].failing.bad = true;
     let bad = shown(&analysis);
@@ -174,7 +175,7 @@ fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
         arm: None,
         twin: false,
         levels: levels.clone(),
-        reason: model::Reason::new(model::LimitCode::GeneratorStalled, text),
+        reason: model::Reason::new(model::LimitCode::GeneratorStalled, text.to_owned()),
     };
     run.void_trials = [(2, "it stood still for 1.2 s"), (3, "for 2.0 s"), (7, "for 1.3 s")].map(void).into();
     let shown = text(&run);
@@ -187,8 +188,8 @@ fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
 #[test]
 fn memory_that_still_grew_is_at_least_what_it_was() {
     let mut run = runs::full();
-    let growth = Some(Growth { bytes: 24 << 20, bytes_per_request: Some(4_096.0) });
-    run.cells[0].marks.push(MarkNote { growth, ..MarkNote::new(Mark::Growing, "memory grew by 24.0 MiB") });
+    let growth = Growth { bytes: 24 << 20, bytes_per_request: Some(4_096.0) };
+    run.cells[0].marks.push(MarkNote::new(Mark::Growing, MarkCause::Growth(growth)));
     let shown = text(&run);
     let target = run.cells[0].levels.target();
     assert!(shown.contains(&format!("growing: {target} (by 24.0 MiB, 4.00 KiB a request)")), "{shown}");

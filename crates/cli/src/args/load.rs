@@ -10,7 +10,7 @@ use super::values::{at_least_one, duration, file_name, header, positive_duration
 pub(crate) enum LoadFormat {
     /// For people
     Text,
-    /// One document, schema bourdon.load/1
+    /// One document, schema bourdon.load/2
     Json,
     /// A line a second
     Csv,

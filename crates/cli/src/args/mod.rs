@@ -158,7 +158,7 @@ pub(crate) struct ShownArgs {
 pub(crate) enum ReportFormat {
     /// For a terminal
     Text,
-    /// One document, schema bourdon.report/1, or bourdon.compare/1 of a comparison
+    /// One document, schema bourdon.report/2, or bourdon.compare/2 of a comparison
     Json,
     /// For a pull request or a wiki
     Markdown,

@@ -25,6 +25,9 @@ use crate::experiment::Server;
 /// Largest file that is read: the seconds of a month.
 const LONGEST: u64 = 64 << 20;
 
+/// Schema of loads whose reasons are in words: figures are all that is read here.
+const EARLIER_SCHEMA: &str = "bourdon.load/1";
+
 /// What a load's server is called where a target needs a name.
 const SERVER: &str = "server";
 
@@ -187,7 +190,7 @@ fn saved(path: &Path) -> Result<Saved, Failure> {
         false => format!("line {}, column {} is not of one", error.line(), error.column()),
     };
     let Head { schema } = serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))?;
-    if schema != report::LOAD_SCHEMA {
+    if ![report::LOAD_SCHEMA, EARLIER_SCHEMA].contains(&schema.as_str()) {
         return Err(foreign(path, &format!("its schema is `{schema}`, not `{}`", report::LOAD_SCHEMA)));
     }
     serde_json::from_str(&text).map_err(|error| foreign(path, &why(error)))

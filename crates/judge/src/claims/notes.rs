@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use model::{Call, Cell, ClaimVerdict, LoadModel, Mark, Metric};
+use model::{Call, Cell, ClaimVerdict, Coldness, LoadModel, Mark, Metric};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
 use crate::figures::{count, counted, percent};
 use crate::guard::{self, Doubt, noise};
 use crate::launch::Launch;
-use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
+use crate::statistics::{Interval, correlation_limit, lag_one_autocorrelation, share_interval, trend};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
 
 /// Doubts that are told of a verdict that holds in spite of them, too.
@@ -107,7 +107,7 @@ impl ClaimTest<'_> {
             }
             Doubt::Unfinished => format!("the {metric} of {place} is at least this: requests were still unfinished"),
             Doubt::Warming => {
-                let faster = self.records.together(cell).gain.map(cells::gain_words)?;
+                let faster = self.records.together(cell).gain.map(gain_words)?;
                 format!("{place} was still getting faster, so a longer warm-up gives other figures ({faster})")
             }
             Doubt::Lateness => format!("the {metric} of {place} is the generator's as much as the server's"),
@@ -164,7 +164,7 @@ impl ClaimTest<'_> {
 
     fn cold_note(&self) -> Option<String> {
         let too_short = |cell| cells::too_short_to_warm(self.records, cell);
-        let note = |cell: usize| Some(format!("{}: {}", self.place(cell), too_short(cell)?));
+        let note = |cell: usize| Some(format!("{}: {}", self.place(cell), short_words(too_short(cell)?)));
         let notes: Vec<String> = self.cells_under_load().into_iter().filter_map(note).collect();
         let decides = if self.records.plan.quick { "the full form" } else { "a longer warm-up" };
         (!notes.is_empty()).then(|| format!("cold here: {decides} decides ({})", notes.join("; ")))
@@ -239,4 +239,16 @@ fn caution(scaled: &Scaled) -> Option<String> {
     }
     let correlation = lag_one_autocorrelation(values).filter(|r| *r > correlation_limit(n))?;
     Some(format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {narrow}"))
+}
+
+fn gain_words(gain: Interval) -> String {
+    let gain = gain.map(|gain| gain - 1.0);
+    let [faster, low, high] = [gain.estimate, gain.low, gain.high].map(percent);
+    format!("{faster} faster in the second half of the window than in the first ({low} to {high})")
+}
+
+fn short_words(cold: Coldness) -> String {
+    let Coldness::WarmUp { given_s, needed_s } = cold else { return String::new() };
+    let [given, needed] = [given_s, needed_s].map(|seconds| model::format_duration((seconds * 1e9) as u64));
+    format!("{given} of load before the window, of the {needed} that it needs")
 }

@@ -1,12 +1,18 @@
 mod hanging;
 
 use model::*;
+use report::reason_words as words;
 
 use crate::testing::{measurement, request, summary};
 use crate::thresholds::ALLOWED_FAILURES;
 
 fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measurement) -> Validity {
     super::judge_load(spec, limits, ALLOWED_FAILURES, measured)
+}
+
+/// What the first reason is about, and says.
+fn said(reasons: &[Reason]) -> (Code, String) {
+    (reasons[0].code, words(&reasons[0]))
 }
 
 fn closed() -> LoadSpec {
@@ -66,15 +72,15 @@ fn a_closed_load_says_who_was_the_limit() {
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.43));
     assert_eq!(validity.verdict, Verdict::Valid);
     let text = "the generator was 43 % busy: the server (or the 100 connections) was the limit";
-    assert_eq!(validity.reasons, [Reason::new(LimitCode::ServerBound, text)]);
+    assert_eq!(said(&validity.reasons), (LimitCode::ServerBound.into(), text.to_owned()));
     let mut starved = measurement(100.0, 9_200.0, 0.43);
     starved.generator.threads[0].run_delay_s = Some(0.2 * starved.generator.threads[0].wall_s);
     let text = "the generator was 43 % busy and waited for a CPU for 20 % of the time: the limit was the server, the 100 \
                 connections, or CPUs that others use too";
-    assert_eq!(judge_load(&closed(), None, &starved).reasons, [Reason::new(LimitCode::ServerBound, text)]);
+    assert_eq!(words(&judge_load(&closed(), None, &starved).reasons[0]), text);
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
     assert_eq!((validity.verdict, validity.reasons[0].code.id()), (Verdict::AtLeast, "generator"));
-    assert!(validity.reasons[0].text.contains("thread 1 was 80 % busy"), "{validity:?}");
+    assert!(words(&validity.reasons[0]).contains("thread 1 was 80 % busy"), "{validity:?}");
     assert_eq!(validity.reasons[0].cure, Some(Cure::MoreThreads), "{validity:?}");
 }
 
@@ -138,11 +144,11 @@ fn connections_too_few_for_a_rate_are_named_beside_the_server() {
     // 10,000 a second at 50 ms each are 500 at once; there are 100 connections.
     let mut measured = unsent(NotSent::WaitingAtEnd, 80_000, 0.2);
     measured.latency_us.service = Some(summary(50_000.0, 1_000));
-    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
+    let text = words(&judge_load(&open(10_000.0), None, &measured).reasons[0]);
     assert!(text.starts_with("the server, or the connections to it, did not keep up"), "{text}");
     assert!(text.contains("need 500 requests at once, and the connections allow 100"), "{text}");
     measured.latency_us.service = Some(summary(5_000.0, 1_000));
-    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
+    let text = words(&judge_load(&open(10_000.0), None, &measured).reasons[0]);
     assert!(text.starts_with("the server did not keep up"), "{text}");
 }
 
@@ -166,10 +172,10 @@ fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
     measured.accounting.sent_late.insert(LateCause::NoConnection, 50_000);
     let validity = judge_load(&open(10_000.0), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
-    assert!(validity.reasons[0].text.ends_with("50 % of the requests waited for a connection"), "{validity:?}");
+    assert!(words(&validity.reasons[0]).ends_with("50 % of the requests waited for a connection"), "{validity:?}");
     measured.accounting.sent_late.insert(LateCause::Generator, 2_000);
-    let text = judge_load(&open(10_000.0), None, &measured).reasons[0].text.clone();
-    assert!(text.contains("2.0 % of the requests left more than 1 ms late, held up by the generator"), "{text}");
+    let text = words(&judge_load(&open(10_000.0), None, &measured).reasons[0]);
+    assert!(text.contains("2 % of the requests left more than 1 ms late, held up by the generator"), "{text}");
     let mut unsent = unsent(NotSent::WaitingAtEnd, 5_000, 0.2);
     unsent.accounting.sent_late.insert(LateCause::Generator, 3_000);
     assert_eq!(word(&open(10_000.0), &unsent), is(Verdict::Void, "rate-not-reached"));
@@ -180,7 +186,7 @@ fn nothing_completed_is_nobodys_limit() {
     let measured = unsent(NotSent::Refused, 100_000, 0.1);
     let validity = judge_load(&closed(), None, &measured);
     let text = "no request got a complete reply: 100,000 refused";
-    assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
+    assert_eq!(said(&validity.reasons), (LimitCode::NoReply.into(), text.to_owned()));
     assert!(validity.failing.bad);
 }
 
@@ -193,7 +199,7 @@ fn connections_that_this_machine_could_not_open_are_not_the_servers_limit() {
     };
     let (few, all) = (measured(4), measured(0));
     assert_eq!((few.verdict, all.verdict), (Verdict::AtLeast, Verdict::Valid));
-    assert!(few.reasons[0].text.contains("this machine could not send 8 requests"), "{few:?}");
+    assert!(words(&few.reasons[0]).contains("this machine could not send 8 requests"), "{few:?}");
 }
 
 #[test]
@@ -212,7 +218,7 @@ fn requests_of_the_warm_up_that_had_no_answer_were_sent() {
         let steps = vec![Interval { at_s: -1.0, length_s: 1.0, sent, ..Interval::default() }];
         let connections = ConnectionCounts { opened: 50, ..ConnectionCounts::default() };
         let measured = Measurement { window_s: 1.0, steps, connections, ..Measurement::default() };
-        judge_load(&closed(), None, &measured).reasons[0].text.clone()
+        words(&judge_load(&closed(), None, &measured).reasons[0])
     };
     assert!(text(0).ends_with("none was sent"), "{}", text(0));
     assert!(text(50).ends_with("of the 50 requests sent in the warm-up none was answered in it"), "{}", text(50));
@@ -242,8 +248,7 @@ fn an_interrupted_load_keeps_its_figures() {
 fn a_load_that_was_stopped_in_its_warm_up_says_that_and_nothing_else() {
     let stopped = Measurement { interrupted: true, ..Measurement::default() };
     let reasons = judge_load(&closed(), None, &stopped).reasons;
-    let text = "the load was stopped in its warm-up: nothing was measured";
-    assert_eq!(reasons, [Reason::new(LimitCode::Interrupted, text)]);
+    assert_eq!(reasons, [LimitCause::Interrupted { after_s: 0.0 }.into()]);
 }
 
 #[test]
@@ -255,7 +260,7 @@ fn a_standstill_is_told_once() {
         |sum_s| Standstills { count: 1, sum_s, requests: 5_000, without_us: without_us.clone(), ..Default::default() };
     let said = |measured: &Measurement| {
         let reasons = judge_load(&closed(), None, measured).reasons;
-        reasons.iter().map(|reason| reason.text.matches("stood still").count()).sum::<usize>()
+        reasons.iter().map(|reason| words(reason).matches("stood still").count()).sum::<usize>()
     };
     measured.standstills = Some(stood(0.1));
     assert_eq!(said(&measured), 1, "by its mark");
@@ -319,7 +324,7 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
             measured.latency_us.service = Some(summary(50_000.0, 50_000));
         }
         let validity = judge_load(spec, None, &measured);
-        let said = |reason: Reason| format!("{} {}", reason.text, reason.cure.map_or("", Cure::id));
+        let said = |reason: Reason| format!("{} {}", words(&reason), reason.cure.map_or("", Cure::id));
         validity.reasons.into_iter().map(said).collect::<Vec<_>>().join(" | ")
     };
     let rate = open(10_000.0);
@@ -348,7 +353,7 @@ fn cpus_that_others_use_are_named_beside_a_server_that_was_silent_or_stopped() {
         measured.silences = vec![Silence { at_s, length_s, failed: Some(9), refused: Some(9), ..Silence::default() }];
         let thread = &mut measured.generator.threads[0];
         thread.run_delay_s = Some(waited * thread.wall_s);
-        judge_load(&closed(), None, &measured).reasons.remove(0).text
+        words(&judge_load(&closed(), None, &measured).reasons[0])
     };
     for (silence, said) in [((4.5, 1.0), "which was silent meanwhile"), ((8.0, 2.0), "stopped answering")] {
         let (alone, starved) = (limit(silence, 0.09), limit(silence, 0.1));
@@ -376,7 +381,7 @@ fn with_rates(rates: &[u64]) -> Measurement {
 fn a_server_that_gets_slower_is_told_with_its_figures() {
     let said = |rates: &[u64]| {
         let validity = judge_load(&closed(), None, &with_rates(rates));
-        validity.reasons.into_iter().find(|reason| reason.code == Mark::SlowDown.into()).map(|reason| reason.text)
+        validity.reasons.into_iter().find(|reason| reason.code == Mark::SlowDown.into()).map(|reason| words(&reason))
     };
     let text = "the server got slower inside the window (requests/s: 1,746 from second 0, 503 from second 10)";
     assert_eq!(said(&[1_745, 502]).as_deref(), Some(text));
@@ -387,7 +392,7 @@ fn a_server_that_gets_slower_is_told_with_its_figures() {
     for second in &mut load.steps {
         second.p99_us = Some(if second.at_s < 12.0 { 5_000.0 } else { 9_000.0 });
     }
-    let of = |load: &Measurement| judge_load(&closed(), None, load).reasons.pop().unwrap().text;
+    let of = |load: &Measurement| words(&judge_load(&closed(), None, load).reasons.pop().unwrap());
     assert!(of(&load).contains("ms of p99: 5.00 from second 0, 9.00 from second 12"), "{}", of(&load));
 }
 
@@ -398,9 +403,9 @@ fn a_server_that_died_in_the_warm_up_is_said_to_have_answered() {
     let validity = judge_load(&closed(), None, &load);
     let text = "no request got a complete reply: 100,000 refused; the server answered 20,000 requests in the warm-up, \
                 until less than a second before the window";
-    assert_eq!(validity.reasons[0], Reason::new(LimitCode::NoReply, text));
+    assert_eq!(said(&validity.reasons), (LimitCode::NoReply.into(), text.to_owned()));
     load.answered_until_s = Some(-1.0);
-    let text = judge_load(&closed(), None, &load).reasons.remove(0).text;
+    let text = words(&judge_load(&closed(), None, &load).reasons[0]);
     assert!(text.ends_with("in the warm-up, until 1.00 s before the window"), "{text}");
 }
 
@@ -422,7 +427,7 @@ fn where_nothing_was_right_nothing_is_said_of_a_limit() {
         (load.accounting.bad_status, load.accounting.ok, load.in_window.ok) = (load.accounting.ok, 0, 0);
         let validity = judge_load(&spec, None, &load);
         let text = "no reply was right: 10,000 with a wrong status";
-        assert_eq!(validity.reasons[0], Reason::new(LimitCode::NothingRight, text));
+        assert_eq!(said(&validity.reasons), (LimitCode::NothingRight.into(), text.to_owned()));
         assert_eq!((validity.verdict, validity.failing.bad), (Verdict::Valid, true));
     }
 }

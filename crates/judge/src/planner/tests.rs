@@ -23,7 +23,7 @@ fn cells(next: Next) -> Vec<usize> {
 
 fn reason(next: Next) -> String {
     match next {
-        Next::Done(reason) => reason,
+        Next::Done(done) => report::done_words(&done),
         other => panic!("{other:?}"),
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use model::*;
+use report::reason_words as words;
 
 use super::*;
 use crate::testing::{Session, cell_plan, fail_at_launch, summary, wrong_replies};
@@ -40,7 +41,7 @@ fn a_sound_launch_is_valid_without_marks() {
     assert_eq!(judgement.checks.iter().map(|c| c.invariant).collect::<Vec<_>>(), Invariant::ALL);
     assert!(judgement.checks.iter().all(|check| check.holds), "{judgement:?}");
     assert_eq!(judgement.limit.code.id(), "server-bound");
-    assert!(judgement.limit.text.contains("the generator was 43 % busy"), "{judgement:?}");
+    assert!(words(&judgement.limit).contains("the generator was 43 % busy"), "{judgement:?}");
 }
 
 #[test]
@@ -137,10 +138,10 @@ fn a_network_delay_lowers_the_ceiling() {
     let judgement = through(10, 40, 1_990.0);
     assert_eq!((judgement.void, judgement.limit.code.id()), (None, "at-ceiling"));
     let text = "1,990 replies a second, and N ÷ (S + network delay) allows 2,000: the delay of handler and network was the limit";
-    assert_eq!(judgement.limit.text, text);
+    assert_eq!(words(&judgement.limit), text);
     assert!(through(10, 0, 1_990.0).marks.is_empty(), "far from N ÷ S");
     assert_eq!(through(10, 40, 2_100.0).void.unwrap().code.id(), "ceiling", "the network was passed by");
-    assert!(through(0, 50, 1_990.0).limit.text.ends_with("the network delay was the limit"));
+    assert!(words(&through(0, 50, 1_990.0).limit).ends_with("the network delay was the limit"));
 }
 
 #[test]
@@ -153,7 +154,7 @@ fn what_delays_the_load_takes_the_generators_cpu() {
     measured(&mut trial).generator.network_delay = Some(of(0.4));
     let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.at_least, "the two fill a CPU");
-    assert!(judgement.limit.text.starts_with("generator thread 1 was 90 % busy"), "{}", judgement.limit.text);
+    assert!(words(&judgement.limit).starts_with("generator thread 1 was 90 % busy"), "{}", words(&judgement.limit));
 }
 
 /// Records of earlier versions tell of the longest stall alone.
@@ -168,7 +169,7 @@ fn a_long_stall_is_a_standstill_and_a_turn_on_a_busy_machine_is_none() {
     let found = limit(600_000.0, 10.0);
     assert_eq!(found.code.id(), "generator-stalled");
     assert_eq!(
-        found.text,
+        words(&found),
         "the generator itself stood still for 600 ms of a window of 10.0 s: the server does at least this"
     );
     assert_eq!(found.cure, Some(Cure::OwnCpus));
@@ -192,18 +193,19 @@ fn wrong_content_voids_and_failures_do_not() {
     wrong_replies(&mut trial, 12);
     let void = check_trial(&cell, None, &trial).void.unwrap();
     assert_eq!(void.code.id(), "correctness");
-    assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
+    assert_eq!(words(&void), "wrong content among 92,000 replies: 12 with a wrong body");
     // Replies inside the window to requests from before it are in no book, nor are they among the wrong ones.
     measured(&mut trial).in_window.completed += 1;
     let void = check_trial(&cell, None, &trial).void.unwrap();
-    assert_eq!(void.text, "wrong content among 92,000 replies: 12 with a wrong body");
+    assert_eq!(words(&void), "wrong content among 92,000 replies: 12 with a wrong body");
     let (cell, mut trial) = launch(10, 9_200.0);
     let books = &mut measured(&mut trial).accounting;
     (books.scheduled, books.sent) = (92_005, 92_005);
     books.failed = BTreeMap::from([(Failure::TimedOut, 5)]);
     assert_eq!(void_code(&cell, &trial), None);
-    let text = "less than 0.1 % of 92,005 requests: 5 timed-out".to_owned();
-    assert_eq!(check_trial(&cell, None, &trial).marks, [MarkNote::new(Mark::Errors, text)]);
+    let failed = [(Failure::TimedOut, 5)].into();
+    let failures = FailedRequests { scheduled: 92_005, failed, ..FailedRequests::default() };
+    assert_eq!(check_trial(&cell, None, &trial).marks, [MarkNote::new(Mark::Errors, MarkCause::Failures(failures))]);
     for breach in [
         |of: &mut Measurement| of.connections.unasked_replies = 3,
         |of: &mut Measurement| {
@@ -225,8 +227,8 @@ fn another_status_is_a_failure_and_leaves_the_throughput() {
     (of.accounting.ok, of.accounting.bad_status, of.in_window.ok) = (0, 92_000, 0);
     let judgement = check_trial(&cell, None, &trial);
     assert_eq!(judgement.void, None);
-    let text = "100 % of 92,000 requests: 92,000 with a wrong status".to_owned();
-    assert_eq!(judgement.marks, [MarkNote::new(Mark::Errors, text)]);
+    let failures = FailedRequests { scheduled: 92_000, bad_status: 92_000, ..FailedRequests::default() };
+    assert_eq!(judgement.marks, [MarkNote::new(Mark::Errors, MarkCause::Failures(failures))]);
     assert_eq!(Metric::Throughput.value(&trial), Some(0.0));
 }
 
@@ -278,15 +280,19 @@ fn marks_of_the_machine() {
     let host = &mut trial.observation.as_mut().unwrap().host;
     *host = HostUse { cpus: 2, steal_share: 0.03, others_share: 0.12 };
     let judgement = check_trial(&cell, None, &trial);
-    let text = "the hypervisor took 3.0 % of the CPU time; other processes used 12 % of the CPU time";
-    assert_eq!(judgement.marks, [MarkNote::new(Mark::Noisy, text)]);
+    let taken = MarkCause::Taken { cpus: 2, steal_share: Some(0.03), others_share: Some(0.12) };
+    assert_eq!(judgement.marks, [MarkNote::new(Mark::Noisy, taken)]);
     // One process that is always busy uses 3.1 % of 32 CPUs, and all of one of them.
     let mut noisy = |share: f64, cpus: u32, threads: usize| {
         let seen = trial.observation.as_mut().unwrap();
         (seen.host, seen.cpus) = (HostUse { cpus: 32, steal_share: 0.0, others_share: share }, cpus);
         let of = &mut measured(&mut trial).generator.threads;
         of.resize(threads, of[0]);
-        check_trial(&cell, None, &trial).marks.into_iter().map(|note| note.text).collect::<Vec<String>>()
+        check_trial(&cell, None, &trial)
+            .marks
+            .into_iter()
+            .map(|note| report::note_words(&note))
+            .collect::<Vec<String>>()
     };
     assert_eq!(noisy(0.031, 1, 4), ["other processes used 3.1 % of the time of 32 CPUs"]);
     assert_eq!(noisy(0.031, 16, 1).len(), 1, "the generator's may be that one");
@@ -332,7 +338,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     measured(&mut trial).latency_us.lateness = Some(summary(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark, Mark::Lateness);
-    assert!(note.text.contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
+    assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
 }
 
 /// The metrics that the lateness mark names, with so much lateness and so many of 92,000 requests that waited.
@@ -477,7 +483,7 @@ fn a_generator_that_waited_for_a_cpu_was_not_idle() {
     let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.at_least);
     assert_eq!(
-        judgement.limit.text,
+        words(&judgement.limit),
         "generator thread 2 was 35 % busy and waited for a CPU for 50 % of the time: the server does at least this"
     );
     assert_eq!(judgement.limit.cure, Some(Cure::OwnCpus));
@@ -493,7 +499,7 @@ fn a_server_that_closes_what_was_to_be_kept_is_marked() {
     measured(&mut trial).connections = counts;
     let note = |cell: &CellPlan, trial: &TrialRecord| {
         let marks = check_trial(cell, None, trial).marks;
-        marks.into_iter().find(|note| note.mark == Mark::Reconnects).map(|note| note.text)
+        marks.into_iter().find(|note| note.mark == Mark::Reconnects).map(|note| report::note_words(&note))
     };
     let text = note(&cell, &trial).unwrap();
     assert!(text.starts_with("the server closed the connection after each reply: "), "{text}");

@@ -1,7 +1,7 @@
 //! Rates that are a share of what a closed load gets.
 
 use lab::RunFolder;
-use model::{Arrivals, Draft, Level, LoadModel, Plan, TrialRecord};
+use model::{Arrivals, Draft, Level, LoadModel, NotServed, Plan, TrialRecord, Why};
 
 use crate::fakes::{FakeLauncher, conduct, create, draft};
 
@@ -112,7 +112,8 @@ fn who_keeps_going_settles_a_rate_without_the_target_that_is_missing_and_it_is_s
         let end = conduct(&plan, &mut create(runs.path(), &plan), &launcher, None);
         let settled = &end.plan.relative_rates[0];
         assert_eq!(settled.closed_per_s.keys().collect::<Vec<_>>(), ["b"]);
-        assert!(settled.without["a"].contains(why), "{settled:?}");
+        let NotServed::Seen(seen) = &settled.without["a"] else { panic!("{settled:?}") };
+        assert!(matches!(&seen.why, Why::Text(text) if text.contains(why)), "{seen:?}");
         assert_eq!((end.unstarted, blocks(&end.trials).last()), (None, Some(&1)));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use lab::{Kept, LabError, RunFolder};
-use model::{Addition, Event, Plan};
+use model::{Addition, Event, Plan, Purpose};
 
 use crate::fakes::{FakeLauncher, cell, conduct, conduct_telling, create, load, plan, stopped_after_three};
 
@@ -187,7 +187,7 @@ fn whatever_of_the_record_somebody_cuts_replaces_or_removes_during_a_run_ends_it
 fn what_is_added_to_a_plan_is_watched_as_the_plan_is() {
     let runs = tempfile::tempdir().unwrap();
     let mut folder = create(runs.path(), &plan(1));
-    let added = |connections| Addition::Cell { cell: Box::new(cell("a", connections)), why: "for its rate".into() };
+    let added = |connections| Addition::Cell { cell: Box::new(cell("a", connections)), why: Purpose::Rate };
     folder.add(&added(7)).unwrap();
     folder.add(&added(8)).unwrap();
     folder.verify().unwrap();

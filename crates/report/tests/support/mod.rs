@@ -1,6 +1,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part, and a test may panic")]
 
 pub(crate) mod loads;
+pub(crate) mod marks;
 pub(crate) mod runs;
 
 use report::Style;

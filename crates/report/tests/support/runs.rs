@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimChance, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing, Finding,
-    Invariant, InvariantCheck, Launches, Level, Mark, MarkNote, Measured, MemoryCount, Metric, Pathology, Population,
-    ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock,
-    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial,
+    ClaimChance, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing, Failure,
+    Finding, Invariant, InvariantCheck, Level, LimitCause, Mark, MarkCause, MarkNote, Measured, MemoryCount, Metric,
+    Pathology, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate,
+    RepeatedBlock, SessionAnalysis, Shortfall, ThreadNeed, TrialCount, TrialStage, Unit, VoidTrial, Why, WindowCourse,
 };
 
 use super::local;
+use super::marks::{failures, note, taken};
 use claims::{claim, claims};
 
 pub(crate) fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
@@ -70,7 +71,9 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         invariants: vec![InvariantCheck {
             invariant: Invariant::Accounting,
             holds: true,
-            text: "held in all 6 launches".to_owned(),
+            breach: None,
+            trial: None,
+            held_in: Some(6),
         }],
         marks: Vec::new(),
     }
@@ -92,8 +95,8 @@ fn profile() -> CellProfile {
     }
 }
 
-fn mark(cell: &mut CellAnalysis, mark: Mark, text: &str) {
-    cell.marks.push(MarkNote::new(mark, format!("{text} (in 6 of 6 launches)")));
+fn mark(cell: &mut CellAnalysis, mark: Mark, cause: MarkCause) {
+    cell.marks.push(note(mark, cause, 6));
 }
 
 pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
@@ -128,9 +131,12 @@ pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
         steady_throughput: Some(measured(9_388.0, 0.005, Unit::RequestsPerS)),
         cut: Some(0.3),
     };
-    mark(&mut cells[2], Mark::WarmUp, "requests/s: 8,120 from second 0, 9,390 from second 3; steady after 30 % of it");
-    mark(&mut cells[1], Mark::Unserved, "9 of 100 connections completed nothing");
-    mark(&mut cells[1], Mark::Thin, "9.82 completions per connection slot");
+    let levels = vec![(0.0, 8_120.0), (3.0, 9_390.0)];
+    let course = WindowCourse { metric: Metric::Throughput, levels, steady_from_s: Some(3.0), window_s: 10.0 };
+    mark(&mut cells[2], Mark::WarmUp, MarkCause::Course(course));
+    let unserved = MarkCause::Unserved { never: 9, connections: 100, served_share: None, elsewhere: None };
+    mark(&mut cells[1], Mark::Unserved, unserved);
+    mark(&mut cells[1], Mark::Thin, MarkCause::CompletionsPerSlot(9.82));
     cells
 }
 
@@ -143,7 +149,8 @@ fn bare_cells() -> Vec<CellAnalysis> {
     ];
     cells[1].at_least = true;
     cells[1].generator_busy = Some(0.978);
-    mark(&mut cells[1], Mark::Generator, "generator thread 1 was 97.8 % busy");
+    let busy = Shortfall::Thread(ThreadNeed { thread: 1, busy: 0.978, starved: 0.0 });
+    mark(&mut cells[1], Mark::Generator, MarkCause::Limit(LimitCause::AtLeast(busy)));
     let nothing = &mut cells[2];
     (nothing.trials, nothing.void) = (0, 6);
     nothing.throughput = unknown(Unit::RequestsPerS);
@@ -153,12 +160,11 @@ fn bare_cells() -> Vec<CellAnalysis> {
     nothing.cpu_us_per_request = unknown(Unit::Us);
     nothing.peak_memory_bytes = unknown(Unit::Bytes);
     cells[3].errors = 0.001_3;
-    mark(&mut cells[3], Mark::Errors, "0.13 % of 274,068 requests went wrong: reset-before-reply 356");
+    mark(&mut cells[3], Mark::Errors, failures(274_068, Failure::ResetBeforeReply, 356));
     cells[3].latency_us.p99 = unknown(Unit::Us);
-    mark(&mut cells[3], Mark::Thin, "21 completions per connection slot");
-    let text = "19 % faster in the second half of the window than in the first (13 % to 25 %)".to_owned();
-    let cold = Some(Coldness::FasterBy(0.19));
-    cells[3].marks.push(MarkNote { cold, ..MarkNote::new(Mark::Cold, text) });
+    mark(&mut cells[3], Mark::Thin, MarkCause::CompletionsPerSlot(21.0));
+    let cold = Coldness::FasterBy { share: 0.19, low: 0.13, high: 0.25 };
+    cells[3].marks.push(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)));
     cells
 }
 
@@ -195,7 +201,7 @@ fn findings() -> Vec<Finding> {
 }
 
 fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
-    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::new(code, text) }
+    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::new(code, text.to_owned()) }
 }
 
 fn environment() -> Environment {
@@ -262,7 +268,7 @@ fn session() -> SessionAnalysis {
         withheld: None,
         seen: None,
     };
-    let note = |mark, text: &str| MarkNote::new(mark, text);
+    let differs = measured(1.041, 0.029, Unit::Ratio);
     SessionAnalysis {
         itself: vec![
             itself(Metric::Throughput, 1.041, 0.029, ComparisonVerdict::Faster),
@@ -270,11 +276,16 @@ fn session() -> SessionAnalysis {
         ],
         repeated: vec![RepeatedBlock {
             block: 2,
-            text: "b02-c03: the hypervisor took 3.4 % of the CPU time".to_owned(),
+            arm: None,
+            trial: "b02-c03".to_owned(),
+            why: Why::Mark(MarkCause::Taken { cpus: 2, steal_share: Some(0.034), others_share: None }),
         }],
         marks: vec![
-            note(Mark::Noisy, "go-net-http against itself, throughput: 1.04 (1.01 to 1.07)"),
-            note(Mark::Drift, "throughput over 6 blocks, p = 0.012"),
+            MarkNote::new(
+                Mark::Noisy,
+                MarkCause::Itself(vec![("go-net-http".to_owned(), Metric::Throughput, differs)]),
+            ),
+            MarkNote::new(Mark::Drift, MarkCause::Drift { blocks: 6, p: 0.012 }),
         ],
     }
 }
@@ -408,10 +419,8 @@ pub(crate) fn one_target() -> Analysis {
         cell(levels("1.9", with, true), 89_100.0, 0.022, 3_400.0, 13.4),
     ];
     cells[4].profile = Some(profile());
-    for (cell, launches) in [(0, 1), (2, 2)] {
-        let text = format!("other processes used 3.1 % of the CPU time (in {launches} of 6 launches)");
-        let launches = Some(Launches { with: launches, of: 6 });
-        cells[cell].marks.push(MarkNote { launches, ..MarkNote::new(Mark::Noisy, text) });
+    for (cell, with) in [(0, 1), (2, 2)] {
+        cells[cell].marks.push(note(Mark::Noisy, taken(0.031), with));
     }
     let claim = claim(
         "timeouts-cost-throughput-on-1.9",

@@ -13,7 +13,7 @@ fn requests_that_hang_since_the_warm_up_are_named() {
     let text = "no reply came in the window: 100 requests, one on each connection, have had no reply since the warm-up, and \
                 kept every other from being sent; the server answered 1,901 requests in the warm-up, until less than a \
                 second before the window";
-    assert_eq!(judge_load(&closed(), None, &load).reasons[0], Reason::new(LimitCode::NoReply, text));
+    assert_eq!(said(&judge_load(&closed(), None, &load).reasons), (LimitCode::NoReply.into(), text.to_owned()));
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn what_was_none_of_completed_requests_is_named_by_what_it_was() {
         load.accounting.failed.insert(Failure::TimedOut, timed_out);
         let spec = closed().with(|it| it.keep_alive = keep_alive);
         let reasons = judge_load(&spec, None, &load).reasons;
-        reasons.into_iter().find(|reason| reason.code == Mark::Unserved.into()).map(|reason| reason.text)
+        reasons.into_iter().find(|reason| reason.code == Mark::Unserved.into()).map(|reason| words(&reason))
     };
     let said = |rest: &str| Some(format!("completed requests account for 65 % of the connections' time, {rest}"));
     assert_eq!(with(660.0, true, 0), said("opening connections for 34 %"));

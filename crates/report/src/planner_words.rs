@@ -1,0 +1,57 @@
+//! What a planner says, in words.
+
+use model::{Done, Known, Purpose, counted};
+
+use crate::format::percent;
+use crate::reason_words::not_served;
+
+/// Why no more trials are needed.
+pub fn done_words(done: &Done) -> String {
+    match done {
+        Done::Planned { blocks, aside } => {
+            format!("{}, as planned{}", counted((*blocks).into(), "block", "blocks"), aside_words(*aside))
+        }
+        Done::Capped { blocks, aside, known } => {
+            let known = known.as_ref().map_or(String::new(), |known| format!("; {}", known_words(known)));
+            format!("the cap of {blocks} blocks{}{known}", aside_words(*aside))
+        }
+        Done::Precise { blocks, known, asked } => {
+            format!("{blocks} blocks: {} (asked: {})", known_words(known), percent(*asked))
+        }
+        Done::InVain { wrong, died } => {
+            let wrong = (!wrong.is_empty()).then(|| format!("not one reply of {} was right", wrong.join(", ")));
+            let died = (!died.is_empty()).then(|| format!("{} died in every launch", died.join(", ")));
+            format!(
+                "{}, and further blocks would show the same; correct the server, or what is expected of it, and begin anew",
+                wrong.into_iter().chain(died).collect::<Vec<_>>().join("; ")
+            )
+        }
+        Done::NoRate(without) => {
+            let why = without.iter().map(|(target, why)| format!("{target}: {}", not_served(why)));
+            format!("no rate can be a share of what nobody serves: {}", why.collect::<Vec<_>>().join("; "))
+        }
+        Done::Calibrated => "what can be trusted is known".to_owned(),
+        Done::Said(text) => text.clone(),
+    }
+}
+
+fn aside_words(blocks: u32) -> String {
+    if blocks == 0 { String::new() } else { format!(", not counting {blocks} set aside") }
+}
+
+fn known_words(known: &Known) -> String {
+    let metrics: Vec<&str> = known.metrics.iter().map(|metric| metric.words()).collect();
+    let are = if metrics.len() == 1 { "is" } else { "are" };
+    // Below what the three significant digits of a histogram resolve it is only known to be so.
+    let half_width = if known.half_width < 0.001 { "<0.1 %".to_owned() } else { percent(known.half_width) };
+    format!("{} {are} known to ± {half_width}", metrics.join(" and "))
+}
+
+/// What a cell of this target was added for.
+pub fn purpose_words(why: &Purpose, target: &str) -> String {
+    match why {
+        Purpose::Trust => "whether this rate can be trusted".to_owned(),
+        Purpose::Rate => format!("what {target} serves in a closed load, for its rate"),
+        Purpose::Said(text) => text.clone(),
+    }
+}
