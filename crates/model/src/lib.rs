@@ -11,6 +11,7 @@ mod audit_check;
 mod audit_remark;
 mod calibration;
 mod cell;
+mod claim;
 mod clock;
 mod compare;
 mod compare_plan;
@@ -59,6 +60,7 @@ pub use audit_check::*;
 pub use audit_remark::{AuditRemark, Remark};
 pub use calibration::*;
 pub use cell::{Cell, Level};
+pub use claim::*;
 pub use clock::Clock;
 pub use compare::{
     COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, CutLoad, GateResult, GateVerdict, Quiet, ReplySizes,
