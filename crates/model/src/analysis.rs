@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Arm, Cell, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck, MarkNote, Measured,
-    MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why, Withheld, WrongReply,
+    AbsentTarget, Arm, Cell, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck,
+    MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why, Withheld,
+    WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
