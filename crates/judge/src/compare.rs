@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, CutLoad, Draft, Environment, Gate, LaunchRecipe,
-    MarkNote, Metric, Plan, RepeatedBlock, RevisionContent, SessionAnalysis, Target, TrialCount, TrialRecord,
-    VoidTrial,
+    MarkNote, Metric, Plan, RepeatedBlock, SameServer, SessionAnalysis, Target, TrialCount, TrialRecord, VoidTrial,
 };
 
 use crate::pair::Pair;
@@ -51,7 +50,7 @@ pub enum CompareError {
 
 /// What the two targets of a plan that compares are, where they are one server: the same files, built and launched by the
 /// same commands.
-pub fn one_server(plan: &Draft) -> Option<String> {
+pub fn one_server(plan: &Draft) -> Option<SameServer> {
     let asked = plan.comparison.as_ref()?;
     let (old, new) = (plan.target(&asked.old)?, plan.target(&asked.new)?);
     let content = |target: &str| asked.revisions.iter().find(|of| of.target == target).map(|of| &of.content);
@@ -64,17 +63,9 @@ pub fn one_server(plan: &Draft) -> Option<String> {
         let LaunchRecipe { run, env, .. } = target.launch.clone();
         (build, run, env, target.runtimes.clone(), target.settings.clone())
     };
-    (same_files && made(old) == made(new)).then(|| match files.0 {
-        Some(RevisionContent::Commit(commit)) => {
-            format!("commit {}", commit.chars().take(SHOWN_OF_A_COMMIT).collect::<String>())
-        }
-        Some(RevisionContent::WorkingTree(_)) => "the working tree".to_owned(),
-        None => "one command in one folder".to_owned(),
-    })
+    (same_files && made(old) == made(new))
+        .then(|| files.0.map_or(SameServer::Command, |files| SameServer::Revision(files.clone())))
 }
-
-/// As many characters of a commit's name as tell it from others.
-const SHOWN_OF_A_COMMIT: usize = 10;
 
 /// Two targets of one run, new against old, under every set of conditions that both have.
 pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> CompareAnalysis {

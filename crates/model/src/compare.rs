@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Cell, CellAnalysis, ComparisonVerdict, Environment, Measured, Metric, SessionAnalysis, TrialCount, VoidTrial,
-    Withheld,
+    Arm, Cell, CellAnalysis, ComparisonVerdict, Environment, Measured, Metric, RevisionContent, SessionAnalysis,
+    TrialCount, VoidTrial, Withheld,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -42,7 +42,7 @@ pub struct CompareAnalysis {
     pub environment: Environment,
     /// What both sides are, where they are the same server made in the same way: what differs is noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same: Option<String>,
+    pub same: Option<SameServer>,
     /// What else differs between two runs, in words; compared only because it was forced.
     pub differences: Vec<String>,
     /// Every metric under every set of conditions.
@@ -122,6 +122,16 @@ impl CompareRow {
     pub fn is_measured(&self) -> bool {
         self.ratio.estimate.is_some() || self.difference.is_some()
     }
+}
+
+/// What both sides of a comparison are, where they are one server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameServer {
+    /// The files of one revision.
+    Revision(RevisionContent),
+    /// One command in one folder.
+    Command,
 }
 
 /// How large the replies of the two are, where that is not the same: it may not be the same answer.

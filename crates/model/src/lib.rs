@@ -64,6 +64,7 @@ pub use claim::*;
 pub use clock::Clock;
 pub use compare::{
     COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, CutLoad, GateResult, GateVerdict, Quiet, ReplySizes,
+    SameServer,
 };
 pub use compare_plan::{Arm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use model::{
     Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, GateResult,
-    GateVerdict, Level, Mark, Measured, Metric, ReplySizes, VoidTrial, Withheld, alike, parse_gates,
+    GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
+    parse_gates,
 };
 
 use crate::bad::{self, Bad};
@@ -52,8 +53,21 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     parts
 }
 
+/// As many characters of a commit's name as tell it from others.
+const SHOWN_OF_A_COMMIT: usize = 10;
+
+/// What of a commit's name is shown.
+pub fn short_commit(commit: &str) -> String {
+    commit.chars().take(SHOWN_OF_A_COMMIT).collect()
+}
+
 /// Said before the first launch, and of what came of it.
-pub fn same_server(what: &str) -> String {
+pub fn same_server(same: &SameServer) -> String {
+    let what = match same {
+        SameServer::Revision(RevisionContent::Commit(commit)) => format!("commit {}", short_commit(commit)),
+        SameServer::Revision(RevisionContent::WorkingTree(_)) => "the working tree".to_owned(),
+        SameServer::Command => "one command in one folder".to_owned(),
+    };
     format!("Both sides are the same server ({what}): whatever differs between them is noise.")
 }
 
@@ -65,7 +79,7 @@ pub(crate) fn bad(analysis: &CompareAnalysis) -> Vec<Bad> {
 
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
-    let mut said: Vec<String> = analysis.same.as_deref().map(same_server).into_iter().collect();
+    let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {

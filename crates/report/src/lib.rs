@@ -50,7 +50,7 @@ pub use audit_words::{check_words, remark_words};
 pub use calibration_text::{calibration_json, calibration_text};
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
-pub use compare_words::same_server;
+pub use compare_words::{same_server, short_commit};
 pub use judged::{json, markdown, next_step, text};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, Origin, load_json};

@@ -21,9 +21,6 @@ const WARM_UP_NS: u64 = NS_PER_S;
 /// The status of a good reply unless another is asked for.
 pub(super) const OK: u16 = 200;
 
-/// As many characters of a commit's name as tell it from others.
-const SHOWN_OF_A_COMMIT: usize = 10;
-
 /// Two servers that are to be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arms {
@@ -152,7 +149,7 @@ fn of_revision(revision: &Revision) -> (String, String, PathBuf) {
 
 /// A branch or tag with its commit; a commit as it was typed.
 fn title(named: &str, commit: &str) -> String {
-    let commit: String = commit.chars().take(SHOWN_OF_A_COMMIT).collect();
+    let commit = report::short_commit(commit);
     if commit.starts_with(named) { named.to_owned() } else { format!("{named} ({commit})") }
 }
 

@@ -8,7 +8,7 @@ mod replies;
 
 use model::{
     Arm, Arrivals, Blocks, ComparePlan, CompareRow, ComparedRevision, ComparisonVerdict, Extent, Failure, GateVerdict,
-    HostUse, LoadModel, Mark, Measurement, TrialRecord, Withheld, parse_gates,
+    HostUse, LoadModel, Mark, Measurement, RevisionContent, SameServer, TrialRecord, Withheld, parse_gates,
 };
 
 use super::*;
@@ -69,12 +69,13 @@ fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
         change(&mut plan);
         one_server(&plan)
     };
-    assert_eq!(of(&|_| ()).as_deref(), Some("commit 0123456789"));
-    assert_eq!(of(&|plan| plan.targets[0].launch.cwd = "/elsewhere".into()).as_deref(), Some("commit 0123456789"));
+    let same = Some(SameServer::Revision(RevisionContent::Commit("0123456789abcdef".to_owned())));
+    assert_eq!(of(&|_| ()), same);
+    assert_eq!(of(&|plan| plan.targets[0].launch.cwd = "/elsewhere".into()), same);
     assert_eq!(of(&|plan| plan.targets[0].launch.run.push("-x".to_owned())), None);
     assert_eq!(of(&|plan| plan.comparison.as_mut().unwrap().revisions[1] = commit(&new, "1")), None);
     let bare = |plan: &mut Draft| plan.comparison.as_mut().unwrap().revisions.clear();
-    assert_eq!(of(&bare).as_deref(), Some("one command in one folder"));
+    assert_eq!(of(&bare), Some(SameServer::Command));
     assert_eq!(of(&|plan| (bare(plan), plan.targets[0].launch.cwd = "/elsewhere".into()).1), None);
 }
 

@@ -1,6 +1,6 @@
 //! The first sentences of a comparison, and its counts.
 
-use model::{CellAnalysis, ReplySizes};
+use model::{CellAnalysis, ReplySizes, RevisionContent, SameServer};
 
 use super::*;
 
@@ -66,5 +66,18 @@ fn rows_of_several_targets_name_them() {
     let text = said(&analysis);
     for words in ["throughput -5.1 % (-5.7 to -4.6) of go-gin", "cpu_per_request<+3% of go-iris: ", "go-iris old new"] {
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn what_both_sides_are_where_they_are_one_server_is_said() {
+    let commit = RevisionContent::Commit("0123456789abcdef".to_owned());
+    for (same, what) in [
+        (SameServer::Revision(commit), "commit 0123456789"),
+        (SameServer::Revision(RevisionContent::WorkingTree("digest".to_owned())), "the working tree"),
+        (SameServer::Command, "one command in one folder"),
+    ] {
+        let text = said(&CompareAnalysis { same: Some(same), ..revisions() });
+        assert!(text.contains(&format!("Both sides are the same server ({what}): whatever differs")), "{text}");
     }
 }
