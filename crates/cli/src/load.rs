@@ -8,8 +8,8 @@ use engine::{IntervalLog, LoadError, RunOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use model::{
-    Arrivals, Extent, HttpVersion, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S,
-    ReplyExpectation, Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
+    Arrivals, Extent, Interval, Load, LoadModel, LoadSecond, LoadSpec, Measurement, Mix, NS_PER_S, ReplyExpectation,
+    Request, Tls, TlsFault, TlsUse, Trust, Validity, Verdict,
 };
 use reaper::MORE_PROCESSES;
 use report::format::counted;
@@ -160,7 +160,7 @@ fn spec(args: &LoadArgs, url: &Url) -> Result<LoadSpec, Failure> {
         host: url.authority.clone(),
         headers,
         body,
-        version: if args.http == "1.0" { HttpVersion::Http10 } else { HttpVersion::Http11 },
+        version: args.http,
     };
     let mix = Mix::one(request, ReplyExpectation { status: args.expect_status, body: expect_body });
     if let Some((message, cure)) = framing::too_much_at_once(&mix, args.pipeline, "--pipeline ") {

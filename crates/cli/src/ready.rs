@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::Zoned;
 use lab::{Builder, Prepared, RunFolder};
-use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Level};
+use model::{AbsentTarget, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Factor, Level};
 use observe::ProcSource;
 use specimens::Kind;
 
@@ -149,7 +149,7 @@ fn on_specimens(asked: Draft, absent: Vec<AbsentTarget>, base: &Path) -> Draft {
     let (mut cells, mut known): (Vec<CellPlan>, _) = (Vec::new(), BTreeSet::new());
     for (cell, target) in asked.cells.iter().flat_map(|cell| targets.iter().map(move |target| (cell, target))) {
         let mut cell = cell.clone();
-        cell.levels.0.insert("target".to_owned(), Level::Text(target.name.clone()));
+        cell.levels = cell.levels.clone().with(Factor::Target, Level::Text(target.name.clone()));
         if known.insert(cell.levels.clone()) {
             cells.push(cell);
         }

@@ -3,7 +3,7 @@
 
 mod imports;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -187,6 +187,41 @@ fn names_option(line: &str) -> bool {
     })
 }
 
+/// The ids of the closed sets that `model` has enums for.
+fn ids(pages: &[Page]) -> BTreeSet<&str> {
+    let of = |line| str::strip_suffix(str::trim(line), "\",")?.split_once(" = \"");
+    let model = pages.iter().filter(|page| page.is_program() && page.name.starts_with("crates/model/"));
+    let named = model.flat_map(Page::program).filter_map(|(_, line)| of(line));
+    let named = named.filter(|(name, id)| name.chars().all(char::is_alphanumeric) && !id.is_empty());
+    named.map(|(_, id)| id).collect()
+}
+
+/// Ids compared as text, where there are only ids to compare. `cli` may match on them: it reads what people type and what other
+/// tools print.
+fn compared_ids(pages: &[Page], hits: &mut Hits) {
+    let ids = ids(pages);
+    let of = |page: &Page| -> Vec<String> {
+        let with = page.program().filter(|(_, line)| compares(line, &ids, !page.name.starts_with("crates/cli/")));
+        with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+    };
+    let crates = ["cli", "engine", "judge", "lab", "observe", "report"].map(|krate| format!("crates/{krate}/"));
+    let is_own = |page: &&Page| page.is_program() && crates.iter().any(|krate| page.name.starts_with(krate));
+    let own = pages.iter().filter(is_own);
+    hits.insert("ids compared as text".to_owned(), own.flat_map(of).collect());
+}
+
+/// Whether a line asks if a text is one of `ids`, with `==` and the like, or as a pattern of a `match`.
+fn compares(line: &str, ids: &BTreeSet<&str>, or_matches: bool) -> bool {
+    let parts: Vec<&str> = line.split('"').collect();
+    parts.windows(3).step_by(2).any(|around| {
+        let (before, text, after) = (around[0].trim_end(), around[1], around[2].trim_start());
+        let before = before.strip_suffix("Some(").unwrap_or(before).trim_end();
+        let is_compared = before.ends_with("==") || before.ends_with("!=");
+        let is_pattern = after.starts_with("=>") || after.trim_end() == "|";
+        ids.contains(text) && (is_compared || (or_matches && is_pattern))
+    })
+}
+
 fn exceptions(pages: &[Page], hits: &mut Hits) {
     let of = |page: &Page| -> Vec<String> {
         let with = page.program().filter(|(_, line)| line.contains("[allow(") || line.contains("[expect("));
@@ -242,6 +277,7 @@ fn style_only_gets_better() {
     calls(&pages, &mut hits);
     exceptions(&pages, &mut hits);
     options(&pages, &mut hits);
+    compared_ids(&pages, &mut hits);
     cycles(&pages, &mut hits);
     phrases_used(&pages, &mut hits);
     let kept = fs::read_to_string(root().join("crates/cli/tests/style.toml")).unwrap();
@@ -272,6 +308,20 @@ fn an_option_is_found_and_a_minus_is_none() {
     for line in ["let x = -y;", "a - b", "-1.0", "x - (-2.0)", "foo() // or `-t`", "fn f() -> T", "\"a -- b\""] {
         assert!(!names_option(line), "{line}");
     }
+}
+
+#[test]
+fn an_id_that_is_compared_is_found_and_other_text_is_not() {
+    let ids = BTreeSet::from(["closed", "p99"]);
+    for line in
+        ["if text == \"closed\" {", "a(\"x\", b != Some(\"p99\"))", "\"closed\" => 1,", "\"p99\" | \"p50\" => 2,"]
+    {
+        assert!(compares(line, &ids, true), "{line}");
+    }
+    for line in ["say(\"closed\")", "[(\"p99\", self.p99)]", "if method == \"GET\" {", "\"a\" => \"closed\","] {
+        assert!(!compares(line, &ids, true), "{line}");
+    }
+    assert!(!compares("\"closed\" => 1,", &ids, false), "what people type is read");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use model::{Cell, Certainty, Finding, Metric, Observation, Pathology, Unit, alike};
+use model::{Cell, Certainty, Factor, Finding, LoadKey, Metric, Observation, Pathology, Unit, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
@@ -14,7 +14,8 @@ use crate::thresholds::{
 };
 
 /// Factors by which N and S vary; cells that differ in anything else are looked at apart.
-const LOAD_FACTORS: [&str; 3] = ["connections", "handler_delay", "pipeline"];
+const LOAD_FACTORS: [Factor; 3] =
+    [Factor::Load(LoadKey::Connections), Factor::HandlerDelay, Factor::Load(LoadKey::Pipeline)];
 
 /// What a delayed cell shows: W = X·S, the requests that its server works on at once.
 #[derive(Clone, Copy)]
@@ -53,7 +54,10 @@ fn groups(records: &Records) -> Vec<Group> {
 }
 
 fn but_for_the_load(levels: &Cell) -> Cell {
-    let others = levels.0.iter().filter(|(factor, _)| !LOAD_FACTORS.contains(&factor.as_str()));
+    let others = levels
+        .0
+        .iter()
+        .filter(|(factor, _)| !Factor::from_id(factor).is_some_and(|factor| LOAD_FACTORS.contains(&factor)));
     Cell(others.map(|(factor, level)| (factor.clone(), level.clone())).collect())
 }
 

@@ -2,6 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::factor::{Factor, RateInWords};
+use crate::units::parse_duration;
+
 /// A factor's value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -10,6 +13,35 @@ pub enum Level {
     Integer(u64),
     /// Text: a name, or a duration in its shortest form.
     Text(String),
+}
+
+impl Level {
+    /// The level of a factor that is on or off.
+    pub fn of_flag(on: bool) -> Level {
+        Level::Text(on.to_string())
+    }
+
+    /// Whether a factor is on, where it is one that is on or off.
+    pub fn flag(&self) -> Option<bool> {
+        self.text()?.parse().ok()
+    }
+
+    /// A duration in nanoseconds, where it is one.
+    pub fn duration_ns(&self) -> Option<u64> {
+        parse_duration(self.text()?).ok()
+    }
+
+    /// A rate that is not a number, where it is one.
+    pub fn rate_in_words(&self) -> Option<RateInWords> {
+        RateInWords::parse(self.text()?)
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Level::Text(text) => Some(text),
+            Level::Integer(_) => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Level {
@@ -32,9 +64,21 @@ impl Cell {
         self.0.get(factor)
     }
 
+    /// The level of a factor that means something here.
+    pub fn level(&self, factor: Factor) -> Option<&Level> {
+        self.get(factor.id())
+    }
+
+    /// The cell with this level of a factor.
+    #[must_use]
+    pub fn with(mut self, factor: Factor, level: Level) -> Cell {
+        self.0.insert(factor.id().to_owned(), level);
+        self
+    }
+
     /// The target's name; every cell has one.
     pub fn target(&self) -> &str {
-        match self.get("target") {
+        match self.level(Factor::Target) {
             Some(Level::Text(name)) => name,
             _ => "",
         }
@@ -42,7 +86,9 @@ impl Cell {
 
     /// The cell without its target: the conditions under which targets are compared.
     pub fn conditions(&self) -> Cell {
-        Cell(self.0.iter().filter(|(factor, _)| *factor != "target").map(|(f, l)| (f.clone(), l.clone())).collect())
+        let mut conditions = self.clone();
+        conditions.0.remove(Factor::Target.id());
+        conditions
     }
 
     /// Whether every level that `other` fixes is the same here.

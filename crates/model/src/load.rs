@@ -3,6 +3,7 @@ use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{Mix, NS_PER_S, Tls};
 
 /// Steps of a window in its record at most: of up to two minutes the seconds themselves, of any longer one no more than a
@@ -24,14 +25,14 @@ pub enum LoadModel {
     },
 }
 
-/// Spacing of arrivals in the open model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// Equal distances.
-    Constant,
-    /// Independent exponential distances, from a seed.
-    Poisson,
+kinds! {
+    /// Spacing of arrivals in the open model.
+    Arrivals {
+        /// Equal distances.
+        Constant = "constant",
+        /// Independent exponential distances, from a seed.
+        Poisson = "poisson",
+    }
 }
 
 /// When a load ends. On disk a window is `window_ns`, a number of requests `request_count`.

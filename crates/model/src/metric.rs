@@ -110,11 +110,6 @@ pub enum Scale {
 }
 
 impl Metric {
-    /// The metric of that name.
-    pub fn from_id(id: &str) -> Option<Metric> {
-        Metric::ALL.iter().copied().find(|metric| metric.id() == id)
-    }
-
     /// As people say it.
     pub fn words(self) -> &'static str {
         match self {

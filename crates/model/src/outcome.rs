@@ -12,8 +12,13 @@ macro_rules! kinds {
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
             /// The id used in JSON and in the documentation.
-            pub fn id(self) -> &'static str {
+            pub const fn id(self) -> &'static str {
                 match self { $($name::$variant => $id,)* }
+            }
+
+            /// The variant of that id.
+            pub fn from_id(id: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|one| one.id() == id)
             }
         }
 

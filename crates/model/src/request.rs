@@ -1,14 +1,15 @@
 use serde::{Deserialize, Serialize};
 
-/// HTTP version of the request line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HttpVersion {
-    /// HTTP/1.0: no keep-alive unless the server offers it.
-    #[serde(rename = "1.0")]
-    Http10,
-    /// HTTP/1.1.
-    #[serde(rename = "1.1")]
-    Http11,
+use crate::outcome::kinds;
+
+kinds! {
+    /// HTTP version of the request line.
+    HttpVersion {
+        /// HTTP/1.0: no keep-alive unless the server offers it.
+        Http10 = "1.0",
+        /// HTTP/1.1.
+        Http11 = "1.1",
+    }
 }
 
 /// What a reply must be to count as ok. With both absent: status 2xx or 3xx and right framing.

@@ -19,7 +19,7 @@ pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
     };
     match numbers(&count) {
         _ if up == count => made,
-        one if one == "1" => format!("{made}, 1 of them counts"),
+        _ if count.iter().all(|launches| *launches == 1) => format!("{made}, 1 of them counts"),
         several => format!("{made}, {several} of them count"),
     }
 }

@@ -2,14 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use model::{Analysis, Cell, Level, parse_duration};
+use model::{ALL_CPUS, Analysis, Cell, Factor, Level, LoadKey, RateInWords};
 
 use crate::format::{counted, seconds, thousands};
 
 /// Factors with words of their own, in the order in which a title says them.
-const FIRST: [&str; 5] = ["handler_delay", "network_delay", "rate", "connections", "pipeline"];
+const FIRST: [Factor; 5] = [
+    Factor::HandlerDelay,
+    Factor::Load(LoadKey::NetworkDelay),
+    Factor::Load(LoadKey::Rate),
+    Factor::Load(LoadKey::Connections),
+    Factor::Load(LoadKey::Pipeline),
+];
+
 /// What a reply must be follows from what is asked; the target is not a condition.
-const UNSAID: [&str; 3] = ["target", "expect_body", "expect_status"];
+const UNSAID: [Factor; 3] = [Factor::Target, Factor::Load(LoadKey::ExpectBody), Factor::Load(LoadKey::ExpectStatus)];
+
+fn is_one_of(factors: &[Factor], name: &str) -> bool {
+    Factor::from_id(name).is_some_and(|factor| factors.contains(&factor))
+}
 
 /// The conditions of a run: which factors distinguish its cells, and which go without saying.
 pub(crate) struct Conditions {
@@ -26,22 +37,22 @@ impl Conditions {
     pub(crate) fn of(analysis: &Analysis) -> Self {
         let cells: Vec<&Cell> = analysis.cells.iter().map(|cell| &cell.levels).collect();
         let all: BTreeSet<&str> = cells.iter().flat_map(|cell| cell.factors()).collect();
-        let all: Vec<&str> = all.into_iter().filter(|factor| !UNSAID.contains(factor)).collect();
+        let all: Vec<&str> = all.into_iter().filter(|factor| !is_one_of(&UNSAID, factor)).collect();
         if all.iter().all(|factor| changes(&cells, factor) == 0) {
             return Self { unsaid: Vec::new(), row_factors: None, notes: Vec::new() };
         }
         let by_row = no_two_alike(&cells);
         // A title has room for what has words of its own.
-        let is_said = |factor: &str| changes(&cells, factor) > 0 || (!by_row && FIRST.contains(&factor));
+        let is_said = |factor: &str| changes(&cells, factor) > 0 || (!by_row && is_one_of(&FIRST, factor));
         let (said, constant): (Vec<&str>, Vec<&str>) = all.iter().partition(|factor| is_said(factor));
         let sets = sets(&cells, said, analysis);
         let mut everywhere = cells.first().map_or(String::new(), |cell| conditions(&only(cell, &constant)));
-        let several_targets = changes(&cells, "target") > 0;
+        let several_targets = changes(&cells, Factor::Target.id()) > 0;
         if by_row && !several_targets {
             let target = cells.first().map_or("", |cell| cell.target());
             everywhere = if everywhere.is_empty() { target.to_owned() } else { format!("{target}, {everywhere}") };
         }
-        let named = several_targets.then_some("target").into_iter().chain(sets.iter().map(|set| set[0]));
+        let named = several_targets.then_some(Factor::Target.id()).into_iter().chain(sets.iter().map(|set| set[0]));
         let row_factors = by_row.then(|| named.map(str::to_owned).collect());
         let everywhere = (!everywhere.is_empty()).then(|| format!("In every cell: {everywhere}"));
         let together = sets.iter().filter_map(|set| said_together(&cells, set));
@@ -101,7 +112,7 @@ fn changes(cells: &[&Cell], factor: &str) -> usize {
 fn change_together(cells: &[&Cell], a: &str, b: &str) -> bool {
     let levels = |factor| cells.iter().map(|cell| cell.get(factor)).collect::<BTreeSet<_>>().len();
     let pairs = cells.iter().map(|cell| (cell.get(a), cell.get(b))).collect::<BTreeSet<_>>().len();
-    ![a, b].iter().any(|factor| FIRST.contains(factor)) && levels(a) == pairs && levels(b) == pairs
+    ![a, b].iter().any(|factor| is_one_of(&FIRST, factor)) && levels(a) == pairs && levels(b) == pairs
 }
 
 /// `Together: a = 1 with b = 2; a = 3 with b = 4`.
@@ -132,43 +143,53 @@ fn only(cell: &Cell, factors: &[&str]) -> Cell {
 
 /// Conditions as a title: `10 ms handler delay, 100 connections`. What has no words of its own is `factor = level`.
 pub(crate) fn conditions(cell: &Cell) -> String {
-    let first = FIRST.iter().filter_map(|factor| Some((*factor, cell.get(factor)?)));
-    let said = |factor: &str| !FIRST.contains(&factor) && !UNSAID.contains(&factor);
+    let first = FIRST.iter().filter_map(|factor| Some((factor.id(), cell.level(*factor)?)));
+    let said = |factor: &str| !is_one_of(&FIRST, factor) && !is_one_of(&UNSAID, factor);
     let rest = cell.0.iter().filter(|(factor, _)| said(factor));
     let parts: Vec<String> =
         first.chain(rest.map(|(factor, level)| (factor.as_str(), level))).map(|(f, l)| condition(f, l)).collect();
     parts.join(", ")
 }
 
-fn condition(factor: &str, level: &Level) -> String {
+fn condition(name: &str, level: &Level) -> String {
+    let said = Factor::from_id(name).and_then(|factor| in_words(factor, level));
+    said.unwrap_or_else(|| format!("{name} = {level}"))
+}
+
+/// A level in the words that its factor has for it; none where it has none.
+fn in_words(factor: Factor, level: &Level) -> Option<String> {
+    let flag = |on: &str, off: &str| level.flag().map(|flag| if flag { on.to_owned() } else { off.to_owned() });
     match (factor, level) {
-        ("handler_delay", Level::Text(text)) => match parse_duration(text) {
-            Ok(0) => "no handler delay".to_owned(),
-            Ok(ns) => format!("{} handler delay", short_duration(ns)),
-            Err(_) => format!("{factor} = {text}"),
-        },
-        ("rate", Level::Text(text)) if text == "closed" => "closed load".to_owned(),
-        ("rate", Level::Text(text)) if text.ends_with("% of closed") => {
-            format!("{} load's rate asked", text.replace("% of closed", " % of a closed"))
-        }
-        ("network_delay", Level::Text(text)) => match parse_duration(text) {
-            Ok(0) => "no network delay".to_owned(),
-            Ok(ns) => format!("{} of network", short_duration(ns)),
-            Err(_) => format!("{factor} = {text}"),
-        },
-        ("rate", Level::Integer(rate)) => format!("{} requests/s asked", thousands(*rate)),
-        ("connections", Level::Integer(count)) => counted(*count, "connection", "connections"),
-        ("pipeline", Level::Integer(1)) => "no pipelining".to_owned(),
-        ("pipeline", Level::Integer(depth)) => format!("{depth} pipelined"),
-        ("tls", Level::Text(text)) if text == "true" => "over TLS".to_owned(),
-        ("tls", Level::Text(text)) if text == "false" => "no TLS".to_owned(),
-        ("tls_resume", Level::Text(text)) if text == "true" => "sessions resumed".to_owned(),
-        ("tls_resume", Level::Text(text)) if text == "false" => "full handshakes".to_owned(),
-        ("profile", Level::Text(text)) if text == "true" => "under a CPU profile".to_owned(),
-        ("profile", Level::Text(text)) if text == "false" => "no CPU profile".to_owned(),
-        ("target_cpus", Level::Integer(count)) => format!("target on {}", counted(*count, "CPU", "CPUs")),
-        ("target_cpus", Level::Text(text)) if text == "all" => "target on all CPUs".to_owned(),
-        (factor, level) => format!("{factor} = {level}"),
+        (Factor::HandlerDelay, _) => Some(match level.duration_ns()? {
+            0 => "no handler delay".to_owned(),
+            ns => format!("{} handler delay", short_duration(ns)),
+        }),
+        (Factor::Profile, _) => flag("under a CPU profile", "no CPU profile"),
+        (Factor::TargetCpus, Level::Integer(count)) => Some(format!("target on {}", counted(*count, "CPU", "CPUs"))),
+        (Factor::TargetCpus, Level::Text(text)) => (text == ALL_CPUS).then(|| "target on all CPUs".to_owned()),
+        (Factor::Target | Factor::Runtime, _) => None,
+        (Factor::Load(key), _) => load_in_words(key, level),
+    }
+}
+
+fn load_in_words(key: LoadKey, level: &Level) -> Option<String> {
+    let flag = |on: &str, off: &str| level.flag().map(|flag| if flag { on.to_owned() } else { off.to_owned() });
+    match (key, level) {
+        (LoadKey::Rate, Level::Integer(rate)) => Some(format!("{} requests/s asked", thousands(*rate))),
+        (LoadKey::Rate, Level::Text(_)) => Some(match level.rate_in_words()? {
+            RateInWords::Closed => "closed load".to_owned(),
+            RateInWords::OfClosed(percent) => format!("{percent} % of a closed load's rate asked"),
+        }),
+        (LoadKey::NetworkDelay, _) => Some(match level.duration_ns()? {
+            0 => "no network delay".to_owned(),
+            ns => format!("{} of network", short_duration(ns)),
+        }),
+        (LoadKey::Connections, Level::Integer(count)) => Some(counted(*count, "connection", "connections")),
+        (LoadKey::Pipeline, Level::Integer(1)) => Some("no pipelining".to_owned()),
+        (LoadKey::Pipeline, Level::Integer(depth)) => Some(format!("{depth} pipelined")),
+        (LoadKey::Tls, _) => flag("over TLS", "no TLS"),
+        (LoadKey::TlsResume, _) => flag("sessions resumed", "full handshakes"),
+        _ => None,
     }
 }
 

@@ -1,7 +1,9 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use model::HttpVersion;
 
 use super::values::{at_least_one, duration, file_name, header, positive_duration, positive_rate, share, token};
 
@@ -96,8 +98,8 @@ pub(crate) struct LoadArgs {
     pub(crate) no_keepalive: bool,
 
     /// HTTP version of the request
-    #[arg(long, default_value = "1.1", value_parser = ["1.0", "1.1"])]
-    pub(crate) http: String,
+    #[arg(long, default_value = "1.1", value_parser = http_version())]
+    pub(crate) http: HttpVersion,
 
     /// PEM file with the certificates to trust instead of this machine's: those of authorities, which vouch for what they
     /// signed, and self-signed ones of servers, which vouch for themselves
@@ -160,4 +162,9 @@ pub(crate) struct LoadArgs {
     /// In text, footnotes too: which requests each row of latencies is about
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+fn http_version() -> impl TypedValueParser<Value = HttpVersion> {
+    PossibleValuesParser::new(HttpVersion::ALL.iter().map(|version| version.id()))
+        .try_map(|id| HttpVersion::from_id(&id).ok_or("unknown version"))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Level, Setting, WHOAMI};
+use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Factor, Level, Setting, WHOAMI};
 
 use super::diagnostic::{Fault, Read};
-use super::factor::{Factor, FactorKind, Placed, TARGET, Value};
+use super::factor::{FactorKind, Placed, TARGET, Value, Varied};
 use super::generator::Share;
 use super::load::Load;
 use super::recipe::default_value;
@@ -14,7 +14,7 @@ use super::trials::Trials;
 use super::vary::{Vary, VaryTable};
 
 /// The setting from which a cell's ceiling follows.
-const HANDLER_DELAY: &str = "handler_delay";
+const HANDLER_DELAY: &str = Factor::HandlerDelay.id();
 
 /// The setting that says which set of routes a target serves, and so which a mix asks for.
 const ROUTES: &str = "routes";
@@ -55,7 +55,7 @@ impl Ground<'_> {
         Ok(cells)
     }
 
-    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Read<CellPlan> {
+    fn cell(&self, table: &VaryTable, entrant: &Entrant, choice: &[(&Varied, &Placed)]) -> Read<CellPlan> {
         let mut load = self.load.clone();
         let mut levels = BTreeMap::from([(TARGET.to_owned(), Level::Text(entrant.target.name.clone()))]);
         let mut settings = BTreeMap::new();
@@ -144,7 +144,7 @@ fn check_tls(load: &Load, entrant: &Entrant) -> Read<()> {
 }
 
 /// Every choice of one value for each factor; the last factor varies fastest.
-fn combinations(factors: &[Factor]) -> Vec<Vec<(&Factor, &Placed)>> {
+fn combinations(factors: &[Varied]) -> Vec<Vec<(&Varied, &Placed)>> {
     let mut choices = vec![Vec::new()];
     for factor in factors {
         let with = |choice: &Vec<_>, placed| choice.iter().copied().chain([(factor, placed)]).collect();
@@ -165,14 +165,14 @@ fn default_runtime(table: &VaryTable, entrant: &Entrant) -> Read<String> {
 }
 
 /// The set of routes that the cell's target serves, where it has the setting.
-fn routes(entrant: &Entrant, choice: &[(&Factor, &Placed)]) -> Option<Placed> {
+fn routes(entrant: &Entrant, choice: &[(&Varied, &Placed)]) -> Option<Placed> {
     let chosen = choice.iter().find(|(factor, _)| factor.name == ROUTES).map(|(_, placed)| (*placed).clone());
     let default = || entrant.target.settings.get(ROUTES).and_then(default_value);
     chosen.or_else(|| default().map(|value| Placed { value, span: entrant.span.clone() }))
 }
 
 /// How long the handler waits on this cell's path, in nanoseconds.
-fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Factor, &Placed)]) -> Read<u64> {
+fn handler_delay(entrant: &Entrant, load: &Load, choice: &[(&Varied, &Placed)]) -> Read<u64> {
     let path = load.path_alone();
     let waits = entrant.origin.waits_on(path);
     let chosen = choice.iter().find(|(factor, _)| factor.name == HANDLER_DELAY).map(|(_, placed)| *placed);

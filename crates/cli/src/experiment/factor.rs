@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::{Level, SettingKind, format_duration};
+use model::{ALL_CPUS, Factor, Level, LoadKey, SettingKind, format_duration};
 
 use super::diagnostic::{Read, Span};
-use super::load::LoadKey;
+use super::load;
 use super::section::Item;
 
 /// A value as read, before it becomes a level.
@@ -41,7 +41,7 @@ impl Value {
                 Level::Integer(*value as u64)
             }
             Value::Number(value) => Level::Text(value.to_string()),
-            Value::Flag(value) => Level::Text(value.to_string()),
+            Value::Flag(value) => Level::of_flag(*value),
             Value::DurationNs(ns) => Level::Text(format_duration(*ns)),
             Value::Text(text) => Level::Text(text.clone()),
         }
@@ -70,36 +70,30 @@ pub(super) enum FactorKind {
     Setting(SettingKind),
 }
 
-/// Words of `[vary]` that are neither keys of the load nor settings.
-pub(super) const TARGET: &str = "target";
-const TARGET_CPUS: &str = "target_cpus";
-const RUNTIME: &str = "runtime";
-const PROFILE: &str = "profile";
-
-/// `target_cpus = "all"`.
-pub(super) const ALL_CPUS: &str = "all";
+/// The factor whose levels are the targets.
+pub(super) const TARGET: &str = Factor::Target.id();
 
 impl FactorKind {
     /// The factor of that name which needs no target to declare it.
     pub(super) fn common(name: &str) -> Option<FactorKind> {
-        match name {
-            TARGET_CPUS => Some(FactorKind::TargetCpus),
-            RUNTIME => Some(FactorKind::Runtime),
-            PROFILE => Some(FactorKind::Profile),
-            _ => LoadKey::from_name(name).map(FactorKind::Load),
+        match Factor::from_id(name)? {
+            Factor::TargetCpus => Some(FactorKind::TargetCpus),
+            Factor::Runtime => Some(FactorKind::Runtime),
+            Factor::Profile => Some(FactorKind::Profile),
+            Factor::Load(key) => Some(FactorKind::Load(key)),
+            Factor::Target | Factor::HandlerDelay => None,
         }
     }
 
     /// Names that no setting may have.
     pub(super) fn common_names() -> Vec<&'static str> {
-        let load = LoadKey::ALL.iter().map(|(name, _)| *name);
-        [TARGET, TARGET_CPUS, RUNTIME, PROFILE].into_iter().chain(load).collect()
+        Factor::all().filter(|factor| *factor != Factor::HandlerDelay).map(Factor::id).collect()
     }
 
     /// Reads one value.
     pub(super) fn read(self, item: Item) -> Read<Placed> {
         let value = match self {
-            FactorKind::Load(key) => key.read(item)?,
+            FactorKind::Load(key) => load::value(key, item)?,
             FactorKind::TargetCpus if item.is_whole() => Value::Whole(item.whole(1, "1")?),
             FactorKind::TargetCpus => Value::Text(item.word(&[ALL_CPUS])?.to_owned()),
             FactorKind::Profile => Value::Flag(item.flag()?),
@@ -113,16 +107,16 @@ impl FactorKind {
 
 /// A factor of one `[vary]` table with its levels.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Factor {
+pub(super) struct Varied {
     pub(super) name: String,
     pub(super) kind: FactorKind,
     pub(super) key_span: Span,
     pub(super) values: Vec<Placed>,
 }
 
-impl Factor {
+impl Varied {
     /// Reads a factor's one value or list; a value that stands there twice is refused.
-    pub(super) fn read(kind: FactorKind, item: Item) -> Read<Factor> {
+    pub(super) fn read(kind: FactorKind, item: Item) -> Read<Varied> {
         let (mut values, mut known): (Vec<Placed>, _) = (Vec::new(), BTreeSet::new());
         for one in item.values()? {
             let placed = kind.read(one)?;
@@ -133,6 +127,6 @@ impl Factor {
             known.insert(level);
             values.push(placed);
         }
-        Ok(Factor { name: item.name().to_owned(), kind, key_span: item.key_span(), values })
+        Ok(Varied { name: item.name().to_owned(), kind, key_span: item.key_span(), values })
     }
 }

@@ -1,11 +1,11 @@
 //! `[generator]` and the machine: how generator and target share the CPUs.
 
-use model::{GeneratorPlan, Level};
+use model::{ALL_CPUS, GeneratorPlan, Level};
 use report::format::counted;
 
 use super::Machine;
 use super::diagnostic::{Fault, Read};
-use super::factor::{ALL_CPUS, Placed, Value};
+use super::factor::{Placed, Value};
 use super::section::Section;
 
 /// One CPU in so many is the generator's unless somebody says otherwise: enough for a request that costs a server three

@@ -4,89 +4,43 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::{
-    Arrivals, Extent, HttpVersion, LoadModel, Mix, NS_PER_S, RATES_PER_S, ReplyExpectation, Request, format_duration,
+    Arrivals, Extent, HttpVersion, LoadKey, LoadModel, Mix, MixRequests, NS_PER_S, RATES_PER_S, RateInWords,
+    ReplyExpectation, Request, format_duration,
 };
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
-use super::mix::{Choice, KINDS, RouteMix};
+use super::mix::{Choice, RouteMix};
 use super::section::{Item, Section};
 use crate::framing;
 
 /// Keys of the load that hold for the whole experiment.
 pub(super) const FIXED: [&str; 3] = ["model", "headers", "mix"];
 
-/// A key of the load that `[vary]` may vary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LoadKey {
-    Path,
-    Method,
-    Body,
-    Rate,
-    Arrivals,
-    Connections,
-    Pipeline,
-    KeepAlive,
-    Tls,
-    TlsResume,
-    Http,
-    Timeout,
-    NetworkDelay,
-    ExpectStatus,
-    ExpectBody,
-    Requests,
+/// Reads one value of a key.
+pub(super) fn value(key: LoadKey, item: Item) -> Read<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    Ok(match key {
+        LoadKey::Path => text(path(item)?),
+        LoadKey::Method => text(method(item)?),
+        LoadKey::Body | LoadKey::ExpectBody => text(item.content()?),
+        LoadKey::Rate if item.is_text() => text(&rate_in_words(item)?),
+        LoadKey::Rate => Value::Number(rate(item)?),
+        LoadKey::Arrivals => one_of(item, Arrivals::ALL, Arrivals::id)?,
+        LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
+        LoadKey::Pipeline => Value::Whole(pipeline(item)?),
+        LoadKey::KeepAlive | LoadKey::Tls | LoadKey::TlsResume => Value::Flag(item.flag()?),
+        LoadKey::Http => one_of(item, &[HttpVersion::Http11, HttpVersion::Http10], HttpVersion::id)?,
+        LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
+        LoadKey::NetworkDelay => Value::DurationNs(network_delay(item)?),
+        LoadKey::ExpectStatus => Value::Whole(status(item)?),
+        LoadKey::Requests => one_of(item, MixRequests::ALL, MixRequests::id)?,
+    })
 }
 
-impl LoadKey {
-    /// Every key with its name.
-    pub(super) const ALL: [(&str, LoadKey); 16] = [
-        ("path", LoadKey::Path),
-        ("method", LoadKey::Method),
-        ("body", LoadKey::Body),
-        ("rate", LoadKey::Rate),
-        ("arrivals", LoadKey::Arrivals),
-        ("connections", LoadKey::Connections),
-        ("pipeline", LoadKey::Pipeline),
-        ("keep_alive", LoadKey::KeepAlive),
-        ("tls", LoadKey::Tls),
-        ("tls_resume", LoadKey::TlsResume),
-        ("http", LoadKey::Http),
-        ("timeout", LoadKey::Timeout),
-        ("network_delay", LoadKey::NetworkDelay),
-        ("expect_status", LoadKey::ExpectStatus),
-        ("expect_body", LoadKey::ExpectBody),
-        ("requests", LoadKey::Requests),
-    ];
-
-    fn name(self) -> &'static str {
-        LoadKey::ALL.iter().find(|(_, key)| *key == self).map_or("", |(name, _)| name)
-    }
-
-    /// The key of that name.
-    pub(super) fn from_name(name: &str) -> Option<LoadKey> {
-        LoadKey::ALL.iter().find(|(known, _)| *known == name).map(|(_, key)| *key)
-    }
-
-    /// Reads one value.
-    pub(super) fn read(self, item: Item) -> Read<Value> {
-        let text = |text: &str| Value::Text(text.to_owned());
-        Ok(match self {
-            LoadKey::Path => text(path(item)?),
-            LoadKey::Method => text(method(item)?),
-            LoadKey::Body | LoadKey::ExpectBody => text(item.content()?),
-            LoadKey::Rate if item.is_text() => text(&rate_in_words(item)?),
-            LoadKey::Rate => Value::Number(rate(item)?),
-            LoadKey::Arrivals => text(item.word(&["constant", "poisson"])?),
-            LoadKey::Connections => Value::Whole(item.small(1, "100")?.into()),
-            LoadKey::Pipeline => Value::Whole(pipeline(item)?),
-            LoadKey::KeepAlive | LoadKey::Tls | LoadKey::TlsResume => Value::Flag(item.flag()?),
-            LoadKey::Http => text(item.word(&["1.1", "1.0"])?),
-            LoadKey::Timeout => Value::DurationNs(item.positive_duration()?),
-            LoadKey::NetworkDelay => Value::DurationNs(network_delay(item)?),
-            LoadKey::ExpectStatus => Value::Whole(status(item)?),
-            LoadKey::Requests => text(item.word(&KINDS)?),
-        })
-    }
+fn one_of<T: Copy>(item: Item, all: &[T], id: fn(T) -> &'static str) -> Read<Value> {
+    let ids: Vec<&str> = all.iter().copied().map(id).collect();
+    Ok(Value::Text(item.word(&ids)?.to_owned()))
 }
 
 /// A path as it goes on the request line.
@@ -132,20 +86,16 @@ fn rate(item: Item) -> Read<f64> {
 /// `"closed"`, or a share of what a closed load gets.
 fn rate_in_words(item: Item) -> Read<String> {
     let text = item.text()?;
-    if text == CLOSED {
-        return Ok(text.to_owned());
-    }
-    let percent = percent_of_closed(text).filter(|percent| *percent > 0.0 && *percent <= 100.0);
-    percent.map(|percent| format!("{percent}{OF_CLOSED}")).ok_or_else(|| {
+    let is_rate = |rate: &RateInWords| match rate {
+        RateInWords::Closed => true,
+        RateInWords::OfClosed(percent) => *percent > 0.0 && *percent <= 100.0,
+    };
+    RateInWords::parse(text).filter(is_rate).map(|rate| rate.to_string()).ok_or_else(|| {
+        let (closed, half) = (RateInWords::Closed, RateInWords::OfClosed(50.0));
         item.fault(format!("`{text}` is not a rate")).help(format!(
-            "write requests a second, `\"{CLOSED}\"`, or a share of what a closed load gets: `\"50{OF_CLOSED}\"`"
+            "write requests a second, `\"{closed}\"`, or a share of what a closed load gets: `\"{half}\"`"
         ))
     })
-}
-
-/// The number in `50% of closed`.
-fn percent_of_closed(text: &str) -> Option<f64> {
-    text.strip_suffix(OF_CLOSED)?.trim().parse().ok()
 }
 
 /// Above it, what is held for a busy connection would outgrow every buffer.
@@ -181,12 +131,6 @@ fn header(item: &Item) -> Read<(String, String)> {
     Ok((item.name().to_owned(), value.to_owned()))
 }
 
-/// The level of `rate` in cells whose load is closed, where others are open.
-const CLOSED: &str = "closed";
-
-/// The end of a rate that is a share of what the slowest of the compared targets serves in a closed load.
-const OF_CLOSED: &str = "% of closed";
-
 /// Which load models the cells have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Model {
@@ -219,7 +163,7 @@ impl Load {
             values: defaults(),
         };
         let Some(section) = section else { return Ok(load) };
-        let keys: Vec<&str> = FIXED.into_iter().chain(LoadKey::ALL.map(|(name, _)| name)).collect();
+        let keys: Vec<&str> = FIXED.into_iter().chain(LoadKey::ALL.iter().map(|key| key.id())).collect();
         section.only(&keys)?;
         load.model_span = section.span();
         if let Some(item) = section.get("model") {
@@ -230,7 +174,10 @@ impl Load {
             };
             load.model_span = item.span();
             if load.model == Model::Both {
-                load.set(LoadKey::Rate, &Placed { value: Value::Text(CLOSED.to_owned()), span: item.span() });
+                load.set(
+                    LoadKey::Rate,
+                    &Placed { value: Value::Text(RateInWords::Closed.to_string()), span: item.span() },
+                );
             }
         }
         if let Some(headers) = section.read("headers", |item| item.section("`headers`"))? {
@@ -238,10 +185,10 @@ impl Load {
             load.headers_span = headers.span();
         }
         load.mix = section.read("mix", |item| RouteMix::read(item, beside))?;
-        for (name, key) in LoadKey::ALL {
-            if let Some(item) = section.get(name) {
+        for key in LoadKey::ALL.iter().copied() {
+            if let Some(item) = section.get(key.id()) {
                 load.allow(key, item.key_span())?;
-                load.set(key, &Placed { value: key.read(item)?, span: item.span() });
+                load.set(key, &Placed { value: value(key, item)?, span: item.span() });
             }
         }
         Ok(load)
@@ -250,7 +197,7 @@ impl Load {
     /// Refuses keys that have no meaning in this load.
     pub(super) fn allow(&self, key: LoadKey, key_span: Span) -> Read<()> {
         use LoadKey::{Arrivals, Body, ExpectBody, ExpectStatus, Method, Path, Rate, Requests};
-        let name = key.name();
+        let name = key.id();
         let (message, cure) = match key {
             Rate | Arrivals if self.model == Model::Closed => (
                 format!("a closed load has no `{name}`: each connection sends when its last reply came"),
@@ -371,8 +318,8 @@ impl Load {
 
     fn mix(&self, seed: u64, routes: Option<&Placed>) -> Read<Mix> {
         let Some(mix) = &self.mix else { return Ok(Mix::one(self.request(), self.expect())) };
-        let kind = self.text(LoadKey::Requests).unwrap_or_default();
-        mix.requests(&Choice { kind, routes, seed }, &self.request())
+        let requests = self.text(LoadKey::Requests).and_then(MixRequests::from_id).unwrap_or(MixRequests::Hit);
+        mix.requests(&Choice { requests, routes, seed }, &self.request())
     }
 
     fn request(&self) -> Request {
@@ -383,7 +330,7 @@ impl Load {
             host: String::new(),
             headers: self.headers.clone(),
             body: text(LoadKey::Body).into_bytes(),
-            version: if self.text(LoadKey::Http) == Some("1.0") { HttpVersion::Http10 } else { HttpVersion::Http11 },
+            version: self.text(LoadKey::Http).and_then(HttpVersion::from_id).unwrap_or(HttpVersion::Http11),
         }
     }
 
@@ -395,7 +342,7 @@ impl Load {
     }
 
     fn load_model(&self) -> Read<LoadModel> {
-        if self.model == Model::Closed || self.text(LoadKey::Rate) == Some(CLOSED) {
+        if self.model == Model::Closed || self.rate_in_words() == Some(RateInWords::Closed) {
             return Ok(LoadModel::Closed);
         }
         match self.get(LoadKey::Rate) {
@@ -409,12 +356,19 @@ impl Load {
 
     /// How the arrivals of an open load are spaced.
     pub(super) fn arrivals(&self) -> Arrivals {
-        if self.text(LoadKey::Arrivals) == Some("poisson") { Arrivals::Poisson } else { Arrivals::Constant }
+        self.text(LoadKey::Arrivals).and_then(Arrivals::from_id).unwrap_or(Arrivals::Constant)
     }
 
     /// The share of capacity that the rate is, where it is one.
     pub(super) fn rate_share(&self) -> Option<f64> {
-        self.text(LoadKey::Rate).and_then(percent_of_closed).map(|percent| percent / 100.0)
+        match self.rate_in_words()? {
+            RateInWords::OfClosed(percent) => Some(percent / 100.0),
+            RateInWords::Closed => None,
+        }
+    }
+
+    fn rate_in_words(&self) -> Option<RateInWords> {
+        self.text(LoadKey::Rate).and_then(RateInWords::parse)
     }
 
     /// What the network adds to a round trip.
@@ -440,10 +394,10 @@ fn defaults() -> BTreeMap<LoadKey, Placed> {
         (LoadKey::KeepAlive, Value::Flag(true)),
         (LoadKey::Tls, Value::Flag(false)),
         (LoadKey::TlsResume, Value::Flag(false)),
-        (LoadKey::Http, text("1.1")),
+        (LoadKey::Http, text(HttpVersion::Http11.id())),
         (LoadKey::NetworkDelay, Value::DurationNs(0)),
         (LoadKey::ExpectStatus, Value::Whole(200)),
-        (LoadKey::Requests, text(KINDS[0])),
+        (LoadKey::Requests, text(MixRequests::Hit.id())),
     ];
     values.into_iter().map(|(key, value)| (key, Placed { value, span: 0..0 })).collect()
 }

@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use fastrand::Rng;
-use model::{Mix, ReplyExpectation, Request, WeightedRequest};
+use model::{Mix, MixRequests, ReplyExpectation, Request, WeightedRequest};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{Placed, Value};
 use super::section::{Item, listed};
 use crate::bounded;
 use crate::home;
-
-/// What `requests` may be.
-pub(super) const KINDS: [&str; 4] = ["hit", "static", "parameter", "miss"];
 
 /// Letters and digits of a parameter's value.
 const VALUE_LENGTH: usize = 8;
@@ -44,8 +41,8 @@ struct Route {
 /// What a cell says of its mix.
 #[derive(Debug)]
 pub(super) struct Choice<'a> {
-    /// Which of the routes are asked for: one of [`KINDS`].
-    pub(super) kind: &'a str,
+    /// Which of its requests are sent.
+    pub(super) requests: MixRequests,
     /// The cell's level of the setting `routes`, which is the set unless the mix names one.
     pub(super) routes: Option<&'a Placed>,
     /// Decides the values of parameters and which routes are popular.
@@ -71,14 +68,14 @@ impl RouteMix {
         let mut rng = Rng::with_seed(choice.seed);
         let mut asked: Vec<(&Route, Filled)> = set.iter().map(|route| (*route, route.fill(&mut rng))).collect();
         rng.shuffle(&mut asked);
-        asked.retain(|(route, filled)| match choice.kind {
-            "static" => filled.is_static,
-            "parameter" => !filled.is_static,
-            "miss" => !route.catches_all() && !set.iter().any(|other| other.matches(&filled.missing)),
-            _ => true,
+        asked.retain(|(route, filled)| match choice.requests {
+            MixRequests::Hit => true,
+            MixRequests::Static => filled.is_static,
+            MixRequests::Parameter => !filled.is_static,
+            MixRequests::Miss => !route.catches_all() && !set.iter().any(|other| other.matches(&filled.missing)),
         });
         let one = |(rank, (route, filled)): (usize, (&Route, Filled))| {
-            let miss = choice.kind == "miss";
+            let miss = choice.requests == MixRequests::Miss;
             let (path, expect) =
                 if miss { (filled.missing, expecting(404, None)) } else { (filled.path, expecting(200, filled.body)) };
             let request = Request { method: route.method.clone(), path, ..like.clone() };
@@ -87,7 +84,7 @@ impl RouteMix {
         Mix::of(asked.into_iter().enumerate().map(one).collect()).ok_or_else(|| {
             let name = set.first().map_or("", |route| &route.set);
             let message =
-                format!("the set `{name}` of {} has no route for `requests = \"{}\"`", self.file, choice.kind);
+                format!("the set `{name}` of {} has no route for `requests = \"{}\"`", self.file, choice.requests);
             Fault::new(self.span.clone(), message).help("choose another set, or other requests of it")
         })
     }

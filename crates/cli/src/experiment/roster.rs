@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use model::{BuildRecipe, LaunchRecipe, READY_WITHIN_NS, Setting, SettingKind, Target, format_duration};
+use model::{BuildRecipe, Factor, LaunchRecipe, READY_WITHIN_NS, Setting, SettingKind, Target, format_duration};
 use specimens::{Kind, Settings};
 
 use super::diagnostic::{Read, Span};
@@ -190,7 +190,7 @@ pub(crate) fn specimen(kind: Kind, base: &Path) -> Target {
 fn specimen_settings(defaults: &Settings) -> BTreeMap<String, Setting> {
     let duration = |duration: Duration| format_duration(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     let settings = [
-        ("handler_delay", SettingKind::Duration, duration(defaults.handler_delay)),
+        (Factor::HandlerDelay.id(), SettingKind::Duration, duration(defaults.handler_delay)),
         ("workers", SettingKind::Integer, defaults.workers.to_string()),
         ("stall_at", SettingKind::Duration, duration(defaults.stall_at)),
         ("stall_for", SettingKind::Duration, duration(defaults.stall_for)),

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use judge::thresholds::ALLOWED_FAILURES;
-use model::{Blocks, Cell, CellPlan, NS_PER_S};
+use model::{Blocks, Cell, CellPlan, LoadKey, NS_PER_S};
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{Factor, FactorKind, Placed, TARGET};
-use super::load::LoadKey;
+use super::factor::{FactorKind, Placed, TARGET, Varied};
 use super::roster::Roster;
 use super::section::{Item, Section};
 use super::vary::Vary;
@@ -117,7 +116,7 @@ pub(super) struct Quick {
     /// The targets that stay; none means all.
     pub(super) targets: Option<Vec<String>>,
     /// The levels that stay, by factor.
-    pub(super) keeps: Vec<Factor>,
+    pub(super) keeps: Vec<Varied>,
 }
 
 impl Quick {
@@ -134,7 +133,7 @@ impl Quick {
                 "window" | "warm_up" | "cold" | "blocks" | "repeats" => {}
                 TARGET => quick.targets = Some(targets(*item, vary, roster)?),
                 name => match vary.kind(name) {
-                    Some(kind) => quick.keeps.push(Factor::read(kind, *item)?),
+                    Some(kind) => quick.keeps.push(Varied::read(kind, *item)?),
                     None => return Err(unknown(section, item, vary)),
                 },
             }
@@ -161,7 +160,7 @@ impl Quick {
 
     /// Whether a cell's levels are among those that stay.
     pub(super) fn keeps_levels_of(&self, cell: &Cell) -> bool {
-        let keeps = |factor: &Factor| {
+        let keeps = |factor: &Varied| {
             cell.get(&factor.name).is_none_or(|level| factor.values.iter().any(|placed| placed.value.level() == *level))
         };
         self.keeps.iter().all(keeps)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ::report::format::thousands;
 
 use super::diagnostic::{Fault, Read, Span, nearest};
-use super::factor::{Factor, FactorKind, TARGET};
+use super::factor::{FactorKind, TARGET, Varied};
 use super::load::{FIXED, Load};
 use super::roster::{Entrant, Roster};
 use super::section::{Item, Section};
@@ -30,7 +30,7 @@ pub(super) struct VaryTable {
     pub(super) span: Span,
     pub(super) targets: Vec<Entrant>,
     /// The other factors, in the order of the file.
-    pub(super) factors: Vec<Factor>,
+    pub(super) factors: Vec<Varied>,
 }
 
 impl Vary {
@@ -88,7 +88,7 @@ impl Vary {
         self.names.clone()
     }
 
-    fn factors(&self) -> impl Iterator<Item = &Factor> {
+    fn factors(&self) -> impl Iterator<Item = &Varied> {
         self.tables.iter().flat_map(|table| &table.factors)
     }
 
@@ -124,7 +124,7 @@ fn table(section: &Section, load: &Load, roster: &Roster) -> Read<VaryTable> {
         if let FactorKind::Load(key) = kind {
             load.allow(key, item.key_span())?;
         }
-        let factor = Factor::read(kind, *item)?;
+        let factor = Varied::read(kind, *item)?;
         if kind == FactorKind::Runtime {
             known_runtimes(&factor, &targets)?;
         }
@@ -199,7 +199,7 @@ fn unknown(section: &Section, item: &Item, targets: &[Entrant]) -> Fault {
     fault.help(format!("a setting must be declared by every target of the table: `{declaration}`"))
 }
 
-fn known_runtimes(factor: &Factor, targets: &[Entrant]) -> Read<()> {
+fn known_runtimes(factor: &Varied, targets: &[Entrant]) -> Read<()> {
     for placed in &factor.values {
         let runtime = placed.value.level().to_string();
         for entrant in targets {

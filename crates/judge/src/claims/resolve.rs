@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    AbsentTarget, CURRENT_RUNTIME, Call, Cell, Claim, Draft, Expectation, ParseError, format_duration, parse_duration,
-    parse_expectation,
+    AbsentTarget, CURRENT_RUNTIME, Call, Cell, Claim, Draft, Expectation, Factor, ParseError, format_duration,
+    parse_duration, parse_expectation,
 };
 
 /// A claim whose every metric is known to stand for exactly one cell of the plan.
@@ -139,7 +139,7 @@ fn find_cell(plan: &Draft, conditions: &Cell, call: &Call) -> Result<usize, Clai
     for (factor, level) in &call.levels {
         wanted.insert(factor, Wanted { level: level.clone(), call: Some(call) });
     }
-    known_target(plan, call, wanted.get("runtime").map(|runtime| runtime.level.as_str()))?;
+    known_target(plan, call, wanted.get(Factor::Runtime.id()).map(|runtime| runtime.level.as_str()))?;
     for (factor, want) in &wanted {
         known_level(plan, factor, want)?;
     }
@@ -161,14 +161,14 @@ fn known_target(plan: &Draft, call: &Call, runtime: Option<&str>) -> Result<(), 
     Err(match plan.absent.iter().find(covers) {
         Some(absent) => ClaimError::AbsentTarget { name: absent.label(), offset, reason: absent.reason.clone() },
         None if plan.cells.iter().any(|cell| cell.levels.target() == name) => return Ok(()),
-        None => ClaimError::UnknownTarget { name, offset, candidates: levels_of(plan, "target") },
+        None => ClaimError::UnknownTarget { name, offset, candidates: levels_of(plan, Factor::Target.id()) },
     })
 }
 
 fn known_level(plan: &Draft, factor: &str, want: &Wanted) -> Result<(), ClaimError> {
     let offset = want.call.map(|call| call.offset);
     let candidates = levels_of(plan, factor);
-    if factor == "target" || candidates.is_empty() {
+    if factor == Factor::Target.id() || candidates.is_empty() {
         let candidates = factors(plan);
         return Err(ClaimError::UnknownFactor { name: factor.to_owned(), offset, candidates });
     }
@@ -194,7 +194,7 @@ fn left_open(plan: &Draft, found: &[usize], call: &Call) -> ClaimError {
 /// The factors of the cells but for the target.
 fn factors(plan: &Draft) -> Vec<String> {
     let names: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| cell.levels.factors()).collect();
-    names.into_iter().filter(|name| *name != "target").map(str::to_owned).collect()
+    names.into_iter().filter(|name| *name != Factor::Target.id()).map(str::to_owned).collect()
 }
 
 /// The levels of a factor in the order of the plan, as written.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use fastrand::Rng;
-use model::{Clock, ReplyExpectation, Target, WrongReply};
+use model::{Clock, Factor, ReplyExpectation, Target, WrongReply};
 
 use crate::client::{Answer, Client, Probe};
 use crate::furnish::data;
@@ -200,7 +200,7 @@ fn shortest(place: &Place, path: &str) -> Result<Duration, Box<Breach>> {
 
 /// The delay is kept where it belongs; a target without the setting promises none.
 fn delays(place: &Place, target: &Target) -> Vec<Check> {
-    if !target.settings.contains_key("handler_delay") {
+    if !target.settings.contains_key(Factor::HandlerDelay.id()) {
         return Vec::new();
     }
     let check = |endpoint, name, keeps: fn(Duration) -> bool| {
@@ -245,7 +245,7 @@ mod tests {
         let launch: LaunchRecipe = toml::from_str("run = [\"x\"]\ncwd = \"/\"\nready = \"/ping\"").unwrap();
         let mut target = Target::of("it", launch);
         let delay = toml::from_str("env = \"HANDLER_DELAY\"\ntype = \"duration\"\ndefault = \"0ms\"").unwrap();
-        target.settings.insert("handler_delay".to_owned(), delay);
+        target.settings.insert(Factor::HandlerDelay.id().to_owned(), delay);
         delays(&place, &target).into_iter().map(|check| check.breach).collect()
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use engine::RunOptions;
 use fastrand::Rng;
 use model::{
-    Extent, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, Request, RequestCount, Target, Tls,
-    WeightedRequest,
+    Extent, Factor, HttpVersion, Load, LoadModel, LoadSpec, Measurement, Mix, NS_PER_S, Request, RequestCount, Target,
+    Tls, WeightedRequest,
 };
 
 use super::digests::digest;
@@ -41,7 +41,7 @@ pub(super) fn under_load(
     seed: u64,
     stop: &AtomicBool,
 ) -> Vec<Check> {
-    let waits = target.settings.contains_key("handler_delay");
+    let waits = target.settings.contains_key(Factor::HandlerDelay.id());
     let (delayed, prompt): (Vec<Part>, Vec<Part>) = parts(data, &mut Rng::with_seed(seed))
         .into_iter()
         .filter(|part| target.serves(part.endpoint))
