@@ -1,12 +1,12 @@
 //! What the clock and the sleeps of a generator thread are worth on this machine.
 
-use hdrhistogram::Histogram;
 use model::{Clock, ClockPrecision, NS_PER_S, SleepError};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags};
 use rustix::io::Errno;
 
 use crate::clock::MonotonicClock;
+use crate::second::bounded;
 use crate::session::{LoadError, prepare_thread};
 
 /// Readings of the clock: 20 ms of them.
@@ -49,7 +49,7 @@ fn sleep_error(asked_ns: u64, count: u64, cpu: u32) -> Result<SleepError, LoadEr
         prepare_thread(&[cpu]);
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timeout = Timespec { tv_sec: (asked_ns / NS_PER_S) as i64, tv_nsec: (asked_ns % NS_PER_S) as _ };
-        let mut late_ns = Histogram::<u64>::new_with_bounds(1, 60 * NS_PER_S, 3).expect("constant bounds are valid");
+        let mut late_ns = bounded(60 * NS_PER_S);
         let mut events: Vec<epoll::Event> = Vec::with_capacity(1);
         for _ in 0..count {
             let due_ns = MonotonicClock.now_ns() + asked_ns;

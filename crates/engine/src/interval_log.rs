@@ -9,7 +9,7 @@ use hdrhistogram::serialization::interval_log::IntervalLogWriterBuilder;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use model::{EncodedHistogram, LoadSecond};
 
-use crate::second::TICK_NS;
+use crate::second::{MAX_TICKS, TICK_NS, add_to, bounded};
 
 const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
 
@@ -17,13 +17,17 @@ const TICKS_PER_MS: f64 = 1e6 / TICK_NS as f64;
 /// memory grows.
 pub(crate) struct Encoder {
     serializer: V2DeflateSerializer,
+    /// What is encoded, with room for an hour: all histograms of a log have the same bounds, as some readers need to add
+    /// them up.
+    whole: Histogram<u64>,
     bytes: Vec<u8>,
     spare: Vec<EncodedHistogram>,
 }
 
 impl Encoder {
     pub(crate) fn new() -> Self {
-        Self { serializer: V2DeflateSerializer::new(), bytes: Vec::new(), spare: Vec::new() }
+        let (serializer, whole) = (V2DeflateSerializer::new(), bounded(MAX_TICKS));
+        Self { serializer, whole, bytes: Vec::new(), spare: Vec::new() }
     }
 
     /// A histogram under its tag; none of an empty one.
@@ -31,9 +35,11 @@ impl Encoder {
         if histogram.is_empty() {
             return None;
         }
+        self.whole.reset();
+        add_to(&mut self.whole, histogram);
         self.bytes.clear();
         // Writing to memory cannot fail, and the histogram's bounds are the format's.
-        let _ = self.serializer.serialize(histogram, &mut self.bytes);
+        let _ = self.serializer.serialize(&self.whole, &mut self.bytes);
         let mut encoded = self.spare.pop().unwrap_or_default();
         encoded.tag.clear();
         encoded.tag.push_str(tag);
@@ -146,7 +152,7 @@ mod tests {
         assert!((intervals[1].max() - 1.0).abs() < 0.01, "{}", intervals[1].max());
         let encoded = STANDARD.decode(intervals[0].encoded_histogram()).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
-        assert_eq!(read, one);
+        assert_eq!((&one, MAX_TICKS), (&read, read.high()), "with the bounds of every other");
     }
 
     #[test]

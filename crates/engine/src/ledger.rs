@@ -14,7 +14,9 @@ use crate::in_flight::Moments;
 use crate::outcome::Loss;
 use crate::part::{Counts, Part, ResidenceNs};
 use crate::protocol::Reply;
-use crate::second::{Alike, Distributions, Felt, Second, SecondPort, TICK_NS, Times, histogram, record, ticks};
+use crate::second::{
+    Alike, Distributions, Felt, Second, SecondPort, TICK_NS, Times, histogram, record, record_n, ticks,
+};
 use crate::silence::Silences;
 use crate::standstill::{Standstills, Waited};
 
@@ -294,16 +296,7 @@ impl Ledger {
     }
 
     fn record_alike(&mut self) {
-        let Alike { times, count } = std::mem::take(&mut self.alike);
-        if count == 0 {
-            return;
-        }
-        let distributions = &mut self.second.distributions;
-        distributions.service.saturating_record_n(ticks(times.service_ns), count);
-        distributions.first_byte.saturating_record_n(ticks(times.first_byte_ns), count);
-        if let Some(felt) = &mut distributions.felt {
-            felt.saturating_record_n(ticks(times.felt_ns), count);
-        }
+        self.second.distributions.record(std::mem::take(&mut self.alike));
     }
 
     /// A request that was sent failed.
@@ -347,7 +340,7 @@ impl Ledger {
             self.standstills.unsent(count, kind, age_ns);
         }
         if let Some(age_ns) = age_ns {
-            self.censored_felt.saturating_record_n(ticks(age_ns), count);
+            record_n(&mut self.censored_felt, age_ns, count);
         }
     }
 

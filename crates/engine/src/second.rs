@@ -8,16 +8,40 @@ use model::{LoadModel, LoadSpec, NS_PER_S};
 /// Histogram resolution in nanoseconds.
 pub(crate) const TICK_NS: u64 = 100;
 
-/// Largest value that a histogram holds: one hour, in ticks.
+/// What any histogram has room for: the first 16 KiB.
+const SHORT_TICKS: u64 = 2_000;
+
+/// Largest value that is recorded: one hour, in ticks.
 pub(crate) const MAX_TICKS: u64 = 3600 * NS_PER_S / TICK_NS;
 
-/// An empty histogram: 100 ns to 1 h at three significant digits.
+/// A histogram for values up to this one, at three significant digits.
+pub(crate) fn bounded(longest: u64) -> Histogram<u64> {
+    Histogram::new_with_bounds(1, longest, 3).expect("constant bounds are valid")
+}
+
+/// An empty histogram of ticks. It has room for 200 µs, and makes more for what is longer: all of an hour takes 216 KiB, which
+/// few loads need and a dozen histograms would have each.
 pub(crate) fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, MAX_TICKS, 3).expect("constant bounds are valid")
+    let mut growing = bounded(SHORT_TICKS);
+    growing.auto(true);
+    growing
 }
 
 pub(crate) fn record(histogram: &mut Histogram<u64>, ns: u64) {
-    histogram.saturating_record(ticks(ns));
+    record_n(histogram, ns, 1);
+}
+
+pub(crate) fn record_n(histogram: &mut Histogram<u64>, ns: u64, count: u64) {
+    record_ticks(histogram, ticks(ns), count);
+}
+
+pub(crate) fn record_ticks(histogram: &mut Histogram<u64>, ticks: u64, count: u64) {
+    histogram.record_n(ticks, count).expect("it makes room");
+}
+
+/// How often a histogram holds what is alike to this many ticks. Beyond its room it would tell of the longest it has room for.
+pub(crate) fn count_of(histogram: &Histogram<u64>, ticks: u64) -> u64 {
+    if ticks > histogram.max() { 0 } else { histogram.count_at(ticks) }
 }
 
 pub(crate) fn ticks(ns: u64) -> u64 {
@@ -101,6 +125,19 @@ impl Distributions {
         self.felt.iter_mut().chain(&mut self.lateness).for_each(Histogram::reset);
     }
 
+    /// Replies that took the same times.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, Alike { times, count }: Alike) {
+        if count == 0 {
+            return;
+        }
+        record_n(&mut self.service, times.service_ns, count);
+        record_n(&mut self.first_byte, times.first_byte_ns, count);
+        if let Some(felt) = &mut self.felt {
+            record_n(felt, times.felt_ns, count);
+        }
+    }
+
     /// What a user feels.
     pub(crate) fn felt(&self) -> &Histogram<u64> {
         self.felt.as_ref().unwrap_or(&self.service)
@@ -118,11 +155,10 @@ impl Distributions {
     }
 }
 
-/// Adds what one histogram holds to another. Only the counts that are there are written: a histogram has 200 KiB, of which
-/// the latencies of one server need a part, and memory that nobody has written to is not resident.
+/// Adds what one histogram holds to another.
 pub(crate) fn add_to(into: &mut Histogram<u64>, from: &Histogram<u64>) {
     for value in from.iter_recorded() {
-        into.saturating_record_n(value.value_iterated_to(), value.count_at_value());
+        record_ticks(into, value.value_iterated_to(), value.count_at_value());
     }
 }
 
@@ -219,5 +255,24 @@ impl SecondPort {
     /// One to which nobody listens.
     pub(crate) fn to_nobody() -> Self {
         Self::new(0, mpsc::channel().0).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each thread has some ten of them, and twenty once it has stood still.
+    #[test]
+    fn a_histogram_takes_no_more_memory_than_its_longest_time_needs() {
+        let kib = |ns: &[u64]| {
+            let mut filled = histogram();
+            ns.iter().for_each(|ns| record(&mut filled, *ns));
+            filled.reset();
+            filled.distinct_values() * size_of::<u64>() / 1024
+        };
+        const MS: u64 = 1_000_000;
+        assert_eq!([kib(&[]), kib(&[200_000]), kib(&[MS, 200_000]), kib(&[MS])], [16, 16, 40, 40]);
+        assert_eq!([kib(&[100 * MS]), kib(&[10_000 * MS]), kib(&[u64::MAX])], [88, 144, 216]);
     }
 }

@@ -7,7 +7,7 @@ use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
 use crate::in_flight::Moments;
-use crate::second::{add_to, histogram, record, ticks};
+use crate::second::{add_to, histogram, record, record_n};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
 /// tick of the kernel, 1 to 10 ms) or any work of its own between two looks. Shorter ones are lateness.
@@ -287,7 +287,7 @@ impl Standstills {
     pub(crate) fn unsent(&mut self, count: u64, kind: NotSent, felt_ns: Option<u64>) {
         self.never_sent += if kind.is_at_end() { count } else { 0 };
         let held = self.hold(count);
-        felt_ns.iter().for_each(|felt_ns| held.whole.censored_felt.saturating_record_n(ticks(*felt_ns), count));
+        felt_ns.iter().for_each(|felt_ns| record_n(&mut held.whole.censored_felt, *felt_ns, count));
     }
 
     /// What is left of them when the load is over.

@@ -1,7 +1,7 @@
 use hdrhistogram::Histogram;
 use model::{LatencySummary, Members, REQUIRED_SAMPLES};
 
-use crate::second::{MAX_TICKS, TICK_NS, add_to};
+use crate::second::{MAX_TICKS, TICK_NS, add_to, count_of, histogram, record_ticks};
 
 /// Ticks as microseconds.
 pub(crate) fn micros(ticks: u64) -> f64 {
@@ -20,7 +20,7 @@ pub(crate) fn summarise(
     let censored = censored.filter(|ages| !ages.is_empty());
     let joined = censored.map(|ages| {
         let mut all = observed.clone();
-        all.add(ages).expect("all histograms have the same bounds");
+        add_to(&mut all, ages);
         all
     });
     let all = joined.as_ref().unwrap_or(observed);
@@ -47,7 +47,7 @@ pub(crate) fn summarise(
         p9999: quantile(6),
         max: Some(micros(all.max())),
         exact_below: censored.map(|ages| micros(ages.min())),
-        saturated: all.count_at(MAX_TICKS),
+        saturated: count_of(all, MAX_TICKS),
     })
 }
 
@@ -60,13 +60,13 @@ pub(crate) fn instead(all: &Histogram<u64>, whole: &Histogram<u64>, less: &Histo
 
 /// All but some of what a histogram holds; of a value that it holds less often, none is left.
 fn without(all: &Histogram<u64>, some: &Histogram<u64>) -> Histogram<u64> {
-    let mut rest = Histogram::new_from(all);
+    let mut rest = histogram();
     for value in all.iter_recorded() {
         let at = value.value_iterated_to();
-        let left = value.count_at_value().saturating_sub(some.count_at(at));
+        let left = value.count_at_value().saturating_sub(count_of(some, at));
         // None of a value would still count as the largest.
         if left > 0 {
-            rest.saturating_record_n(at, left);
+            record_ticks(&mut rest, at, left);
         }
     }
     rest
@@ -82,7 +82,7 @@ pub(crate) fn jain(counts: &[u64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::second::{histogram, record};
+    use crate::second::record;
     use proptest::prelude::*;
 
     fn filled(ns: &[u64]) -> Histogram<u64> {
@@ -96,6 +96,7 @@ mod tests {
         let all = filled(&[1_000, 1_000, 50_000_000]);
         assert_eq!(without(&all, &filled(&[1_000, 50_000_000])), filled(&[1_000]));
         assert_eq!(without(&all, &filled(&[7_000, 1_000])), filled(&[1_000, 50_000_000]), "one that it does not hold");
+        assert_eq!(without(&all, &filled(&[204_700])), all, "nor the longest that it has room for");
         assert_eq!(without(&filled(&[]), &all), filled(&[]), "less than none is none");
     }
 
@@ -118,8 +119,13 @@ mod tests {
 
     #[test]
     fn over_an_hour_is_recorded_as_an_hour_and_counted() {
-        let summary = summarise(&filled(&[5_000_000_000_000, 1_000]), None, Members::Completed).unwrap();
-        assert_eq!(summary.saturated, 1);
+        let saturated = |longest_ns| {
+            let summary = summarise(&filled(&[longest_ns, 1_000]), None, Members::Completed);
+            summary.map(|it| (it.saturated, it.max.unwrap().round()))
+        };
+        assert_eq!(saturated(5_000_000_000_000), saturated(3_600_000_000_000));
+        assert_eq!(saturated(5_000_000_000_000).unwrap().0, 1);
+        assert_eq!(saturated(204_700), Some((0, 205.0)), "the longest that it has room for");
     }
 
     #[test]
@@ -136,7 +142,7 @@ mod tests {
             right in prop::collection::vec(0u64..10_000_000_000, 1..200),
         ) {
             let mut merged = filled(&left);
-            merged.add(filled(&right)).unwrap();
+            add_to(&mut merged, &filled(&right));
             let together = filled(&[left, right].concat());
             prop_assert_eq!(summarise(&merged, None, Members::Completed), summarise(&together, None, Members::Completed));
         }
