@@ -320,3 +320,18 @@ fn who_answers_on_a_targets_port_in_its_stead_is_not_measured() {
     assert!(lab.record().failures_of("odd").iter().all(|failure| failure["stage"] == "ready"));
     lab.nothing_is_left();
 }
+
+#[test]
+fn calls_of_the_system_that_always_fail_keep_no_run_from_its_end() {
+    if !is_here("strace") {
+        return;
+    }
+    for calls in ["shutdown", "ppoll"] {
+        let lab = Lab::new().experiment(short(1));
+        let (traced, fault) = (format!("trace={calls}"), format!("inject={calls}:error=EINVAL"));
+        let strace = ["timeout", "-k", "1", "60", "strace", "-f", "-o", "/dev/null", "-e", &traced, "-e", &fault];
+        lab.bourdon_under(&strace, &["run", FILE]).answers();
+        lab.nothing_is_left();
+        lab.record().is_whole(1, 4);
+    }
+}

@@ -6,13 +6,10 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, child_subreaper, getpgid, getpid, kill_process, kill_process_group, wait,
 };
 
-use crate::clock::{after, left};
+use crate::clock::{after, left, pause};
 
 /// Names the launch in the environment of everything that it starts.
 pub(crate) const MARK: &str = "BOURDON_LAUNCH";
-
-/// How often what is left is looked for again.
-pub(crate) const AGAIN: Duration = Duration::from_millis(20);
 
 /// Those of our children that have changed, stopped ones too, and whether there are any left.
 pub(crate) fn changed() -> (Vec<(u32, WaitStatus)>, bool) {
@@ -63,7 +60,7 @@ pub(crate) fn sweep(launch: &str, within: Duration) {
         if found.is_empty() || left(give_up_ns).is_zero() {
             return;
         }
-        std::thread::sleep(AGAIN);
+        pause();
     }
 }
 

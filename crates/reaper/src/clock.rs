@@ -2,6 +2,9 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// How often something is looked for of which nothing tells.
+pub(crate) const AGAIN: Duration = Duration::from_millis(20);
+
 /// The monotonic clock, which all processes share.
 pub(crate) fn now_ns() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
@@ -16,4 +19,9 @@ pub(crate) fn left(at_ns: u64) -> Duration {
 /// The instant that is so long from now.
 pub(crate) fn after(length: Duration) -> u64 {
     now_ns() + length.as_nanos() as u64
+}
+
+/// Waits until it is time to look again.
+pub(crate) fn pause() {
+    std::thread::sleep(AGAIN);
 }

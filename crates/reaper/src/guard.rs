@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use rustix::process::{Signal, WaitStatus};
 
-use crate::children::{self, AGAIN};
-use crate::clock::{after, left};
+use crate::children;
+use crate::clock::{AGAIN, after, left};
 use crate::output::Output;
 use crate::watch::Watch;
 

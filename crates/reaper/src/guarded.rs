@@ -11,10 +11,11 @@ use std::time::Duration;
 use observe::ProcSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 use crate::children::{MARK, signal_one, sweep, wait_for_adopted};
-use crate::clock::{after, left};
+use crate::clock::{after, left, pause};
 use crate::end::End;
 use crate::guard::KILLED;
 use crate::order::{Order, call};
@@ -191,8 +192,10 @@ impl Guarded {
         if std::mem::replace(&mut self.ending, true) {
             return;
         }
-        // Where that fails there is nobody left to be told.
-        let _ = self.steps.as_ref().map(|steps| steps.shutdown(Shutdown::Write));
+        // Who cannot be told so hears that nobody listens any more, and is not waited for.
+        if self.steps.as_ref().is_some_and(|steps| steps.shutdown(Shutdown::Write).is_err()) {
+            self.steps = None;
+        }
         let give_up_ns = after(LONGEST_END);
         while self.listen() && !left(give_up_ns).is_zero() {
             self.wait(None, left(give_up_ns));
@@ -214,8 +217,10 @@ impl Guarded {
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
         let mut sources: Vec<PollFd<'_>> = self.steps.iter().map(|steps| PollFd::new(steps, PollFlags::IN)).collect();
         sources.extend(other.map(|other| PollFd::new(other, PollFlags::IN)));
-        // Interrupted by a signal, it is called again.
-        let _ = poll(&mut sources, Some(&timeout));
+        // Where it fails, whoever waits looks again soon; at once after a signal.
+        if poll(&mut sources, Some(&timeout)).is_err_and(|errno| errno != Errno::INTR) {
+            pause();
+        }
     }
 
     /// Takes what has been said; false once there is nobody left to say anything.

@@ -1,12 +1,14 @@
-use std::io::Read;
+use std::io::{Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe::register;
 
-use crate::clock::left;
+use crate::clock::{left, pause};
 
 /// Waits for what can happen to a step: bourdon closes the socket, a signal asks for the end, a child changes.
 pub(crate) struct Watch {
@@ -48,14 +50,20 @@ impl Watch {
             sources.push(PollFd::new(&self.asked, PollFlags::IN));
             sources.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
         }
-        // Interrupted by a signal, it is called again.
-        let _ = poll(&mut sources, timeout.as_ref());
-        if !self.stopped {
-            let happened = |source: Option<&PollFd<'_>>| source.is_some_and(|source| !source.revents().is_empty());
-            let (asked, piped) = (sources.iter().rev().nth(1), sources.last());
-            let (asked, piped) = (happened(asked), happened(piped));
-            self.stopped = asked || piped && matches!(std::io::stdin().read(&mut [0]), Ok(0) | Err(_));
+        // Where it fails, what may have happened is looked for all the same, and again soon: at once after a signal.
+        if poll(&mut sources, timeout.as_ref()).is_err_and(|errno| errno != Errno::INTR) {
+            pause();
         }
+        self.stopped |= matches!((&self.asked).read(&mut [0]), Ok(1..)) || is_closed(&stdin);
         while matches!((&self.children).read(&mut [0; 64]), Ok(1..)) {}
+    }
+}
+
+/// Whether bourdon has closed its end of the socket, or there is none.
+fn is_closed(stdin: &Stdin) -> bool {
+    match recv(stdin, &mut [0; 64], RecvFlags::DONTWAIT) {
+        Ok((0, _)) => true,
+        Ok(_) | Err(Errno::AGAIN | Errno::INTR) => false,
+        Err(_) => true,
     }
 }
