@@ -22,7 +22,7 @@ use crate::home;
 use crate::interrupt::flag_on_interrupt;
 use crate::open_files::reserve_files;
 use crate::output::{say, style, write_out};
-use crate::progress::Steps;
+use crate::progress::StepLine;
 
 /// Shapes of the closed loads: (connections, requests in flight on each). Open loads have that of the first.
 const SHAPES: [(u32, u16); 3] = [(100, 1), (1_000, 1), (100, 16)];
@@ -77,7 +77,7 @@ fn show(calibration: &Calibration, format: CalibrateFormat) -> Result<(), Failur
 fn measure(args: &CalibrateArgs, scratch: &Path, stop: &AtomicBool) -> Result<Calibration, Failure> {
     let plan = plan(args.duration, scratch).map_err(Failure::usage)?;
     let generator_cpu = plan.generator.cpus.first().copied().unwrap_or(0);
-    let steps = Steps::new();
+    let steps = StepLine::new();
     steps.show("clock and sleeps");
     let measured_at = Zoned::now();
     let (clock, sleep) = engine::time_precision(generator_cpu).map_err(Failure::usage)?;
@@ -141,7 +141,7 @@ fn plan(window_ns: u64, scratch: &Path) -> Result<Plan, Fault> {
 }
 
 /// Makes the loads in a run folder that is not kept.
-fn conduct(plan: Plan, scratch: &Path, steps: &Steps, stop: &AtomicBool) -> Result<SessionEnd, LabError> {
+fn conduct(plan: Plan, scratch: &Path, steps: &StepLine, stop: &AtomicBool) -> Result<SessionEnd, LabError> {
     let (mut cells, mut planner) = (plan.cells.clone(), CalibrationPlanner::new(&plan));
     let environment = Environment { schema: ENVIRONMENT_SCHEMA.to_owned(), ..Environment::default() };
     let mut folder = RunFolder::create(scratch, "calibration", &plan, &environment)?;

@@ -10,9 +10,9 @@ use ::report::format::counted;
 use crate::output::{say, stderr_text};
 
 /// Shows on stderr which step of a work of unknown length is under way: in one line on a terminal, else a line each.
-pub(crate) struct Steps(ProgressBar);
+pub(crate) struct StepLine(ProgressBar);
 
-impl Steps {
+impl StepLine {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{elapsed} {spinner} {wide_msg}") {
@@ -32,7 +32,7 @@ impl Steps {
     }
 }
 
-impl Drop for Steps {
+impl Drop for StepLine {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

@@ -28,7 +28,7 @@ pub(crate) struct Pair<'a> {
 
 /// Which launches count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Launches {
+pub(crate) enum LaunchSelection {
     /// All, as they were measured.
     All,
     /// Those during which the machine was not disturbed.
@@ -42,7 +42,7 @@ pub(crate) enum Launches {
 /// for what neither could do alone both may.
 #[derive(Debug, Clone, Copy)]
 struct Reading<'a> {
-    launches: Launches,
+    launches: LaunchSelection,
     end: End,
     doubts: &'a [Doubt],
 }
@@ -149,14 +149,14 @@ impl Pair<'_> {
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
     pub(crate) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
-        self.read(metric, Reading { launches: Launches::All, end: End::Least, doubts: &[] }, confidence)
+        self.read(metric, Reading { launches: LaunchSelection::All, end: End::Least, doubts: &[] }, confidence)
     }
 
     /// The change by these launches as far as these doubts leave it open.
     pub(crate) fn within(
         &self,
         metric: Metric,
-        (launches, doubts): (Launches, &[Doubt]),
+        (launches, doubts): (LaunchSelection, &[Doubt]),
         confidence: f64,
     ) -> Option<LogRatio> {
         let at = |end: End, doubts| self.read(metric, Reading { launches, end, doubts }, confidence);
@@ -215,8 +215,8 @@ impl Pair<'_> {
         let end = if arm == Arm::New { reading.end } else { reading.end.other() };
         let better = if metric.more_is_better() { 1.0 } else { -1.0 };
         let toward = match reading.launches {
-            Launches::InFavourOf(favoured) if favoured == arm => Some(better),
-            Launches::InFavourOf(_) if noise::goes_both_ways(metric) => Some(-better),
+            LaunchSelection::InFavourOf(favoured) if favoured == arm => Some(better),
+            LaunchSelection::InFavourOf(_) if noise::goes_both_ways(metric) => Some(-better),
             _ => None,
         };
         let point = |launch: &Launch| {
@@ -225,7 +225,7 @@ impl Pair<'_> {
             match toward {
                 _ if !launch.is(Mark::Noisy) => Some((block, seen)),
                 Some(toward) => Some((block, seen + toward * noise::could_be_off(launch, metric)?)),
-                None => (reading.launches != Launches::Undisturbed).then_some((block, seen)),
+                None => (reading.launches != LaunchSelection::Undisturbed).then_some((block, seen)),
             }
         };
         records.launches(cell).filter_map(point).collect()
@@ -263,7 +263,7 @@ impl Pair<'_> {
 
     /// The change at either end of what these doubts leave open.
     pub(crate) fn ends(&self, metric: Metric, doubts: &[Doubt]) -> Option<(f64, f64)> {
-        let at = |end| self.read(metric, Reading { launches: Launches::All, end, doubts }, CONFIDENCE);
+        let at = |end| self.read(metric, Reading { launches: LaunchSelection::All, end, doubts }, CONFIDENCE);
         Some((at(End::Least)?.interval.estimate, at(End::Most)?.interval.estimate))
     }
 
@@ -304,11 +304,11 @@ impl Pair<'_> {
         if !self.suffers(metric) || ![Arm::Old, Arm::New].into_iter().filter(counts).any(is_disturbed) {
             return None;
         }
-        let by = |launches: Launches| holds(self.within(metric, (launches, &MARKS), confidence));
+        let by = |launches: LaunchSelection| holds(self.within(metric, (launches, &MARKS), confidence));
         let worse = could_be_better.iter().copied().next().filter(|_| could_be_better.len() == 1);
-        let whatever_they_lost = || could_be_better.iter().all(|arm| by(Launches::InFavourOf(*arm)));
+        let whatever_they_lost = || could_be_better.iter().all(|arm| by(LaunchSelection::InFavourOf(*arm)));
         match self.is_bounded(metric) {
-            _ if by(Launches::Undisturbed) => None,
+            _ if by(LaunchSelection::Undisturbed) => None,
             _ if worse.is_some_and(|worse| self.is_in_every_block(metric, (worse, limit), &holds)) => None,
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
@@ -342,7 +342,7 @@ impl Pair<'_> {
             return false;
         }
         let at = |end| {
-            let reading = Reading { launches: Launches::All, end, doubts: &MARKS };
+            let reading = Reading { launches: LaunchSelection::All, end, doubts: &MARKS };
             let [old, new] = [Arm::Old, Arm::New].map(|arm| self.points(arm, metric, reading));
             new.iter().filter_map(|(block, value)| Some(value - old.get(block)?)).collect::<Vec<f64>>()
         };

@@ -24,13 +24,13 @@ pub(crate) fn elsewhere(seen: &[SocketAddr], port: u16) -> String {
 /// the port of its debugger or its metrics long before the one that it serves on, and from outside nothing tells such a
 /// port from one that it serves on by mistake. How long it may take is `ready_within`, which is the user's to say.
 #[derive(Debug, Default)]
-pub(crate) struct Looks {
+pub(crate) struct ListenerScan {
     seen: Option<String>,
     looked: Duration,
     told: bool,
 }
 
-impl Looks {
+impl ListenerScan {
     /// Looks again if it is time to; gives what was seen twice, once.
     pub(crate) fn again(&mut self, passed: Duration, look: impl FnOnce() -> Option<String>) -> Option<String> {
         if self.told || passed < self.looked + LOOK_EVERY {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_seen_in_two_looks_a_second_apart_is_told_once() {
-        let mut looks = Looks::default();
+        let mut looks = ListenerScan::default();
         let mut at = |ms: u64, seen: Option<&str>| {
             looks.again(Duration::from_millis(ms), || {
                 Some(seen.expect("no look is due").to_owned()).filter(|seen| !seen.is_empty())

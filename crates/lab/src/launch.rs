@@ -13,7 +13,7 @@ use reaper::{End, Ended, Guarded, Order};
 
 use crate::client::{Answer, Client, Probe};
 use crate::document;
-use crate::elsewhere::{Looks, elsewhere};
+use crate::elsewhere::{ListenerScan, elsewhere};
 use crate::expand::{Variables, callable, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
@@ -309,7 +309,7 @@ impl Process {
         let mut patience = Patience::new(MonotonicClock);
         let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
         let mut answers = None;
-        let mut looks = Looks::default();
+        let mut scan = ListenerScan::default();
         let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
         let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
         loop {
@@ -352,7 +352,7 @@ impl Process {
                 Some(seen) => Some(told(seen, "ready_within")),
                 None => Some(told(answers.take()?, hint::ANOTHER_PATH)),
             };
-            looks.again(patience.waited(), look).iter().for_each(|text| tell(text));
+            scan.again(patience.waited(), look).iter().for_each(|text| tell(text));
             if is_last {
                 break;
             }

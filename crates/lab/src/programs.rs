@@ -40,14 +40,14 @@ impl Program {
 
 /// What a file looks like from outside: if nothing of that differs, nobody has written to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Looks {
+struct FileStamp {
     identity: (u64, u64),
     bytes: u64,
     /// When its content changed, and when anything of it did.
     changed: [(i64, i64); 2],
 }
 
-impl Looks {
+impl FileStamp {
     fn of(path: &Path) -> Option<Self> {
         let found = path.metadata().ok()?;
         let changed = [(found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec())];
@@ -59,12 +59,12 @@ impl Looks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Launched {
     pub(crate) program: Program,
-    looked: Option<Looks>,
+    stamp: Option<FileStamp>,
 }
 
 impl From<Program> for Launched {
     fn from(program: Program) -> Self {
-        Self { looked: Looks::of(&program.path), program }
+        Self { stamp: FileStamp::of(&program.path), program }
     }
 }
 
@@ -72,7 +72,7 @@ impl Launched {
     /// Whether it is another by now. It is read again only where it looks as if it were.
     pub(crate) fn is_another(&self, stop: &AtomicBool) -> bool {
         let Program { path, digest } = &self.program;
-        let is_read = !path.is_dir() && (self.looked.is_none() || Looks::of(path) != self.looked);
+        let is_read = !path.is_dir() && (self.stamp.is_none() || FileStamp::of(path) != self.stamp);
         is_read && self::digest(path, stop).map_or_else(|_| !stop.load(Ordering::Relaxed), |now| now != *digest)
     }
 }

@@ -5,7 +5,7 @@ use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialR
 
 use crate::error::LabError;
 use crate::record::RunFolder;
-use crate::trial::{Told, TrialTools, cell_of, empty_record, run_launch};
+use crate::trial::{LaunchEvent, TrialTools, cell_of, empty_record, run_launch};
 
 /// A run under way: a plan, its folder, and what has been recorded so far.
 pub struct Session<'a> {
@@ -178,7 +178,7 @@ impl Session<'_> {
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
         let mut telling = Telling { folder: self.folder, on_event, trial: String::new() };
-        let mut tell = |told: Told<'_>| telling.tell(told, &mut started);
+        let mut tell = |told: LaunchEvent<'_>| telling.tell(told, &mut started);
         let made = run_launch(&plan, specs, self.tools, &output, stop, &mut tell);
         let Some(made) = made.inspect_err(|_| self.folder.forget_all())? else {
             self.folder.forget_all();
@@ -226,22 +226,22 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn tell(&mut self, told: Told<'_>, started: &mut dyn FnMut(TrialSpec) -> Event) {
+    fn tell(&mut self, told: LaunchEvent<'_>, started: &mut dyn FnMut(TrialSpec) -> Event) {
         let trial = self.trial.clone();
         let event = match told {
-            Told::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
-            Told::Left(target, folder) => {
+            LaunchEvent::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
+            LaunchEvent::Left(target, folder) => {
                 Event::Left { target: target.to_owned(), folder: folder.to_string_lossy().into_owned() }
             }
-            Told::Trial(spec) => {
+            LaunchEvent::Trial(spec) => {
                 self.trial = spec.id();
                 started(spec)
             }
-            Told::Second(second) => {
+            LaunchEvent::Second(second) => {
                 self.folder.second(&trial, second);
                 Event::Second { trial, second: second.clone() }
             }
-            Told::Looks(samples, start_ns) => {
+            LaunchEvent::Samples(samples, start_ns) => {
                 self.folder.samples(&trial, samples, start_ns);
                 let Some(sample) = samples.last() else { return };
                 let at_s = (i128::from(sample.at_ns) - i128::from(start_ns)) as f64 / NS_PER_S as f64;

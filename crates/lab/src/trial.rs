@@ -49,7 +49,7 @@ impl TrialOutput {
 }
 
 /// What is told while a launch is under way.
-pub(crate) enum Told<'a> {
+pub(crate) enum LaunchEvent<'a> {
     /// What the launch of a target waits for.
     Waiting(&'a str, &'a str),
     /// What the launch of a target left behind.
@@ -59,7 +59,7 @@ pub(crate) enum Told<'a> {
     /// A second of it has passed.
     Second(&'a LoadSecond),
     /// Its target was looked at; the window begins at this moment of the engine's clock.
-    Looks(&'a [Sample], u64),
+    Samples(&'a [Sample], u64),
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
@@ -74,20 +74,20 @@ pub(crate) fn run_launch(
     tools: TrialTools<'_>,
     output: &Path,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(LaunchEvent<'_>),
 ) -> Result<Option<Vec<TrialOutput>>, LabError> {
     let mut made: Vec<TrialOutput> = Vec::new();
     let Some(first_spec) = specs.first() else { return Ok(Some(made)) };
     let first = cell_of(plan, first_spec);
     let prevented = |text| LabError::Prevented { target: first.levels.target().to_owned(), text };
-    tell(Told::Trial(*first_spec));
-    let mut waiting = |seen: &str| tell(Told::Waiting(first.levels.target(), seen));
+    tell(LaunchEvent::Trial(*first_spec));
+    let mut waiting = |seen: &str| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
             let mut rungs = Rungs { plan, tools, running, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
-                tell(Told::Left(first.levels.target(), &folder));
+                tell(LaunchEvent::Left(first.levels.target(), &folder));
             }
             match loaded {
                 Ok(true) => {}
@@ -178,7 +178,7 @@ impl Rungs<'_> {
         &mut self,
         specs: &[TrialSpec],
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut Vec<TrialOutput>,
     ) -> Result<bool, String> {
         for spec in specs {
@@ -186,7 +186,7 @@ impl Rungs<'_> {
                 return Ok(false);
             }
             if !made.is_empty() {
-                tell(Told::Trial(*spec));
+                tell(LaunchEvent::Trial(*spec));
             }
             let mut trial = TrialOutput::empty(self.plan, spec);
             if !self.load(cell_of(self.plan, spec), stop, tell, &mut trial)? {
@@ -203,7 +203,7 @@ impl Rungs<'_> {
         &mut self,
         cell: &CellPlan,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut TrialOutput,
     ) -> Result<bool, String> {
         let failure = |Gone { stage, how, hint }: Gone, when| TrialFailure {
@@ -224,10 +224,10 @@ impl Rungs<'_> {
         let options = RunOptions { histograms: true };
         let loaded = (self.tools.load)(&load, options, stop, &mut |passed| {
             let start_ns = passed.window_start_ns;
-            watch.take(start_ns, &mut |samples| tell(Told::Looks(samples, start_ns)));
-            tell(Told::Second(&passed.second));
+            watch.take(start_ns, &mut |samples| tell(LaunchEvent::Samples(samples, start_ns)));
+            tell(LaunchEvent::Second(&passed.second));
         });
-        let mut looks = |samples: &[Sample], start_ns| tell(Told::Looks(samples, start_ns));
+        let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(samples, start_ns));
         let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         match loaded {

@@ -22,7 +22,7 @@ pub struct Summary {
     counters: Counters,
     cpu: Line,
     memory: Line,
-    told: Told,
+    told: RuntimeFigures,
 }
 
 impl Summary {
@@ -45,7 +45,7 @@ impl Summary {
             counters: Counters::new(|| Line::new(vec![start_ns, end_ns])),
             cpu: line(),
             memory: line(),
-            told: Told { count: line(), pause: line(), ..Told::new(start_ns, end_ns) },
+            told: RuntimeFigures { count: line(), pause: line(), ..RuntimeFigures::new(start_ns, end_ns) },
         }
     }
 
@@ -248,7 +248,7 @@ impl Counters {
 }
 
 /// What the runtime told between the edges.
-struct Told {
+struct RuntimeFigures {
     start_ns: u64,
     end_ns: u64,
     seen: RuntimeUse,
@@ -259,11 +259,11 @@ struct Told {
     pause: Line,
 }
 
-impl Told {
+impl RuntimeFigures {
     fn new(start_ns: u64, end_ns: u64) -> Self {
         let line = || Line::new(vec![start_ns, end_ns]);
         let seen = RuntimeUse::default();
-        Told { start_ns, end_ns, seen, gc_count: line(), gc_pause_s: line(), count: line(), pause: line() }
+        RuntimeFigures { start_ns, end_ns, seen, gc_count: line(), gc_pause_s: line(), count: line(), pause: line() }
     }
 
     fn add(&mut self, told: &RuntimeSample) {

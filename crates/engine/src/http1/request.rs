@@ -5,7 +5,7 @@ use crate::draw::Draw;
 /// What one thread sends: which request comes next, its bytes, and what its reply must be. The n-th request of a
 /// thread is a function of the seed, the thread and n alone, however sends are torn.
 pub(super) struct Requests<'a> {
-    asked: Vec<Asked<'a>>,
+    asked: Vec<EncodedRequest<'a>>,
     draw: Draw,
     /// Of a single request, its bytes as often as a connection may have in flight, so that a batch is one send. Of a
     /// mix, the batch that was composed last.
@@ -13,7 +13,7 @@ pub(super) struct Requests<'a> {
 }
 
 /// One request of the mix.
-pub(super) struct Asked<'a> {
+pub(super) struct EncodedRequest<'a> {
     bytes: Vec<u8>,
     pub(super) expect: &'a ReplyExpectation,
     /// Whether it is HEAD, whose reply has no body whatever its head says.
@@ -22,9 +22,9 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Requests<'a> {
     pub(super) fn new(spec: &'a LoadSpec, thread: u32) -> Self {
-        let asked: Vec<Asked> = encoded(spec)
+        let asked: Vec<EncodedRequest> = encoded(spec)
             .zip(spec.mix.requests())
-            .map(|(bytes, one)| Asked { bytes, expect: &one.expect, head_only: one.request.method == "HEAD" })
+            .map(|(bytes, one)| EncodedRequest { bytes, expect: &one.expect, head_only: one.request.method == "HEAD" })
             .collect();
         let batch = match &asked[..] {
             [one] => one.bytes.repeat(spec.pipeline.max(1) as usize),
@@ -39,7 +39,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The request at a place of the mix.
-    pub(super) fn get(&self, place: u32) -> &Asked<'a> {
+    pub(super) fn get(&self, place: u32) -> &EncodedRequest<'a> {
         &self.asked[place as usize]
     }
 

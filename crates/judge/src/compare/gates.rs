@@ -6,7 +6,7 @@ use model::{
 
 use crate::comparisons::doubt;
 use crate::guard::Doubt;
-use crate::pair::{Launches, Pair};
+use crate::pair::{LaunchSelection, Pair};
 use crate::statistics::{Interval, LogRatio};
 
 /// A gate under every set of conditions; `rows` are those of the pairs.
@@ -73,8 +73,9 @@ fn withheld(gate: &Gate, pair: &Pair<'_>, seen: GateVerdict) -> Option<Withheld>
         GateVerdict::Held => ComparisonVerdict::Faster,
         GateVerdict::Undecided => return None,
     };
-    let judge =
-        |doubts: &[Doubt]| side(gate, pair, pair.within(gate.metric, (Launches::All, doubts), pair.confidence()));
+    let judge = |doubts: &[Doubt]| {
+        side(gate, pair, pair.within(gate.metric, (LaunchSelection::All, doubts), pair.confidence()))
+    };
     let stands = |found: Option<LogRatio>| side(gate, pair, found) == seen;
     doubt([pair.new, pair.old], gate.metric, seen, judge)
         .or_else(|| pair.noise(gate.metric, (says, limit(gate)), pair.confidence(), stands))

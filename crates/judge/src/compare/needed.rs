@@ -9,7 +9,7 @@ use crate::comparisons::is_cold;
 use crate::guard::{self, Doubt, MARKS};
 use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
-use crate::pair::{Launches, Pair};
+use crate::pair::{LaunchSelection, Pair};
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
@@ -72,7 +72,9 @@ impl Pair<'_> {
         }
         let at = |launches| Some(self.within(metric, (launches, &[]), CONFIDENCE)?.interval.estimate);
         let [low, estimate, high] = {
-            let mut all = [Launches::All, Launches::InFavourOf(Arm::Old), Launches::InFavourOf(Arm::New)].map(at);
+            let mut all =
+                [LaunchSelection::All, LaunchSelection::InFavourOf(Arm::Old), LaunchSelection::InFavourOf(Arm::New)]
+                    .map(at);
             all.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
             all
         };

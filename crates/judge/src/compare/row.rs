@@ -5,7 +5,7 @@ use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Unit,
 use crate::cells::measured;
 use crate::comparisons::{doubt, seen};
 use crate::guard::Doubt;
-use crate::pair::{Launches, Pair};
+use crate::pair::{LaunchSelection, Pair};
 use crate::statistics::{Interval, LogRatio, mean, t_interval};
 use crate::thresholds::CONFIDENCE;
 
@@ -110,7 +110,7 @@ impl Pair<'_> {
             let p = within.zip(found).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             self.verdict(metric, within, p)
         };
-        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (Launches::All, doubts), self.confidence()));
+        let judge = |doubts: &[Doubt]| adjusted(self.within(metric, (LaunchSelection::All, doubts), self.confidence()));
         doubt([self.new, self.old], metric, verdict, judge).or_else(|| {
             let stands = |within: Option<LogRatio>| adjusted(within) == verdict;
             self.noise(metric, (verdict, 0.0), self.confidence(), stands)
@@ -119,7 +119,7 @@ impl Pair<'_> {
 
     /// What the launches alone show that nothing disturbed.
     pub(super) fn quiet(&self, metric: Metric) -> Option<Quiet> {
-        let found = self.within(metric, (Launches::Undisturbed, &[]), CONFIDENCE)?;
+        let found = self.within(metric, (LaunchSelection::Undisturbed, &[]), CONFIDENCE)?;
         let ratio = of_interval(Some(found.interval.map(f64::exp)), Unit::Ratio);
         Some(Quiet { blocks: found.blocks as u32, ratio })
     }

@@ -10,7 +10,7 @@ pub(crate) use ranks::group;
 
 use crate::cells::too_short_to_warm;
 use crate::guard::{self, Doubt, MARKS};
-use crate::pair::{self, Launches};
+use crate::pair::{self, LaunchSelection};
 use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
 use crate::thresholds::CONFIDENCE;
@@ -67,7 +67,7 @@ impl Family<'_> {
             let p = within.zip(plain).zip(p_adjusted).map(|((within, plain), p)| within.adjusted_like(&plain, p));
             records.verdict(metric, within, p)
         };
-        let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (Launches::All, doubts), confidence));
+        let judge = |doubts: &[Doubt]| adjusted(held.within(metric, (LaunchSelection::All, doubts), confidence));
         let noise = || held.noise(metric, (verdict, 0.0), confidence, |within| adjusted(within) == verdict);
         let withheld = match verdict {
             ComparisonVerdict::Inconclusive => None,

@@ -218,7 +218,7 @@ fn doubted(
                 margin: records.plan.margin,
                 among_targets: false,
             };
-            let within = held.within(metric, (crate::pair::Launches::All, doubts), CONFIDENCE);
+            let within = held.within(metric, (crate::pair::LaunchSelection::All, doubts), CONFIDENCE);
             records.verdict(metric, within, within.map(|within| within.p))
         };
         assert_eq!(judge(&[]), seen, "{metric}");
