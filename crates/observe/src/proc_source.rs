@@ -2,7 +2,10 @@ use std::fmt::{Arguments, Write as _};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use nix::time::ClockId;
+use nix::unistd::Pid;
 use rustix::fs::{PROC_SUPER_MAGIC, statfs};
 
 /// Where the kernel's figures are read from.
@@ -32,6 +35,8 @@ pub(crate) struct Reader {
     path: String,
     buffer: Vec<u8>,
     counts_files_by_size: bool,
+    /// Whether the processes are those of this machine, which has a clock for each.
+    has_clocks: bool,
 }
 
 impl Reader {
@@ -41,6 +46,7 @@ impl Reader {
             path: String::new(),
             buffer: Vec::with_capacity(4096),
             counts_files_by_size: counts_files_by_size(root),
+            has_clocks: is_proc(root),
         }
     }
 
@@ -75,6 +81,16 @@ impl Reader {
         fs::read_dir(&self.path).ok().and_then(|entries| u32::try_from(entries.flatten().count()).ok())
     }
 
+    /// CPU time of a process in nanoseconds, of all its threads, also of those that have ended, by its own clock
+    /// (`clock_getcpuclockid`); none where it has none.
+    pub(crate) fn cpu_ns(&self, pid: u32) -> Option<u64> {
+        if !self.has_clocks {
+            return None;
+        }
+        let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(pid.try_into().ok()?)).ok()?;
+        u64::try_from(Duration::from(clock.now().ok()?).as_nanos()).ok()
+    }
+
     /// Numbers of the sockets that a process holds.
     pub(crate) fn sockets(&mut self, pid: u32) -> Vec<u64> {
         self.set_path(format_args!("{pid}/fd"));
@@ -99,8 +115,11 @@ impl Reader {
 /// Since Linux 6.2 the size of `/proc/PID/fd` is the number of open descriptors: one call instead of one per
 /// descriptor, which matters for a server with thousands of connections. Older kernels say 0 there.
 fn counts_files_by_size(root: &Path) -> bool {
-    let is_proc = statfs(root).is_ok_and(|stats| stats.f_type == PROC_SUPER_MAGIC);
-    is_proc && fs::metadata(root.join("self/fd")).is_ok_and(|folder| folder.len() > 0)
+    is_proc(root) && fs::metadata(root.join("self/fd")).is_ok_and(|folder| folder.len() > 0)
+}
+
+fn is_proc(root: &Path) -> bool {
+    statfs(root).is_ok_and(|stats| stats.f_type == PROC_SUPER_MAGIC)
 }
 
 #[cfg(test)]

@@ -28,19 +28,22 @@ const REST_AFTER_EXTRA: u64 = 2 * REST_AFTER_LOOK;
 /// CPU time of processes that ended and were waited for is counted through the time their ancestors in the tree
 /// inherited, so that it does not go backwards. What nobody inherits (a parent that ignores its children's end, an
 /// orphan that ends outside the tree) is lost to the kernel's books: the sums then stand still until they pass their
-/// former value. The kernel counts in clock ticks, 10 ms as a rule, and that is the resolution of every CPU time here.
+/// former value.
+///
+/// What a process that lives has used is read from its own clock, to the nanosecond. How much of it was in user mode, what was
+/// inherited, and what the host used come in clock ticks, 10 ms as a rule.
 pub struct Sampler {
     reader: Reader,
     clock: SharedClock,
     tree: Tree,
     root_pid: u32,
     port: Option<u16>,
-    tick_s: f64,
+    tick_ns: u64,
     page_bytes: u64,
     /// Processes and threads the host had started, when new ones of the tree were last looked for.
     started: Option<u64>,
-    cpu_user_ticks: u64,
-    cpu_system_ticks: u64,
+    cpu_user_ns: u64,
+    cpu_system_ns: u64,
     rest_ns: u64,
     switches: Extra,
     sockets: Extra,
@@ -72,11 +75,11 @@ impl Sampler {
             tree: Tree::new(root_pid),
             root_pid,
             port,
-            tick_s: 1.0 / clock_ticks_per_second() as f64,
+            tick_ns: NS_PER_S / clock_ticks_per_second(),
             page_bytes: page_size() as u64,
             started: None,
-            cpu_user_ticks: 0,
-            cpu_system_ticks: 0,
+            cpu_user_ns: 0,
+            cpu_system_ns: 0,
             rest_ns: 0,
             switches: Extra::default(),
             sockets: Extra::default(),
@@ -143,20 +146,27 @@ impl Sampler {
 
     fn fill_host(&mut self, sample: &mut Sample) {
         let HostTicks { busy, steal } = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
-        sample.host_busy_s = busy as f64 * self.tick_s;
-        sample.host_steal_s = steal as f64 * self.tick_s;
+        sample.host_busy_s = seconds(busy * self.tick_ns);
+        sample.host_steal_s = seconds(steal * self.tick_ns);
         let own = self.reader.read(format_args!("self/stat")).and_then(process_stat);
-        sample.own_cpu_s = own.map_or(0.0, |own| (own.user + own.system) as f64 * self.tick_s);
+        sample.own_cpu_s = own.map_or(0.0, |own| seconds((own.user + own.system) * self.tick_ns));
     }
 
     fn fill_processes(&mut self, sample: &mut Sample, stats: &[ProcessStat]) {
-        let user: u64 = stats.iter().map(|stat| stat.user + stat.reaped_user).sum();
-        let system: u64 = stats.iter().map(|stat| stat.system + stat.reaped_system).sum();
-        // A child that is waited for between the two reads is for one look in neither sum.
-        self.cpu_user_ticks = self.cpu_user_ticks.max(user);
-        self.cpu_system_ticks = self.cpu_system_ticks.max(system);
-        sample.cpu_user_s = self.cpu_user_ticks as f64 * self.tick_s;
-        sample.cpu_system_s = self.cpu_system_ticks as f64 * self.tick_s;
+        let (mut all_ns, mut user_ns) = (0, 0);
+        for (pid, stat) in self.tree.pids().zip(stats) {
+            let in_ticks_ns = (stat.user + stat.system) * self.tick_ns;
+            all_ns += self.reader.cpu_ns(pid).unwrap_or(in_ticks_ns);
+            all_ns += (stat.reaped_user + stat.reaped_system) * self.tick_ns;
+            user_ns += (stat.user + stat.reaped_user) * self.tick_ns;
+        }
+        // A child that is waited for between the two reads is for one look in neither sum. Neither part goes backwards, and
+        // together they are all.
+        let all_ns = all_ns.max(self.cpu_user_ns + self.cpu_system_ns);
+        self.cpu_user_ns = user_ns.clamp(self.cpu_user_ns, all_ns - self.cpu_system_ns);
+        self.cpu_system_ns = all_ns - self.cpu_user_ns;
+        sample.cpu_user_s = seconds(self.cpu_user_ns);
+        sample.cpu_system_s = seconds(self.cpu_system_ns);
         for stat in stats.iter().filter(|stat| !stat.zombie) {
             sample.processes += 1;
             sample.threads += stat.threads;
@@ -199,6 +209,10 @@ impl Sampler {
             }
         }
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / NS_PER_S as f64
 }
 
 /// What it costs the calling thread, in nanoseconds of CPU time, whatever else the machine is doing meanwhile.
