@@ -88,7 +88,7 @@ impl Conducted {
     fn failure(&self) -> Option<Exit> {
         let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
         let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
-        let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| of.connections.opened == 0);
+        let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| !of.connections.any());
         let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
         let unreachable =
             self.unstarted.is_some() || self.record.counted().any(unreached) || !self.prepared.failed.is_empty();

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
 /// Whether all attempts to connect failed.
 fn reached_nobody(measured: &Measurement) -> bool {
     let connections = &measured.connections;
-    connections.opened == 0 && connections.connect_failed > 0 && !measured.interrupted
+    !connections.any() && connections.connect_failed > 0 && !measured.interrupted
 }
 
 /// Cause and cure where nobody was reached: more there is not to say of such a load.
@@ -288,7 +288,7 @@ fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>, peer: I
         Exit::Interrupted
     } else if errno.and_then(|errno| lab::lacking_here(errno, peer)).is_some() {
         Exit::Usage
-    } else if measured.connections.opened == 0 {
+    } else if !measured.connections.any() {
         Exit::Unreachable
     } else {
         Exit::of_answer(validity.failing.bad, validity.verdict == Verdict::Void)

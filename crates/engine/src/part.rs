@@ -61,6 +61,8 @@ pub(crate) struct ResidenceNs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) opened: u64,
+    /// Connections that were open when the load began, from one before it.
+    pub(crate) kept: u64,
     pub(crate) connect_failed: u64,
     /// Those of them that the peer refused, or with whom no handshake came to its end.
     pub(crate) refused: u64,
@@ -73,6 +75,7 @@ impl Counts {
     /// Adds those of other connections.
     pub(crate) fn add(&mut self, other: Counts) {
         self.opened += other.opened;
+        self.kept += other.kept;
         self.connect_failed += other.connect_failed;
         self.refused += other.refused;
         self.closed_idle += other.closed_idle;
@@ -232,6 +235,7 @@ impl Part {
         completed.sort_unstable();
         ConnectionCounts {
             opened: self.counts.opened,
+            kept: self.counts.kept,
             connect_failed: self.counts.connect_failed,
             closed_idle: self.counts.closed_idle,
             closed_by_reply: self.counts.closed_by_reply,

@@ -22,19 +22,20 @@ pub struct Slice {
     pub lead_in_ns: u64,
     /// How long is measured, in nanoseconds.
     pub window_ns: u64,
-    /// From which its arrivals and draws of the mix follow.
+    /// From which its arrivals follow. What is drawn of a mix goes on from one slice of a server to the next.
     pub seed: u64,
 }
 
 /// Opens the connections to all `servers`, which are asked for the same but for the address, and makes the slices that `next`
-/// gives, until it gives none or `stop` is set; a slice that `stop` cuts is the last. At each edge, when no request is in
+/// gives, until it gives none or `stop` is set. Warm-up, extent and seed are the slice's own; the spread of the starts is
+/// that of `servers` and has to fit the lead-in. A slice that `stop` cuts is the last. At each edge, when no request is in
 /// flight any more, `next` is called with what the slice before it brought.
 ///
 /// # Errors
 /// When the generator itself cannot run; whatever a server does is a result.
 ///
 /// # Panics
-/// When there is no server.
+/// When there is no server, not the same threads load all of them, or a slice is of none of them.
 pub fn rotate(
     servers: &[LoadSpec],
     options: RunOptions,
@@ -42,6 +43,8 @@ pub fn rotate(
     next: &mut dyn FnMut(Option<LoadOutput>) -> Option<Slice>,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<(), LoadError> {
+    let threads = |spec: &LoadSpec| (spec.threads, spec.cpus.clone());
+    assert!(servers.iter().all(|spec| threads(spec) == threads(&servers[0])), "one set of threads loads all servers");
     session(Http1::new, servers, options, stop, |session| {
         let mut brought = None;
         while let Some(slice) = next(brought.take()) {

@@ -115,9 +115,10 @@ pub(crate) fn session<'a, P: Protocol, T>(
         let conducted = all_ready.and_then(|()| conduct(&mut session));
         // Without orders to come the threads end.
         drop(session);
-        let ended = handles.into_iter().map(|handle| handle.join().map_err(|_| LoadError::Panicked)?);
+        // All of them, for a thread that fell and was not waited for would take this one with it.
+        let ended: Vec<_> = handles.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        let ended = ended.into_iter().try_for_each(|ended| ended.map_err(|_| LoadError::Panicked)?);
         // The cause before its consequence.
-        let ended: Result<Vec<()>, LoadError> = ended.collect();
         ended.and(conducted)
     })
 }

@@ -31,7 +31,7 @@ fn with_lead_in(model: LoadModel, connections: u32) -> LoadSpec {
 
 /// Without what the first one alone has: connections to open.
 fn but_for_opening(mut measured: Measurement) -> Measurement {
-    measured.connections = ConnectionCounts { opened: 0, ..measured.connections };
+    measured.connections = ConnectionCounts { opened: 0, kept: 0, ..measured.connections };
     measured.latency_us.connect = None;
     measured
 }
@@ -62,13 +62,23 @@ fn what_does_not_drain_is_booked_there_and_never_comes_to_the_next() {
 
 #[test]
 fn connections_that_the_server_closed_between_two_are_counted_and_cost_no_request() {
-    let server = SimulatedServer { closes_idle_after_ns: Some(500 * MS), ..hello(2 * MS) };
+    let server = SimulatedServer { closes_idle: Some((10, 500 * MS)), ..hello(2 * MS) };
     let [first, second, third] = turns(&with_lead_in(LoadModel::Closed, 10), server).try_into().unwrap();
     assert_eq!((first.connections.closed_idle, first.connections.opened), (0, 10));
     for one in [second, third] {
         assert_eq!((one.connections.closed_idle, one.connections.opened), (10, 10));
         assert_eq!((one.accounting.completed, one.accounting.failed.values().sum::<u64>()), (500, 0));
     }
+}
+
+#[test]
+fn a_connection_that_is_lost_and_refused_does_not_end_the_load_of_those_that_were_kept() {
+    let server = SimulatedServer { closes_idle: Some((1, 500 * MS)), refuses_from: Some(500 * MS), ..hello(2 * MS) };
+    let [first, second, _] = turns(&with_lead_in(LoadModel::Closed, 10), server).try_into().unwrap();
+    assert_eq!((first.connections.kept, first.accounting.completed), (0, 500));
+    let ConnectionCounts { opened, kept, connect_failed, never_served, .. } = second.connections;
+    assert_eq!((opened, kept, never_served, second.accounting.completed), (0, 10, 1, 450));
+    assert!(connect_failed > 0 && (second.window_s - 0.1).abs() < 1e-9, "{second:?}");
 }
 
 /// A server that answers until the test's process ends.

@@ -35,7 +35,7 @@ impl<'a> Asked<'a> {
     /// Whether nothing was asked of a server that could be reached: no request came due in the window, and none was in flight in
     /// it. Under the closed model one always is, unless the server keeps it from being sent.
     pub(crate) fn nothing_due(&self, measured: &Measurement) -> bool {
-        let is_reached = measured.connections.opened > 0 || measured.connections.connect_failed == 0;
+        let is_reached = measured.connections.any() || measured.connections.connect_failed == 0;
         let is_asked = measured.accounting.scheduled > 0 || measured.residence.in_flight_s > 0.0;
         !self.is_closed() && is_reached && !is_asked
     }

@@ -71,7 +71,7 @@ fn nothing_right(measured: &Measurement) -> bool {
 }
 
 fn no_reply(asked: &Asked<'_>, measured: &Measurement) -> Limit {
-    let never_connected = measured.connections.opened == 0;
+    let never_connected = !measured.connections.any();
     let (seen, cure) = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
         Some(why) => (Some(NoReplySeen::TlsFailed(why.clone())), None),
         None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {

@@ -312,6 +312,9 @@ impl ThreadUse {
 pub struct ConnectionCounts {
     /// Connections that were established.
     pub opened: u64,
+    /// Those that a load before this one had left open; 0 of a load that stands alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub kept: u64,
     /// Attempts to connect that failed.
     pub connect_failed: u64,
     /// Keep-alive connections that the server closed while no request was on them.
@@ -331,6 +334,17 @@ pub struct ConnectionCounts {
     pub completed_max: u64,
     /// Jain's fairness index over the slots' completions, 1 when all are equal; null when nothing completed.
     pub jain: Option<f64>,
+}
+
+impl ConnectionCounts {
+    /// Whether there was a connection at any time.
+    pub fn any(&self) -> bool {
+        self.opened + self.kept > 0
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One second of the load, or some seconds together.

@@ -39,8 +39,8 @@ pub struct SimulatedServer {
     pub says_first: Vec<u8>,
     /// Every so many requests take so much longer than the others, which do not wait for them.
     pub slow: Option<(u64, u64)>,
-    /// How long a connection may idle before the server closes it.
-    pub closes_idle_after_ns: Option<u64>,
+    /// How many of the first connection slots the server closes, and after how long without a request on them.
+    pub closes_idle: Option<(u32, u64)>,
 }
 
 impl SimulatedServer {
@@ -68,7 +68,7 @@ impl SimulatedServer {
             language: Language::Http1,
             says_first: Vec::new(),
             slow: None,
-            closes_idle_after_ns: None,
+            closes_idle: None,
         }
     }
 }
@@ -175,9 +175,9 @@ impl SimulatedWire {
 
 impl SimulatedWire {
     fn close_idle(&mut self) {
-        let Some(after_ns) = self.server.closes_idle_after_ns else { return };
+        let Some((slots, after_ns)) = self.server.closes_idle else { return };
         let now_ns = self.clock.now_ns();
-        for (slot, it) in (0..).zip(&mut self.slots) {
+        for (slot, it) in (0..slots).zip(&mut self.slots) {
             if it.open && !it.ended && now_ns > it.used_ns + after_ns {
                 it.ended = true;
                 let generation = it.generation;

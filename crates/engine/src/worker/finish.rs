@@ -1,6 +1,7 @@
 //! The end of a load: what is still owed, awaited or lies unread is booked.
 
 use model::{Clock, NotSent};
+use rustix::io::Errno;
 
 use super::busy::BusyMeter;
 use super::{Resting, Worker};
@@ -72,8 +73,13 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         for slot in self.slots() {
             let connection = &self.connections[slot];
             if connection.state == State::Open && connection.in_flight() == 0 {
-                let more = self.wire.receive(slot, &mut self.inbox.buffer);
-                self.counts.unasked_replies += u64::from(more.is_ok_and(|more| more.bytes > 0));
+                match self.wire.receive(slot, &mut self.inbox.buffer) {
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    more => {
+                        self.counts.unasked_replies += u64::from(more.is_ok_and(|more| more.bytes > 0));
+                        self.shut(slot);
+                    }
+                }
             }
         }
     }

@@ -117,8 +117,8 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
     /// Whether every attempt to connect was refused up to the end of the warm-up: the window would be no different. An
     /// exact number of requests ends by itself.
     fn nobody_listens(&self, now_ns: u64) -> bool {
-        let Counts { opened, connect_failed, refused, .. } = self.counts;
-        opened == 0
+        let Counts { opened, kept, connect_failed, refused, .. } = self.counts;
+        opened + kept == 0
             && refused > 0
             && refused == connect_failed
             && now_ns > self.demand.window.start_ns

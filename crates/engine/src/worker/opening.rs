@@ -11,7 +11,7 @@ use super::receiving::{Inbox, Timeouts};
 use super::sending::Free;
 use super::{Task, Worker};
 use crate::clock::ThreadTimes;
-use crate::connection::Connections;
+use crate::connection::{Connections, State};
 use crate::demand::Demand;
 use crate::ledger::Ledger;
 use crate::part::{Counts, Part};
@@ -81,10 +81,10 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
     pub(crate) fn serve(mut self, turn: Turn, thread_times: fn() -> ThreadTimes) -> Result<(Part, Self), Errno> {
         let Turn { demand, drain_ns, port } = turn;
         let (start_ns, window) = (demand.start_ns, demand.window);
-        let (mut ledger, counts) = self
-            .opened
-            .take()
-            .unwrap_or_else(|| (Ledger::of_opening(self.task.spec, &demand, start_ns), Counts::default()));
+        let (mut ledger, counts) = self.opened.take().unwrap_or_else(|| {
+            let kept = self.connections.iter().filter(|connection| connection.state == State::Open).count() as u64;
+            (Ledger::of_opening(self.task.spec, &demand, start_ns), Counts { kept, ..Counts::default() })
+        });
         ledger.begin(window, start_ns, port);
         let requests = self.protocol.count();
         if requests > 1 {
@@ -145,12 +145,18 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         }
     }
 
-    /// Takes off a thread what belongs to one load. None of its connections has begun with the next.
+    /// Takes off a thread what belongs to one load. None of its connections has begun with the next, and none pauses: that
+    /// the server refused it was told with this load.
     pub(super) fn rest(mut self) -> (Resting<'a, P, W, C>, Ledger, Counts) {
         for slot in self.slots() {
             let connection = &mut self.connections[slot];
             (connection.completed, connection.queued) = (0, false);
+            if connection.state == State::Waiting {
+                connection.state = State::Closed;
+                connection.taken();
+            }
         }
+        self.to_connect.again.clear();
         self.to_connect.unstarted = 0;
         let resting = Resting {
             task: self.task,
