@@ -147,7 +147,7 @@ fn a_server_that_needs_longer_to_be_warm_gets_figures_and_no_verdict_in_a_cold_q
     );
     let lab = Lab::new().experiment(file);
     let run = lab.run(&["--quick"]).exits(0).shows(&["cold here: the full form decides", "4 claims at 95 %"]);
-    assert!(run.stdout.contains("(odd: 10ms of load before the"), "{}", run.stdout);
+    assert!(run.stdout.contains("(odd: 10 ms of load before the"), "{}", run.stdout);
     let quick = lab.record().analysis();
     let verdicts = names(&quick["claims"], "verdict");
     assert_eq!(verdicts, ["inconclusive", "supported", "supported", "supported"], "{quick}");

@@ -87,12 +87,14 @@ fn course(records: &Records, index: usize) -> CellCourse {
 
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
-    let faster = |gain: Interval| {
-        let Interval { estimate, low, high } = gain.map(|gain| gain - 1.0);
-        Coldness::FasterBy { share: estimate, low, high }
-    };
-    let cold = too_short_to_warm(records, index).or_else(|| still_warming(records, index).map(faster))?;
+    let cold = too_short_to_warm(records, index).or_else(|| still_warming(records, index).map(faster_by))?;
     Some(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)))
+}
+
+/// What a gain of the second half of the windows over the first shows.
+pub(crate) fn faster_by(gain: Interval) -> Coldness {
+    let Interval { estimate, low, high } = gain.map(|gain| gain - 1.0);
+    Coldness::FasterBy { share: estimate, low, high }
 }
 
 /// The load that the launch gives the target before the window, where it needs more to be warm.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Measured, Withheld};
+use crate::{Cell, Coldness, Expectation, Measured, Metric, Unit, Withheld, parse_expectation};
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub struct ClaimAnalysis {
     #[serde(default, rename = "where")]
     pub conditions: Cell,
     /// The test.
-    pub expect: String,
+    pub expect: ClaimExpectation,
     /// The published value of the tested expression.
     pub published: Option<f64>,
     /// The value measured here.
@@ -59,9 +59,31 @@ pub struct ClaimAnalysis {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// Why it is inconclusive or not testable; cautions about a verdict.
-    pub notes: Vec<String>,
+    pub notes: Vec<ClaimNote>,
     /// About how many blocks would settle it, where that can be said; [`MOST_NEEDED_BLOCKS`] stands for so many or more.
     pub needs_blocks: Option<u32>,
+}
+
+/// A claim's test, which documents have as it was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct ClaimExpectation {
+    /// As it was written.
+    pub text: String,
+    /// As it is understood; none where it does not follow the grammar.
+    pub expectation: Option<Expectation>,
+}
+
+impl From<String> for ClaimExpectation {
+    fn from(text: String) -> Self {
+        Self { expectation: parse_expectation(&text).ok(), text }
+    }
+}
+
+impl From<ClaimExpectation> for String {
+    fn from(test: ClaimExpectation) -> Self {
+        test.text
+    }
 }
 
 /// A machine with fewer cores than a claim is about.
@@ -84,3 +106,200 @@ pub struct ClaimChance {
 
 /// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
+
+/// What a reader must know of a claim's verdict. Servers are cells, with the conditions that the claim's cells do not share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimNote {
+    /// Fewer blocks were measured than were asked for: there is no verdict yet.
+    Unfinished {
+        /// Blocks that were measured.
+        measured: u32,
+        /// Blocks that were asked for.
+        asked: u32,
+    },
+    /// It could be evaluated in fewer blocks than a verdict needs.
+    FewBlocks {
+        /// In so many.
+        used: u32,
+        /// So many are needed.
+        needed: u32,
+    },
+    /// Blocks that are not used: a launch is void or missing, or a figure could not be estimated.
+    Unused {
+        /// So many.
+        blocks: u32,
+        /// Of so many.
+        of: u32,
+    },
+    /// A server answered nothing right in launches that count, and leaving those out would favour it.
+    Unanswered {
+        /// Which.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// Servers had less load before the window than they say they need.
+    Cold {
+        /// Which, and what they had.
+        servers: Vec<(Cell, Coldness)>,
+        /// Whether this is the quick form, whose warm-up is shorter.
+        quick: bool,
+    },
+    /// What the figures alone say is not evidence.
+    TakenBack {
+        /// What they say.
+        verdict: ClaimVerdict,
+        /// Why that is not evidence.
+        because: Vec<ClaimDoubt>,
+    },
+    /// What is in doubt and takes nothing back.
+    Doubt(ClaimDoubt),
+    /// No request of a server failed.
+    NoFailure {
+        /// Which.
+        server: Cell,
+        /// Of so many requests.
+        requests: u64,
+        /// The share of failures that this leaves possible, 0 to 1.
+        most_share: f64,
+    },
+    /// The claim is about more cores than the machine has.
+    FewCores(FewCores),
+    /// This target is a reconstruction, not the original code.
+    Reconstruction(String),
+    /// The value drifts over the session: the interval may be too narrow.
+    Drift {
+        /// From the first block to the last.
+        change: f64,
+        /// Its unit; a share where it is relative.
+        unit: Unit,
+    },
+    /// Neighbouring blocks resemble each other: the interval may be too narrow.
+    Correlated {
+        /// Correlation of neighbours.
+        correlation: f64,
+    },
+    /// Launches have fewer requests than a quantile needs.
+    FewRequests {
+        /// The quantile.
+        metric: Metric,
+        /// Of which server.
+        server: Cell,
+        /// Requests that it needs in each launch.
+        needed: u64,
+        /// Requests of the launch that has fewest.
+        least: u64,
+        /// In so many launches there are too few.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// A quantile is not known, because more requests failed than lie above it.
+    Lost {
+        /// The quantile.
+        metric: Metric,
+        /// Of which server.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// A target of the claim cannot take part.
+    Absent {
+        /// Which.
+        target: String,
+        /// What is missing and how to get it.
+        reason: String,
+    },
+    /// The claim does not fit the plan: the error's own words.
+    Unfit(String),
+    /// In words: why the plan says that the claim is not tested.
+    #[serde(untagged)]
+    Said(String),
+}
+
+/// Why a figure may be another one than was counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimDoubt {
+    /// The generator may have been the limit: a throughput is at least this, anything else at most.
+    Generator {
+        /// For which server.
+        server: Cell,
+        /// Of which figure.
+        metric: Metric,
+    },
+    /// A server did all that the handler delay allows.
+    Ceiling {
+        /// Which.
+        server: Cell,
+    },
+    /// So few requests completed in the window that its edges weigh.
+    Edges {
+        /// Of which server.
+        server: Cell,
+        /// So much, as a share.
+        share: f64,
+    },
+    /// Requests were unfinished: a latency is at least this.
+    Unfinished {
+        /// Of which server.
+        server: Cell,
+        /// Of which figure.
+        metric: Metric,
+    },
+    /// A server was still getting faster.
+    Warming {
+        /// Which.
+        server: Cell,
+        /// By how much.
+        gain: Coldness,
+    },
+    /// A latency is the generator's as much as the server's.
+    Lateness {
+        /// Of which server.
+        server: Cell,
+        /// Of which figure.
+        metric: Metric,
+    },
+    /// The machine was busy with something else.
+    Noise {
+        /// While this server was measured.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+        /// The figure to which it may add without a bound; null where what it adds has one, and could have made the verdict.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unbounded: Option<Metric>,
+    },
+    /// More requests failed than may.
+    Failing {
+        /// Of which server.
+        server: Cell,
+    },
+    /// Replies had wrong content.
+    Wrong {
+        /// Of which server.
+        server: Cell,
+    },
+    /// A server served nothing.
+    Unserved {
+        /// Which.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+    },
+    /// A server stopped answering.
+    Stopped {
+        /// Which.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+    },
+}

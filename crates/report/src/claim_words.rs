@@ -1,10 +1,8 @@
 //! Sentences about claims.
 
-use model::{
-    Analysis, Bound, CellAnalysis, ClaimAnalysis, ClaimChance, Expectation, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit,
-    parse_expectation,
-};
+use model::{Analysis, Bound, CellAnalysis, ClaimAnalysis, ClaimChance, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit};
 
+use crate::claim_notes::claim_notes;
 use crate::conditions::conditions;
 use crate::format::{counted, measured_of, number, percent, quantity, thousands};
 use crate::more_blocks::Blocks;
@@ -45,7 +43,7 @@ pub(crate) fn claim_conditions(claim: &ClaimAnalysis) -> String {
 
 /// `0.01066 (0.01060 to 0.01072)`, `16 % of CPU samples (15 % to 17 %)`; none where nothing was measured.
 pub(crate) fn seen(claim: &ClaimAnalysis) -> Option<String> {
-    let of = test(claim).and_then(|test| share_of(test.expression.only_metric()?));
+    let of = claim.expect.expectation.as_ref().and_then(|test| share_of(test.expression.only_metric()?));
     measured_of(&claim.measured, &of.map_or(String::new(), |of| format!(" of {of}")))
 }
 
@@ -60,9 +58,9 @@ fn share_of(metric: Metric) -> Option<&'static str> {
 
 /// The bound in words where the test says its unit nowhere: `over 20 %` for `> 0.2`, `under 50.0 ms` for `< 50000`.
 pub(crate) fn asked(claim: &ClaimAnalysis) -> Option<String> {
-    let test = test(claim)?;
+    let test = claim.expect.expectation.as_ref()?;
     let unit = test.expression.unit();
-    if test.bare.is_none() && (unit != Unit::Share || claim.expect.contains('%')) {
+    if test.bare.is_none() && (unit != Unit::Share || claim.expect.text.contains('%')) {
         return None;
     }
     let shown = |value: f64| match unit {
@@ -77,10 +75,6 @@ pub(crate) fn asked(claim: &ClaimAnalysis) -> Option<String> {
     })
 }
 
-fn test(claim: &ClaimAnalysis) -> Option<Expectation> {
-    parse_expectation(&claim.expect).ok()
-}
-
 /// What was measured and what was asked: `measured 0.01066 (0.01060 to 0.01072), published 0.0104; asked:
 /// throughput(a) / throughput(b) < 0.05 (100 connections)`.
 pub(crate) fn figures(claim: &ClaimAnalysis) -> String {
@@ -88,26 +82,32 @@ pub(crate) fn figures(claim: &ClaimAnalysis) -> String {
     let published = claim.published.map(|value| format!(", published {}", quantity(value, claim.measured.unit)));
     let bound = asked(claim).map_or(String::new(), |bound| format!("{bound}, "));
     let conditions = words::bracketed(&claim_conditions(claim));
-    format!("{seen}{}; asked: {bound}{}{conditions}", published.unwrap_or_default(), claim.expect)
+    format!("{seen}{}; asked: {bound}{}{conditions}", published.unwrap_or_default(), claim.expect.text)
 }
 
 /// The notes that several claims have in common.
-pub(crate) fn shared_notes(claims: &[ClaimAnalysis]) -> Vec<&str> {
-    let mut shared: Vec<&str> = Vec::new();
-    for note in claims.iter().flat_map(|claim| &claim.notes) {
-        let having = claims.iter().filter(|claim| claim.notes.contains(note)).count();
-        if having > 1 && !shared.contains(&note.as_str()) {
-            shared.push(note);
+pub(crate) fn shared_notes(claims: &[ClaimAnalysis]) -> Vec<String> {
+    let notes: Vec<Vec<String>> = claims.iter().map(claim_notes).collect();
+    let mut shared: Vec<String> = Vec::new();
+    for note in notes.iter().flatten() {
+        let having = notes.iter().filter(|notes| notes.contains(note)).count();
+        if having > 1 && !shared.contains(note) {
+            shared.push(note.clone());
         }
     }
     shared
 }
 
+/// A claim's own notes and what would settle it.
+pub(crate) fn notes(claim: &ClaimAnalysis, analysis: &Analysis) -> Vec<String> {
+    claim_notes(claim).into_iter().chain(would_settle(claim, analysis)).collect()
+}
+
 /// `needs about 9 blocks (5 min 12 s more)`, or what else would settle it; nothing where that is not known.
 pub(crate) fn would_settle(claim: &ClaimAnalysis, analysis: &Analysis) -> Option<String> {
     let cure = || {
-        let targets = test(claim)?.expression.calls().into_iter().map(|call| call.target.clone()).collect::<Vec<_>>();
-        let is_meant = |cell: &&CellAnalysis| targets.iter().any(|target| target == cell.levels.target());
+        let calls = claim.expect.expectation.as_ref()?.expression.calls();
+        let is_meant = |cell: &&CellAnalysis| calls.iter().any(|call| call.target == cell.levels.target());
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(is_meant).collect();
         cure(claim.withheld?, &cells, false).map(|cure| format!("what would settle it: {cure}"))
     };

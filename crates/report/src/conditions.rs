@@ -86,7 +86,8 @@ impl Conditions {
 /// The factors in sets that change together, each set led by the one that the claims speak of; the set that changes
 /// least often from cell to cell first.
 fn sets<'a>(cells: &[&Cell], mut factors: Vec<&'a str>, analysis: &Analysis) -> Vec<Vec<&'a str>> {
-    let is_claimed = |factor: &str| analysis.claims.iter().any(|claim| claim.expect.contains(&format!("{factor} =")));
+    let is_claimed =
+        |factor: &str| analysis.claims.iter().any(|claim| claim.expect.text.contains(&format!("{factor} =")));
     factors.sort_by_key(|factor| !is_claimed(factor));
     let mut sets: Vec<Vec<&str>> = Vec::new();
     for factor in factors {

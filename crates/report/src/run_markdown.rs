@@ -119,7 +119,7 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
     lines.extend(analysis.claims.iter().map(claim_line));
     parts.push(lines.join("\n"));
     let notes = analysis.claims.iter().flat_map(|claim| {
-        let notes = claim.notes.iter().cloned().chain(claim_words::would_settle(claim, analysis));
+        let notes = claim_words::notes(claim, analysis).into_iter();
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));
@@ -147,7 +147,7 @@ impl ClaimCells {
             conditions: if conditions.is_empty() { dash() } else { escape(&conditions) },
             published: claim.published.map_or_else(dash, |value| quantity(value, claim.measured.unit)),
             measured: claim_words::seen(claim).unwrap_or_else(dash),
-            asked: format!("{bound}{}", code(&claim.expect)),
+            asked: format!("{bound}{}", code(&claim.expect.text)),
         }
     }
 }

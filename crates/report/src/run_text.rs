@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 
 use crate::blanks::{memory, missing};
+use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Place, Row, disturbed, groups, legends, ties};
@@ -163,7 +164,7 @@ fn claims(page: &mut Page, analysis: &Analysis) {
 
 /// A claim in two lines, the second of them what was tested and measured; below them what is to be known of it alone. One
 /// of which nothing was measured is worth its first line; what it asks for stands on a verbose page.
-fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (labels, shared): (usize, &[&str])) {
+fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (labels, shared): (usize, &[String])) {
     let tint = match claim.verdict {
         ClaimVerdict::Supported => Tint::Good,
         ClaimVerdict::Contradicted if claim.not_refuted.is_some() => Tint::Unsure,
@@ -172,9 +173,10 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (lab
         ClaimVerdict::NotTestable => Tint::Dim,
     };
     let place = |note: &String| shared.iter().position(|shared| shared == note);
-    let numbers: Vec<usize> = claim.notes.iter().filter_map(place).collect();
+    let notes = claim_notes(claim);
+    let numbers: Vec<usize> = notes.iter().filter_map(place).collect();
     let numbers: String = numbers.iter().map(|place| format!(" [{}]", place + 1)).collect();
-    let own = claim.notes.iter().filter(|note| place(note).is_none()).cloned();
+    let own = notes.iter().filter(|note| place(note).is_none()).cloned();
     let figures = (claim_words::seen(claim).is_some() || page.is_verbose()).then(|| claim_words::figures(claim));
     let (says, figures) = match figures {
         Some(figures) => (claim.says.clone(), Some(format!("{figures}{numbers}"))),

@@ -121,7 +121,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     lines.extend(analysis.claims.iter().map(claim));
     parts.push(lines.join("\n"));
     let notes = analysis.claims.iter().flat_map(|claim| {
-        let notes = claim.notes.iter().cloned().chain(claim_words::would_settle(claim, analysis));
+        let notes = claim_words::notes(claim, analysis).into_iter();
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))
     });
     parts.push(bullets(notes));

@@ -5,8 +5,8 @@
 mod support;
 
 use model::{
-    Analysis, ClaimAnalysis, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged, MOST_NEEDED_BLOCKS, Mark,
-    MarkCause, MarkNote, Metric, Unit, Withheld,
+    Analysis, ClaimAnalysis, ClaimNote, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged, MOST_NEEDED_BLOCKS,
+    Mark, MarkCause, MarkNote, Metric, Unit, Withheld,
 };
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
@@ -335,7 +335,10 @@ fn in_how_many_launches_a_server_stopped_is_said_with_when_it_first_did() {
 #[test]
 fn what_several_claims_have_in_common_is_said_once() {
     let mut full = runs::full();
-    full.claims.iter_mut().take(2).for_each(|claim| claim.notes.push("it is a reconstruction".to_owned()));
+    full.claims
+        .iter_mut()
+        .take(2)
+        .for_each(|claim| claim.notes.push(ClaimNote::Said("it is a reconstruction".to_owned())));
     let shown = text(&full);
     assert_eq!(shown.matches("it is a reconstruction").count(), 1, "{shown}");
     assert!(shown.contains("\n [1] it is a reconstruction\n") && shown.matches(" [1]\n").count() == 2, "{shown}");

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Call, Claim, ClaimAnalysis, ClaimVerdict, Expectation, FewCores, LoadModel, Measured, Metric, Unit, Withheld,
+    Call, Claim, ClaimAnalysis, ClaimNote, ClaimVerdict, Expectation, FewCores, LoadModel, Measured, Metric, Unit,
+    Withheld,
 };
 
 use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
@@ -16,28 +17,30 @@ use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 /// tested says why in its notes.
 pub(crate) fn evaluate(records: &Records, claim: &Claim, cores: u32) -> ClaimAnalysis {
     if let Some(reason) = &claim.not_testable {
-        return not_testable(claim, reason.clone());
+        return not_testable(claim, vec![ClaimNote::Said(reason.clone())]);
     }
     match resolve_claim(records.plan, claim) {
         Ok(resolved) => ClaimTest { records, claim, resolved, cores }.analysis(),
-        Err(error @ ClaimError::AbsentTarget { .. }) => not_testable(claim, error.to_string()),
-        Err(error) => not_testable(claim, format!("the claim does not fit the plan: {error}")),
+        Err(ClaimError::AbsentTarget { name: target, reason, .. }) => {
+            not_testable(claim, vec![ClaimNote::Absent { target, reason }])
+        }
+        Err(error) => not_testable(claim, vec![ClaimNote::Unfit(error.to_string())]),
     }
 }
 
-fn not_testable(claim: &Claim, reason: String) -> ClaimAnalysis {
+fn not_testable(claim: &Claim, notes: Vec<ClaimNote>) -> ClaimAnalysis {
     ClaimAnalysis {
         name: claim.name.clone(),
         says: claim.says.clone(),
         conditions: claim.conditions.clone(),
-        expect: claim.expect.clone(),
+        expect: claim.expect.clone().into(),
         published: claim.published_value,
         measured: Measured { estimate: None, low: None, high: None, unit: Unit::None },
         blocks: 0,
         verdict: ClaimVerdict::NotTestable,
         not_refuted: None,
         withheld: None,
-        notes: vec![reason],
+        notes,
         needs_blocks: None,
     }
 }
@@ -100,7 +103,7 @@ impl ClaimTest<'_> {
         let blocks = self.records.blocks();
         let values = self.values(blocks);
         if let Some(reason) = self.too_few_requests().filter(|_| values.is_empty() && self.unanswered().is_empty()) {
-            return not_testable(self.claim, reason);
+            return not_testable(self.claim, vec![reason]);
         }
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
@@ -125,7 +128,7 @@ impl ClaimTest<'_> {
             withheld: self.withheld(&found).filter(|_| needs_blocks.is_none()),
             needs_blocks,
             notes: self.notes(&values, &scaled, &found),
-            ..not_testable(self.claim, String::new())
+            ..not_testable(self.claim, Vec::new())
         }
     }
 

@@ -1,4 +1,5 @@
 use model::*;
+use report::claim_notes;
 
 use super::*;
 use crate::testing::{Session, fail_at_launch};
@@ -51,7 +52,7 @@ fn a_threshold_inside_the_interval_says_how_many_blocks_it_would_take() {
 fn fewer_than_six_blocks_give_figures_and_no_verdict() {
     let claim = judged(&two().blocks(3).planned(3, 3).claim("throughput(a) / throughput(b) < 0.6"));
     assert_eq!((claim.verdict, claim.blocks, claim.needs_blocks), (ClaimVerdict::Inconclusive, 3, Some(6)));
-    assert_eq!(claim.notes, [""; 0], "the run says that it is preliminary, once");
+    assert_eq!(claim_notes(&claim), [""; 0], "the run says that it is preliminary, once");
     assert!(claim.measured.low.is_some());
     let one = judged(&two().blocks(1).planned(1, 1).claim("throughput(a) > 1"));
     assert_eq!((one.measured.low, one.measured.estimate.is_some()), (None, true));
@@ -108,7 +109,7 @@ fn blocks_without_a_value_are_counted() {
     fail_at_launch(&mut records[5]);
     let claim = session.analyse_these(&records).claims.remove(0);
     assert_eq!((claim.verdict, claim.blocks), (ClaimVerdict::Supported, 6));
-    assert!(claim.notes[0].starts_with("1 of 7 blocks are not used: "), "{claim:?}");
+    assert!(claim_notes(&claim)[0].starts_with("1 of 7 blocks are not used: "), "{claim:?}");
     for trial in records.iter_mut().filter(|trial| trial.cell == 0) {
         trial.measurement.as_mut().unwrap().in_window.ok = 0;
         trial.measurement.as_mut().unwrap().in_window.completed = 0;
@@ -141,12 +142,12 @@ fn a_lower_bound_a_reconstruction_and_a_drift_are_said() {
     let at_least =
         |target| format!("the generator may have been the limit for {target}: its throughput is at least this");
     let but = format!("supported by the figures alone, but {}; {}", at_least("a"), at_least("b"));
-    assert_eq!((claim.verdict, claim.notes[0].as_str()), (ClaimVerdict::Inconclusive, but.as_str()));
+    assert_eq!((claim.verdict, claim_notes(&claim)[0].as_str()), (ClaimVerdict::Inconclusive, but.as_str()));
     let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);
     let claim = judged(&model.claim("throughput(old-model) / throughput(b) < 0.6"));
-    assert_eq!(claim.notes, ["shown for the reconstruction old-model, not for the original code"]);
+    assert_eq!(claim_notes(&claim), ["shown for the reconstruction old-model, not for the original code"]);
     let claim = judged(&two().drift(0.03).claim("throughput(a) / throughput(b) < 0.9"));
-    assert!(claim.notes[0].starts_with("the value drifts over the session, by 1"), "{claim:?}");
+    assert!(claim_notes(&claim)[0].starts_with("the value drifts over the session, by 1"), "{claim:?}");
 }
 
 #[test]
@@ -164,11 +165,11 @@ fn a_latency_that_is_as_much_the_generators_is_said() {
     }
     let claims = crate::analyse(&plan, &Environment::default(), &records).claims;
     let said = "the latency p99 of a is the generator's as much as the server's".to_owned();
-    assert_eq!([&claims[0], &claims[1]].map(|claim| claim.notes.contains(&said)), [true, false], "{claims:?}");
+    assert_eq!([&claims[0], &claims[1]].map(|claim| claim_notes(&claim).contains(&said)), [true, false], "{claims:?}");
     assert_eq!(claims[0].verdict, ClaimVerdict::Supported, "without the lateness it would be less still");
     assert_eq!(claims[2].verdict, ClaimVerdict::Inconclusive, "{:?}", claims[2]);
-    assert_eq!(claims[2].notes[0], format!("supported by the figures alone, but {said}"));
-    assert!(judged(&session).notes.iter().all(|note| !note.contains("generator")));
+    assert_eq!(claim_notes(&claims[2])[0], format!("supported by the figures alone, but {said}"));
+    assert!(claim_notes(&judged(&session)).iter().all(|note| !note.contains("generator")));
 }
 
 #[test]
@@ -190,9 +191,9 @@ fn a_server_that_was_still_getting_faster_is_said() {
             trial.measurement.as_mut().unwrap().in_window.halves[0].service_ns *= 2;
         }
         let claim = crate::analyse(&session.plan(), &Environment::default(), &records).claims.remove(0);
-        assert_eq!(claim.notes.iter().any(|note| note.ends_with(cold)), said, "{expect}: {claim:?}");
+        assert_eq!(claim_notes(&claim).iter().any(|note| note.ends_with(cold)), said, "{expect}: {claim:?}");
         assert_eq!(claim.verdict == ClaimVerdict::Supported, is_settled, "{expect}: {claim:?}");
-        assert!(judged(&session).notes.iter().all(|note| !note.contains("getting faster")));
+        assert!(claim_notes(&judged(&session)).iter().all(|note| !note.contains("getting faster")));
     }
 }
 
@@ -210,7 +211,7 @@ fn few_cores_do_not_see_what_is_claimed_of_many() {
         let claim = on_cores(&session, 8, cpus);
         assert_eq!((claim.verdict, claim.not_refuted), (ClaimVerdict::Contradicted, few), "{cpus} cores");
     }
-    assert_eq!(on_cores(&session, 8, 2).notes, ["the claim is about 8 cores; the machine of this run has 2"]);
+    assert_eq!(claim_notes(&on_cores(&session, 8, 2)), ["the claim is about 8 cores; the machine of this run has 2"]);
     assert_eq!(on_cores(&session, 8, 8), judged(&session), "with enough cores as if it said nothing");
 }
 
@@ -230,7 +231,7 @@ fn of_few_cores_nothing_is_said_where_a_claim_is_not_contradicted() {
 fn a_reconstruction_on_few_cores_contradicts_nothing_in_words() {
     let model = Session::new().cell("old-model", 100.0).cell("b", 200.0).blocks(6);
     let session = model.claim("throughput(old-model) / throughput(b) > 0.6");
-    let last = |cpus| on_cores(&session, 8, cpus).notes.pop();
+    let last = |cpus| claim_notes(&on_cores(&session, 8, cpus)).pop();
     assert_eq!(last(2).as_deref(), Some("old-model is a reconstruction, not the original code"));
     let plainly = "contradicted by the reconstruction old-model, not by the original code";
     assert_eq!(last(16).as_deref(), Some(plainly));
@@ -242,11 +243,11 @@ fn what_cannot_be_tried_says_why() {
     let plan = two().claim("throughput(a) > 1").plan().with(|draft| draft.claims[0].not_testable = why).unwrap();
     let analysis = crate::analyse(&plan, &Environment::default(), &two().records());
     assert_eq!(analysis.claims[0].verdict, ClaimVerdict::NotTestable);
-    assert_eq!(analysis.claims[0].notes, ["needs 8 cores; there are 2"]);
+    assert_eq!(claim_notes(&analysis.claims[0]), ["needs 8 cores; there are 2"]);
     let session = two().absent("c", "no `go` on PATH").claim("throughput(a) / throughput(c) > 1");
     let claim = judged(&session);
     assert_eq!(claim.verdict, ClaimVerdict::NotTestable);
-    assert_eq!(claim.notes, ["`c` cannot take part here: no `go` on PATH"]);
+    assert_eq!(claim_notes(&claim), ["`c` cannot take part here: no `go` on PATH"]);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimChance, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing, Failure,
-    Finding, Invariant, InvariantCheck, Level, LimitCause, Mark, MarkCause, MarkNote, Measured, MemoryCount, Metric,
-    Pathology, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate,
+    ClaimChance, ClaimNote, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing,
+    Failure, Finding, Invariant, InvariantCheck, Level, LimitCause, Mark, MarkCause, MarkNote, Measured, MemoryCount,
+    Metric, Pathology, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate,
     RepeatedBlock, SessionAnalysis, Shortfall, ThreadNeed, TrialCount, TrialStage, Unit, VoidTrial, Why, WindowCourse,
 };
 
@@ -354,7 +354,7 @@ pub(crate) fn preliminary() -> Analysis {
     }
     let mut claim = claims().remove(0);
     claim.verdict = ClaimVerdict::Inconclusive;
-    claim.notes = vec!["2 blocks are too few for a verdict: it takes 6".to_owned()];
+    claim.notes = vec![ClaimNote::FewBlocks { used: 2, needed: 6 }];
     let void = void("b01-c02", 1, levels("go-iris-2016", "10ms", 100), TrialStage::Ready, "did not answer within 30 s");
     Analysis {
         preliminary: true,

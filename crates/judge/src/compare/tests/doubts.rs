@@ -1,6 +1,7 @@
 //! What may be doubted of a figure takes its verdict back.
 
 use model::Measurement;
+use report::claim_notes;
 
 use super::*;
 
@@ -324,7 +325,7 @@ fn a_quantile_that_failures_hide_is_withheld_for_them() {
     assert!(row(&analysis, Metric::P50).new.estimate.is_some(), "one in ten failed");
     let claim = &session.analyse_these(&trials).claims[0];
     let note = "the p99 of new is not known: more requests failed than lie above it, in";
-    assert!(claim.notes[0].starts_with(note), "{claim:?}");
+    assert!(claim_notes(claim)[0].starts_with(note), "{claim:?}");
 }
 
 /// The launches that lack a p99 are those that served least: the others alone would call a server fast that is slow in half of
@@ -347,7 +348,7 @@ fn a_quantile_that_one_launch_is_too_short_for_is_none_of_the_others_either() {
     let analysis = session.analyse_these(&trials);
     assert!(analysis.comparisons.iter().all(|pair| pair.metric != Metric::P99));
     let note = "a p99 needs 368 requests a launch; new had fewer in 6 of 12 launches (300)";
-    assert_eq!(analysis.claims[0].notes[0], note);
+    assert_eq!(claim_notes(&analysis.claims[0])[0], note);
 }
 
 /// Of 32 CPUs others used one, which may have been the target's, or beside it in its core: they may have made the whole

@@ -1,6 +1,7 @@
 //! A pass is no easier to get than a failure: *same* and a held gate stand what *slower* and a broken one must stand.
 
 use model::ClaimVerdict;
+use report::claim_notes;
 
 use super::*;
 
@@ -96,7 +97,7 @@ fn a_run_that_lacks_blocks_of_its_plan_gives_figures_and_no_verdict() {
     assert!(run.comparisons.iter().all(|pair| pair.verdict == ComparisonVerdict::Inconclusive));
     assert!(run.groups.iter().flat_map(|group| &group.ranks).all(|rank| rank.rank.is_none()));
     assert_eq!(run.claims[0].verdict, ClaimVerdict::Inconclusive);
-    assert_eq!(run.claims[0].notes, ["no verdict yet: 7 of 96 blocks were measured"]);
+    assert_eq!(claim_notes(&run.claims[0]), ["no verdict yet: 7 of 96 blocks were measured"]);
 
     for finished in
         [seven.clone().planned(6, 96), seven.clone().planned(7, 7), seven.blocks(8).planned(7, 7).repeats(1)]

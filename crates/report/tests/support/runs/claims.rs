@@ -1,6 +1,6 @@
 //! Claims of each verdict.
 
-use model::{Cell, ClaimAnalysis, ClaimVerdict, FewCores, Measured, Unit};
+use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, FewCores, Measured, Metric, Unit};
 
 use super::{levels, measured, unknown};
 
@@ -9,7 +9,7 @@ pub(super) fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict,
         name: name.to_owned(),
         says: says.to_owned(),
         conditions: Cell::default(),
-        expect: expect.to_owned(),
+        expect: expect.to_owned().into(),
         published: None,
         measured,
         blocks: 6,
@@ -64,7 +64,7 @@ fn not_refuted() -> ClaimAnalysis {
     );
     ClaimAnalysis {
         not_refuted: Some(FewCores { here: 2, about: 8 }),
-        notes: vec!["the claim is about 8 cores; the machine of this run has 2".to_owned()],
+        notes: vec![ClaimNote::FewCores(FewCores { here: 2, about: 8 })],
         ..contradicted
     }
 }
@@ -75,17 +75,18 @@ pub(super) fn claims() -> Vec<ClaimAnalysis> {
         ClaimAnalysis { published: Some(0.010_437), conditions: levels("", "10ms", 100).conditions(), ..supported },
         ClaimAnalysis {
             published: Some(1.31),
-            notes: vec![
-                "both are at the ceiling of 10,000 a second: they can be shown equal there, not ranked".to_owned(),
-            ],
+            notes: vec![ClaimNote::Doubt(ClaimDoubt::Generator {
+                server: levels("go-gin", "10ms", 100),
+                metric: Metric::Throughput,
+            })],
             ..contradicted
         },
+        ClaimAnalysis { notes: vec![ClaimNote::Unused { blocks: 1, of: 7 }], needs_blocks: Some(9), ..inconclusive },
         ClaimAnalysis {
-            notes: vec!["the interval holds a bound of the claim, 1.05".to_owned()],
-            needs_blocks: Some(9),
-            ..inconclusive
+            notes: vec![ClaimNote::Said("it needs 8 cores, this machine has 2".to_owned())],
+            blocks: 0,
+            ..not_testable
         },
-        ClaimAnalysis { notes: vec!["it needs 8 cores, this machine has 2".to_owned()], blocks: 0, ..not_testable },
         not_refuted(),
         claim(
             "few-errors",

@@ -1,0 +1,147 @@
+//! What is to be known of a claim's verdict, a sentence each.
+
+use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, counted};
+
+use crate::conditions::conditions;
+use crate::format::{number, percent, quantity, thousands};
+use crate::mark_words::cold_words;
+use crate::words::bracketed;
+
+const NARROW: &str = "the interval may be too narrow";
+
+/// What is to be known of a claim's verdict.
+pub fn claim_notes(claim: &ClaimAnalysis) -> Vec<String> {
+    claim.notes.iter().map(|note| note_words(note, claim)).collect()
+}
+
+fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
+    match note {
+        ClaimNote::Unfinished { measured, asked } => {
+            format!("no verdict yet: {measured} of {asked} blocks were measured")
+        }
+        ClaimNote::FewBlocks { used, needed } => {
+            format!("preliminary: {}, {needed} are needed", counted((*used).into(), "block", "blocks"))
+        }
+        ClaimNote::Unused { blocks, of } => format!(
+            "{blocks} of {of} blocks are not used: a launch is void or missing, or a figure could not be estimated"
+        ),
+        ClaimNote::Unanswered { server, launches, of } => format!(
+            "no verdict: {} answered nothing right in {}, and leaving that out would favour it",
+            place(server),
+            launches_of(*launches, *of)
+        ),
+        ClaimNote::Cold { servers, quick } => {
+            let cold = |(server, cold): &(Cell, _)| format!("{}: {}", place(server), cold_words(*cold));
+            let decides = if *quick { "the full form" } else { "a longer warm-up" };
+            format!("cold here: {decides} decides ({})", joined(servers.iter().map(cold)))
+        }
+        ClaimNote::TakenBack { verdict, because } => {
+            format!("{} by the figures alone, but {}", verdict.words(), joined(because.iter().map(doubt_words)))
+        }
+        ClaimNote::Doubt(doubt) => doubt_words(doubt),
+        ClaimNote::NoFailure { server, requests, most_share } => {
+            // How small it is, is what it says.
+            let most = number(most_share * 100.0);
+            format!(
+                "no failure in {} requests of {}: the share is at most {most} %",
+                thousands(*requests),
+                place(server)
+            )
+        }
+        ClaimNote::FewCores(cores) => {
+            format!("the claim is about {} cores; the machine of this run has {}", cores.about, cores.here)
+        }
+        ClaimNote::Reconstruction(target) => reconstruction(target, claim),
+        ClaimNote::Drift { change, unit } => {
+            let change = quantity(*change, *unit);
+            format!("the value drifts over the session, by {change} from first to last block: {NARROW}")
+        }
+        ClaimNote::Correlated { correlation } => {
+            format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {NARROW}")
+        }
+        ClaimNote::FewRequests { metric, server, needed, least, launches, of } => format!(
+            "a {metric} needs {} requests a launch; {} had fewer in {} ({})",
+            thousands(*needed),
+            place(server),
+            launches_of(*launches, *of),
+            thousands(*least)
+        ),
+        ClaimNote::Lost { metric, server, launches, of } => format!(
+            "the {metric} of {} is not known: more requests failed than lie above it, in {}",
+            place(server),
+            launches_of(*launches, *of)
+        ),
+        ClaimNote::Absent { target, reason } => format!("`{target}` cannot take part here: {reason}"),
+        ClaimNote::Unfit(error) => format!("the claim does not fit the plan: {error}"),
+        ClaimNote::Said(text) => text.clone(),
+    }
+}
+
+fn doubt_words(doubt: &ClaimDoubt) -> String {
+    match doubt {
+        ClaimDoubt::Generator { server, metric } => {
+            let of = if *metric == Metric::Throughput { "least" } else { "most" };
+            let metric = metric.words();
+            format!("the generator may have been the limit for {}: its {metric} is at {of} this", place(server))
+        }
+        ClaimDoubt::Ceiling { server } => {
+            format!("{} did all that the handler delay allows: it may be faster than that", place(server))
+        }
+        ClaimDoubt::Edges { server, share } => format!(
+            "{} completed so few requests in the window that its edges weigh {}",
+            place(server),
+            percent(*share)
+        ),
+        ClaimDoubt::Unfinished { server, metric } => {
+            format!("the {} of {} is at least this: requests were still unfinished", metric.words(), place(server))
+        }
+        ClaimDoubt::Warming { server, gain } => format!(
+            "{} was still getting faster, so a longer warm-up gives other figures ({})",
+            place(server),
+            cold_words(*gain)
+        ),
+        ClaimDoubt::Lateness { server, metric } => {
+            format!("the {} of {} is the generator's as much as the server's", metric.words(), place(server))
+        }
+        ClaimDoubt::Noise { server, launches, of, unbounded } => {
+            let why = match unbounded {
+                None => "which alone could have made it".to_owned(),
+                Some(metric) => format!("and how much that adds to its {} has no bound", metric.words()),
+            };
+            format!("the machine was busy in {} of {}, {why}", launches_of(*launches, *of), place(server))
+        }
+        ClaimDoubt::Failing { server } => {
+            format!("more requests of {} failed than may, and a failure may be quick and cheap", place(server))
+        }
+        ClaimDoubt::Wrong { server } => format!("replies of {} had wrong content", place(server)),
+        ClaimDoubt::Unserved { server, launches } => {
+            format!("{} served nothing in {}", place(server), counted(*launches, "launch", "launches"))
+        }
+        ClaimDoubt::Stopped { server, launches } => {
+            format!("{} stopped answering in {}", place(server), counted(*launches, "launch", "launches"))
+        }
+    }
+}
+
+fn reconstruction(target: &str, claim: &ClaimAnalysis) -> String {
+    match (claim.verdict, claim.not_refuted) {
+        (ClaimVerdict::Supported, _) => format!("shown for the reconstruction {target}, not for the original code"),
+        (ClaimVerdict::Contradicted, None) => {
+            format!("contradicted by the reconstruction {target}, not by the original code")
+        }
+        _ => format!("{target} is a reconstruction, not the original code"),
+    }
+}
+
+/// `go-gin`, `go-gin (100 connections)`.
+fn place(server: &Cell) -> String {
+    format!("{}{}", server.target(), bracketed(&conditions(server)))
+}
+
+fn launches_of(launches: u64, of: u64) -> String {
+    format!("{launches} of {}", counted(of, "launch", "launches"))
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join("; ")
+}
