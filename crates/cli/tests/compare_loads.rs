@@ -249,6 +249,11 @@ fn a_figure_that_nobody_can_have_measured_is_refused_by_its_name() {
             json!(1_000_000_000),
             "`in_window.ok` is 1000000000: no more replies are ok than are complete (",
         ),
+        (
+            "/connections/opened_in_window",
+            json!(9_000),
+            "`connections.opened_in_window` is 9000: no more connections are ",
+        ),
         ("/connections/jain", json!(-0.5), "`connections.jain` is -0.5: a share is from 0 to 1"),
         ("/load/warm_up_s", json!(-1.0), "`load.warm_up_s` is -1: a time is not negative"),
         ("/load/window_s", json!(1e300), "a duration is a year at most"),

@@ -61,6 +61,8 @@ pub(crate) struct ResidenceNs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) opened: u64,
+    /// Those of them that were inside the window.
+    pub(crate) opened_in_window: u64,
     /// Connections that were open when the load began, from one before it.
     pub(crate) kept: u64,
     pub(crate) connect_failed: u64,
@@ -75,6 +77,7 @@ impl Counts {
     /// Adds those of other connections.
     pub(crate) fn add(&mut self, other: Counts) {
         self.opened += other.opened;
+        self.opened_in_window += other.opened_in_window;
         self.kept += other.kept;
         self.connect_failed += other.connect_failed;
         self.refused += other.refused;
@@ -235,6 +238,7 @@ impl Part {
         completed.sort_unstable();
         ConnectionCounts {
             opened: self.counts.opened,
+            opened_in_window: Some(self.counts.opened_in_window),
             kept: self.counts.kept,
             connect_failed: self.counts.connect_failed,
             closed_idle: self.counts.closed_idle,

@@ -226,6 +226,20 @@ fn warm_up_is_in_no_book_and_no_histogram() {
 }
 
 #[test]
+fn connections_opened_before_the_window_are_not_opened_in_it() {
+    let opened = |keep_alive, warm_up_ns| {
+        let load = spec(LoadModel::Closed, 10, 2 * NS_PER_S)
+            .with(|it| (it.keep_alive, it.warm_up_ns, it.start_spread_ns) = (keep_alive, warm_up_ns, 0));
+        let counts = measure(&load, SimulatedServer { connect_ns: MS, ..hello(MS) }).connections;
+        (counts.opened_in_window.unwrap(), counts.opened)
+    };
+    assert_eq!([opened(true, 0), opened(true, NS_PER_S)], [(0, 10), (0, 10)]);
+    let [(without, all), (inside, with)] = [opened(false, 0), opened(false, NS_PER_S)];
+    assert!(all.abs_diff(10_000) <= 20 && with.abs_diff(15_000) <= 20, "2 ms each: {all}, {with}");
+    assert!(without.abs_diff(10_000) <= 20 && inside.abs_diff(10_000) <= 20, "{without}, {inside}");
+}
+
+#[test]
 fn the_window_does_not_begin_with_the_backlog_of_the_warm_up() {
     // The server is nine tenths busy: it would need the whole window for the backlog of this stall.
     let with = spec(open(900.0), 1, 3 * NS_PER_S).with(|it| it.warm_up_ns = 2 * NS_PER_S);

@@ -151,7 +151,10 @@ pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement)
 pub(crate) fn did_more(of: &Measurement, other: &Measurement) -> bool {
     let awake = |of: &Measurement| (1.0 - neediest(of).starved).max(0.0);
     let reply_bytes = |of: &Measurement| of.in_window.ok_bytes as f64 / of.in_window.ok.max(1) as f64;
-    let opened = |of: &Measurement| of.connections.opened as f64 / of.in_window.completed.max(1) as f64;
+    let opened = |of: &Measurement| {
+        let opened = of.connections.opened_in_window.unwrap_or(of.connections.opened);
+        opened as f64 / of.in_window.completed.max(1) as f64
+    };
     let longer = (reply_bytes(of) / reply_bytes(other).max(1.0)).max(1.0);
     let able_per_s = completions_per_s(other) * (awake(of) / awake(other)).min(1.0) / longer;
     let is_alike = opened(of) <= opened(other) + RECONNECTS && own_shortage(of).is_none();

@@ -312,6 +312,9 @@ impl ThreadUse {
 pub struct ConnectionCounts {
     /// Connections that were established.
     pub opened: u64,
+    /// Those of them that were inside the window; older records do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_in_window: Option<u64>,
     /// Those that a load before this one had left open; 0 of a load that stands alone.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub kept: u64,

@@ -179,6 +179,9 @@ impl ThreadUse {
 
 impl ConnectionCounts {
     fn check(&self) -> Checked {
+        let rule = "no more connections are opened in the window than in the whole load (opened)";
+        let inside = self.opened_in_window.map(|count| count as f64);
+        within("connections.opened_in_window", inside, 0.0..=self.opened as f64, rule)?;
         share("connections.jain", self.jain)
     }
 }

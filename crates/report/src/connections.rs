@@ -8,7 +8,13 @@ use crate::page::unbroken;
 /// `opened 100; 472 to 482 replies on each, median 477; fairness (Jain) 1.000 of 1`.
 pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
     let counts = &measured.connections;
-    let mut text = format!("opened {}", thousands(counts.opened));
+    let opened = thousands(counts.opened);
+    let mut text = match counts.opened_in_window {
+        Some(inside) if (1..counts.opened).contains(&inside) => {
+            format!("opened {} in the window, {opened} in all", thousands(inside))
+        }
+        _ => format!("opened {opened}"),
+    };
     // Of those that follow each other in one place, replies are counted together.
     let slots = u64::from(spec.connections);
     let each = if counts.opened > slots {

@@ -129,6 +129,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     pub(super) fn on_open(&mut self, slot: u32, now_ns: u64) {
         self.counts.opened += 1;
+        self.counts.opened_in_window += u64::from(self.demand.window.contains(now_ns));
         self.to_connect.under_way -= 1;
         let connection = &mut self.connections[slot];
         let before = std::mem::replace(&mut connection.state, State::Open);

@@ -165,6 +165,11 @@ fn a_generator_that_did_three_times_as_much_beside_it_was_not_the_limit() {
     for found in [against(34.0, starved), against(34.0, long), against(34.0, opening)] {
         assert_eq!(withheld(&found), Some(Withheld::AtLeast));
     }
+    let opening_before = |measured: &mut Measurement| {
+        opening(measured);
+        measured.connections.opened_in_window = Some(0);
+    };
+    assert_eq!(withheld(&against(34.0, opening_before)), None, "what it opened in the warm-up cost the window nothing");
 }
 
 #[test]
