@@ -149,7 +149,7 @@ mod tests {
         let mut records = session.records();
         records[3].observation.as_mut().unwrap().host.others_share = 0.3;
         let analysis = session.analyse_these(&records);
-        let why = Why::Mark(MarkCause::Taken { cpus: 0, steal_share: None, others_share: Some(0.3) });
+        let why = Why::Mark(MarkCause::Taken { cpus: 1, steal_share: None, others_share: Some(0.3) });
         let trial = "b02-c02".to_owned();
         assert_eq!(analysis.session.repeated, [RepeatedBlock { block: 2, arm: None, trial, why }]);
         assert_eq!((analysis.blocks, analysis.cells[0].trials, analysis.trials.total), (6, 6, 14));

@@ -3,9 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use engine::RunOptions;
+use engine::simulation::{SimulatedServer, simulate};
 use jiff::Timestamp;
 use model::*;
+use observe::Summary;
 
 /// Standard normal noise (Box and Muller).
 pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
@@ -311,11 +315,41 @@ fn target(name: &str) -> Target {
     Target { reconstruction, ..Target::of(name, launch) }
 }
 
+/// A sound closed load of 10 s, as the engine measures one in virtual time: whatever a test does not name is what it emits.
+/// Without its steps: their course is of tests of its own.
+fn engine_made() -> Measurement {
+    static MADE: LazyLock<Measurement> = LazyLock::new(|| {
+        let spec = LoadSpec {
+            load: cell_plan("a", &[], 10, 10).load,
+            address: ([127, 0, 0, 1], 80).into(),
+            tls: None,
+            sources: Vec::new(),
+            start_spread_ns: 0,
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            seed: 42,
+        };
+        let server = SimulatedServer::new(10_000_000, "hi");
+        let made = simulate(&spec, server, RunOptions::default(), &mut |_| {}).expect("the load is one");
+        Measurement { steps: Vec::new(), ..made.measurement }
+    });
+    MADE.clone()
+}
+
 /// What a sound closed load of 10 s looks like at a rate: every connection always has a request in flight.
 pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> Measurement {
     const WINDOW_S: f64 = 10.0;
     let completed = (rate * WINDOW_S).round() as u64;
     let service_us = connections / rate * 1e6;
+    let made = engine_made();
+    let thread = |made: ThreadUse| ThreadUse {
+        cpu_s: generator_busy * WINDOW_S,
+        wall_s: WINDOW_S,
+        longest_stall_us: 50.0,
+        ..made
+    };
+    let half = HalfCount { completed: completed / 2, service_ns: (service_us * 1e3) as u64 * (completed / 2) };
     Measurement {
         window_s: WINDOW_S,
         accounting: Accounting {
@@ -323,32 +357,19 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
             sent: completed,
             completed,
             ok: completed,
-            ..Default::default()
+            in_flight_at_end: 0,
+            ..made.accounting
         },
-        in_window: WindowCount {
-            completed,
-            ok: completed,
-            ok_bytes: completed * 100,
-            halves: [HalfCount { completed: completed / 2, service_ns: (service_us * 1e3) as u64 * (completed / 2) };
-                2],
-        },
-        latency_us: Latencies { service: Some(summary(service_us, completed)), ..Default::default() },
+        in_window: WindowCount { completed, ok: completed, ok_bytes: completed * 100, halves: [half; 2] },
+        latency_us: Latencies { service: Some(summary(service_us, completed)), ..made.latency_us },
         residence: Residence {
             in_flight_s: connections * WINDOW_S,
             requests_s: connections * WINDOW_S,
             completed_s: connections * WINDOW_S * 0.999,
         },
-        generator: GeneratorUse {
-            threads: vec![ThreadUse {
-                cpu_s: generator_busy * WINDOW_S,
-                wall_s: WINDOW_S,
-                longest_stall_us: 50.0,
-                ..ThreadUse::default()
-            }],
-            network_delay: None,
-        },
-        connections: ConnectionCounts { opened: connections as u64, jain: Some(1.0), ..Default::default() },
-        ..Default::default()
+        generator: GeneratorUse { threads: made.generator.threads.into_iter().map(thread).collect(), ..made.generator },
+        connections: ConnectionCounts { opened: connections as u64, ..made.connections },
+        ..made
     }
 }
 
@@ -375,15 +396,18 @@ pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
     }
 }
 
+/// What is seen of a server of one process that is so busy, on a machine with nothing else to do: as `observe` makes it of looks.
+/// Without its seconds, as the measurement is without steps.
 fn observation(busy: f64) -> Observation {
-    Observation {
-        window_s: 10.0,
-        samples: 20,
-        cpu_user_s: 10.0 * busy,
-        cpus: 1,
-        peak_memory_bytes: 20_000_000,
-        ..Default::default()
-    }
+    static SEEN: LazyLock<Observation> = LazyLock::new(|| {
+        let mut summary = Summary::new(0, 10 * NS_PER_S, 1);
+        for tenth in 0..=100 {
+            let at_ns = tenth * NS_PER_S / 10;
+            summary.add(&Sample { at_ns, rss_bytes: 20_000_000, processes: 1, threads: 1, ..Sample::default() });
+        }
+        Observation { seconds: Vec::new(), ..summary.end(1, 1) }
+    });
+    Observation { cpu_user_s: 10.0 * busy, ..SEEN.clone() }
 }
 
 /// Makes a trial one whose process never started.

@@ -163,7 +163,7 @@ fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() 
     assert_eq!(marks(2, unserved), []);
     assert_eq!(marks(3, unserved)[0].mark, Mark::Unserved);
     let stolen = |trial: &mut TrialRecord| trial.observation.as_mut().unwrap().host.steal_share = 0.03;
-    let taken = MarkCause::Taken { cpus: 0, steal_share: Some(0.03), others_share: None };
+    let taken = MarkCause::Taken { cpus: 1, steal_share: Some(0.03), others_share: None };
     let launches = Some(Launches { with: 1, of: 6, told: "b01-c01".to_owned() });
     assert_eq!(marks(1, stolen), [MarkNote { launches, ..MarkNote::new(Mark::Noisy, taken) }]);
 }
