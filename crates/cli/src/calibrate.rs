@@ -220,7 +220,7 @@ fn unusable(stored: &Calibration, here: &Instrument) -> Option<String> {
 }
 
 fn read_calibration(file: &Path) -> Result<Option<Calibration>, LabError> {
-    match read_json(file, CALIBRATION_SCHEMA) {
+    match read_json(file, &[CALIBRATION_SCHEMA]) {
         Err(error) if error.is_missing() => Ok(None),
         read => read.map(Some),
     }

@@ -101,7 +101,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         let cure = "name the folder of one of its runs";
         return Err(Failure::usage(format!("--blocks changes one run, and this is a folder of `{ALL}`: {cure}")));
     }
-    let series: Series = read_toml(&folder.join(SERIES), SERIES_SCHEMA).map_err(Failure::usage)?;
+    let series: Series = read_toml(&folder.join(SERIES), &[SERIES_SCHEMA]).map_err(Failure::usage)?;
     let stop = flag_on_interrupt()?;
     conduct(args, &series, folder, &stop)
 }

@@ -82,11 +82,11 @@ pub fn write_toml(path: &Path, document: &impl Serialize) -> Result<(), LabError
     write_durably(path, text.as_bytes()).map_err(LabError::file(path))
 }
 
-/// Reads a document in TOML.
+/// Reads a document in TOML of one of these schemas, the newest first.
 ///
 /// # Errors
 /// When it cannot be read, was cut, has another schema or is not what it should be.
-pub fn read_toml<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, LabError> {
+pub fn read_toml<T: DeserializeOwned>(path: &Path, schemas: &[&'static str]) -> Result<T, LabError> {
     let bytes = read(path)?;
     let text = str::from_utf8(&bytes).map_err(|error| content(path, line_of(&bytes[..error.valid_up_to()]), error))?;
     let cut = text.starts_with(BEGIN) && text.trim_end().lines().last() != Some(END);
@@ -98,17 +98,17 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Resu
         content(path, line_of(&bytes[..before]), error.message())
     };
     let found = toml::from_str::<Head<toml::Spanned<String>>>(text).map_err(wrong)?.schema;
-    check_schema(found.as_ref(), schema)
+    check_schema(found.as_ref(), schemas)
         .map_err(|error| content(path, line_of(&bytes[..found.span().start.min(bytes.len())]), error))?;
     toml::from_str(text).map_err(wrong)
 }
 
-/// Reads a document in JSON.
+/// Reads a document in JSON of one of these schemas, the newest first.
 ///
 /// # Errors
 /// When it cannot be read, has another schema or is not what it should be.
-pub fn read_json<T: DeserializeOwned>(path: &Path, schema: &'static str) -> Result<T, LabError> {
-    from_json(&read(path)?, &[schema], path, 1)
+pub fn read_json<T: DeserializeOwned>(path: &Path, schemas: &[&'static str]) -> Result<T, LabError> {
+    from_json(&read(path)?, schemas, path, 1)
 }
 
 /// A document in JSON of one of these schemas, the newest first, which was read from a line of a file.
@@ -119,9 +119,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(
     line: usize,
 ) -> Result<T, LabError> {
     let head: Head<String> = serde_json::from_slice(bytes).map_err(|error| content(path, line, error))?;
-    if !schemas.contains(&head.schema.as_str()) {
-        check_schema(&head.schema, schemas[0]).map_err(|error| content(path, line, error))?;
-    }
+    check_schema(&head.schema, schemas).map_err(|error| content(path, line, error))?;
     serde_json::from_slice(bytes).map_err(|error| content(path, line, error))
 }
 
@@ -140,7 +138,7 @@ pub(crate) fn content(path: &Path, line: usize, text: impl ToString) -> LabError
 
 #[cfg(test)]
 mod tests {
-    use model::{Draft, PLAN_SCHEMA};
+    use model::{Draft, PLAN_SCHEMAS};
 
     use super::*;
 
@@ -149,7 +147,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plan.toml");
         File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
-        let said = read_toml::<Draft>(&path, PLAN_SCHEMA).unwrap_err().to_string();
+        let said = read_toml::<Draft>(&path, &PLAN_SCHEMAS).unwrap_err().to_string();
         assert!(said.ends_with("plan.toml: it is larger than 32 MiB"), "{said}");
     }
 

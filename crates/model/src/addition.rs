@@ -3,7 +3,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Arrivals, CellPlan, Draft, Fault, LoadModel, Plan, RelativeRate};
 
 /// Schema number of a line of `additions.jsonl`.
-pub const ADDITION_SCHEMA: &str = "bourdon.addition/1";
+pub const ADDITION_SCHEMA: &str = "bourdon.addition/2";
+
+/// Those that are read, the newest first. The first has words where there are ids and reasons now.
+pub const ADDITION_SCHEMAS: [&str; 2] = [ADDITION_SCHEMA, "bourdon.addition/1"];
 
 /// What a planner adds to a plan while it is carried out. It is recorded before anything is done with it, so that a run
 /// that is resumed, or judged later, has the plan that it had.

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Addition, Done, Interval, Sample, TrialRecord, TrialSpec};
 
 /// Schema number of a line of `events.jsonl`.
-pub const EVENT_SCHEMA: &str = "bourdon.event/1";
+pub const EVENT_SCHEMA: &str = "bourdon.event/2";
+
+/// Those that are read, the newest first. In the first a run ended for a reason in words, as an addition has them there.
+pub const EVENT_SCHEMAS: [&str; 2] = [EVENT_SCHEMA, "bourdon.event/1"];
 
 /// What happens in a run, as it leaves the lab. The terminal shows it, `events.jsonl` keeps it, and whoever reads it from
 /// the beginning knows as much as who was there.

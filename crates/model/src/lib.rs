@@ -54,7 +54,7 @@ mod withheld;
 mod wrong_reply;
 
 pub use accounting::{Accounting, sum};
-pub use addition::{ADDITION_SCHEMA, Addition, AdditionLine, Purpose};
+pub use addition::{ADDITION_SCHEMA, ADDITION_SCHEMAS, Addition, AdditionLine, Purpose};
 pub use analysis::*;
 pub use audit::*;
 pub use audit_check::*;
@@ -71,7 +71,7 @@ pub use compare_plan::{Arm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use cure::Cure;
 pub use environment::{ENVIRONMENT_SCHEMA, Environment};
-pub use event::{EVENT_SCHEMA, EncodedHistogram, Event, EventLine, LoadSecond};
+pub use event::{EVENT_SCHEMA, EVENT_SCHEMAS, EncodedHistogram, Event, EventLine, LoadSecond};
 pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use factor::{ALL_CPUS, Factor, LoadKey, MixRequests, RateInWords};
 pub use finding::{Certainty, Finding, Pathology};

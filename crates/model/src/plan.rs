@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Reason, Target, WHOAMI};
 
 /// Schema number of `plan.toml`.
-pub const PLAN_SCHEMA: &str = "bourdon.plan/1";
+pub const PLAN_SCHEMA: &str = "bourdon.plan/2";
+
+/// Those that are read, the newest first. The first says in words why what a target serves is not known.
+pub const PLAN_SCHEMAS: [&str; 2] = [PLAN_SCHEMA, "bourdon.plan/1"];
 
 /// A plan in the making, every default filled in: it may still change, and rates that are a share of capacity may not be
 /// known yet. Its serialised form is `plan.toml`.
@@ -130,14 +133,14 @@ impl Draft {
         self.blocks_before.push(before);
     }
 
-    /// The plan that it is.
+    /// The plan that it is, in the shape of today.
     ///
     /// # Errors
     /// What keeps it from being carried out.
     pub fn resolve(self) -> Result<Plan, Fault> {
         match self.fault() {
             Some(fault) => Err(Fault(fault)),
-            None => Ok(Plan(self)),
+            None => Ok(Plan(Draft { schema: PLAN_SCHEMA.to_owned(), ..self })),
         }
     }
 

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use model::{ADDITION_SCHEMA, Addition, AdditionLine, Plan};
+use model::{ADDITION_SCHEMA, ADDITION_SCHEMAS, Addition, AdditionLine, Plan};
 
 use super::owned::{Owned, cut_torn_line};
 use crate::document::{self, from_json, to_json};
@@ -61,7 +61,7 @@ pub(super) fn read(run: &Path, plan: Plan) -> Result<Plan, LabError> {
         if line.last() != Some(&b'\n') {
             break;
         }
-        let added: AdditionLine = from_json(&line, &[ADDITION_SCHEMA], &path, number)?;
+        let added: AdditionLine = from_json(&line, &ADDITION_SCHEMAS, &path, number)?;
         plan = plan.adding(&added.addition).map_err(|fault| LabError::Plan { path: path.clone(), fault })?;
     }
     Ok(plan)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{
-    Addition, Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMA, Plan, Sample, TRIAL_SCHEMAS,
+    Addition, Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMAS, Plan, Sample, TRIAL_SCHEMAS,
     TrialRecord,
 };
 use rustix::fs::{FlockOperation, flock};
@@ -371,13 +371,13 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 }
 
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
-    let draft: Draft = read_toml(&path.join(PLAN), PLAN_SCHEMA).map_err(|error| match error {
+    let draft: Draft = read_toml(&path.join(PLAN), &PLAN_SCHEMAS).map_err(|error| match error {
         error if error.is_missing() && !path.exists() => LabError::NotThere { path: path.to_owned() },
         error if error.is_missing() => LabError::NotARun { path: path.to_owned() },
         other => other,
     })?;
     let plan = draft.resolve().map_err(|fault| LabError::Plan { path: path.join(PLAN), fault })?;
-    Ok((additions::read(path, plan)?, read_json(&path.join(ENVIRONMENT), ENVIRONMENT_SCHEMA)?))
+    Ok((additions::read(path, plan)?, read_json(&path.join(ENVIRONMENT), &[ENVIRONMENT_SCHEMA])?))
 }
 
 /// Opens the trials' file. A run folder has one from the moment it has its name: without one it is damaged, not empty.

@@ -7,7 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use model::{EVENT_SCHEMA, Event, EventLine, TrialRecord};
+use model::{EVENT_SCHEMA, EVENT_SCHEMAS, Event, EventLine, TrialRecord};
 use serde::Serialize;
 
 use super::owned::{Owned, cut_torn_line};
@@ -164,7 +164,7 @@ impl Follower {
     fn events(&mut self, lines: &[u8]) -> Vec<EventLine> {
         let mut events = Vec::new();
         for line in lines.split(|byte| *byte == b'\n') {
-            match from_json(line, &[EVENT_SCHEMA], &self.path, 0) {
+            match from_json(line, &EVENT_SCHEMAS, &self.path, 0) {
                 Ok(event) => events.push(event),
                 Err(_) => self.unknown += 1,
             }

@@ -1,7 +1,7 @@
 //! Rates that are a share of what a closed load gets.
 
-use lab::RunFolder;
-use model::{Arrivals, Draft, Level, LoadModel, NotServed, Plan, TrialRecord, Why};
+use lab::{Follower, RunFolder};
+use model::{Arrivals, Done, Draft, Event, Level, LoadModel, NotServed, Plan, TrialRecord, Why};
 
 use crate::fakes::{FakeLauncher, conduct, create, draft};
 
@@ -129,4 +129,42 @@ fn where_no_target_is_ready_there_is_no_rate() {
         assert_eq!((blocks(&end.trials), end.plan.relative_rates.len()), (vec![0], 0));
         assert_eq!(end.unstarted.map(|unstarted| unstarted.why).as_deref(), Some("it was not ready"));
     }
+}
+
+#[test]
+fn a_record_of_the_first_schemas_has_words_for_ids_and_reasons_and_is_read_and_resumed() {
+    let (runs, asked) = (tempfile::tempdir().unwrap(), at_half().resolve().unwrap());
+    let mut folder = create(runs.path(), &asked);
+    let end = conduct(&asked, &mut folder, &FakeLauncher::default(), None);
+    let path = folder.path().to_owned();
+    drop(folder);
+    let change = |file: &str, changes: &[(&str, &str)]| {
+        let mut text = std::fs::read_to_string(path.join(file)).unwrap();
+        for (now, before) in changes {
+            assert!(text.contains(now), "{file}: {now}");
+            text = text.replace(now, before);
+        }
+        std::fs::write(path.join(file), text).unwrap();
+    };
+    let why = ("\"why\":\"rate\"", "\"why\":\"what it serves in a closed load\"");
+    let without = "\"closed_per_s\":{";
+    let unknown = (without, "\"without\":{\"c\":\"it did not start\"},\"closed_per_s\":{");
+    change("plan.toml", &[("bourdon.plan/2", "bourdon.plan/1")]);
+    change("additions.jsonl", &[("bourdon.addition/2", "bourdon.addition/1"), why, unknown]);
+    let planned = ("{\"planned\":{\"blocks\":1}}", "\"1 block, as planned\"");
+    change("events.jsonl", &[("bourdon.event/2", "bourdon.event/1"), why, planned]);
+
+    let read = RunFolder::read(&path).unwrap();
+    assert_eq!((&read.plan.schema, &read.trials), (&end.plan.schema, &end.trials));
+    let said = |text: &str| NotServed::Said(text.to_owned());
+    assert_eq!(read.plan.relative_rates[0].without["c"], said("it did not start"));
+    let mut follower = Follower::open(&path).unwrap();
+    let last = follower.read_on().unwrap().pop().unwrap().event;
+    let reason = Done::Said("1 block, as planned".to_owned());
+    assert_eq!((last, follower.unknown()), (Event::Finished { reason }, 0));
+
+    let (mut folder, record) = RunFolder::resume(&path).unwrap();
+    folder.replace_plan(&record.plan).unwrap();
+    assert!(std::fs::read_to_string(path.join("plan.toml")).unwrap().contains("\"bourdon.plan/2\""));
+    assert_eq!(RunFolder::read(&path).unwrap(), record);
 }
