@@ -22,13 +22,14 @@ pub struct CalibrationPlanner {
     ceilings: BTreeMap<usize, Ceiling>,
     /// What the open ones show, in the order in which they came.
     rates: Vec<RateStep>,
-    has_failed: bool,
+    /// The first trial whose load failed.
+    failed: Option<String>,
 }
 
 impl CalibrationPlanner {
     /// A planner for a plan of at least one cell, with what was added to it.
     pub fn new(plan: &Plan) -> Self {
-        CalibrationPlanner { plan: plan.clone(), ceilings: BTreeMap::new(), rates: Vec::new(), has_failed: false }
+        CalibrationPlanner { plan: plan.clone(), ceilings: BTreeMap::new(), rates: Vec::new(), failed: None }
     }
 
     /// The attempts at a rate that are still to be made, once there is a cell for it.
@@ -58,15 +59,17 @@ impl Planner for CalibrationPlanner {
         let Some(cell) = self.plan.cell(trial.cell) else { return };
         let measured = trial.measurement.as_ref().filter(|_| trial.failure.is_none());
         match (measured, cell.load.rate_per_s()) {
-            (None, _) => self.has_failed = true,
+            (None, _) => {
+                self.failed.get_or_insert_with(|| trial.id.clone());
+            }
             (Some(measured), None) => drop(self.ceilings.insert(trial.cell, ceiling(&cell.load, measured))),
             (Some(measured), Some(rate_per_s)) => self.rates.push(rate_step(rate_per_s, measured)),
         }
     }
 
     fn next(&mut self) -> Next {
-        if self.has_failed {
-            return Next::Done(Done::Calibrated);
+        if let Some(trial) = self.failed.clone() {
+            return Next::Done(Done::LoadFailed { trial });
         }
         let missing = (0..self.plan.cells.len()).filter(|cell| !self.ceilings.contains_key(cell));
         let missing: Vec<TrialSpec> =
@@ -298,7 +301,7 @@ mod tests {
                     let Next::Run(specs) = next else { panic!("{next:?}") };
                     assert_eq!((specs[0].block, specs[0].cell), (trial.block, trial.cell), "after {known}");
                 }
-                None => assert!(matches!(next, Next::Done(_)), "{next:?}"),
+                None => assert_eq!(next, Next::Done(Done::Calibrated)),
             }
         }
     }
@@ -310,7 +313,7 @@ mod tests {
         crate::testing::die(&mut trials[2]);
         let mut planner = CalibrationPlanner::new(&plan);
         trials.iter().for_each(|trial| planner.take(trial));
-        assert!(matches!(planner.next(), Next::Done(_)));
+        assert_eq!(planner.next(), Next::Done(Done::LoadFailed { trial: trials[2].id.clone() }));
     }
 
     #[test]

@@ -55,8 +55,13 @@ pub enum Done {
     },
     /// A rate is a share of what none of these targets serves.
     NoRate(BTreeMap<String, NotServed>),
-    /// A calibration knows what can be trusted, or a load of it failed.
+    /// A calibration knows what can be trusted.
     Calibrated,
+    /// A load failed without which nothing follows from the others.
+    LoadFailed {
+        /// The trial that made it.
+        trial: String,
+    },
     /// In words: what keeps the plan from being carried out, and all that earlier versions recorded.
     #[serde(untagged)]
     Said(String),

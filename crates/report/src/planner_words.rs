@@ -31,6 +31,7 @@ pub fn done_words(done: &Done) -> String {
             format!("no rate can be a share of what nobody serves: {}", why.collect::<Vec<_>>().join("; "))
         }
         Done::Calibrated => "what can be trusted is known".to_owned(),
+        Done::LoadFailed { trial } => format!("the load of {trial} failed, and nothing follows from the others"),
         Done::Said(text) => text.clone(),
     }
 }
