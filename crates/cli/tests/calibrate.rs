@@ -36,7 +36,7 @@ fn first_reason(document: &Json) -> &Json {
 
 /// The rate up to which the calibration trusts the generator, where the load says that its own is higher.
 fn trusted_per_s(document: &Json) -> Option<f64> {
-    first_reason(document)["limit"]["rate_sent"]["trusted_per_s"].as_f64()
+    first_reason(document)["limit"]["rate-sent"]["trusted_per_s"].as_f64()
 }
 
 /// The highest rate, below any at which two attempts failed, at which two held; by what docs/METHOD.md says of an attempt.

@@ -6,7 +6,7 @@ use crate::{Failure, NotSent};
 
 /// What bounded a load, in figures; shares are 0 to 1. `report` has the words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum LimitCause {
     /// Replies came, and all were wrong.
     NothingRight {
@@ -128,7 +128,7 @@ pub struct Hanging {
 
 /// What explains that there was no reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum NoReplySeen {
     /// Why TLS failed first.
     TlsFailed(String),
@@ -149,7 +149,7 @@ pub enum NoReplySeen {
 
 /// What kept a generator from more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Shortfall {
     /// It stood still.
     StoodStill {

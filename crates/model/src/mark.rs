@@ -46,7 +46,7 @@ impl InvariantCheck {
 
 /// The two sides of an invariant that broke.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Breach {
     /// The books do not balance: where.
     Imbalance(String),

@@ -144,7 +144,7 @@ pub struct Reopened {
 
 /// What shows that a server was cold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Coldness {
     /// By which share it was faster in the second half of its windows than in the first.
     FasterBy {
@@ -169,7 +169,7 @@ pub enum Coldness {
 pub struct WindowCourse {
     /// The figure.
     pub metric: Metric,
-    /// Its levels in its own unit, each with the second of the window from which it lasts.
+    /// From which second of the window it was on which level, in its own unit.
     pub levels: Vec<(f64, f64)>,
     /// Seconds of the window before the part that counts as steady; null where no part does.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ pub struct TrialSpec {
 }
 
 impl TrialSpec {
-    /// The trial's name in the run folder, unique within a run.
+    /// The trial's name in the run folder; of two that have the same, the later was made in the place of the other.
     pub fn id(&self) -> String {
         format!("b{:02}-c{:02}{}", self.block, self.cell + 1, if self.twin { "-twin" } else { "" })
     }

@@ -37,7 +37,7 @@ pub fn calibration_text(calibration: &Calibration, distrusted: &[bool], style: S
 
 /// A calibration as one JSON document (`bourdon.calibration/1`), pretty printed.
 pub fn calibration_json(calibration: &Calibration) -> String {
-    crate::to_json(calibration)
+    crate::said::to_json_in_words(calibration)
 }
 
 fn headline(page: &mut Page, calibration: &Calibration) {

@@ -18,7 +18,7 @@ pub fn markdown(judged: &Judged) -> String {
     }
 }
 
-/// The same as one JSON document: `bourdon.report/1` or `bourdon.compare/1`.
+/// The same as one JSON document: `bourdon.report/2` or `bourdon.compare/2`.
 pub fn json(judged: &Judged) -> String {
     match judged {
         Judged::Run(analysis) => run_json(analysis),

@@ -38,6 +38,7 @@ mod reason_words;
 mod rows;
 mod run_markdown;
 mod run_text;
+mod said;
 mod spark;
 mod table;
 mod verdicts;
@@ -71,12 +72,12 @@ pub use wrong_reply::sentence as wrong_reply;
 
 /// A run's analysis as one JSON document (`bourdon.report/2`), pretty printed.
 pub fn run_json(analysis: &model::Analysis) -> String {
-    to_json(analysis)
+    said::to_json_in_words(analysis)
 }
 
 /// A comparison as one JSON document (`bourdon.compare/2`), pretty printed.
 pub fn compare_json(analysis: &model::CompareAnalysis) -> String {
-    to_json(analysis)
+    said::to_json_in_words(analysis)
 }
 
 /// One pretty JSON document with a newline at its end.

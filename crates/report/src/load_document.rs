@@ -196,7 +196,7 @@ pub fn load_json(
         // Those of the record are at most 120; here are all seconds.
         steps: _,
     } = measured;
-    crate::to_json(&LoadDocument {
+    crate::said::to_json_in_words(&LoadDocument {
         schema: LOAD_SCHEMA,
         origin,
         validity,

@@ -16,7 +16,7 @@ pub fn reason_words(reason: &Reason) -> String {
     }
 }
 
-fn why_words(why: &Why) -> String {
+pub(crate) fn why_words(why: &Why) -> String {
     match why {
         Why::Text(text) => text.clone(),
         Why::Limit(cause) => limit_words(cause),
@@ -74,7 +74,7 @@ fn distrusted(why: Distrusted) -> String {
 }
 
 /// The two sides of an invariant that broke.
-fn breach_words(breach: &Breach) -> String {
+pub(crate) fn breach_words(breach: &Breach) -> String {
     match breach {
         Breach::Imbalance(text) => text.clone(),
         Breach::InFlight { in_flight_s, requests_s } => format!(
