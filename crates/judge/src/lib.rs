@@ -2,7 +2,7 @@
 //! claims and comparisons, findings, and the planner that asks for the next block.
 //!
 //! Everything here is a pure function of a plan and its records: the same records give the same analysis to the
-//! bit, in whatever order they come; only of two records for one launch the later one counts. No file, no socket, no process, no clock.
+//! bit, in the order of the record: of two records for one launch the later one counts. No file, no socket, no process, no clock.
 
 mod analysis;
 mod answer;

@@ -19,7 +19,7 @@ type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
 /// Launches of a block by cell, and whether it is the twin's.
 pub(crate) type ByCell<'a> = BTreeMap<(usize, bool), Launch<'a>>;
 
-/// The launches of a run by cell and block, judged; the order in which the records came leaves no trace.
+/// The launches of a run by cell and block, judged. The order of the records decides only which of two for one launch counts.
 pub(crate) struct Records<'a> {
     pub(crate) plan: &'a Plan,
     cells: Vec<ByBlock<'a>>,

@@ -48,7 +48,7 @@ pub(crate) struct Watched {
     pub(crate) ended: Option<Gone>,
     /// What the network delay cost the generator's CPUs, where there was one.
     pub(crate) delay: Option<ThreadUse>,
-    /// The first look and what all of them come to: none where nobody looked, or there was no load.
+    /// The first look and what all of them come to; none where nobody looked before the load ended or failed.
     pub(crate) looks: Option<(Sample, Summary)>,
     /// Who served, where that is counted.
     pub(crate) census: Option<Census>,

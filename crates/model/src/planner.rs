@@ -80,8 +80,7 @@ pub struct Known {
     pub half_width: f64,
 }
 
-/// Decides what comes next from the records so far: the same records always give the same answer, in whatever order they
-/// came. What it makes of a record it keeps, so that each is judged once.
+/// Decides what comes next from the records so far: the same records in the same order always give the same answer. What it makes of a record it keeps, so that each is judged once.
 pub trait Planner {
     /// Takes a record.
     fn take(&mut self, trial: &TrialRecord);

@@ -210,7 +210,7 @@ fn grew(mark: Mark, of: Growth) -> String {
     format!("memory grew by {} over the window{each}, and {end}", bytes(of.bytes as f64))
 }
 
-/// `by 22.0 MiB, 4.1 kB a request`.
+/// `by 22.0 MiB, 4.1 KiB a request`.
 pub(crate) fn growth_words(of: Growth) -> String {
     let each = of.bytes_per_request.map_or(String::new(), |each| format!(", {} a request", bytes(each)));
     format!("by {}{each}", bytes(of.bytes as f64))
