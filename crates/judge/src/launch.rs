@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use model::{LEAST_CPU_S, Mark, Measurement, Metric, TrialRecord};
+use model::{Mark, Measurement, Metric, TrialRecord};
 
 use crate::trial::TrialJudgement;
 
@@ -35,7 +35,7 @@ impl<'a> Launch<'a> {
     pub(crate) fn is_short_of(&self, metric: Metric) -> bool {
         let seen = self.record.observation.as_ref();
         let is_short = match metric {
-            Metric::CpuPerRequest => seen.is_some_and(|seen| seen.cpu_s() < LEAST_CPU_S),
+            Metric::CpuPerRequest => seen.is_some_and(|seen| !seen.has_cpu_for_a_figure()),
             _ if metric.required_samples().is_none() || metric.value(self.record).is_some() => false,
             _ => Metric::Throughput.value(self.record).is_some_and(|rate| rate > 0.0),
         };

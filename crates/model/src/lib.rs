@@ -84,7 +84,7 @@ pub use mark::{Breach, Course, Invariant, InvariantCheck, Launches, Mark, MarkNo
 pub use mark_cause::*;
 pub use measured::Measured;
 pub use measurement::*;
-pub use metric::{LEAST_CPU_S, Metric, Scale, Unit};
+pub use metric::{Metric, Scale, Unit};
 pub use mix::{Mix, WeightedRequest};
 pub use moment::read_moment;
 pub use observation::{

@@ -62,10 +62,6 @@ kinds! {
     }
 }
 
-/// CPU seconds from which a figure per request is given. The kernel counts user and system time in ticks of 10 ms, so
-/// the difference of two readings is off by up to 20 ms: a fifth of this, and an eighth or less of most windows.
-pub const LEAST_CPU_S: f64 = 0.1;
-
 kinds! {
     /// What a figure is counted in.
     Unit {
@@ -249,8 +245,8 @@ impl Metric {
                 measured.latency_us.felt().and_then(|felt| self.of(felt))
             }
             Metric::CpuPerRequest => {
-                let used_s = seen?.cpu_s();
-                per_completed(used_s * 1e6).filter(|_| used_s >= LEAST_CPU_S)
+                let seen = seen?;
+                per_completed(seen.cpu_s() * 1e6).filter(|_| seen.has_cpu_for_a_figure())
             }
             Metric::SwitchesPerRequest => {
                 let seen = seen?;

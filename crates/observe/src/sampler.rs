@@ -44,6 +44,8 @@ pub struct Sampler {
     started: Option<u64>,
     cpu_user_ns: u64,
     cpu_system_ns: u64,
+    /// What had been inherited at the first look, in ticks.
+    inherited: Option<u64>,
     rest_ns: u64,
     switches: Extra,
     sockets: Extra,
@@ -80,6 +82,7 @@ impl Sampler {
             started: None,
             cpu_user_ns: 0,
             cpu_system_ns: 0,
+            inherited: None,
             rest_ns: 0,
             switches: Extra::default(),
             sockets: Extra::default(),
@@ -153,13 +156,16 @@ impl Sampler {
     }
 
     fn fill_processes(&mut self, sample: &mut Sample, stats: &[ProcessStat]) {
-        let (mut all_ns, mut user_ns) = (0, 0);
+        let (mut all_ns, mut user_ns, mut inherited, mut by_clock) = (0, 0, 0, true);
         for (pid, stat) in self.tree.pids().zip(stats) {
-            let in_ticks_ns = (stat.user + stat.system) * self.tick_ns;
-            all_ns += self.reader.cpu_ns(pid).unwrap_or(in_ticks_ns);
-            all_ns += (stat.reaped_user + stat.reaped_system) * self.tick_ns;
+            let own_ns = self.reader.cpu_ns(pid);
+            by_clock &= own_ns.is_some();
+            all_ns += own_ns.unwrap_or((stat.user + stat.system) * self.tick_ns);
+            inherited += stat.reaped_user + stat.reaped_system;
             user_ns += (stat.user + stat.reaped_user) * self.tick_ns;
         }
+        all_ns += inherited * self.tick_ns;
+        sample.by_clock = by_clock && *self.inherited.get_or_insert(inherited) == inherited;
         // A child that is waited for between the two reads is for one look in neither sum. Neither part goes backwards, and
         // together they are all.
         let all_ns = all_ns.max(self.cpu_user_ns + self.cpu_system_ns);

@@ -85,6 +85,7 @@ impl Summary {
             samples: self.used(),
             cpu_user_s: counters.user.growth().unwrap_or(0.0),
             cpu_system_s: counters.system.growth().unwrap_or(0.0),
+            by_clock: first.by_clock && last.by_clock,
             cpus: cpus_allowed,
             memory_at_rest_bytes: first.rss_bytes,
             memory_after_bytes: Some(last.rss_bytes),

@@ -19,6 +19,7 @@ fn cpu_time_is_that_of_the_processes_own_clock() {
     let mut before_ns = own_ns();
     for _ in 0..20 {
         let seen = sampler.sample_now();
+        assert!(seen.by_clock);
         let seen_ns = ((seen.cpu_user_s + seen.cpu_system_s) * 1e9).round() as u64;
         let after_ns = own_ns();
         assert!((before_ns..=after_ns).contains(&seen_ns), "{seen_ns} is not from {before_ns} to {after_ns}");

@@ -67,6 +67,7 @@ fn a_child_that_worked_and_was_waited_for_is_counted_as_the_kernel_counts_it() {
     assert_eq!(shell.hear(), "done");
     let after = sampler.sample_now();
     assert_eq!(after.processes, 1);
+    assert!(with_child.by_clock && !after.by_clock, "what was inherited is in ticks");
     let seen = after.cpu_user_s + after.cpu_system_s;
     assert!(seen > with_child.cpu_user_s + with_child.cpu_system_s, "the work shows");
     assert!((seen - kernel_cpu_s(shell.child.id())).abs() < 0.021, "{seen}");

@@ -72,8 +72,8 @@ fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {
         Some("nothing was served")
     } else {
         Some(
-            "the target used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms: a longer window \
-             would show it",
+            "the target used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in ticks): a longer \
+             window would show it",
         )
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Definition => "the two runs count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
         Withheld::LittleCpu => {
-            format!("{who} used less than 0.1 s of CPU in a window, and the kernel counts in ticks of 10 ms")
+            format!("{who} used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in ticks)")
         }
         Withheld::FewRequests => {
             let favour = if are { "a slow server" } else { "it" };

@@ -51,13 +51,20 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         awaited
     }
 
-    /// Leaves no connection half open.
+    /// Leaves no connection half open, and none that pauses: that the server refused it was told with this load.
     fn tidy(&mut self) {
         for slot in self.slots() {
-            if matches!(self.connections[slot].state, State::Connecting | State::Handshaking) {
-                self.shut(slot);
+            match self.connections[slot].state {
+                State::Connecting | State::Handshaking => self.shut(slot),
+                State::Waiting => {
+                    let connection = &mut self.connections[slot];
+                    connection.state = State::Closed;
+                    connection.taken();
+                }
+                State::Open | State::Closed => {}
             }
         }
+        self.to_connect.again.clear();
         self.to_connect.under_way = 0;
         // What closing them told of TLS belongs to no load.
         self.wire.take_tls();

@@ -145,18 +145,12 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         }
     }
 
-    /// Takes off a thread what belongs to one load. None of its connections has begun with the next, and none pauses: that
-    /// the server refused it was told with this load.
+    /// Takes off a thread what belongs to one load. None of its connections has begun with the next.
     pub(super) fn rest(mut self) -> (Resting<'a, P, W, C>, Ledger, Counts) {
         for slot in self.slots() {
             let connection = &mut self.connections[slot];
             (connection.completed, connection.queued) = (0, false);
-            if connection.state == State::Waiting {
-                connection.state = State::Closed;
-                connection.taken();
-            }
         }
-        self.to_connect.again.clear();
         self.to_connect.unstarted = 0;
         let resting = Resting {
             task: self.task,

@@ -40,6 +40,7 @@ fn steady() -> Vec<Sample> {
                 host_steal_s: 0.02 * s,
                 host_busy_s: 50.0 + 0.8 * s,
                 own_cpu_s: 0.1 * s,
+                by_clock: true,
             }
         })
         .collect()

@@ -44,6 +44,11 @@ fn a_launch_of_too_little_cpu_leaves_its_cell_without_a_figure_instead_of_the_de
         };
         altered(&session(100.0, 100.0, 0.005), "cpu_per_request<+3%", blocks, little)
     };
+    let by_clock = altered(&session(100.0, 100.0, 0.005), "cpu_per_request<+3%", &[2], |trial| {
+        let seen = trial.observation.as_mut().unwrap();
+        (seen.cpu_user_s, seen.cpu_system_s, seen.by_clock) = (0.05, 0.04, true);
+    });
+    assert_eq!(row(&by_clock, Metric::CpuPerRequest).withheld, None, "nanoseconds are counted there");
     for some in [&[2][..], &[1, 2, 3, 4, 5]] {
         let found = frugal(some);
         let cost = row(&found, Metric::CpuPerRequest);
