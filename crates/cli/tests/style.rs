@@ -373,4 +373,11 @@ fn modules_that_name_each_other_are_found_by_whichever_way_they_do() {
         ("c.rs", ""),
     ];
     assert!(cycles(&one_way).is_empty());
+    let siblings_below = [
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", "mod x;\nmod y;\npub use y::Y;"),
+        ("a/x.rs", "use super::Y;"),
+        ("a/y.rs", "use super::x::X;"),
+    ];
+    assert_eq!(cycles(&siblings_below), ["a::x (names a::y)", "a::y (names a::x)"]);
 }

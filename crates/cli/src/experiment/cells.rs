@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Arrivals, CURRENT_RUNTIME, Cell, CellPlan, Factor, Level, Setting, WHOAMI};
 
 use super::diagnostic::{Fault, Read};
-use super::factor::{FactorKind, Placed, TARGET, Value, Varied};
+use super::factor::{FactorKind, TARGET, Varied};
 use super::generator::Share;
 use super::load::Load;
 use super::recipe::default_value;
 use super::roster::{Entrant, Origin};
 use super::trials::Trials;
+use super::value::{Placed, Value};
 use super::vary::{Vary, VaryTable};
 
 /// The setting from which a cell's ceiling follows.

@@ -5,8 +5,8 @@ use report::format::counted;
 
 use super::Machine;
 use super::diagnostic::{Fault, Read};
-use super::factor::{Placed, Value};
 use super::section::Section;
+use super::value::{Placed, Value};
 
 /// One CPU in so many is the generator's unless somebody says otherwise: enough for a request that costs a server three
 /// times what it costs the generator, as most do.

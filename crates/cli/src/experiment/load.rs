@@ -9,9 +9,9 @@ use model::{
 };
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{Placed, Value};
 use super::mix::{Choice, RouteMix};
 use super::section::{Item, Section};
+use super::value::{Placed, Value};
 use crate::framing;
 
 /// Keys of the load that hold for the whole experiment.

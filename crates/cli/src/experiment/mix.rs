@@ -6,8 +6,8 @@ use fastrand::Rng;
 use model::{Mix, MixRequests, ReplyExpectation, Request, WeightedRequest};
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{Placed, Value};
 use super::section::{Item, listed};
+use super::value::{Placed, Value};
 use crate::bounded;
 use crate::home;
 

@@ -19,6 +19,7 @@ mod target_file;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod value;
 mod vary;
 
 use std::path::Path;

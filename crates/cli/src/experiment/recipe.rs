@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use model::{BuildRecipe, READY_WITHIN_NS, Runtime, Setting, SettingKind, TargetTls, Tls, Trust, parse_duration};
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{FactorKind, Value};
+use super::factor::FactorKind;
 use super::section::{Item, Section};
+use super::value::Value;
 use crate::bounded;
 
 /// Stands for the file that the build makes.

@@ -6,9 +6,10 @@ use judge::thresholds::ALLOWED_FAILURES;
 use model::{Blocks, Cell, CellPlan, LoadKey, NS_PER_S};
 
 use super::diagnostic::{Fault, Read, Span};
-use super::factor::{FactorKind, Placed, TARGET, Varied};
+use super::factor::{FactorKind, TARGET, Varied};
 use super::roster::Roster;
 use super::section::{Item, Section};
+use super::value::Placed;
 use super::vary::Vary;
 
 /// Six pairs at least, else no verdict (the sign test on six blocks reaches 96.9 %).

@@ -42,27 +42,19 @@ impl Imports {
         Self(modules)
     }
 
-    /// The modules at the top of the crate that come back to themselves, each with those that it names on the way.
+    /// The modules that come back to themselves by way of their siblings, at whatever depth, each with those that it names on
+    /// the way.
     pub(crate) fn cycles(&self) -> Vec<String> {
-        let uses = self.uses();
-        let cycle = |(module, used): (&String, &BTreeSet<String>)| {
-            let back: Vec<&str> =
-                used.iter().filter(|used| leads_to(&uses, used, module)).map(String::as_str).collect();
-            (!back.is_empty()).then(|| format!("{module} (names {})", back.join(", ")))
-        };
-        uses.iter().filter_map(cycle).collect()
+        let named = self.0.iter().map(|(own, module)| (own.as_str(), self.named(own, module))).collect();
+        let parents: BTreeSet<&str> = self.0.keys().filter(|own| !own.is_empty()).map(|own| above(own)).collect();
+        parents.into_iter().flat_map(|parent| cycles_below(parent, &named)).collect()
     }
 
-    /// What each module at the top of the crate names, of the others.
-    fn uses(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (own, module) in self.0.iter().filter(|(own, _)| !own.is_empty()) {
-            let mut found = BTreeSet::new();
-            module.paths.iter().for_each(|path| self.follow(own, path, 0, &mut found));
-            let others = found.iter().map(|path| top(path)).filter(|other| !other.is_empty() && *other != top(own));
-            uses.entry(top(own).to_owned()).or_default().extend(others.map(str::to_owned));
-        }
-        uses
+    /// The modules that one names.
+    fn named(&self, own: &str, module: &Module) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        module.paths.iter().for_each(|path| self.follow(own, path, 0, &mut found));
+        found
     }
 
     /// Finds the modules that a path in a module leads through.
@@ -174,6 +166,21 @@ impl Module {
     }
 }
 
+/// Of the children of a module those that come back to themselves.
+fn cycles_below(parent: &str, named: &BTreeMap<&str, BTreeSet<String>>) -> Vec<String> {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (own, named) in named {
+        let Some(own) = child(parent, own) else { continue };
+        let others = named.iter().filter_map(|path| child(parent, path)).filter(|other| *other != own);
+        uses.entry(own.clone()).or_default().extend(others);
+    }
+    let cycle = |(module, used): (&String, &BTreeSet<String>)| {
+        let back: Vec<&str> = used.iter().filter(|used| leads_to(&uses, used, module)).map(String::as_str).collect();
+        (!back.is_empty()).then(|| format!("{module} (names {})", back.join(", ")))
+    };
+    uses.iter().filter_map(cycle).collect()
+}
+
 /// Whether a module needs another one, whatever stands between them.
 fn leads_to(uses: &BTreeMap<String, BTreeSet<String>>, from: &String, to: &String) -> bool {
     let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);
@@ -200,8 +207,11 @@ fn tokens(text: &str) -> Vec<&str> {
     found
 }
 
-fn top(path: &str) -> &str {
-    path.split("::").next().unwrap_or_default()
+/// The child of a module that a path below it leads through.
+fn child(parent: &str, path: &str) -> Option<String> {
+    let behind = if parent.is_empty() { path } else { path.strip_prefix(parent)?.strip_prefix("::")? };
+    let first = behind.split("::").next().filter(|first| !first.is_empty())?;
+    Some(below(parent, first))
 }
 
 fn above(path: &str) -> &str {
