@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Addition, Arrivals, Calibration, Ceiling, CellPlan, Distrust, Distrusted, Done, GeneratorLimits, LateCause, Load,
-    LoadModel, Measurement, Next, Plan, Planner, Purpose, RateStep, Reason, TrialRecord, TrialSpec,
+    Addition, Arrivals, Calibration, Ceiling, CellPlan, Distrust, DistrustCause, Done, GeneratorLimits, LateCause,
+    Load, LoadModel, Measurement, Next, Plan, Planner, Purpose, RateStep, Reason, TrialRecord, TrialSpec,
 };
 
 use crate::thresholds::{LOWEST_RATE_PER_S, MOST_RATE_PER_S, RATE_LATE, RATE_RESOLUTION, RATE_SENT};
@@ -159,11 +159,11 @@ pub fn distrust(step: &RateStep) -> Option<Reason> {
     let waited = share(step.late_no_connection);
     // A busy thread is not a reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
-        Some(Reason::new(Distrust::GeneratorLate, Distrusted::Late(late)))
+        Some(Reason::new(Distrust::GeneratorLate, DistrustCause::Late(late)))
     } else if late + waited > RATE_LATE {
-        Some(Reason::new(Distrust::Responder, Distrusted::Waited(waited)))
+        Some(Reason::new(Distrust::Responder, DistrustCause::Waited(waited)))
     } else if sent < RATE_SENT {
-        Some(Reason::new(Distrust::Responder, Distrusted::Sent(sent)))
+        Some(Reason::new(Distrust::Responder, DistrustCause::Sent(sent)))
     } else {
         None
     }
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(code(RateStep { late_no_connection: 11, ..fine }), "responder");
         assert!(matches!(
             judged_of(&calibrated(63_000.0)).beyond.unwrap().why,
-            model::Why::Distrusted(Distrusted::Late(_))
+            model::Why::Distrusted(DistrustCause::Late(_))
         ));
     }
 }

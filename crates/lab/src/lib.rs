@@ -33,7 +33,7 @@ mod trial;
 mod watch;
 
 pub use build::{BuildError, Builder, Built};
-pub use contract::{Breach, Check, Launch, check_contract};
+pub use contract::{Check, ContractBreach, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
 pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, write_durably};
 pub use error::{FOLDER, LabError, cure, why};

@@ -95,7 +95,7 @@ pub use outcome::{Failure, LateCause, NotSent, Side};
 pub use plan::*;
 pub use planner::{Done, Known, Next, Planner};
 pub use published::*;
-pub use reason::{Code, Distrust, Distrusted, LimitCode, Reason, Why};
+pub use reason::{Code, Distrust, DistrustCause, LimitCode, Reason, Why};
 pub use request::{HttpVersion, ReplyExpectation, Request};
 pub use schema::{UnknownSchema, check_schema};
 pub use sound::RATES_PER_S;

@@ -94,7 +94,7 @@ whys! {
     String => Text,
     LimitCause => Limit,
     MarkCause => Mark,
-    Distrusted => Distrusted,
+    DistrustCause => Distrusted,
 }
 
 codes! {
@@ -108,7 +108,7 @@ codes! {
 /// Why an open load is not only the null responder's; shares of its requests, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Distrusted {
+pub enum DistrustCause {
     /// Sent over 1 ms late by the generator.
     Late(f64),
     /// That waited for a connection, since the responder was slow.
@@ -130,7 +130,7 @@ pub enum Why {
     /// The invariants that broke.
     Broken(Vec<Breach>),
     /// What a calibration does not trust.
-    Distrusted(Distrusted),
+    Distrusted(DistrustCause),
 }
 
 /// A reason with a stable code and what was seen.

@@ -1,6 +1,6 @@
 //! What reasons say, and what would mend them.
 
-use model::{Breach, Code, Cure, Distrusted, Mark, MarkCause, NotServed, Reason, RepeatedBlock, Why};
+use model::{Breach, Code, Cure, DistrustCause, Mark, MarkCause, NotServed, Reason, RepeatedBlock, Why};
 
 use crate::format::{counted, duration_us, kinds, number, percent, thousands};
 use crate::limit_words::limit_words;
@@ -60,14 +60,14 @@ pub(crate) fn not_served(why: &NotServed) -> String {
     }
 }
 
-fn distrusted(why: Distrusted) -> String {
+fn distrusted(why: DistrustCause) -> String {
     match why {
-        Distrusted::Late(share) => format!("the generator sent {} of the requests over 1 ms late", percent(share)),
-        Distrusted::Waited(share) => {
+        DistrustCause::Late(share) => format!("the generator sent {} of the requests over 1 ms late", percent(share)),
+        DistrustCause::Waited(share) => {
             let share = percent(share);
             format!("the null responder was so slow that {share} of the requests waited for a connection")
         }
-        Distrusted::Sent(share) => {
+        DistrustCause::Sent(share) => {
             format!("only {} of the requests were sent: the null responder did not answer more", percent(share))
         }
     }

@@ -50,7 +50,7 @@ fn calibration() -> Calibration {
             pipelined_ceiling_per_s: 2_380_000.0,
             open_rate_per_s: 90_500.0,
         }),
-        beyond: Some(Reason::new(model::Distrust::GeneratorLate, model::Distrusted::Late(0.12))),
+        beyond: Some(Reason::new(model::Distrust::GeneratorLate, model::DistrustCause::Late(0.12))),
     }
 }
 

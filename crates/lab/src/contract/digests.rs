@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use sha2::{Digest, Sha256};
 
-use super::{Breach, Check, TEXT, ask, expecting, word};
+use super::{Check, ContractBreach, TEXT, ask, expecting, word};
 use crate::client::Probe;
 use crate::tls::Place;
 
@@ -36,7 +36,7 @@ pub(super) fn digests(place: &Place, data: &[u8], seed: u64) -> Vec<Check> {
             let explained = explain(data, (*passes, nonce), &questions[..index], answers);
             let seen = format!("{} (seed {seed})", explained.as_deref().unwrap_or(&breach.seen));
             // An explanation says all.
-            Breach { seen, wrong: breach.wrong.filter(|_| explained.is_none()) }
+            ContractBreach { seen, wrong: breach.wrong.filter(|_| explained.is_none()) }
         });
         Check { endpoint: "/hash", name: format!("GET {path} gives {expected:?}"), breach }
     };

@@ -45,21 +45,21 @@ pub struct Check {
     /// The point, in words.
     pub name: String,
     /// What was seen instead; none when it holds.
-    pub breach: Option<Breach>,
+    pub breach: Option<ContractBreach>,
 }
 
 /// What was seen instead of what the contract says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Breach {
+pub struct ContractBreach {
     /// In words.
     pub seen: String,
     /// The reply, where one was wrong.
     pub wrong: Option<WrongReply>,
 }
 
-impl From<String> for Breach {
+impl From<String> for ContractBreach {
     fn from(seen: String) -> Self {
-        Breach { seen, wrong: None }
+        ContractBreach { seen, wrong: None }
     }
 }
 
@@ -134,13 +134,17 @@ impl<'a> Wanted<'a> {
 }
 
 /// Sends one request; gives what is wrong with its reply, whose Content-Type may be any where none is named.
-fn ask(place: &Place, probe: &Probe<'_>, content_type: Option<&str>) -> Option<Breach> {
+fn ask(place: &Place, probe: &Probe<'_>, content_type: Option<&str>) -> Option<ContractBreach> {
     match Client::new(place, TIMEOUT, MOST_BYTES).ask(probe) {
         Err(error) => Some(error.to_string().into()),
         // Which status or body came is for the wrong reply to say.
-        Ok(Answer { reply, wrong, .. }) if !reply.status_ok => Some(Breach { seen: "wrong status".to_owned(), wrong }),
-        Ok(Answer { reply, wrong, .. }) if !reply.body_ok => Some(Breach { seen: "wrong body".to_owned(), wrong }),
-        Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?).map(Breach::from),
+        Ok(Answer { reply, wrong, .. }) if !reply.status_ok => {
+            Some(ContractBreach { seen: "wrong status".to_owned(), wrong })
+        }
+        Ok(Answer { reply, wrong, .. }) if !reply.body_ok => {
+            Some(ContractBreach { seen: "wrong body".to_owned(), wrong })
+        }
+        Ok(Answer { content_types, .. }) => media_type::breach(&content_types, content_type?).map(ContractBreach::from),
     }
 }
 
@@ -186,7 +190,7 @@ fn refusals(place: &Place) -> Vec<Check> {
 }
 
 /// The shortest of several waits for a good reply, or why there was none.
-fn shortest(place: &Place, path: &str) -> Result<Duration, Box<Breach>> {
+fn shortest(place: &Place, path: &str) -> Result<Duration, Box<ContractBreach>> {
     let probe = Probe { path, expect: expecting(200, None), ..Probe::default() };
     let timed = |_| {
         let start_ns = MonotonicClock.now_ns();
@@ -194,7 +198,7 @@ fn shortest(place: &Place, path: &str) -> Result<Duration, Box<Breach>> {
         let waited = Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         breach.map_or(Ok(waited), |breach| Err(Box::new(breach)))
     };
-    let waits: Result<Vec<Duration>, Box<Breach>> = (0..TRIES).map(timed).collect();
+    let waits: Result<Vec<Duration>, Box<ContractBreach>> = (0..TRIES).map(timed).collect();
     waits.map(|waits| waits.into_iter().min().unwrap_or_default())
 }
 
@@ -233,7 +237,7 @@ mod tests {
     use super::*;
 
     /// What the points of the delay break on a server that says this on each connection, and nothing else.
-    fn breaches(reply: &'static str) -> Vec<Option<Breach>> {
+    fn breaches(reply: &'static str) -> Vec<Option<ContractBreach>> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let place = Place::plain(listener.local_addr().unwrap());
         std::thread::spawn(move || {

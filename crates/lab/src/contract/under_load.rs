@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::digests::digest;
-use super::{Breach, Check, DELAY, EARLY, expecting, word};
+use super::{Check, ContractBreach, DELAY, EARLY, expecting, word};
 
 const CONNECTIONS: u32 = 8;
 
@@ -151,7 +151,8 @@ fn points(parts: &[Part], measured: &Measurement, waits: bool, seed: u64) -> Vec
         let of_others =
             total(&measured.by_request, |count| count.wrong).saturating_sub(total(own, |count| count.wrong));
         let first = measured.first_wrong.clone().filter(|_| of_others == 0 || measured.by_request.is_empty());
-        let breach = wrong(part, own).map(|seen| Breach { seen: format!("{seen} (seed {seed})"), wrong: first });
+        let breach =
+            wrong(part, own).map(|seen| ContractBreach { seen: format!("{seen} (seed {seed})"), wrong: first });
         checks.push(Check { endpoint: part.endpoint, name: part.name.clone(), breach });
     }
     checks.push(answered(parts, unanswered(measured)));
@@ -175,7 +176,7 @@ fn wrong(part: &Part, counts: &[RequestCount]) -> Option<String> {
 
 /// The point that every request of a load got a reply.
 fn answered(parts: &[Part], breach: Option<String>) -> Check {
-    let breach = breach.map(Breach::from);
+    let breach = breach.map(ContractBreach::from);
     let endpoints: Vec<&str> = parts.iter().map(|part| part.endpoint).collect();
     Check {
         endpoint: endpoints.first().copied().unwrap_or("/"),
