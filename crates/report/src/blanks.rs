@@ -6,17 +6,24 @@ use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::rows::{Group, Place, Row};
 use crate::words::either;
 
-/// Why a figure or a rank is missing, a sentence each: `CPU/request – for a: …`.
+/// Why a figure is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let columns: [(&str, Why); 4] =
         [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
     let all: Vec<&Row> = group.rows.iter().collect();
-    let blanks =
-        columns.into_iter().flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)));
+    columns
+        .into_iter()
+        .flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)))
+        .collect()
+}
+
+/// Why a row has no rank, a sentence for each reason: `rank – for a: …`. Nothing where no row has the launches for one: that
+/// stands at the top.
+pub(crate) fn unranked(group: &Group<'_>) -> Vec<String> {
     let may_rank = group.rows.iter().any(|row| row.cell.trials >= LAUNCHES_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
-    blanks.chain(of_column(&unranked, "rank –", no_rank)).collect()
+    of_column(&unranked, "rank –", |row| Some(no_rank(row, group)))
 }
 
 /// Why a cell has no figure in a column, where it has none.
@@ -82,11 +89,16 @@ fn no_memory(cell: &CellAnalysis) -> Option<&'static str> {
     cell.peak_memory_bytes.estimate.is_none().then_some("the target was not watched")
 }
 
-/// Why a target has no rank: what is wrong or in doubt of its own figure, or who may be above it.
-fn no_rank(row: &Row<'_>) -> Option<String> {
-    let beside = || format!("whether it is above or below {} is open", either(&row.open));
-    let own = in_doubt(row.cell).map(str::to_owned);
-    own.or_else(|| (!row.open.is_empty()).then(beside))
+/// Why a target has no rank: what is wrong or in doubt of its own figure, who may be above it, or that nobody is left to be
+/// above or below.
+fn no_rank(row: &Row<'_>, group: &Group<'_>) -> String {
+    let is_rival = |other: &&Row| other.name != row.name && other.cell.trials > 0 && !other.cell.failing.bad;
+    match in_doubt(row.cell) {
+        Some(own) => own.to_owned(),
+        None if !row.open.is_empty() => format!("whether it is above or below {} is open", either(&row.open)),
+        None if group.rows.iter().any(|other| is_rival(&other)) => "it is too close to one whose place is open".to_owned(),
+        None => "no other here can be ranked".to_owned(),
+    }
 }
 
 fn in_doubt(cell: &CellAnalysis) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
 use crate::bad::Bad;
-use crate::blanks::{memory, missing};
+use crate::blanks::{memory, missing, unranked};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
@@ -63,7 +63,7 @@ fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
             let meaning = if known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
-        notes.extend(missing(group).iter().chain(&memory(group)).map(|text| escape(text)));
+        notes.extend(missing(group).iter().chain(&unranked(group)).chain(&memory(group)).map(|text| escape(text)));
         notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }

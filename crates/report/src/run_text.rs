@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 
-use crate::blanks::{memory, missing};
+use crate::blanks::{memory, missing, unranked};
 use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
@@ -220,11 +220,13 @@ fn notes(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: 
     legends.for_each(|text| page.paragraph(0, Tint::Dim, &text));
     let memory: BTreeSet<String> = groups.iter().flat_map(memory).collect();
     memory.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    let unranked: BTreeSet<String> = groups.iter().flat_map(unranked).collect();
+    unranked.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     let missing: BTreeSet<String> = groups.iter().flat_map(missing).collect();
     if page.is_verbose() {
         missing.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     } else if !missing.is_empty() {
-        page.paragraph(0, Tint::Dim, "With -v: why a figure or a rank is missing");
+        page.paragraph(0, Tint::Dim, "With -v: why a figure is missing");
     }
 }
 

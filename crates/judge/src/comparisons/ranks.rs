@@ -103,7 +103,7 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
 /// across a border may be tied as a pair.) A shared rank counts for all its members: 1, 1, 3.
 /// A group has no rank where the order of a member and any other target is open, for that one may stand above it or below;
 /// it keeps its place, so that those after it are counted from all before them. Who takes no place stands where its
-/// estimate puts it.
+/// estimate puts it; where only one takes a place there is no order, and no rank.
 fn rank(metric: Metric, entrants: Vec<Entrant>, pairs: &Pairs) -> Vec<Rank> {
     let order = ordered(by_estimate(entrants, metric), |one, other| pairs.is_better(one, other));
     let placed: Vec<usize> = (0..order.len()).filter(|at| order[*at].counts).collect();
@@ -117,7 +117,8 @@ fn rank(metric: Metric, entrants: Vec<Entrant>, pairs: &Pairs) -> Vec<Rank> {
             let open = placed.iter().filter(|other| pairs.is_open(&order[*at], &order[**other]));
             ranks[*at].open = open.map(|other| order[*other].target.clone()).collect();
         }
-        if group.iter().all(|at| ranks[*at].open.is_empty()) {
+        // Who is alone in its table, or has only rivals that take no place, is not the first of anything.
+        if placed.len() > 1 && group.iter().all(|at| ranks[*at].open.is_empty()) {
             for at in &group {
                 (ranks[*at].rank, ranks[*at].tied) = (Some(above + 1), group.len() > 1);
             }

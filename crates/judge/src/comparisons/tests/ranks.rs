@@ -25,12 +25,27 @@ fn nobody_is_ranked_above_one_that_may_be_better() {
     assert_eq!(of([45.0, 55.0, 50.0]), named([("b", None), ("c", None), ("a", None)]), "a may be anywhere");
 }
 
+/// A rank says that a target was held against another: neither a failing rival nor too few launches leave one to hold it
+/// against.
 #[test]
-fn who_failed_takes_no_place_and_stands_where_its_figure_does() {
+fn who_has_only_rivals_that_failed_is_not_first() {
     let session = Session::new().cell("a", 100.0).cell("b", 200.0).noise(0.002);
     let mut records = session.records();
     records.iter_mut().filter(|trial| trial.cell == 1).for_each(die);
+    let unranked = |found: &[(Option<u32>, bool, String)]| found.iter().all(|(rank, ..)| rank.is_none());
     let found = ranks(&session.analyse_these(&records), Metric::Throughput);
-    assert_eq!(found.iter().find(|(.., name)| name == "a").unwrap().0, Some(1), "{found:?}");
-    assert_eq!(found.iter().find(|(.., name)| name == "b").unwrap().0, None, "{found:?}");
+    assert!(unranked(&found), "{found:?}");
+    records.iter_mut().filter(|trial| trial.cell == 0 && trial.block > 4).for_each(fail_at_launch);
+    let found = ranks(&session.analyse_these(&records), Metric::Throughput);
+    assert!(unranked(&found), "{found:?}");
+}
+
+#[test]
+fn who_failed_takes_no_place_and_stands_where_its_figure_does() {
+    let session = Session::new().cell("a", 100.0).cell("b", 200.0).cell("c", 50.0).noise(0.002);
+    let mut records = session.records();
+    records.iter_mut().filter(|trial| trial.cell == 1).for_each(die);
+    let found = ranks(&session.analyse_these(&records), Metric::Throughput);
+    let rank = |of: &str| found.iter().find(|(.., name)| name == of).unwrap().0;
+    assert_eq!(["a", "b", "c"].map(rank), [Some(1), None, Some(2)], "{found:?}");
 }
