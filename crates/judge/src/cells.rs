@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Invariant, InvariantCheck,
-    LatencySummary, Launches, LoadModel, Mark, MarkCause, MarkNote, Measured, Measurement, MemoryCount, Metric,
-    NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
+    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Invariant,
+    InvariantCheck, LatencySummary, Launches, LimitCode, LoadModel, Mark, MarkCause, MarkNote, Measured, Measurement,
+    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
 };
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
 use crate::launch::Launch;
 use crate::records::Records;
+use crate::silence::stopped;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
 
 /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
@@ -54,6 +55,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
+        behind: behind(records, index),
         handshakes: handshakes(records, index),
         errors: failing.failed_share,
         failing,
@@ -166,6 +168,21 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
         failed: of(|tls| tls.failed),
         p50_us: measured(&medians, Unit::Us),
     })
+}
+
+/// The launches in which the server fell behind the rate. One that stopped answering is told as that.
+fn behind(records: &Records, index: usize) -> Option<CellBehind> {
+    let rate_per_s = records.plan.cells[index].load.rate_per_s()?;
+    let share = |launch: &Launch| {
+        let measured = launch.measured()?;
+        let is_behind = launch.judgement.limit.code == LimitCode::ServerBehind.into() && stopped(measured).is_none();
+        let books = &measured.accounting;
+        is_behind.then(|| (launch.record.id.clone(), books.sent as f64 / books.scheduled.max(1) as f64))
+    };
+    let behind: Vec<(String, f64)> = records.valid(index).filter_map(share).collect();
+    let (with, of) = (behind.len() as u32, records.valid(index).count() as u32);
+    let (told, sent_share) = behind.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(CellBehind { launches: Launches { with, of, told }, rate_per_s, sent_per_s: rate_per_s * sent_share })
 }
 
 fn seconds(ns: u64) -> f64 {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Arm, Cell, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck,
-    MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why, Withheld,
-    WrongReply,
+    Launches, MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why,
+    Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -184,6 +184,9 @@ pub struct CellAnalysis {
     /// Where the target's CPU time went; null where no profile was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<CellProfile>,
+    /// Launches in which the server did not keep up with the rate; null where it did in all, or none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<CellBehind>,
     /// The TLS handshakes of connections that are made under load; null where they are not, or not over TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshakes: Option<CellHandshakes>,
@@ -215,6 +218,17 @@ pub struct CellCourse {
     pub steady_throughput: Option<Measured>,
     /// The most that was cut from the start of a window, as a share of it; null without a steady figure.
     pub cut: Option<f64>,
+}
+
+/// Launches of a cell in which the server did not keep up with the rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellBehind {
+    /// In how many, and the one in which it was furthest behind.
+    pub launches: Launches,
+    /// Requests a second asked for.
+    pub rate_per_s: f64,
+    /// Requests a second sent in that launch.
+    pub sent_per_s: f64,
 }
 
 /// The TLS handshakes of a cell's launches, over their whole loads.

@@ -1,9 +1,9 @@
 //! What makes an answer a bad one. It stands before everything else.
 
-use model::{Analysis, CellAnalysis, Died};
+use model::{Analysis, CellAnalysis, CellBehind, Died};
 
 use crate::conditions::Conditions;
-use crate::format::{counted, percent, seconds, thousands};
+use crate::format::{counted, number, percent, seconds, thousands};
 use crate::markdown::{block, escape};
 use crate::page::{Page, Tint};
 use crate::plain::shortened;
@@ -104,8 +104,27 @@ fn died(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     said
 }
 
+/// Who did not keep up with its rate, which is a result and no failure: `The server did not keep up with the rate: mine in 2
+/// of 6 launches, at worst 446 of 1,000 requests/s sent.`
+pub(crate) fn behind(named: &[(String, &CellAnalysis)]) -> Option<String> {
+    let of = |(name, cell): &(String, &CellAnalysis)| {
+        let CellBehind { launches, rate_per_s, sent_per_s } = cell.behind.as_ref()?;
+        let (with, of) = (launches.with, counted(launches.of.into(), "launch", "launches"));
+        let worst = if launches.with > 1 { "at worst " } else { "" };
+        let (sent, asked) = (number(*sent_per_s), number(*rate_per_s));
+        Some(format!("{name} in {with} of {of}, {worst}{sent} of {asked} requests/s sent"))
+    };
+    let those: Vec<String> = named.iter().filter_map(of).collect();
+    (!those.is_empty()).then(|| format!("The server did not keep up with the rate: {}.", those.join("; ")))
+}
+
+/// The cells of a run with the names that these sentences use.
+pub(crate) fn named<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec<(String, &'a CellAnalysis)> {
+    let name = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
+    analysis.cells.iter().map(|cell| (name(cell), cell)).collect()
+}
+
 /// Those of a run.
 pub(crate) fn of_run(analysis: &Analysis, conditions: &Conditions) -> Vec<Bad> {
-    let name = |cell: &CellAnalysis| format!("{}{}", cell.levels.target(), bracketed(&conditions.title(&cell.levels)));
-    of_cells(&analysis.cells.iter().map(|cell| (name(cell), cell)).collect::<Vec<_>>())
+    of_cells(&named(analysis, conditions))
 }

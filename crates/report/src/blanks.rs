@@ -96,7 +96,9 @@ fn no_rank(row: &Row<'_>, group: &Group<'_>) -> String {
     match in_doubt(row.cell) {
         Some(own) => own.to_owned(),
         None if !row.open.is_empty() => format!("whether it is above or below {} is open", either(&row.open)),
-        None if group.rows.iter().any(|other| is_rival(&other)) => "it is too close to one whose place is open".to_owned(),
+        None if group.rows.iter().any(|other| is_rival(&other)) => {
+            "it is too close to one whose place is open".to_owned()
+        }
         None => "no other here can be ranked".to_owned(),
     }
 }

@@ -73,13 +73,17 @@ pub fn same_server(same: &SameServer) -> String {
 
 /// What makes the answer bad, of either server.
 pub(crate) fn bad(analysis: &CompareAnalysis) -> Vec<Bad> {
-    let named: Vec<(String, &CellAnalysis)> = analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect();
-    bad::of_cells(&named)
+    bad::of_cells(&named(analysis))
+}
+
+fn named(analysis: &CompareAnalysis) -> Vec<(String, &CellAnalysis)> {
+    analysis.cells.iter().map(|of| (place(analysis, of), &of.cell)).collect()
 }
 
 /// What takes sureness away from all that follows.
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
+    said.extend(bad::behind(&named(analysis)));
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {

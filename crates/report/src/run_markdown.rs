@@ -15,6 +15,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     let groups = groups(analysis, &conditions);
     let mut parts = vec![format!("## {}", escape(&analysis.question))];
     parts.extend(bad::of_run(analysis, &conditions).iter().map(Bad::markdown));
+    parts.extend(bad::behind(&bad::named(analysis, &conditions)).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(answer::of_run(analysis, &groups).map(|(_, text)| format!("**{}**", escape(&text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));

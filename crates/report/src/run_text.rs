@@ -36,6 +36,9 @@ pub fn run_text(analysis: &Analysis, style: Style) -> String {
 fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
     page.paragraph(0, Tint::Bold, &analysis.question);
     bad::of_run(analysis, conditions).iter().for_each(|bad| bad.on(page));
+    if let Some(text) = bad::behind(&bad::named(analysis, conditions)) {
+        page.paragraph(0, Tint::Unsure, &text);
+    }
     if let Some((tint, text)) = answer::of_run(analysis, groups) {
         page.paragraph(0, tint, &text);
     }

@@ -148,7 +148,7 @@ pub(crate) struct ShownArgs {
     #[arg(long, default_value = "text")]
     pub(crate) format: ReportFormat,
 
-    /// In text, footnotes too: why a figure or a rank is missing
+    /// In text, footnotes too: why a figure is missing
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

@@ -256,3 +256,24 @@ fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
     assert_eq!((profile.share.unit, profile.share.estimate.is_some()), (model::Unit::Share, true));
     assert_eq!(analysis.cells[1].profile, None);
 }
+
+#[test]
+fn a_server_that_fell_behind_its_rate_is_told_by_its_worst_launch() {
+    let session = Session::new().cell("a", 1_000.0).noise(0.0).blocks(6);
+    let mut draft = session.draft();
+    draft.cells[0].load.model = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
+    let plan = draft.resolve().unwrap();
+    let behind = |sent: &[u64]| {
+        let mut records = session.records();
+        for (trial, sent) in records.iter_mut().zip(sent) {
+            let books = &mut trial.measurement.as_mut().unwrap().accounting;
+            books.not_sent.insert(NotSent::WaitingAtEnd, books.scheduled - sent);
+            (books.sent, books.completed, books.ok) = (*sent, *sent, *sent);
+        }
+        crate::analyse(&plan, &Environment::default(), &records).cells.remove(0).behind
+    };
+    assert_eq!(behind(&[]), None);
+    let launches = Launches { with: 2, of: 6, told: "b02-c01".to_owned() };
+    let expected = CellBehind { launches, rate_per_s: 1_000.0, sent_per_s: 446.0 };
+    assert_eq!(behind(&[6_520, 4_460]), Some(expected));
+}

@@ -63,6 +63,7 @@ fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAna
         memory_count: MemoryCount::Resident,
         time_to_ready_ms: measured(12.0, 0.1, Unit::Ms),
         profile: None,
+        behind: None,
         handshakes: None,
         errors: 0.0,
         died: None,
