@@ -297,7 +297,7 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
     breaches
 }
 
-/// A mark that at least half of the valid launches have, with the figures of the first of them, about the metrics that it
+/// A mark that at least half of the valid launches have, with the figures of the one that has most of it, else of the first, about the metrics that it
 /// is about in at least half of them. One disturbed launch is enough to widen an interval, and one silence for users to see it, so `noisy`,
 /// `silent` and `hung` are shown for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
@@ -320,7 +320,9 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let of_some = notes.iter().any(|(_, note)| !note.metrics.is_empty());
     // Figures of one launch do not contradict each other: of the first that shows most of what the mark is about.
     let shown = |note: &MarkNote| metrics.iter().filter(|metric| note.metrics.contains(metric)).count();
-    let (id, note) = notes.iter().rev().max_by_key(|(_, note)| shown(note))?;
+    let size = |note: &MarkNote| note.cause.size().unwrap_or_default();
+    let most = |a: &MarkNote, b: &MarkNote| shown(a).cmp(&shown(b)).then(size(a).total_cmp(&size(b)));
+    let (id, note) = notes.iter().rev().max_by(|(_, a), (_, b)| most(a, b))?;
     let launches = Some(Launches { with: notes.len() as u32, of: all as u32, told: (*id).to_owned() });
     (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches, ..(*note).clone() })
 }

@@ -26,8 +26,8 @@ pub fn cell_for_twin(plan: &Draft) -> Option<usize> {
 
 /// Asks for whole blocks, each with every cell once in random order, until the comparisons are precise enough or the
 /// cap is reached. It looks at precision alone, never at what the verdict would be: stopping on a verdict would give
-/// false ones. A block in which the machine was disturbed is asked for again, under the next number, as often as the
-/// plan allows.
+/// false ones. A block in which the machine was disturbed is asked for again, under the next number, unless there are more of
+/// them than the plan allows: then all count.
 #[derive(Debug, Clone)]
 pub struct BlockPlanner {
     plan: Plan,
@@ -174,8 +174,10 @@ impl Planner for BlockPlanner {
 
     fn next(&mut self) -> Next {
         let records = self.records();
-        let repeated = records.repeated().len() as u32;
-        let blocks = (1..=self.most() + repeated).filter(|block| !records.repeated().contains_key(block));
+        // One that was begun for a block that counts again is made whole.
+        let last_begun = self.recorded.iter().next_back().map_or(0, |(block, ..)| *block);
+        let last = (self.most() + records.repeated().len() as u32).max(last_begun);
+        let blocks = (1..=last).filter(|block| !records.repeated().contains_key(block));
         for (before, block) in (0..).zip(blocks) {
             let missing = self.missing(block);
             let whole = self.plan.cells.len() + usize::from(self.plan.twin.is_some());

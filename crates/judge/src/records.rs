@@ -33,8 +33,8 @@ pub(crate) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Judges every trial. A record whose levels match no cell of the plan is left out; of two records for one launch
-    /// the later one counts. The first blocks in which a trial was disturbed, as many as the plan repeats, are
-    /// set aside: which ones does not depend on any figure of a target, so nothing is chosen by its result.
+    /// the later one counts. The blocks in which a trial was disturbed are set aside, unless they are more than the plan
+    /// repeats: which ones does not depend on any figure of a target, so nothing is chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
         let places = places(plan);
         let judge = |record: &'a TrialRecord| {
@@ -52,7 +52,8 @@ impl<'a> Records<'a> {
         let is_disturbed = |launch: &Launch| disturbance(plan, launch).is_some();
         let disturbed: BTreeSet<u32> =
             launches.iter().filter(|(_, launch)| is_disturbed(launch)).map(|((block, ..), _)| *block).collect();
-        let set_aside: BTreeSet<u32> = disturbed.into_iter().take(plan.repeats as usize).collect();
+        // All of them or none: one that is set aside beside others as busy that count would look chosen.
+        let set_aside = if disturbed.len() <= plan.repeats as usize { disturbed } else { BTreeSet::new() };
         let mut records = Records {
             plan,
             together: plan.cells.iter().map(|_| OnceCell::new()).collect(),

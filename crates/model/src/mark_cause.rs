@@ -87,6 +87,20 @@ pub enum MarkCause {
     Failures(FailedRequests),
 }
 
+impl MarkCause {
+    /// How much of it a launch has, where launches can be put in order by one figure: seconds, requests or a share.
+    pub fn size(&self) -> Option<f64> {
+        match self {
+            MarkCause::Taken { steal_share, others_share, .. } => {
+                steal_share.iter().chain(others_share).copied().reduce(f64::max)
+            }
+            MarkCause::Silence(silence) => Some(silence.length_s),
+            MarkCause::Hung { requests, .. } => Some(*requests as f64),
+            _ => None,
+        }
+    }
+}
+
 /// What connections' time went into that was none of completed requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

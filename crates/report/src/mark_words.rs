@@ -54,7 +54,8 @@ pub fn note_words(note: &MarkNote) -> String {
         cause => mark_words(cause),
     };
     let launches = note.launches.as_ref().map_or(String::new(), |launches| {
-        format!(" (in {} of {} launches; figures of {})", launches.with, launches.of, launches.told)
+        let worst = if launches.with > 1 && note.cause.size().is_some() { "the worst, " } else { "" };
+        format!(" (in {} of {} launches; figures of {worst}{})", launches.with, launches.of, launches.told)
     });
     format!("{}{grew}{launches}", note.arm.map_or(String::new(), |arm| format!("{}: ", arm_words(arm))))
 }

@@ -5,8 +5,8 @@
 mod support;
 
 use model::{
-    Analysis, CellBehind, ClaimAnalysis, ClaimNote, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged, Launches,
-    MOST_NEEDED_BLOCKS, Mark, MarkCause, MarkNote, Metric, Unit, Withheld,
+    Analysis, CellBehind, ClaimAnalysis, ClaimNote, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged,
+    Launches, MOST_NEEDED_BLOCKS, Mark, MarkCause, MarkNote, Metric, Unit, Withheld,
 };
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
@@ -61,7 +61,8 @@ fn who_did_not_keep_up_with_a_rate_is_told_before_the_tables() {
     let mut analysis = runs::open_rate();
     let launches = Launches { with: 2, of: 6, told: "b02-c01".to_owned() };
     analysis.cells[0].behind = Some(CellBehind { launches, rate_per_s: 1_000.0, sent_per_s: 446.0 });
-    let said = "The server did not keep up with the rate: mine in 2 of 6 launches, at worst 446 of 1,000 requests/s sent.";
+    let said =
+        "The server did not keep up with the rate: mine in 2 of 6 launches, at worst 446 of 1,000 requests/s sent.";
     let first = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").find(said);
     assert!(first(&text(&analysis)).is_some_and(|at| at < 100), "{}", text(&analysis));
     assert!(first(&run_markdown(&analysis)).is_some(), "{}", run_markdown(&analysis));

@@ -277,3 +277,17 @@ fn a_server_that_fell_behind_its_rate_is_told_by_its_worst_launch() {
     let expected = CellBehind { launches, rate_per_s: 1_000.0, sent_per_s: 446.0 };
     assert_eq!(behind(&[6_520, 4_460]), Some(expected));
 }
+
+#[test]
+fn the_figures_of_a_mark_are_those_of_the_launch_that_has_most_of_it() {
+    let session = Session::new().cell("a", 1_000.0).noise(0.0).blocks(6);
+    let mut records = session.records();
+    for (trial, others) in records.iter_mut().zip([0.3, 0.9, 0.5]) {
+        trial.observation.as_mut().unwrap().host.others_share = others;
+    }
+    let cell = session.analyse_these(&records).cells.remove(0);
+    let note = cell.marks.iter().find(|note| note.mark == Mark::Noisy).unwrap();
+    assert_eq!(note.launches.as_ref().unwrap().told, "b02-c01");
+    let said = report::note_words(note);
+    assert!(said.contains("90 %") && said.contains("in 3 of 6 launches; figures of the worst, b02-c01"), "{said}");
+}

@@ -164,7 +164,7 @@ fn disturb(trial: &mut TrialRecord) {
 }
 
 #[test]
-fn a_disturbed_block_is_launched_again_as_often_as_the_plan_allows() {
+fn a_disturbed_block_is_launched_again_unless_more_were_disturbed_than_the_plan_allows() {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 6).repeats(1);
     let planner = BlockPlanner::new(&session.plan());
     let disturbed = |blocks: u32, which: &[u32]| {
@@ -177,7 +177,15 @@ fn a_disturbed_block_is_launched_again_as_often_as_the_plan_allows() {
     assert_eq!(again.iter().map(|spec| spec.block).collect::<Vec<_>>(), [7, 7]);
     let once = "6 blocks, as planned, not counting 1 set aside";
     assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2]))), once);
-    assert_eq!(reason(after(&planner.plan, &disturbed(7, &[2, 5]))), once, "once, as planned");
+    let all = "6 blocks, as planned";
+    for which in [&[2, 5][..], &[2, 7], &[1, 2, 3, 4, 5, 6]] {
+        let records = disturbed(7, which);
+        let analysis = session.analyse_these(&records);
+        assert_eq!((analysis.session.repeated.len(), analysis.cells[0].trials), (0, 7), "as busy as others: {which:?}");
+        assert_eq!(reason(after(&planner.plan, &records)), all);
+        assert_eq!(cells(after(&planner.plan, &records[..13])).len(), 1, "a block that was begun is made whole");
+    }
+    assert_eq!(reason(after(&planner.plan, &disturbed(6, &[2, 5]))), all);
     let mut begun = disturbed(7, &[2]);
     begun.pop();
     assert_eq!(cells(after(&planner.plan, &begun)).len(), 1, "resuming needs the records alone");
