@@ -172,6 +172,15 @@ fn one_commit_against_itself_is_said_to_measure_noise() {
 }
 
 #[test]
+fn a_program_that_no_checkout_has_is_told_with_its_cure_before_anything_runs() {
+    let lab = repository().file("app/server", "untracked\n");
+    let arguments = ["compare", "--run", "./server $PORT", "--rev", "main", "--rev", "main"];
+    let said = lab.bourdon_in(&lab.path().join("app"), &arguments).exits(2);
+    said.says(&["has no `./server`: a checkout has no untracked files; give --build"]);
+    assert_clean(&lab);
+}
+
+#[test]
 fn what_git_says_of_a_broken_object_is_shown() {
     let lab = repository();
     let broken = Command::new("git").current_dir(lab.path()).args(["rev-parse", "slow"]).output().unwrap();

@@ -69,6 +69,9 @@ impl Arms {
             build: build.cloned(),
         };
         let (mut old, new) = (arm(old, old_run, old_build), arm(new, new_run, new_build));
+        if !revisions.is_empty() {
+            [&old, &new].into_iter().try_for_each(Arm::has_its_program)?;
+        }
         if old.name == new.name {
             // A server against itself: what the machine's noise looks like.
             old.name = format!("{}-old", old.name);
@@ -85,6 +88,22 @@ impl Arms {
 }
 
 impl Arm {
+    /// Whether the file that its command names is among those that are checked out, where nothing builds it.
+    fn has_its_program(&self) -> Result<(), Failure> {
+        let program = self.run.split_whitespace().next().unwrap_or_default();
+        let is_checked_out = Path::new(program).is_absolute()
+            || !program.contains('/')
+            || program.contains(['$', '\'', '"'])
+            || self.cwd.join(program).exists();
+        if self.build.is_some() || is_checked_out {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} has no `{program}`: a checkout has no untracked files; give --build, the command that makes it",
+            self.title
+        )))
+    }
+
     fn target(&self, args: &CompareArgs) -> Result<Target, String> {
         let ready = args.ready.as_deref().unwrap_or(args.path());
         let Arm { name, title, run, build, cwd } = self;
