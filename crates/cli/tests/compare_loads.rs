@@ -146,11 +146,22 @@ fn loads_that_asked_for_different_things_are_refused_until_forced() {
     save(&specimen, &file("a.json"), &["-c", "2"]);
     save(&specimen, &file("b.json"), &["-c", "4", "-R", "500"]);
     let ended = compare(&file("a.json"), &file("b.json"), &[]);
-    refused(&ended, &["load: closed, then open, 500 a second", "connections: 2, then 4", "--force"]);
+    refused(&ended, &["load: old closed, new open at 500 a second (constant)", "connections: old 2, new 4", "--force"]);
     let forced = compare(&file("a.json"), &file("b.json"), &["--force"]);
     assert_eq!(forced.status, Some(0), "{forced:?}");
-    assert!(forced.stdout.contains("more differs than the server: load: closed"), "{forced:?}");
+    assert!(forced.stdout.contains("more differs than the server: load: old closed"), "{forced:?}");
     refused(&compare(folder.path(), &file("a.json"), &[]), &["are on one side and asked for different loads"]);
+}
+
+#[test]
+fn a_gate_on_what_no_saved_load_holds_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.json"), folder.path().join("new.json"));
+    for file in [&old, &new] {
+        save(&Specimen::of(Kind::Clean), file, &["-c", "2"]);
+    }
+    let ended = compare(&old, &new, &["--gate", "p50<+10%,cpu_per_request<+10%", "--allow-undecided"]);
+    refused(&ended, &["the gate cpu_per_request<+10%", "a saved load does not hold the server's CPU per request"]);
 }
 
 #[test]
@@ -162,8 +173,8 @@ fn loads_that_sent_or_expected_other_things_are_refused_and_credentials_are_not_
     save(&specimen, &file("a.json"), &["-c", "2"]);
     save(&specimen, &file("b.json"), &[&["-c", "2", "--expect-status", "200", "--http", "1.0"], &secret[..]].concat());
     let ended = compare(&file("a.json"), &file("b.json"), &[]);
-    let headers = r#"headers: [], then [["Authorization",null],["X-Own",null],["Accept","text/html"]]"#;
-    refused(&ended, &[headers, r#"http: "1.1", then "1.0""#, r#""status":null}, then {"#]);
+    let headers = r#"headers: old [], new [["Authorization",null],["X-Own",null],["Accept","text/html"]]"#;
+    refused(&ended, &[headers, r#"http: old "1.1", new "1.0""#, r#""status":null}, new {"#]);
     let saved = std::fs::read_to_string(file("b.json")).unwrap();
     assert!(!saved.contains("s3cret"), "{saved}");
 }
@@ -183,7 +194,7 @@ fn a_fixed_count_of_requests_leaves_connections_idle_and_nobody_unserved() {
     let marks = document["cells"][0]["marks"].as_array().unwrap();
     assert!(marks.iter().all(|note| note["mark"] != "unserved"), "{marks:?}");
     save(&specimen, &file("c.json"), &["-c", "4"]);
-    refused(&compare(&file("a.json"), &file("c.json"), &[]), &["window: 5 requests, then 100ms"]);
+    refused(&compare(&file("a.json"), &file("c.json"), &[]), &["window: old 5 requests, new 100ms"]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let moved = if worse > 0 { against.len() } else { 0 };
     let others = |open: usize| {
         let counts = [
-            (moved, "moved against it and inconclusive"),
+            (moved, "moved against the new one and inconclusive"),
             (better, "better"),
             (same, "the same"),
             (open, "inconclusive"),
@@ -116,7 +116,8 @@ fn moved_against(analysis: &CompareAnalysis, against: &[&CompareRow], others: &s
     let (why, of) = reason(against[0]);
     let figures = counted(analysis.rows.len() as u64, "figure", "figures");
     let (count, reason) = (against.len(), because(why, of));
-    let text = format!("Not shown: {count} of {figures} moved against it, {most}{largest}, but {reason}{others}");
+    let text =
+        format!("Not shown: {count} of {figures} moved against the new one, {most}{largest}, but {reason}{others}");
     let then = cure_of(why, of, analysis).map(|cure| format!("What would settle it: {cure}"));
     Answer { then, ..Answer::new(Tint::Unsure, text) }
 }

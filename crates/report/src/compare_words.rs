@@ -156,10 +156,12 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
     // What the answer has said of the largest is not said again.
     let is_worse = analysis.rows.iter().any(|row| row.verdict == Slower);
     let said = against(analysis).first().filter(|_| !is_worse).map(|row| reason(row));
+    let mut cures: Vec<String> = said.and_then(|(why, of)| cure_of(why, of, analysis)).into_iter().collect();
     let withheld = |places: Vec<usize>| {
         let rows: Vec<&CompareRow> = places.iter().map(|place| held_back[*place]).collect();
         let (why, of) = reason(rows[0]);
-        let cure = cure_of(why, of, analysis).filter(|_| said != Some((why, of)));
+        let cure = cure_of(why, of, analysis).filter(|cure| !cures.contains(cure));
+        cures.extend(cure.clone());
         let cure = cure.map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
         let rows: Vec<String> = rows.iter().map(|row| named(row, true)).collect();
         (Inconclusive, vec![rows.join(", ") + &cure], format!("Inconclusive, because {}", because(why, of)))
@@ -317,6 +319,9 @@ const WIDEST: f64 = 100.0;
 
 const NOT_KNOWN: &str = "not known";
 
+/// Why not: launches that differ so much show nothing of each other until there are more of them.
+const TOO_FEW: &str = "(too few launches)";
+
 /// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
 /// was estimated.
 fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
@@ -326,10 +331,11 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     };
     let estimate = of.estimate?;
     let (Some(low), Some(high)) = (of.low, of.high) else {
-        return Some((format!("{:+.1} {unit}", percent(estimate)), String::new()));
+        let shown = without_sign_of_nothing(format!("{:+.1}", percent(estimate)));
+        return Some((format!("{shown} {unit}"), String::new()));
     };
     if difference.is_none() && high > WIDEST * low {
-        return Some((NOT_KNOWN.to_owned(), String::new()));
+        return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
     }
     let width = percent(high) - percent(low);
     let decimals = if width < 0.2 {
@@ -339,8 +345,16 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     } else {
         0
     };
-    let shown = |value: f64| format!("{:+.decimals$}", percent(value));
+    let shown = |value: f64| without_sign_of_nothing(format!("{:+.decimals$}", percent(value)));
     Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
+}
+
+/// `-0` is 0.
+fn without_sign_of_nothing(shown: String) -> String {
+    match shown.strip_prefix('-') {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
+        _ => shown,
+    }
 }
 
 /// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.

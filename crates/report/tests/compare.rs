@@ -208,7 +208,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
         let said = said(&analysis);
         assert!(
             said.contains(&format!(
-                "Not shown: 2 of 4 figures moved against it, most of all throughput -66.0 % (-66.2 to -65.8), but the \
+                "Not shown: 2 of 4 figures moved against the new one, most of all throughput -66.0 % (-66.2 to -65.8), but the \
                  generator may have been the limit of the new one; 1 the same, 1 inconclusive. What would settle it: {cure}."
             )),
             "{said}"
@@ -231,7 +231,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     // One that is shown comes first, and what is open keeps its cure.
     analysis.rows[1] = row(Metric::P50, 5_900.0, 6_230.0, 0.009, ComparisonVerdict::Slower);
     let worse = said(&analysis);
-    let first = "Yes: 1 of 4 figures is worse, 2 moved against it and inconclusive, 1 the same.";
+    let first = "Yes: 1 of 4 figures is worse, 2 moved against the new one and inconclusive, 1 the same.";
     assert!(worse.contains(first) && worse.contains("What would settle it: fewer other programs"), "{worse}");
 }
 

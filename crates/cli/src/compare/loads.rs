@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
     Accounting, Arrivals, Awaited, Blocks, ConnectionCounts, Draft, Environment, Extent, FailureCount, GeneratorUse,
-    Instrument, Interval, Latencies, Load, LoadModel, Measurement, Mix, NS_PER_S, ReplyExpectation, Request, Residence,
-    Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
+    Instrument, Interval, Latencies, Load, LoadModel, Measurement, Metric, Mix, NS_PER_S, ReplyExpectation, Request,
+    Residence, Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -121,6 +121,12 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Whether saved loads have a metric: what is seen of the server itself they lack, for nobody watched it.
+pub(super) fn hold(metric: Metric) -> bool {
+    let seen_from_outside = [Metric::Throughput, Metric::ElapsedPerRequest, Metric::NeverServed, Metric::Errors];
+    metric.is_latency() || seen_from_outside.contains(&metric)
+}
+
 impl Side {
     /// The loads of one side: a file, or all files of a folder that end in `.json`.
     ///
@@ -164,7 +170,7 @@ impl Side {
     pub(super) fn differences(&self, new: &Side) -> Vec<String> {
         let said = |key: &str| {
             let (before, after) = (self.asked.get(key)?, new.asked.get(key)?);
-            (before != after).then(|| format!("{key}: {before}, then {after}"))
+            (before != after).then(|| format!("{key}: old {before}, new {after}"))
         };
         ["http", "headers", "body_bytes", "expect", "tls", "threads", "spin"].into_iter().filter_map(said).collect()
     }

@@ -102,6 +102,13 @@ fn of_runs(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> 
 /// Two saved loads, or several on each side.
 fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure> {
     refuse_strangers(args, Form::Loads)?;
+    if let Some(gate) = gates(args).iter().find(|gate| !loads::hold(gate.metric)) {
+        return Err(Failure::usage(format!(
+            "the gate {gate} cannot be decided: a saved load does not hold the server's {}; compare two commands (--run) or \
+             two recorded runs",
+            gate.metric.words()
+        )));
+    }
     let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
     let names = (old.display().to_string(), new.display().to_string());
     let (in_turn, asked) = (before.in_turn(&after), before.differences(&after));

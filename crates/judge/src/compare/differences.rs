@@ -33,7 +33,7 @@ fn differing(old: Vec<Said>, new: &[Said]) -> Vec<String> {
     let missing: Vec<Said> = missing.map(|(what, _)| (what.clone(), NOT_SAID.to_owned())).collect();
     let difference = |(what, before): Said| {
         let after = known.get(what.as_str()).copied().unwrap_or(NOT_SAID);
-        (before != after).then(|| format!("{what}: {before}, then {after}"))
+        (before != after).then(|| format!("{what}: old {before}, new {after}"))
     };
     old.into_iter().chain(missing).filter_map(difference).collect()
 }
@@ -89,7 +89,7 @@ fn of_cells(both: [&CellPlan; 2]) -> Vec<String> {
     let found = differing(old, &new);
     let [a, b] = both.map(|cell| &cell.load.mix);
     let other_mix = found.is_empty() && a != b;
-    let mix = other_mix.then(|| "what is asked for: one mix of requests, then another".to_owned());
+    let mix = other_mix.then(|| "what is asked for: another mix of requests".to_owned());
     found.into_iter().chain(mix).collect()
 }
 
@@ -116,7 +116,7 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         said("handler delay", format_duration(*handler_delay_ns)),
         said("CPUs of the target", list(target_cpus)),
         said("share of capacity", maybe(rate_share.as_ref())),
-        said("arrivals", rate_arrivals.map_or("constant".to_owned(), |arrivals| format!("{arrivals:?}"))),
+        said("arrivals", rate_arrivals.map_or("constant".to_owned(), |arrivals| arrivals.id().to_owned())),
         said("profile", profile),
         said("census", cell.takes_census()),
     ];
@@ -127,7 +127,7 @@ fn of_load(load: &Load) -> Vec<Said> {
     let Load { mix, model, connections, pipeline, keep_alive, timeout_ns, network_delay_ns, warm_up_ns, extent } = load;
     let model = match model {
         LoadModel::Closed => "closed".to_owned(),
-        LoadModel::Open { rate_per_s, arrivals } => format!("open, {rate_per_s} a second, {arrivals:?}"),
+        LoadModel::Open { rate_per_s, arrivals } => format!("open at {rate_per_s} a second ({})", arrivals.id()),
     };
     let extent = match extent {
         Extent::Window(ns) => format_duration(*ns),

@@ -81,3 +81,23 @@ fn what_both_sides_are_where_they_are_one_server_is_said() {
         assert!(text.contains(&format!("Both sides are the same server ({what}): whatever differs")), "{text}");
     }
 }
+
+#[test]
+fn nothing_has_no_sign_and_a_change_that_is_not_known_says_why() {
+    let mut analysis = revisions();
+    let same = ComparisonVerdict::Same;
+    analysis.rows = vec![row(Metric::P50, 10_000.0, 9_996.0, 0.3, same), row(Metric::P99, 10.0, 9.0, 0.99, same)];
+    let text = compare_text(&analysis, PLAIN);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let change = |metric: &str| text.lines().map(words).find(|line| line.starts_with(metric)).unwrap();
+    assert!(change("latency p50").contains("ms 0 % ("), "{text}");
+    assert!(change("latency p99").contains("not known (too few launches)"), "{text}");
+}
+
+#[test]
+fn what_would_settle_several_figures_is_said_once() {
+    let mut analysis = held_back(Withheld::Disturbed);
+    analysis.rows[1].withheld = Some(Withheld::Unbounded);
+    let said = compare_text(&analysis, PLAIN);
+    assert_eq!(said.matches("fewer other programs").count(), 1, "{said}");
+}

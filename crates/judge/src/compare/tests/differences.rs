@@ -18,7 +18,7 @@ fn what_differs_beside_the_server_is_told() {
         Run { plan: &other, environment: &new, trials: &trials },
     );
     let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
-    assert_eq!(analysis.differences[0], "kernel: 6.1, then 6.18");
+    assert_eq!(analysis.differences[0], "kernel: old 6.1, new 6.18");
     assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
 }
 
@@ -40,23 +40,23 @@ fn differences(environment: impl Fn(&mut Environment), change: impl FnOnce(&mut 
 fn whatever_may_change_the_figures_is_a_difference() {
     assert_eq!(differences(|_| {}, |_| {}), [""; 0]);
     let of_plan = |change: fn(&mut Draft)| differences(|_| {}, change).join("; ");
-    assert_eq!(of_plan(|plan| plan.generator.cpus = vec![2, 3]), "generator CPUs: any, then 2 and 3");
-    assert_eq!(of_plan(|plan| plan.generator.spin = true), "spin: false, then true");
-    assert_eq!(of_plan(|plan| plan.target_cpus = vec![1]), "CPUs of the target: any, then 1");
-    assert_eq!(of_plan(|plan| plan.ladder = Some("connections".to_owned())), "ladder: none, then connections");
+    assert_eq!(of_plan(|plan| plan.generator.cpus = vec![2, 3]), "generator CPUs: old any, new 2 and 3");
+    assert_eq!(of_plan(|plan| plan.generator.spin = true), "spin: old false, new true");
+    assert_eq!(of_plan(|plan| plan.target_cpus = vec![1]), "CPUs of the target: old any, new 1");
+    assert_eq!(of_plan(|plan| plan.ladder = Some("connections".to_owned())), "ladder: old none, new connections");
     let calibrate = |plan: &mut Draft| plan.generator.limits = Some(LIMITS);
     assert_eq!(of_plan(calibrate), "", "that is for judging");
     let of_cells = |change: fn(&mut CellPlan)| differences(|_| {}, |plan| plan.cells.iter_mut().for_each(change));
     let secure = |cell: &mut CellPlan| (cell.tls, cell.tls_resume) = (true, true);
-    assert_eq!(of_cells(secure), ["TLS: false, then true", "TLS sessions resumed: false, then true"]);
-    assert_eq!(of_cells(|cell| cell.target_cpus = vec![0]), ["CPUs of the target: any, then 0"]);
-    assert_eq!(of_cells(|cell| cell.handler_delay_ns = 10_000_000), ["handler delay: 0ms, then 10ms"]);
-    assert_eq!(of_cells(|cell| cell.profile = true), ["profile: false, then true"]);
+    assert_eq!(of_cells(secure), ["TLS: old false, new true", "TLS sessions resumed: old false, new true"]);
+    assert_eq!(of_cells(|cell| cell.target_cpus = vec![0]), ["CPUs of the target: old any, new 0"]);
+    assert_eq!(of_cells(|cell| cell.handler_delay_ns = 10_000_000), ["handler delay: old 0ms, new 10ms"]);
+    assert_eq!(of_cells(|cell| cell.profile = true), ["profile: old false, new true"]);
     let of_environment = |change: fn(&mut Environment)| differences(change, |_| {}).join("; ");
-    assert_eq!(of_environment(|it| it.smt = Some(true)), "SMT: not known, then true");
+    assert_eq!(of_environment(|it| it.smt = Some(true)), "SMT: old not known, new true");
     let newer = |it: &mut Environment| it.toolchains.values_mut().for_each(|version| *version = "go1.26".to_owned());
-    assert_eq!(of_environment(newer), "toolchain of old: go1.25, then go1.26");
+    assert_eq!(of_environment(newer), "toolchain of old: old go1.25, new go1.26");
     assert_eq!(of_environment(|it| it.toolchains.clear()), "", "nobody asked");
     let more = |it: &mut Environment| drop(it.sysctls.insert("kernel.numa_balancing".to_owned(), "1".to_owned()));
-    assert_eq!(of_environment(more), "kernel.numa_balancing: not known, then 1");
+    assert_eq!(of_environment(more), "kernel.numa_balancing: old not known, new 1");
 }
