@@ -291,6 +291,15 @@ fn what_cannot_be_compared_is_said_and_nothing_is_left() {
 }
 
 #[test]
+fn a_build_that_fails_in_silence_is_told_so_and_the_other_is_not_begun() {
+    let lab = repository();
+    let arguments = compare(&["--rev", "main", "--rev", "slow", "--build", "sh -c 'exit 1'"]);
+    let said = lab.bourdon_in(&lab.path().join("app"), &arguments).exits(4);
+    assert!(said.stderr.contains("failed (exited with status 1), and it printed nothing"), "{}", said.stderr);
+    assert_eq!(said.stderr.contains("main"), !said.stderr.contains("slow"), "{}", said.stderr);
+}
+
+#[test]
 fn a_server_that_dies_in_one_arm_is_told_with_its_last_words() {
     let lab = repository();
     let lab = lab.file("app/serve.sh", "echo cannot open the till >&2; exit 3\n");

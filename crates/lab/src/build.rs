@@ -72,7 +72,7 @@ pub enum BuildError {
         get: String,
     },
     /// The build ended with an error.
-    #[error("building {target} failed ({status}):\n{output}")]
+    #[error("building {target} failed ({status}){said}", said = said(output))]
     Failed {
         /// The target.
         target: String,
@@ -119,6 +119,11 @@ pub enum BuildError {
         /// What went wrong.
         text: String,
     },
+}
+
+/// What a failed build printed last, or that it printed nothing.
+fn said(output: &str) -> String {
+    if output.is_empty() { ", and it printed nothing".to_owned() } else { format!(":\n{output}") }
 }
 
 impl BuildError {

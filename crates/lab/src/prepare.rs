@@ -53,7 +53,7 @@ impl Prepared {
     }
 }
 
-/// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing. `recorded` are
+/// Builds what the plan's cells need. A target that cannot be built is listed as absent with what is missing, and ends a comparison. `recorded` are
 /// the digests of the programs that a run was begun with: it is resumed with no others.
 pub fn prepare(
     plan: &Draft,
@@ -97,6 +97,10 @@ pub fn prepare(
                     prepared.failed.push(absent.clone());
                 }
                 prepared.absent.push(absent);
+                // One server alone cannot be compared.
+                if plan.comparison.is_some() {
+                    return prepared;
+                }
             }
         }
     }
