@@ -165,6 +165,7 @@ fn a_generator_that_did_three_times_as_much_beside_it_was_not_the_limit() {
     let opening = |measured: &mut Measurement| {
         busy(measured);
         measured.connections.opened = measured.in_window.completed;
+        measured.connections.opened_in_window = Some(measured.in_window.completed);
     };
     let withheld = |found: &CompareAnalysis| row(found, Metric::Throughput).withheld;
     for found in [against(34.0, starved), against(34.0, long), against(34.0, opening)] {
