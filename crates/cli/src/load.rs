@@ -295,7 +295,7 @@ fn exit(validity: &Validity, measured: &Measurement, errno: Option<i32>, peer: I
     }
 }
 
-/// The seconds of a load, for the documents about it: 80 bytes each.
+/// The seconds of a load, for the documents about it: 128 bytes each.
 struct Seconds(Vec<Interval>);
 
 /// Seconds for which memory is asked for ahead: a day.
@@ -351,7 +351,10 @@ impl Progress {
         let passed = (interval.at_s + interval.length_s + self.warm_up_s).max(0.0);
         self.bar.set_position(passed.round() as u64);
         let phase = if interval.at_s < 0.0 { "warming up, " } else { "" };
-        let p99 = interval.p99_us.map_or(String::new(), |us| format!(", p99 {}", report::format::duration_us(us)));
+        let p99 = interval.p99_us.map_or(String::new(), |us| {
+            let bound = if interval.is_lower_bound(us) { "≥ " } else { "" };
+            format!(", p99 {bound}{}", report::format::duration_us(us))
+        });
         let rate = interval.completed as f64 / interval.length_s.max(0.001);
         let failed = if interval.failed > 0 { format!(", {} failed", interval.failed) } else { String::new() };
         self.bar.set_message(format!("{phase}{} requests/s{p99}{failed}", report::format::number(rate)));

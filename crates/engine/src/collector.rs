@@ -9,6 +9,7 @@ use model::{EncodedHistogram, Interval, LoadSecond, NS_PER_S};
 use crate::interval_log::Encoder;
 use crate::second::{Distributions, Felt, Second};
 use crate::steps::{Steps, quantiles};
+use crate::summary::micros;
 
 /// How many seconds the threads may be apart before one that has told nothing is no longer waited for.
 const SECONDS_APART: i64 = 2;
@@ -60,7 +61,7 @@ impl Collector {
         progress: &mut dyn FnMut(&Passed),
     ) {
         let mut give_back = |mut second: Box<Second>| {
-            second.distributions.clear();
+            second.clear();
             // A thread that has gone needs no empty second.
             let _ = empty[second.thread].send(second);
         };
@@ -103,8 +104,26 @@ impl Collector {
     /// Tells of a second; gives back the set in which it was.
     fn publish(&mut self, pending: Pending, progress: &mut dyn FnMut(&Passed)) -> Box<Second> {
         let Pending { length_ns, second, .. } = pending;
-        let felt = second.distributions.felt();
-        let (p50_us, p99_us, max_us) = quantiles(felt);
+        // A second that was over before it began has nothing in it, unless the window's end was moved into it.
+        if length_ns == 0 && second.sent + second.completed + second.failed == 0 {
+            return second;
+        }
+        let interval = self.step(&second, length_ns);
+        let histograms = self.encode(&second.distributions);
+        let told = LoadSecond { interval, drain: second.drain, histograms };
+        let mut passed = Passed { window_start_ns: second.window_start_ns, second: told };
+        progress(&passed);
+        if let Some(encoder) = &mut self.encoder {
+            encoder.take_back(&mut passed.second.histograms);
+        }
+        second
+    }
+
+    /// What a second was like, which enters the course of the load.
+    fn step(&mut self, second: &Second, length_ns: u64) -> Interval {
+        let felt = second.felt();
+        let (p50_us, p99_us, max_us) = quantiles(&felt);
+        let ages = second.unanswered.as_deref();
         let interval = Interval {
             at_s: second.index as f64,
             length_s: length_ns.min(NS_PER_S) as f64 / NS_PER_S as f64,
@@ -115,22 +134,13 @@ impl Collector {
             p50_us,
             p99_us,
             max_us,
+            exact_below_us: ages.map(|ages| micros(ages.min())),
+            replied_max_us: ages.and_then(|_| quantiles(second.distributions.felt()).2),
         };
-        // A second that was over before it began has nothing in it, unless the window's end was moved into it.
-        if length_ns == 0 && interval.sent + interval.completed + interval.failed == 0 {
-            return second;
-        }
         if !second.drain {
-            self.steps.add(&interval, felt);
+            self.steps.add(&interval, &felt);
         }
-        let histograms = self.encode(&second.distributions);
-        let told = LoadSecond { interval, drain: second.drain, histograms };
-        let mut passed = Passed { window_start_ns: second.window_start_ns, second: told };
-        progress(&passed);
-        if let Some(encoder) = &mut self.encoder {
-            encoder.take_back(&mut passed.second.histograms);
-        }
-        second
+        interval
     }
 
     fn encode(&mut self, distributions: &Distributions) -> Vec<EncodedHistogram> {

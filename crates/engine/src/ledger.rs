@@ -304,15 +304,18 @@ impl Ledger {
         self.tick(now_ns);
         self.leave(moments.sent_ns, now_ns);
         self.second.failed += 1;
-        let (count, refused) = (u64::from(self.counts(moments.intended_ns)), loss != Loss::TimedOut);
-        self.silences.fail(count, refused, moments.intended_ns, now_ns);
-        if !self.counts(moments.intended_ns) {
+        let (counts, timed_out) = (self.counts(moments.intended_ns), loss == Loss::TimedOut);
+        if timed_out && (counts || now_ns < self.window.start_ns) {
+            self.second.censor(self.felt.age_ns(moments, now_ns), 1);
+        }
+        self.silences.fail(u64::from(counts), !timed_out, moments.intended_ns, now_ns);
+        if !counts {
             return;
         }
         let kind = loss.failure(moments.first_byte_ns > 0);
         self.failed[kind as usize] += 1;
         *self.failures.entry((FailureKind::Failed(kind), loss.errno())).or_default() += 1;
-        if loss == Loss::TimedOut {
+        if timed_out {
             self.censor(moments, now_ns);
         } else if self.stood_with(moments, now_ns).is_some() {
             self.standstills.requests += 1;
@@ -341,6 +344,7 @@ impl Ledger {
         }
         if let Some(age_ns) = age_ns {
             record_n(&mut self.censored_felt, age_ns, count);
+            self.second.censor(age_ns, count);
         }
     }
 
@@ -362,6 +366,7 @@ impl Ledger {
         self.silences.owe(moments.intended_ns);
         if self.counts(moments.intended_ns) {
             self.books.in_flight_at_end += 1;
+            self.second.censor(self.felt.age_ns(moments, now_ns), 1);
             self.censor(moments, now_ns);
         }
     }

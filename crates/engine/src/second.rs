@@ -1,9 +1,12 @@
 //! What one thread sees in one second: the distributions that the hot path fills, and how they travel.
 
+use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
 use model::{LoadModel, LoadSpec, NS_PER_S};
+
+use crate::in_flight::Moments;
 
 /// Histogram resolution in nanoseconds.
 pub(crate) const TICK_NS: u64 = 100;
@@ -71,6 +74,11 @@ impl Felt {
     /// Whether it differs from the service time, and has a distribution of its own.
     pub(crate) fn is_separate(self) -> bool {
         self != Felt::Service
+    }
+
+    /// How long a request without a reply was waited for.
+    pub(crate) fn age_ns(self, moments: Moments, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(if self.is_separate() { moments.intended_ns } else { moments.sent_ns })
     }
 
     /// The tag of its distribution in an interval log.
@@ -181,6 +189,8 @@ pub(crate) struct Second {
     pub(crate) sent: u64,
     pub(crate) failed: u64,
     pub(crate) distributions: Distributions,
+    /// Ages of requests that ended in it without a reply. None where all had one, for there are many sets of these.
+    pub(crate) unanswered: Option<Box<Histogram<u64>>>,
 }
 
 impl Second {
@@ -198,10 +208,32 @@ impl Second {
             sent: 0,
             failed: 0,
             distributions,
+            unanswered: None,
         }
     }
 
-    /// Takes an emptied one for second `index`; the collector has cleared its distributions.
+    /// Empties what the next second would else grow on.
+    pub(crate) fn clear(&mut self) {
+        self.distributions.clear();
+        self.unanswered = None;
+    }
+
+    /// Requests ended without a reply at this age.
+    #[cold]
+    pub(crate) fn censor(&mut self, age_ns: u64, count: u64) {
+        record_n(self.unanswered.get_or_insert_with(|| Box::new(histogram())), age_ns, count);
+    }
+
+    /// What was felt in it, by those without a reply for as long as they waited.
+    pub(crate) fn felt(&self) -> Cow<'_, Histogram<u64>> {
+        let replied = self.distributions.felt();
+        let Some(ages) = &self.unanswered else { return Cow::Borrowed(replied) };
+        let mut all = replied.clone();
+        add_to(&mut all, ages);
+        Cow::Owned(all)
+    }
+
+    /// Takes an emptied one for second `index`; the collector has cleared it.
     pub(crate) fn begin(&mut self, index: i64, start_ns: u64, window_start_ns: u64, drain: bool) {
         (self.index, self.start_ns, self.window_start_ns, self.drain) = (index, start_ns, window_start_ns, drain);
         (self.completed, self.ok, self.sent, self.failed) = (0, 0, 0, 0);
@@ -219,6 +251,9 @@ impl Second {
         self.sent += other.sent;
         self.failed += other.failed;
         self.distributions.add(&other.distributions);
+        if let Some(ages) = &other.unanswered {
+            add_to(self.unanswered.get_or_insert_with(|| Box::new(histogram())), ages);
+        }
     }
 }
 

@@ -28,7 +28,7 @@ impl Steps {
         }
     }
 
-    /// Adds a second; those of the window come in order, but for one of which a thread told late.
+    /// Adds a second, with what was felt in it by those without a reply, too; those of the window come in order, but for one of which a thread told late.
     pub(crate) fn add(&mut self, second: &Interval, felt: &Histogram<u64>) {
         if second.at_s < 0.0 && second.completed > 0 {
             let end_s = second.at_s + second.length_s;
@@ -40,7 +40,7 @@ impl Steps {
             Some(place) if place + 1 < self.done.len() => add_counts(&mut self.done[place], second),
             Some(place) => {
                 add_counts(&mut self.done[place], second);
-                self.add_felt(place, felt);
+                self.add_felt(place, second, felt);
             }
             None => self.begin(second, at_s, felt),
         }
@@ -58,7 +58,8 @@ impl Steps {
             return self.add(second, felt);
         }
         self.done.push(if second.at_s < 0.0 {
-            Interval { p50_us: None, p99_us: None, max_us: None, ..*second }
+            let unknown = Interval { p50_us: None, p99_us: None, max_us: None, ..*second };
+            Interval { exact_below_us: None, replied_max_us: None, ..unknown }
         } else {
             Interval { at_s, length_s: second.at_s - at_s + second.length_s, ..*second }
         });
@@ -68,18 +69,19 @@ impl Steps {
         }
     }
 
-    fn add_felt(&mut self, place: usize, felt: &Histogram<u64>) {
+    fn add_felt(&mut self, place: usize, second: &Interval, felt: &Histogram<u64>) {
         let step = &mut self.done[place];
         if step.at_s < 0.0 {
             return;
         }
+        add_bounds(step, second);
         match &mut self.felt {
             Some(all) => {
                 add_to(all, felt);
                 (step.p50_us, step.p99_us, step.max_us) = quantiles(all);
             }
             None => {
-                step.max_us = larger(step.max_us, quantiles(felt).2);
+                step.max_us = larger(step.max_us, second.max_us);
                 if self.step_s > 1 {
                     (step.p50_us, step.p99_us) = (None, None);
                 }
@@ -96,6 +98,7 @@ impl Steps {
             match doubled.last_mut() {
                 Some(last) if self.begin_of(last.at_s) == at_s => {
                     add_counts(last, &step);
+                    add_bounds(last, &step);
                     (last.p50_us, last.p99_us, last.max_us) = (None, None, larger(last.max_us, step.max_us));
                 }
                 _ => doubled.push(step),
@@ -122,6 +125,13 @@ pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Opt
 
 fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::max)
+}
+
+/// Adds from where on figures are bounds, before the largest of both is known.
+fn add_bounds(step: &mut Interval, second: &Interval) {
+    let replied_us = larger(step.slowest_reply_us(), second.slowest_reply_us());
+    step.exact_below_us = step.exact_below_us.into_iter().chain(second.exact_below_us).reduce(f64::min);
+    step.replied_max_us = replied_us.filter(|_| step.exact_below_us.is_some());
 }
 
 /// Adds the counts; the length grows where the second is not one that is there already.
@@ -194,6 +204,20 @@ mod tests {
         let (_, merged) = second(0.0, &[vec![1; 200], vec![9; 50]].concat());
         assert_eq!((seen[1].p50_us, seen[1].p99_us, seen[1].max_us), quantiles(&merged));
         assert_eq!(seen.iter().map(|step| step.completed).collect::<Vec<_>>(), [300, 250, 100]);
+    }
+
+    #[test]
+    fn a_step_in_which_some_had_no_reply_knows_how_long_replies_took() {
+        let seconds = [(0.0, vec![1, 7], None), (1.0, vec![2, 150], Some((150_000.0, 2_000.0)))];
+        let mut steps = Steps::new(2);
+        for (at_s, ms, unanswered) in seconds {
+            let (interval, felt) = second(at_s, &ms);
+            let (exact_below_us, replied_max_us) = (unanswered.map(|it| it.0), unanswered.map(|it| it.1));
+            steps.add(&Interval { exact_below_us, replied_max_us, ..interval }, &felt);
+        }
+        let seen = steps.end()[0];
+        assert!(seen.is_lower_bound(seen.p99_us.unwrap()) && !seen.is_lower_bound(seen.p50_us.unwrap()), "{seen:?}");
+        assert!((seen.slowest_reply_us().unwrap() - 7_000.0).abs() < 10.0, "{seen:?}");
     }
 
     #[test]

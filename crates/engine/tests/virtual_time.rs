@@ -276,6 +276,29 @@ fn a_time_out_closes_the_connection_and_is_censored_at_its_age() {
     assert!(service.min.unwrap() >= 99_900.0, "to three digits");
 }
 
+/// A client that waited 150 ms in vain is in its second as it is in the whole.
+#[test]
+fn a_second_has_those_without_a_reply_at_their_age_as_the_whole_has() {
+    for (model, keep_alive) in [(LoadModel::Closed, true), (LoadModel::Closed, false), (open(200.0), true)] {
+        let with = spec(model, 20, 4 * NS_PER_S).with(|it| {
+            (it.timeout_ns, it.keep_alive, it.warm_up_ns) = (Some(150 * MS), keep_alive, NS_PER_S);
+        });
+        let server = SimulatedServer { slow: Some((20, 200 * MS)), ..hello(5 * MS) };
+        let mut seconds = Vec::new();
+        let told = &mut |passed: &engine::Passed| seconds.push(passed.second.clone());
+        let measured = simulate(&with, server, RunOptions::default(), told).unwrap().measurement;
+        let whole = measured.latency_us.felt().unwrap();
+        assert!(whole.is_lower_bound(whole.p99.unwrap()), "{model:?}");
+        let window = measured.steps.iter().filter(|step| step.at_s >= 0.0);
+        for second in window.chain(seconds.iter().filter(|told| !told.drain).map(|told| &told.interval)) {
+            let p99_us = second.p99_us.unwrap();
+            assert!(p99_us >= 149_000.0 && second.is_lower_bound(p99_us), "{model:?}: {second:?}");
+            assert!(!second.is_lower_bound(second.p50_us.unwrap()), "{model:?}: {second:?}");
+            assert!(second.slowest_reply_us().unwrap() < 149_000.0, "{model:?}: {second:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]

@@ -151,7 +151,7 @@ fn hung(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
 
 /// How long the slowest reply took.
 pub(crate) fn slowest_reply_s(load: &Measurement) -> f64 {
-    load.steps.iter().filter_map(|second| second.max_us).fold(0.0, f64::max) / 1e6
+    load.steps.iter().filter_map(model::Interval::slowest_reply_us).fold(0.0, f64::max) / 1e6
 }
 
 /// How long replies are in coming: the mean, or where silences recur, what one in a hundred takes.

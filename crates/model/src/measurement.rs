@@ -365,10 +365,30 @@ pub struct Interval {
     pub sent: u64,
     /// Requests that failed in it.
     pub failed: u64,
-    /// Median felt latency in microseconds; null when nothing completed.
+    /// Median felt latency in microseconds, of replies and of requests that ended in it without one, these at their age;
+    /// null when there was neither.
     pub p50_us: Option<f64>,
-    /// 99th percentile of felt latency.
+    /// 99th percentile of the same.
     pub p99_us: Option<f64>,
-    /// Largest felt latency.
+    /// Largest of the same.
     pub max_us: Option<f64>,
+    /// Smallest age among requests without a reply, in microseconds: what is at or above it is a lower bound. Absent where
+    /// all had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact_below_us: Option<f64>,
+    /// Largest felt latency of a reply, in microseconds, where `exact_below_us` says that `max_us` is not that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replied_max_us: Option<f64>,
+}
+
+impl Interval {
+    /// Whether `us`, a figure of this second in microseconds, is only a lower bound.
+    pub fn is_lower_bound(&self, us: f64) -> bool {
+        self.exact_below_us.is_some_and(|limit| us >= limit)
+    }
+
+    /// How long the slowest reply in it took, in microseconds; none where no reply came.
+    pub fn slowest_reply_us(&self) -> Option<f64> {
+        if self.exact_below_us.is_some() { self.replied_max_us } else { self.max_us }
+    }
 }

@@ -190,7 +190,9 @@ impl Interval {
     fn check(&self, of: &str) -> Checked {
         moment(&format!("{of}at_s"), self.at_s)?;
         length(&format!("{of}length_s"), self.length_s)?;
-        ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us), ("max_us", self.max_us)])
+        ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us), ("max_us", self.max_us)])?;
+        ascending(of, &[("replied_max_us", self.replied_max_us), ("max_us", self.max_us)])?;
+        ascending(of, &[("exact_below_us", self.exact_below_us), ("max_us", self.max_us)])
     }
 }
 

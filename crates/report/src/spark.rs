@@ -20,6 +20,8 @@ struct Part {
     failed: u64,
     /// The highest of its seconds.
     p99_us: Option<f64>,
+    /// Whether one of these rests on requests without a reply.
+    is_bound: bool,
 }
 
 /// A label with its bars and what they range over: `rate`, `▇▇█▁  12 to 1,020 requests/s`. Bars begin at zero, and a
@@ -51,6 +53,7 @@ impl Part {
             ok: part.ok.saturating_add(second.ok),
             failed: part.failed.saturating_add(second.failed),
             p99_us: [part.p99_us, second.p99_us].into_iter().flatten().reduce(f64::max),
+            is_bound: part.is_bound || second.p99_us.is_some_and(|us| second.is_lower_bound(us)),
         })
     }
 }
@@ -63,14 +66,15 @@ fn rate(parts: &[Part]) -> String {
 
 fn p99(parts: &[Part]) -> String {
     let p99s: Vec<Option<f64>> = parts.iter().map(|part| part.p99_us).collect();
-    let text = range(&p99s, duration_us);
+    let is_bound = |us| parts.iter().any(|part| part.is_bound && part.p99_us == Some(us));
+    let text = range(&p99s, |us| format!("{}{}", if is_bound(us) { "≥ " } else { "" }, duration_us(us)));
     row(p99s, &text)
 }
 
 /// `1.2 ms to 1.81 s`, or one of the two where both are shown the same.
-fn range(values: &[Option<f64>], shown: fn(f64) -> String) -> String {
+fn range(values: &[Option<f64>], shown: impl Fn(f64) -> String) -> String {
     let values = || values.iter().copied().flatten();
-    match (values().reduce(f64::min).map(shown), values().reduce(f64::max).map(shown)) {
+    match (values().reduce(f64::min).map(&shown), values().reduce(f64::max).map(&shown)) {
         (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
         (Some(only), _) => only,
         _ => "–".to_owned(),
@@ -113,6 +117,13 @@ mod tests {
         assert_eq!(rows[1], ("p99", "▁\u{a0}█▁ 1.20 ms to 1.81 s".to_owned()));
         assert_eq!(rows[2], ("failures", "▁▁█▁ 0 to 98.0 requests/s, in 1 of 4 seconds".to_owned()));
         assert!(sparks(&seconds[..3], 100).is_empty(), "two seconds of the window");
+    }
+
+    #[test]
+    fn a_p99_that_rests_on_requests_without_a_reply_is_a_bound() {
+        let timed_out = Interval { exact_below_us: Some(150_000.0), ..second(1.0, 190, Some(155_000.0), 10) };
+        let seconds = [second(0.0, 200, Some(11_300.0), 0), timed_out, second(2.0, 200, Some(12_000.0), 0)];
+        assert_eq!(sparks(&seconds, 100)[1], ("p99", "▁█▁ 11.3 ms to ≥ 155 ms".to_owned()));
     }
 
     #[test]
