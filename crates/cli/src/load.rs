@@ -356,7 +356,8 @@ impl Progress {
             format!(", p99 {bound}{}", report::format::duration_us(us))
         });
         let rate = interval.completed as f64 / interval.length_s.max(0.001);
-        let failed = if interval.failed > 0 { format!(", {} failed", interval.failed) } else { String::new() };
+        let failed = interval.failures();
+        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
         self.bar.set_message(format!("{phase}{} requests/s{p99}{failed}", report::format::number(rate)));
     }
 

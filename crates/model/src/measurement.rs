@@ -363,7 +363,7 @@ pub struct Interval {
     pub ok: u64,
     /// Requests sent in it.
     pub sent: u64,
-    /// Requests that failed in it.
+    /// Requests that failed in it without a whole reply.
     pub failed: u64,
     /// Median felt latency in microseconds, of replies and of requests that ended in it without one, these at their age;
     /// null when there was neither.
@@ -382,6 +382,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Requests that failed in it in any way: without a whole reply, or with a wrong one.
+    pub fn failures(&self) -> u64 {
+        self.failed.saturating_add(self.completed.saturating_sub(self.ok))
+    }
+
     /// Whether `us`, a figure of this second in microseconds, is only a lower bound.
     pub fn is_lower_bound(&self, us: f64) -> bool {
         self.exact_below_us.is_some_and(|limit| us >= limit)

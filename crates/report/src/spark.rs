@@ -36,7 +36,7 @@ pub(crate) fn sparks(intervals: &[Interval], width: usize) -> Vec<(&'static str,
     let mut rows = vec![("rate", rate(&parts)), ("p99", p99(&parts))];
     let failed = model::sum(parts.iter().map(|part| part.failed));
     if failed > 0 {
-        let within = seconds.iter().filter(|it| it.failed > 0).count() as u64;
+        let within = seconds.iter().filter(|it| it.failures() > 0).count() as u64;
         let of = counted(seconds.len() as u64, "second", "seconds");
         // A rate, and no number: what failed in these seconds is not what was due in them, which the books count.
         let failures: Vec<Option<f64>> = parts.iter().map(|part| Some(part.failed as f64 / part.length_s)).collect();
@@ -51,7 +51,7 @@ impl Part {
         seconds.iter().fold(Part::default(), |part, second| Part {
             length_s: part.length_s + second.length_s,
             ok: part.ok.saturating_add(second.ok),
-            failed: part.failed.saturating_add(second.failed),
+            failed: part.failed.saturating_add(second.failures()),
             p99_us: [part.p99_us, second.p99_us].into_iter().flatten().reduce(f64::max),
             is_bound: part.is_bound || second.p99_us.is_some_and(|us| second.is_lower_bound(us)),
         })
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn second(at_s: f64, ok: u64, p99_us: Option<f64>, failed: u64) -> Interval {
-        Interval { at_s, length_s: 1.0, ok, p99_us, failed, ..Interval::default() }
+        Interval { at_s, length_s: 1.0, completed: ok, ok, p99_us, failed, ..Interval::default() }
     }
 
     #[test]
@@ -124,6 +124,13 @@ mod tests {
         let timed_out = Interval { exact_below_us: Some(150_000.0), ..second(1.0, 190, Some(155_000.0), 10) };
         let seconds = [second(0.0, 200, Some(11_300.0), 0), timed_out, second(2.0, 200, Some(12_000.0), 0)];
         assert_eq!(sparks(&seconds, 100)[1], ("p99", "▁█▁ 11.3 ms to ≥ 155 ms".to_owned()));
+    }
+
+    #[test]
+    fn a_wrong_reply_is_a_failure_as_it_is_in_the_exit_status() {
+        let wrong = Interval { completed: 100, ..second(1.0, 40, Some(1.0), 5) };
+        let rows = sparks(&[second(0.0, 100, Some(1.0), 0), wrong, second(2.0, 100, Some(1.0), 0)], 100);
+        assert_eq!(rows[2], ("failures", "▁█▁ 0 to 65.0 requests/s, in 1 of 3 seconds".to_owned()));
     }
 
     #[test]
