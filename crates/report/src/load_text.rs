@@ -308,9 +308,12 @@ fn latency_row(name: &str, summary: &LatencySummary) -> Vec<String> {
     };
     let cell = |value: Option<f64>| bounded(value, value.is_some_and(|us| summary.is_lower_bound(us)));
     let mut row = vec![name.to_owned()];
-    row.extend([summary.p50, summary.p90, summary.p99, summary.p999, summary.max].map(cell));
+    row.extend([summary.p50, summary.p90, summary.p99, summary.p999].map(cell));
+    // What failed without a time ranks above all that have one.
+    let max_is_bound = summary.failed > 0 || summary.max.is_some_and(|us| summary.is_lower_bound(us));
+    row.push(bounded(summary.max, max_is_bound));
     // A single unfinished request makes the mean a lower bound, wherever it lies.
-    row.push(bounded(summary.mean, summary.censored > 0));
+    row.push(bounded(summary.mean, summary.censored + summary.failed > 0));
     row
 }
 
@@ -337,9 +340,11 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     let shown = |mark: &str| cells.iter().flatten().any(|cell| cell.starts_with(mark));
     let most = |of: fn(&LatencySummary) -> u64| rows.iter().map(|(_, summary)| of(summary)).max().unwrap_or(0);
     let (unfinished, saturated) = (most(|it| it.censored), most(|it| it.saturated));
+    let why = [(unfinished, "had no reply, counted at the age reached"), (most(|it| it.failed), "failed without a time")];
+    let why = why.into_iter().filter(|(many, _)| *many > 0);
+    let why: Vec<String> = why.map(|(many, text)| format!("{} {text}", counted(many, "request", "requests"))).collect();
     if shown("≥") {
-        let had = counted(unfinished, "request", "requests");
-        page.paragraph(2, Tint::Dim, &format!("≥ at least: {had} had no reply, counted at the age reached"));
+        page.paragraph(2, Tint::Dim, &format!("≥ at least: {}", why.join(", ")));
     }
     let lost = |row: &(&str, &LatencySummary)| QUANTILES.into_iter().any(|q| row.1.is_lost(q));
     if let Some((name, most)) = rows.iter().copied().find(lost) {

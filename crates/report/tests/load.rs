@@ -70,6 +70,17 @@ fn footnotes_say_what_each_row_is_about() {
 }
 
 #[test]
+fn beside_failures_without_a_time_the_largest_and_the_mean_are_bounds() {
+    let mut load = loads::closed();
+    load.measured.latency_us.service = load.measured.latency_us.service.map(|it| it.beside(1_000));
+    let text = text(&load);
+    let row = text.lines().find(|line| line.starts_with("service time")).unwrap_or_default();
+    let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert!(cells[3] == "–" && cells[5].starts_with("≥ ") && cells[6].starts_with("≥ "), "{row}");
+    assert!(text.contains("≥ at least: 1,000 requests failed without a time"), "{text}");
+}
+
+#[test]
 fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     let mut load = loads::open_with_stall();
     assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"));
