@@ -1,8 +1,8 @@
 //! Where service time alone would mislead about what users wait for.
 
-use model::{Code, Mark, Measurement, Metric, Validity};
+use model::{Code, LateCause, Mark, Measurement, Metric, Validity};
 
-use crate::format::duration_us;
+use crate::format::{counted, duration_us, thousands};
 
 /// The figures of which one is told: the usual one, else the first that service time alone hides.
 const FIGURES: [(Metric, &str); 4] =
@@ -41,7 +41,20 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     (service_us < least_us / 2.0).then(|| {
         format!(
             "The {name} that users would have seen: {seen}. Timed from the send, as wrk does: {service}, which hides the \
-             waiting."
+             waiting{}.",
+            own_waiting(measured)
         )
     })
+}
+
+/// Said where most of what was sent late was so because of the generator, though not of this figure alone.
+fn own_waiting(measured: &Measurement) -> String {
+    let late = &measured.accounting.sent_late;
+    let all = model::sum(late.values().copied());
+    let own = late.get(&LateCause::Generator).copied().unwrap_or(0);
+    if own <= all / 2 {
+        return String::new();
+    }
+    let of = counted(all, "late send", "late sends");
+    format!("; much of it may be the generator's own, which caused {} of {of}", thousands(own))
 }

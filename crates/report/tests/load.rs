@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Instrument, LimitCause, MarkCause, Metric, Reason};
+use model::{Instrument, LateCause, LimitCause, MarkCause, Metric, Reason};
 use report::{Origin, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
@@ -86,6 +86,11 @@ fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
     assert!(text(&load).contains("The p99 that users would have seen: at least 1.81 s"));
     load.validity.reasons.push(lateness(Metric::P50));
     assert!(text(&load).contains("The p99 that users would have seen"), "the p99 is the server's");
+    assert!(!text(&load).contains("the generator's own, which caused"), "what was late had no connection");
+    load.measured.accounting.sent_late = [(LateCause::NoConnection, 62), (LateCause::Generator, 328)].into();
+    let line = text(&load).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "hides the waiting; much of it may be the generator's own, which caused 328 of 390 late sends.";
+    assert!(line.contains(said), "{line}");
     load.validity.reasons.push(lateness(Metric::P99));
     load.validity.reasons.push(lateness(Metric::P999));
     assert!(!text(&load).contains("that users would have seen"));
