@@ -72,6 +72,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     let printed = print(args, &loaded, &origin);
     saved?;
     printed.map_err(|failure| failure.of_interrupted(measured.interrupted && output.is_some() && !has_nothing))?;
+    if let Some(file) = output.filter(|_| !has_nothing) {
+        say(format!("saved in {}", file.display()));
+    }
     let errno = reached_nobody(&measured).then(|| connect_errno(&spec, &measured)).flatten();
     if reached_nobody(&measured) {
         say(unreached(&spec, &measured, errno));

@@ -387,6 +387,27 @@ fn an_interrupted_run_keeps_what_was_measured() {
 }
 
 #[test]
+fn what_was_saved_is_said_also_where_it_was_stopped_and_so_short_a_window_says_little() {
+    let specimen = Specimen::of(Kind::Clean);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved.json");
+    let (url, name) = (specimen.url(), file.to_str().unwrap());
+    let ended = bourdon(&["load", &url, "-d", "100ms", "--warm-up", "0s", "-o", name]);
+    assert!(ended.stderr.contains(&format!("saved in {name}\n")), "{ended:?}");
+    assert!(ended.stdout.contains("the window was 100 ms: so short a window says little"), "{ended:?}");
+    std::fs::remove_file(&file).unwrap();
+    drop(specimen);
+    // Another, whose log says when this load has begun.
+    let specimen = Specimen::of(Kind::Clean);
+    let url = specimen.url();
+    let run = spawn(&["load", &url, "-d", "60s", "--warm-up", "0s", "-o", name]);
+    specimen.log_of(100);
+    run.signal(Signal::INT);
+    let ended = run.end();
+    assert!(ended.stderr.contains(&format!("saved in {name}\n")) && file.is_file(), "{ended:?}");
+}
+
+#[test]
 fn a_second_interrupt_ends_the_program_at_once() {
     let specimen = Specimen::always(Kind::NeverAnswers);
     let mut run = spawn(&["load", &specimen.url(), "-d", "60s"]);

@@ -18,7 +18,7 @@ const LABELS: usize = 11;
 /// Longest URL of the heading.
 const LONGEST_URL: usize = 200;
 
-/// Windows of an exact number of requests that say little: connections are still being opened in much of them.
+/// Windows up to this one say little: connections are still being opened in much of them.
 const SHORT_S: f64 = 0.1;
 
 /// Reasons that tell how long the generator stood still.
@@ -50,9 +50,13 @@ pub fn load_text(
         return page.finish();
     }
     headline(&mut page, validity, measured);
-    if matches!(spec.extent, Extent::Requests { .. }) && measured.window_s < SHORT_S {
-        let window = duration_us(measured.window_s * 1e6);
-        let text = format!("all requests took {window}: so short a window says little; ask for more of them (-n)");
+    let (window_s, what, more) = match spec.extent {
+        Extent::Requests { .. } => (measured.window_s, "all requests took", "more of them (-n)"),
+        Extent::Window(ns) => (ns as f64 / NS_PER_S as f64, "the window was", "a longer one (-d)"),
+    };
+    if window_s <= SHORT_S {
+        let window = duration_us(window_s * 1e6);
+        let text = format!("{what} {window}: so short a window says little; ask for {more}");
         page.paragraph(2, Tint::Unsure, &text);
     }
     let mut asked = vec![format!("{} {}", spec.mix.first().request.method, shortened(url, LONGEST_URL))];
