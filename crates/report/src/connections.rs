@@ -24,8 +24,6 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
         "on each"
     };
     for (name, count) in [
-        // Not all are in the books of requests, which the reader may compare.
-        ("failed to open (also before the window, and for no request)", counts.connect_failed),
         ("closed while idle", counts.closed_idle),
         ("closed with a reply", counts.closed_by_reply),
         ("closed for replies that nobody asked for", counts.unasked_replies),
@@ -33,6 +31,11 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
         if count > 0 {
             text.push_str(&format!(", {name} {}", thousands(count)));
         }
+    }
+    if counts.connect_failed > 0 {
+        // Not all are in the books of requests, which the reader may compare.
+        let attempts = counted(counts.connect_failed, "attempt to connect", "attempts to connect");
+        text.push_str(&format!(", {attempts} failed in all, warm-up included"));
     }
     let [min, median] = [counts.completed_min, counts.completed_median].map(thousands);
     let most = counted(counts.completed_max, "reply", "replies");

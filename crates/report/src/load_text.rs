@@ -9,7 +9,7 @@ use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
 use crate::reason_words::{reason_words, with_cure};
-use crate::words::{errno, words};
+use crate::words::{errno, late_words, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
@@ -344,7 +344,8 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     let shown = |mark: &str| cells.iter().flatten().any(|cell| cell.starts_with(mark));
     let most = |of: fn(&LatencySummary) -> u64| rows.iter().map(|(_, summary)| of(summary)).max().unwrap_or(0);
     let (unfinished, saturated) = (most(|it| it.censored), most(|it| it.saturated));
-    let why = [(unfinished, "had no reply, counted at the age reached"), (most(|it| it.failed), "failed without a time")];
+    let why =
+        [(unfinished, "had no reply, counted at the age reached"), (most(|it| it.failed), "failed without a time")];
     let why = why.into_iter().filter(|(many, _)| *many > 0);
     let why: Vec<String> = why.map(|(many, text)| format!("{} {text}", counted(many, "request", "requests"))).collect();
     if shown("≥") {
@@ -397,7 +398,8 @@ fn books(page: &mut Page, measured: &Measurement) {
         page.entry(0, (Tint::Bad, "unbalanced"), LABELS, &imbalance);
     }
     if late > 0 {
-        let causes: Vec<(String, u64)> = books.sent_late.iter().map(|(cause, n)| (words(cause.id()), *n)).collect();
+        let causes: Vec<(String, u64)> =
+            books.sent_late.iter().map(|(cause, n)| (late_words(*cause).to_owned(), *n)).collect();
         page.entry(0, (Tint::Plain, "sent late"), LABELS, &format!("{} = {}", unbroken(&totals[2]), sum(&causes)));
     }
 }

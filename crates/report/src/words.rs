@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, Mark, MarkNote, NotServed, Pathology,
-    ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, NotServed,
+    Pathology, ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
 };
 
 use crate::conditions::Conditions;
@@ -17,6 +17,14 @@ use crate::reason_words::{not_served, reason_words, repeated_words, with_cure};
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
     id.replace('-', " ")
+}
+
+/// Why a request left late.
+pub(crate) fn late_words(cause: LateCause) -> &'static str {
+    match cause {
+        LateCause::NoConnection => "no connection free",
+        LateCause::Generator => "generator",
+    }
 }
 
 /// What the system says of an error number.
