@@ -77,7 +77,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     let errno = reached_nobody(&measured).then(|| connect_errno(&spec, &measured)).flatten();
     if reached_nobody(&measured) {
-        say(unreached(&spec, &measured, errno));
+        say(unreached(&spec, &measured, errno, args.ca.as_deref()));
     }
     if let Some(file) = output.filter(|_| has_nothing) {
         say(format!("nothing was saved to {}: there is nothing to save", file.display()));
@@ -95,12 +95,12 @@ fn reached_nobody(measured: &Measurement) -> bool {
 }
 
 /// Cause and cure where nobody was reached: more there is not to say of such a load.
-fn unreached(spec: &LoadSpec, measured: &Measurement, errno: Option<i32>) -> String {
+fn unreached(spec: &LoadSpec, measured: &Measurement, errno: Option<i32>, ca: Option<&Path>) -> String {
     let (address, attempts) = (spec.address, counted(measured.connections.connect_failed, "attempt", "attempts"));
     let error = errno.map_or(String::new(), |errno| format!(": {}", report::errno(errno)));
     let why = errno
         .and_then(|errno| lab::lacking_here(errno, address.ip()))
-        .map_or_else(|| no_connection(measured), str::to_owned);
+        .map_or_else(|| no_connection(measured, ca), str::to_owned);
     format!("no connection to {address} in {attempts}{error}; {why}")
 }
 
@@ -112,17 +112,25 @@ fn connect_errno(spec: &LoadSpec, measured: &Measurement) -> Option<i32> {
     booked.filter(|_| measured.tls.is_none()).or_else(again)
 }
 
-/// What may be wrong where no connection was made.
-fn no_connection(measured: &Measurement) -> String {
+/// What may be wrong where no connection was made; `ca` is the file of authorities that was named.
+fn no_connection(measured: &Measurement, ca: Option<&Path>) -> String {
     let failed = |tls: &TlsUse| tls.first_failure.as_ref().map(|why| (format!("TLS failed: {why}"), tls.first_fault));
     match measured.tls.as_ref().and_then(failed) {
         Some((why, Some(TlsFault::NotTls))) => {
             format!("{why}; does the port speak plain http? Then begin the URL with http://")
         }
         Some((why, Some(TlsFault::Untrusted))) => {
+            let vouches = ca.map_or(String::new(), |file| format!(", nor does {} vouch for it", file.display()));
             format!(
-                "{why}; name the file of its authority, or of the certificate itself, with --ca, or check none with --insecure"
+                "{why}{vouches}; name the file of its authority, or of the certificate itself, with --ca, or check none with \
+                 --insecure"
             )
+        }
+        Some((why, Some(TlsFault::OtherName))) => {
+            format!("{why}; use a name that is in the certificate, or check none with --insecure")
+        }
+        Some((why, Some(TlsFault::Unanswered))) => {
+            format!("{why}; does the port speak plain http? Then begin the URL with http://")
         }
         // It has its cure.
         Some((why, Some(TlsFault::OldCertificate))) => why,

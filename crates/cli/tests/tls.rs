@@ -117,3 +117,22 @@ fn what_makes_no_sense_is_refused() {
         assert!(ended.stderr.contains(words), "{ended:?}");
     }
 }
+
+#[test]
+fn a_cure_is_not_what_was_done_already() {
+    let (server, other) = (Secured::start(), Secured::start());
+    let file = other.ca();
+    let ca = file.to_str().unwrap();
+    let distrusted = bourdon(&["load", &server.url(), "-n", "5", "--ca", ca]);
+    assert!(distrusted.stderr.contains(&format!(", nor does {ca} vouch for it; name the file")), "{distrusted:?}");
+    assert!(!distrusted.stderr.contains("CaUsedAsEndEntity"), "{distrusted:?}");
+    let (address, file) = (server.url().replace("localhost", "127.0.0.1"), server.ca());
+    let misnamed = bourdon(&["load", &address, "-n", "5", "--ca", file.to_str().unwrap()]);
+    assert!(misnamed.stderr.contains("; use a name that is in the certificate"), "{misnamed:?}");
+    // What connects is taken by the kernel, and nobody ever reads from it.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", silent.local_addr().unwrap());
+    let ended = bourdon(&["load", &url, "-n", "2", "--timeout", "100ms", "--insecure"]);
+    let said = "no TLS handshake came to its end in time; does the port speak plain http?";
+    assert!(ended.stderr.contains(said), "{ended:?}");
+}

@@ -77,7 +77,7 @@ pub(crate) fn cure_of_fault(error: &std::io::Error) -> Option<&'static str> {
             "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), or have it \
              serve TLS"
         }
-        TlsFault::OldCertificate | TlsFault::Untrusted => "",
+        TlsFault::OldCertificate | TlsFault::Untrusted | TlsFault::OtherName | TlsFault::Unanswered => "",
     })
 }
 

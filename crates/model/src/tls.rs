@@ -61,6 +61,10 @@ kinds! {
         OldCertificate = "old-certificate",
         /// Nobody who is trusted has signed its certificate.
         Untrusted = "untrusted",
+        /// Its certificate is for another name.
+        OtherName = "other-name",
+        /// It left a handshake without an answer until the request would have timed out.
+        Unanswered = "unanswered",
     }
 }
 

@@ -7,7 +7,7 @@ mod session;
 mod sessions;
 mod why;
 
-use model::TlsUse;
+use model::{TlsFault, TlsUse};
 use rustix::io::Errno;
 
 pub use secure::{Secure, TlsError};
@@ -149,7 +149,8 @@ impl<W: Wire> Wire for Secured<W> {
     fn close(&mut self, slot: u32) {
         if let Some(mut session) = self.sessions[slot as usize].take() {
             if !session.is_open() {
-                self.stopped(Stop::Tls("the handshake did not come to its end in time".to_owned().into()));
+                let text = "no TLS handshake came to its end in time".to_owned();
+                self.stopped(Stop::Tls(TlsFailure { text, fault: Some(TlsFault::Unanswered) }));
             }
             session.say_goodbye(slot, &mut self.below);
         }

@@ -31,6 +31,9 @@ impl From<&Error> for TlsFailure {
         let (text, fault) = match error {
             Error::General(text) => (text.clone(), None),
             Error::InvalidMessage(_) => (format!("what came back is not TLS ({error})"), Some(TlsFault::NotTls)),
+            Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            ) => (error.to_string(), Some(TlsFault::OtherName)),
             Error::InvalidCertificate(of) => of_certificate(of).unwrap_or_else(|| (error.to_string(), None)),
             error => (error.to_string(), None),
         };
@@ -42,18 +45,16 @@ impl From<&Error> for TlsFailure {
 fn of_certificate(error: &CertificateError) -> Option<(String, Option<TlsFault>)> {
     let (text, fault) = match error {
         CertificateError::UnknownIssuer => {
-            ("no authority that is trusted has signed the certificate (UnknownIssuer)", TlsFault::Untrusted)
+            ("no authority that is trusted has signed the certificate", TlsFault::Untrusted)
         }
         // What rustls has no name for it hands on as it got it.
         CertificateError::Other(OtherError(source)) => match source.downcast_ref()? {
             // By the letter it is an authority's, not a server's; one that is trusted itself would have been taken.
-            webpki::Error::CaUsedAsEndEntity => (
-                "the certificate is self-signed, and is not one that is trusted (CaUsedAsEndEntity)",
-                TlsFault::Untrusted,
-            ),
+            webpki::Error::CaUsedAsEndEntity => {
+                ("the certificate is self-signed, and is not one that is trusted", TlsFault::Untrusted)
+            }
             webpki::Error::UnsupportedCertVersion => (
-                "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3 \
-                 (UnsupportedCertVersion)",
+                "the server's certificate is of X.509 version 1, which is no longer accepted; make one of version 3",
                 TlsFault::OldCertificate,
             ),
             _ => return None,
