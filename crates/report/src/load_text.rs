@@ -68,7 +68,9 @@ pub fn load_text(
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
     let is_told = |codes: &[Code]| validity.reasons.iter().any(|reason| codes.contains(&reason.code));
-    if let Some(stood) = measured.standstills.as_ref().filter(|_| is_told(&[Mark::Standstill.into()])) {
+    // Without a reply nobody knows when what they held up was worked off: all would be taken off.
+    let is_known = measured.accounting.completed > 0 && is_told(&[Mark::Standstill.into()]);
+    if let Some(stood) = measured.standstills.as_ref().filter(|_| is_known) {
         undisturbed(&mut page, stood, measured.least_latencies());
     }
     page.gap();

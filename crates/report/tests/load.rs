@@ -192,6 +192,9 @@ fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
                  had held up was worked off:";
     assert!(shown.contains(title), "{shown}");
     assert_eq!(text(&load).matches("stood still").count(), 1, "it is told once");
+    let mut silent = load.clone();
+    silent.measured.accounting.completed = 0;
+    assert!(!text(&silent).contains("At least, with"), "nothing was ever worked off: {}", text(&silent));
     load.measured.standstills.as_mut().unwrap().wakes_off = false;
     assert!(!text(&load).contains("At least, with"), "nobody knows what is left: {}", text(&load));
 }
