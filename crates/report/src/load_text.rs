@@ -109,10 +109,11 @@ fn agreed(tls: &TlsUse) -> String {
     parts.join(", ")
 }
 
-/// What went wrong, where the reader cannot miss it. Where nothing came back the reasons say so.
+/// What went wrong, where the reader cannot miss it. Where nothing came back, to no request of the warm-up either, the reasons
+/// say so.
 fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let books = &measured.accounting;
-    if books.completed == 0 {
+    if books.completed == 0 && measured.in_window.completed == 0 {
         return first_wrong(page, measured);
     }
     let turned_away = model::sum(books.turned_away().map(|(_, count)| count));

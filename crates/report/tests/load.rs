@@ -163,6 +163,29 @@ fn requests_that_hang_are_said_with_what_failed() {
 }
 
 #[test]
+fn what_is_bad_is_said_at_the_top_where_only_requests_of_the_warm_up_were_answered() {
+    let hung = loads::open_with_hung(50);
+    let mut measured = hung.measured.clone();
+    let left = measured.accounting.in_flight_at_end;
+    measured.accounting =
+        model::Accounting { scheduled: left, sent: left, in_flight_at_end: left, ..model::Accounting::default() };
+    let load = Load::judged(hung.spec, measured.clone());
+    assert!(load.validity.failing.bad && measured.in_window.completed > 0);
+    assert!(top(&load).contains("hung: "), "{}", text(&load));
+    let books = &mut measured.accounting;
+    books.in_flight_at_end = 0;
+    books.failed = [(model::Failure::TimedOut, left)].into();
+    let load = Load::judged(load.spec, measured);
+    assert!(load.validity.failing.bad);
+    assert!(top(&load).contains("errors: 100 % of the requests failed"), "{}", text(&load));
+}
+
+/// What is shown before the load that was asked for.
+fn top(load: &Load) -> String {
+    text(load).split("GET ").next().unwrap().to_owned()
+}
+
+#[test]
 fn a_server_that_was_silent_is_said_before_anything_else() {
     let stalled = loads::open_with_stall();
     let mut unbalanced = stalled.measured.clone();
