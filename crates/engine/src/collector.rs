@@ -28,6 +28,8 @@ pub(crate) struct Collector {
     threads: usize,
     pub(crate) felt: Felt,
     pub(crate) whole: Distributions,
+    /// How long the slowest reply was waited for; 0 while none has come.
+    slowest_ticks: u64,
     pending: BTreeMap<(i64, bool), Pending>,
     steps: Steps,
     encoder: Option<Encoder>,
@@ -47,6 +49,7 @@ impl Collector {
             threads,
             felt,
             whole: Distributions::new(felt),
+            slowest_ticks: 0,
             pending: BTreeMap::new(),
             steps: Steps::new(step_s),
             encoder: encoded.then(Encoder::new),
@@ -77,6 +80,7 @@ impl Collector {
         if second.index >= 0 || second.drain {
             self.whole.add(&second.distributions);
         }
+        self.slowest_ticks = self.slowest_ticks.max(second.slowest_ticks());
         let (key, length_ns) = ((second.index, second.drain), second.length_ns());
         let told = match self.pending.get_mut(&key) {
             Some(pending) => {
@@ -157,6 +161,11 @@ impl Collector {
     /// Until when replies came in the warm-up, in seconds of the window.
     pub(crate) fn answered_until_s(&self) -> Option<f64> {
         self.steps.answered_until_s
+    }
+
+    /// How long the slowest reply was waited for, whenever it came and whatever it belongs to.
+    pub(crate) fn slowest_reply_s(&self) -> Option<f64> {
+        (self.slowest_ticks > 0).then(|| micros(self.slowest_ticks) / 1e6)
     }
 
     /// The course of the load, and the distributions of all its replies.

@@ -250,6 +250,8 @@ impl Ledger {
         }
         if counts || now_ns < self.window.start_ns {
             self.record_reply(moments, now_ns);
+        } else {
+            self.second.carried_over(now_ns.saturating_sub(moments.intended_ns));
         }
     }
 

@@ -23,13 +23,13 @@ pub(crate) fn conclude(spec: &LoadSpec, parts: Vec<Part>, collector: Collector, 
         whole
     };
     let mut whole = parts.into_iter().reduce(together).expect("a load has a thread");
-    let answered_until_s = collector.answered_until_s();
+    let (answered_until_s, slowest_reply_s) = (collector.answered_until_s(), collector.slowest_reply_s());
     let (steps, distributions) = collector.end();
     // The threads have handed theirs over, second by second.
     whole.distributions = distributions;
     let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
     let interrupted = stopped && !is_whole(spec, &whole);
-    let measurement = Measurement { interrupted, steps, answered_until_s, ..whole.summarise() };
+    let measurement = Measurement { interrupted, steps, answered_until_s, slowest_reply_s, ..whole.summarise() };
     LoadOutput { measurement, window_start_ns, window_end_ns }
 }
 

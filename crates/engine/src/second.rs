@@ -191,6 +191,8 @@ pub(crate) struct Second {
     pub(crate) distributions: Distributions,
     /// Ages of requests that ended in it without a reply. None where all had one, for there are many sets of these.
     pub(crate) unanswered: Option<Box<Histogram<u64>>>,
+    /// The longest time of its replies that no distribution holds: those to requests of the warm-up, in the window.
+    pub(crate) slowest_carried_ns: u64,
 }
 
 impl Second {
@@ -209,6 +211,7 @@ impl Second {
             failed: 0,
             distributions,
             unanswered: None,
+            slowest_carried_ns: 0,
         }
     }
 
@@ -237,6 +240,20 @@ impl Second {
     pub(crate) fn begin(&mut self, index: i64, start_ns: u64, window_start_ns: u64, drain: bool) {
         (self.index, self.start_ns, self.window_start_ns, self.drain) = (index, start_ns, window_start_ns, drain);
         (self.completed, self.ok, self.sent, self.failed) = (0, 0, 0, 0);
+        self.slowest_carried_ns = 0;
+    }
+
+    /// A reply came in the window to a request of the warm-up: no distribution is of it, but what a slow server takes shows in
+    /// it first. There is at most one for each request that was in flight when the window began.
+    #[cold]
+    pub(crate) fn carried_over(&mut self, felt_ns: u64) {
+        self.slowest_carried_ns = self.slowest_carried_ns.max(felt_ns);
+    }
+
+    /// How long the slowest of its replies was waited for; 0 without one.
+    pub(crate) fn slowest_ticks(&self) -> u64 {
+        let carried = Some(self.slowest_carried_ns).filter(|ns| *ns > 0).map_or(0, ticks);
+        self.distributions.felt().max().max(carried)
     }
 
     /// How long it lasted.

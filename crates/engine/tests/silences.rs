@@ -122,3 +122,21 @@ fn a_silence_at_the_end_says_whether_a_reply_came_in_the_drain() {
     };
     assert_eq!([900, 1500, 2500].map(answered), [false, true, false], "it came back in the window, after it, or not");
 }
+
+#[test]
+fn the_slowest_reply_of_all_is_known_whenever_it_came_and_whatever_it_belongs_to() {
+    let slowest = |server: SimulatedServer, way: fn(&mut model::LoadSpec)| {
+        let load = spec(LoadModel::Closed, 2, 3 * NS_PER_S).with(|it| it.warm_up_ns = NS_PER_S).with(way);
+        measure(&load, server).slowest_reply_s
+    };
+    let ways: [fn(&mut model::LoadSpec); 4] =
+        [|_| {}, |it| it.pipeline = 2, |it| it.keep_alive = false, |it| it.model = open(20.0)];
+    for way in ways {
+        let stalled = |from_ms, for_ms| SimulatedServer { stall: Some((from_ms * MS, for_ms * MS)), ..hello(MS) };
+        let is_about = |found: Option<f64>, expected_s: f64| (found.unwrap() - expected_s).abs() < 0.06;
+        assert!(is_about(slowest(stalled(200, 500), way), 0.5), "of the warm-up");
+        assert!(is_about(slowest(stalled(3_800, 700), way), 0.7), "in the drain");
+        assert_eq!(slowest(hello(3600 * NS_PER_S), way), None);
+    }
+    assert!((slowest(hello(2_500 * MS), |_| {}).unwrap() - 2.5).abs() < 0.01, "to requests of the warm-up alone");
+}

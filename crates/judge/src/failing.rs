@@ -217,7 +217,7 @@ mod tests {
             let mut load = died(0);
             load.accounting.in_flight_at_end = in_flight_at_end;
             load.accounting.scheduled += in_flight_at_end;
-            load.steps[1].max_us = Some(slowest_s * 1e6);
+            load.slowest_reply_s = Some(slowest_s);
             failing([&load], ALLOWED_FAILURES).stopped_at_s
         };
         assert_eq!(of(0.01, 10), Some(3.0));

@@ -11,16 +11,21 @@ use crate::thresholds::{HUNG, SILENCE_S};
 pub(crate) struct Hung {
     pub(crate) requests: u64,
     oldest_s: f64,
+    slowest_s: f64,
 }
 
 /// Those of a load that had no reply when its drain ended. None where nothing was answered, or nothing any more: that is told
-/// otherwise. What the generator stood still for did not wait for the server.
+/// otherwise; nor where nothing says how long a reply takes. What the generator stood still for did not wait for the server.
 pub(crate) fn hung(load: &Measurement) -> Option<Hung> {
-    let least_s = SILENCE_S.max(HUNG * slowest_reply_s(load) + load.stood_still_s());
+    let slowest_s = slowest_reply_s(load)?;
+    let least_s = SILENCE_S.max(HUNG * slowest_s + load.stood_still_s());
     let old = || load.awaited.iter().filter(|it| it.youngest_s >= least_s);
     let oldest_s = old().map(|it| it.oldest_s).reduce(f64::max)?;
-    (load.in_window.completed > 0 && stopped(load).is_none())
-        .then(|| Hung { requests: sum(old().map(|it| it.requests)), oldest_s })
+    (load.in_window.completed > 0 && stopped(load).is_none()).then(|| Hung {
+        requests: sum(old().map(|it| it.requests)),
+        oldest_s,
+        slowest_s,
+    })
 }
 
 /// How many of them were due in the window.
@@ -30,9 +35,9 @@ pub(crate) fn due_and_hung(load: &Measurement) -> u64 {
 
 /// Requests that never got a reply.
 pub(crate) fn mark(asked: &Asked<'_>, load: &Measurement) -> Option<MarkNote> {
-    let Hung { requests, oldest_s } = hung(load)?;
+    let Hung { requests, oldest_s, slowest_s } = hung(load)?;
     let one_each = asked.load.pipeline == 1 && requests > 1;
-    let cause = MarkCause::Hung { requests, one_each, oldest_s, slowest_s: slowest_reply_s(load) };
+    let cause = MarkCause::Hung { requests, one_each, oldest_s, slowest_s };
     let cure = asked.load.timeout_ns.is_none().then_some(Cure::TimeOut);
     Some(MarkNote { cure, ..MarkNote::new(Mark::Hung, cause) })
 }
@@ -42,7 +47,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Awaited, Interval};
+    use model::{Awaited, HalfCount, Interval, WindowCount};
 
     /// A load of 1,000 replies, the slowest of which took so long, and requests of these ages without one.
     fn load(slowest_s: f64, awaited: &[(u64, f64, f64)]) -> Measurement {
@@ -56,7 +61,7 @@ mod tests {
             })
             .collect();
         let more = sum(load.awaited.iter().map(|it| it.requests));
-        load.steps = vec![Interval { completed: 1_000, max_us: Some(slowest_s * 1e6), ..Interval::default() }];
+        load.slowest_reply_s = Some(slowest_s);
         let books = &mut load.accounting;
         (books.scheduled, books.sent, books.in_flight_at_end) = (1_000 + more, 1_000 + more, more);
         load
@@ -77,8 +82,23 @@ mod tests {
         let mut frozen = load(0.01, &[(3, 1.5, 2.9)]);
         frozen.generator.threads[0].longest_stall_us = 2e6;
         assert_eq!(hung(&frozen), None, "they may have been answered meanwhile");
-        let unserved = Measurement { in_window: model::WindowCount::default(), ..load(0.01, &[(3, 1.5, 2.9)]) };
+        let unserved = Measurement { in_window: WindowCount::default(), ..load(0.01, &[(3, 1.5, 2.9)]) };
         assert_eq!(hung(&unserved), None, "nothing was");
+    }
+
+    #[test]
+    fn older_records_say_how_slow_a_server_is_of_the_windows_requests_and_in_the_mean() {
+        let of = |max_us: Option<f64>, mean_ns: Option<u64>| {
+            let steps = vec![Interval { completed: 10, max_us, ..Interval::default() }];
+            let half = mean_ns.map_or(HalfCount::default(), |ns| HalfCount { completed: 10, service_ns: 10 * ns });
+            let in_window =
+                WindowCount { completed: 10, halves: [half, HalfCount::default()], ..WindowCount::default() };
+            let old = Measurement { slowest_reply_s: None, steps, in_window, ..load(0.01, &[(10, 2.1, 2.9)]) };
+            hung(&old).map(|it| it.slowest_s)
+        };
+        assert_eq!((of(Some(5e5), None), of(None, Some(500_000_000))), (Some(0.5), Some(0.5)));
+        assert_eq!((of(Some(2.5e6), None), of(None, Some(2_500_000_000))), (None, None), "they may be on their way");
+        assert_eq!(of(None, None), None, "nothing says how long a reply takes");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod comparisons;
 mod course;
 mod elapsed;
 mod failing;
+mod figures;
 mod findings;
 mod growth;
 mod guard;

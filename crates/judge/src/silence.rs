@@ -1,6 +1,6 @@
 //! How long a server gave no reply, and whether it came back.
 
-use model::{Answered, LongSilence, Measurement, NotSent, Side, Silence, StandstillSpan, sum};
+use model::{Answered, HalfCount, Interval, LongSilence, Measurement, NotSent, Side, Silence, StandstillSpan, sum};
 
 use crate::thresholds::{DRAIN_S, HUNG, SILENCE_REPLIES, SILENCE_S, SILENCE_SHARE, SILENCE_TOLD_S};
 
@@ -146,12 +146,16 @@ fn hung(load: &Measurement, last: &Silence, silent_s: f64) -> bool {
     let waits = load.accounting.in_flight_at_end > 0;
     let long_s = SILENCE_S.max(SILENCE_SHARE * load.window_s);
     let least_s = if waits { long_s.min(load.window_s / 2.0) } else { long_s + DRAIN_S };
-    (waits || timed_out > 0) && silent_s >= least_s && silent_s > HUNG * slowest_reply_s(load)
+    let is_longer = slowest_reply_s(load).is_some_and(|slowest_s| silent_s > HUNG * slowest_s);
+    (waits || timed_out > 0) && silent_s >= least_s && is_longer
 }
 
-/// How long the slowest reply took.
-pub(crate) fn slowest_reply_s(load: &Measurement) -> f64 {
-    load.steps.iter().filter_map(model::Interval::slowest_reply_us).fold(0.0, f64::max) / 1e6
+/// How long the slowest reply was waited for; none where nothing says so. Records of before it was kept say it of the window's
+/// requests, and of all replies in the window what they took in the mean.
+pub(crate) fn slowest_reply_s(load: &Measurement) -> Option<f64> {
+    let of_steps = load.steps.iter().filter_map(Interval::slowest_reply_us);
+    let of_halves = load.in_window.halves.iter().filter_map(HalfCount::mean_service_us);
+    load.slowest_reply_s.or_else(|| of_steps.chain(of_halves).reduce(f64::max).map(|us| us / 1e6))
 }
 
 /// How long replies are in coming: the mean, or where silences recur, what one in a hundred takes.
@@ -165,8 +169,7 @@ fn slow_reply_s(load: &Measurement) -> f64 {
 mod tests {
     use super::*;
     use model::{
-        Accounting, Failure, GeneratorUse, Interval, LatencySummary, LimitCause, Mark, Standstills, ThreadUse,
-        WindowCount,
+        Accounting, Failure, GeneratorUse, LatencySummary, LimitCause, Mark, Standstills, ThreadUse, WindowCount,
     };
 
     /// Ten seconds of 100 replies each, but for these times.
@@ -176,6 +179,7 @@ mod tests {
         Measurement {
             window_s: 10.0,
             in_window: WindowCount { completed, ..WindowCount::default() },
+            slowest_reply_s: Some(0.01),
             silences: silences
                 .iter()
                 .map(|(at_s, length_s)| Silence { at_s: *at_s, length_s: *length_s, ..Silence::default() })

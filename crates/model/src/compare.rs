@@ -170,8 +170,6 @@ pub struct ComparedCell {
 pub struct GateResult {
     /// The gate as it was written.
     pub gate: String,
-    /// Its metric.
-    pub metric: Metric,
     /// The conditions.
     #[serde(rename = "where")]
     pub conditions: Cell,

@@ -39,6 +39,10 @@ pub struct Measurement {
     /// did, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_until_s: Option<f64>,
+    /// How long the slowest reply of all was waited for, in seconds: one of the warm-up, of the drain, or to a request of the
+    /// warm-up, too; null where none came, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowest_reply_s: Option<f64>,
     /// Requests that still awaited their reply when the drain ended, those sent in the warm-up among them, from the youngest to
     /// the oldest; absent where there were none, and from older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -97,6 +97,7 @@ fn ascending(of: &str, figures: &[(&str, Option<f64>)]) -> Checked {
 impl Measurement {
     fn check(&self) -> Checked {
         length("window_s", self.window_s)?;
+        length("slowest_reply_s", self.slowest_reply_s)?;
         let (ok, completed) = (self.in_window.ok, self.in_window.completed);
         if ok > completed {
             return Err(format!("`in_window.ok` is {ok}: no more replies are ok than are complete ({completed})"));

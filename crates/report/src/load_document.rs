@@ -50,6 +50,8 @@ struct LoadDocument<'a> {
     silences: &'a [Silence],
     #[serde(skip_serializing_if = "Option::is_none")]
     answered_until_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowest_reply_s: Option<f64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     awaited: &'a [Awaited],
     connections: &'a ConnectionCounts,
@@ -188,6 +190,7 @@ pub fn load_json(
         standstills,
         silences,
         answered_until_s,
+        slowest_reply_s,
         awaited,
         residence,
         generator: _,
@@ -214,6 +217,7 @@ pub fn load_json(
         standstills: standstills.as_ref(),
         silences,
         answered_until_s: *answered_until_s,
+        slowest_reply_s: *slowest_reply_s,
         awaited,
         connections,
         tls: tls.as_ref(),

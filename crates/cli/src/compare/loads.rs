@@ -67,6 +67,7 @@ struct Saved {
     #[serde(default)]
     silences: Vec<Silence>,
     answered_until_s: Option<f64>,
+    slowest_reply_s: Option<f64>,
     #[serde(default)]
     awaited: Vec<Awaited>,
     residence: Residence,
@@ -98,6 +99,7 @@ impl From<Saved> for Measurement {
             standstills: saved.standstills,
             silences: saved.silences,
             answered_until_s: saved.answered_until_s,
+            slowest_reply_s: saved.slowest_reply_s,
             awaited: saved.awaited,
             residence: saved.residence,
             generator: GeneratorUse { threads: saved.generator.thread_use, network_delay: None },
@@ -343,6 +345,7 @@ mod tests {
         let measured = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
         assert!(measured.answered_until_s.is_some() && measured.first_wrong.is_some(), "{measured:?}");
         assert!(!measured.silences.is_empty() && !measured.steps.is_empty(), "{measured:?}");
+        assert!(measured.slowest_reply_s.is_some(), "{measured:?}");
         let validity = judge::judge_load(&spec, None, 0.0, &measured);
         let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
         let document = report::load_json(&spec, &validity, &measured, &measured.steps, &origin);

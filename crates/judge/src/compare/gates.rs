@@ -29,7 +29,6 @@ pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<
 fn unmeasured(gate: &Gate) -> GateResult {
     GateResult {
         gate: gate.to_string(),
-        metric: gate.metric,
         conditions: Cell::default(),
         ratio: Measured { estimate: None, low: None, high: None, unit: Unit::Ratio },
         difference: None,
@@ -56,7 +55,6 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     let withheld = withheld.or(too_busy);
     GateResult {
         gate: gate.to_string(),
-        metric: gate.metric,
         conditions: row.conditions.clone(),
         ratio: row.ratio.clone(),
         difference: row.difference.clone(),
