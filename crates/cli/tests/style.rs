@@ -162,6 +162,16 @@ fn calls(pages: &[Page], hits: &mut Hits) {
     }
 }
 
+/// Sentences that are made where the figures are judged: `report` has the words.
+fn sentences(pages: &[Page], hits: &mut Hits) {
+    let of = |page: &Page| -> Vec<String> {
+        let with = page.program().filter(|(_, line)| line.contains("format!("));
+        with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+    };
+    let own = pages.iter().filter(|page| page.is_program() && page.name.starts_with("crates/judge/"));
+    hits.insert("format! in judge".to_owned(), own.flat_map(of).collect());
+}
+
 /// Options in what the program says, where it is said by a crate that knows no command line.
 fn options(pages: &[Page], hits: &mut Hits) {
     for krate in ["engine", "judge", "model", "observe"] {
@@ -277,6 +287,7 @@ fn style_only_gets_better() {
     calls(&pages, &mut hits);
     exceptions(&pages, &mut hits);
     options(&pages, &mut hits);
+    sentences(&pages, &mut hits);
     compared_ids(&pages, &mut hits);
     cycles(&pages, &mut hits);
     phrases_used(&pages, &mut hits);

@@ -1,11 +1,10 @@
 //! Pathologies whose signature the run's own cells show. A signature is never more than "consistent with": the
 //! discriminating test is another experiment.
 
-use model::{Cell, Certainty, Factor, Finding, LoadKey, Metric, Observation, Pathology, Unit, alike};
+use model::{Cell, Certainty, Factor, Finding, LoadKey, Metric, Observation, Pathology, RuledOut, Unit, alike};
 
 use crate::asked::Asked;
 use crate::cells::measured;
-use crate::figures::{counted, figure, micros, percent};
 use crate::records::Records;
 use crate::statistics::{geometric_mean, mean};
 use crate::thresholds::{
@@ -89,14 +88,13 @@ impl Plateau {
         self.target_cpus_used.is_some_and(|used| used < FINDING_CPUS_USED) && self.generator_busy < GENERATOR_BUSY
     }
 
-    fn sentence(&self) -> String {
-        format!(
-            "{} replies a second at {} and a delay of {}: {} requests at once",
-            figure(self.at_once / self.delay_s),
-            counted(self.slots as u64, "connection", "connections"),
-            micros(self.delay_s * 1e6),
-            figure(self.at_once)
-        )
+    fn seen(&self) -> model::Plateau {
+        model::Plateau {
+            connections: self.slots as u64,
+            handler_delay_s: self.delay_s,
+            requests_per_s: self.at_once / self.delay_s,
+            at_once: self.at_once,
+        }
     }
 }
 
@@ -108,8 +106,7 @@ fn serialised(records: &Records, group: &Group) -> Option<Finding> {
     if telling.is_empty() || !enough || !group.plateaus.iter().all(serial) {
         return None;
     }
-    let overturned_by = "throughput that grows with N at the same delay, for instance at 1, 2 and 8 connections";
-    Some(finding(records, group, &telling, Pathology::SerialisedHandler, overturned_by))
+    Some(finding(records, group, &telling, Pathology::SerialisedHandler))
 }
 
 /// X = W ÷ S on a plateau that neither N nor S moves, with the CPU idle.
@@ -128,30 +125,18 @@ fn pool(records: &Records, group: &Group) -> Option<Finding> {
     if !moved || !equal || !telling.iter().all(|p| p.is_idle()) {
         return None;
     }
-    let overturned_by = "requests at once (X·S) that change when N or S is doubled";
-    Some(finding(records, group, &telling, Pathology::FixedWorkerPool, overturned_by))
+    Some(finding(records, group, &telling, Pathology::FixedWorkerPool))
 }
 
-fn finding(
-    records: &Records,
-    group: &Group,
-    telling: &[&Plateau],
-    pathology: Pathology,
-    overturned_by: &str,
-) -> Finding {
-    let mut evidence: Vec<String> = telling.iter().map(|plateau| plateau.sentence()).collect();
-    let others = group.others.conditions();
-    if !others.0.is_empty() {
-        evidence.push(format!("seen with {others}"));
-    }
+fn finding(records: &Records, group: &Group, telling: &[&Plateau], pathology: Pathology) -> Finding {
     Finding {
         target: group.target.clone(),
         pathology,
         certainty: Certainty::ConsistentWith,
         value: Some(measured(&requests_at_once(records, telling), Unit::RequestsAtOnce)),
-        evidence,
+        evidence: telling.iter().map(|plateau| plateau.seen()).collect(),
+        conditions: group.others.conditions(),
         ruled_out: ruled_out(telling),
-        overturned_by: overturned_by.to_owned(),
     }
 }
 
@@ -164,16 +149,13 @@ fn requests_at_once(records: &Records, telling: &[&Plateau]) -> Vec<f64> {
     records.blocks().iter().filter_map(|block| in_block(*block)).collect()
 }
 
-fn ruled_out(telling: &[&Plateau]) -> Vec<String> {
+fn ruled_out(telling: &[&Plateau]) -> RuledOut {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let target = largest(&mut telling.iter().filter_map(|p| p.target_cpus_used));
-    let generator = largest(&mut telling.iter().map(|p| p.generator_busy));
-    let ceiling = largest(&mut telling.iter().map(|p| p.at_once / p.slots));
-    vec![
-        format!("a CPU limit, even of one thread: the target used {} of one CPU at most", percent(target)),
-        format!("the generator: its busiest thread was {} busy at most", percent(generator)),
-        format!("the ceiling N ÷ S: at most {} of it was reached", percent(ceiling)),
-    ]
+    RuledOut {
+        target_cpus: largest(&mut telling.iter().filter_map(|p| p.target_cpus_used)),
+        generator: largest(&mut telling.iter().map(|p| p.generator_busy)),
+        ceiling: largest(&mut telling.iter().map(|p| p.at_once / p.slots)),
+    }
 }
 
 #[cfg(test)]
@@ -205,8 +187,8 @@ mod tests {
         assert!((value.estimate.unwrap() - 0.975).abs() < 0.02, "{value:?}");
         assert!(value.low.unwrap() < value.high.unwrap());
         assert_eq!(finding.evidence.len(), 2);
-        assert!(finding.evidence[1].contains("at 100 connections and a delay of 10.0 ms"), "{finding:?}");
-        assert_eq!(finding.ruled_out[0], "a CPU limit, even of one thread: the target used 3.0 % of one CPU at most");
+        assert_eq!((finding.evidence[1].connections, finding.evidence[1].handler_delay_s), (100, 0.01), "{finding:?}");
+        assert!((finding.ruled_out.target_cpus - 0.03).abs() < 5e-4, "{finding:?}");
     }
 
     #[test]

@@ -18,7 +18,6 @@ mod comparisons;
 mod course;
 mod elapsed;
 mod failing;
-mod figures;
 mod findings;
 mod growth;
 mod guard;

@@ -170,6 +170,8 @@ pub struct ComparedCell {
 pub struct GateResult {
     /// The gate as it was written.
     pub gate: String,
+    /// Its metric.
+    pub metric: Metric,
     /// The conditions.
     #[serde(rename = "where")]
     pub conditions: Cell,

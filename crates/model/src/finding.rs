@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Measured;
 use crate::outcome::kinds;
+use crate::{Cell, Measured};
 
 /// How sure a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +40,35 @@ pub struct Finding {
     pub certainty: Certainty,
     /// Its size, for instance the number of workers.
     pub value: Option<Measured>,
-    /// What was seen.
-    pub evidence: Vec<String>,
-    /// Alternatives that the figures exclude, and how.
-    pub ruled_out: Vec<String>,
-    /// What would overturn it.
-    pub overturned_by: String,
+    /// What was seen, under each load that shows it.
+    pub evidence: Vec<Plateau>,
+    /// The conditions of these beside their load.
+    #[serde(default, rename = "where")]
+    pub conditions: Cell,
+    /// How little there was of what else would explain it.
+    pub ruled_out: RuledOut,
+}
+
+/// How much a server did under a closed load whose handlers wait.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Plateau {
+    /// Connections, each with its pipelined requests.
+    pub connections: u64,
+    /// What a handler waits, in seconds.
+    pub handler_delay_s: f64,
+    /// Its rate.
+    pub requests_per_s: f64,
+    /// Requests that it worked on at once: the rate times the delay.
+    pub at_once: f64,
+}
+
+/// The most that was seen, over the loads that show a finding, of what else would explain it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RuledOut {
+    /// CPUs that the target used.
+    pub target_cpus: f64,
+    /// Share of its time for which the generator's neediest thread was busy.
+    pub generator: f64,
+    /// Share of the rate that the handlers' delay allows.
+    pub ceiling: f64,
 }

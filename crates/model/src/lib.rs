@@ -74,7 +74,7 @@ pub use environment::{ENVIRONMENT_SCHEMA, Environment};
 pub use event::{EVENT_SCHEMA, EVENT_SCHEMAS, EncodedHistogram, Event, EventLine, LoadSecond};
 pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use factor::{ALL_CPUS, Factor, LoadKey, MixRequests, RateInWords};
-pub use finding::{Certainty, Finding, Pathology};
+pub use finding::{Certainty, Finding, Pathology, Plateau, RuledOut};
 pub use gate::{Gate, GateSide, parse_gates};
 pub use judged::Judged;
 pub use latency::{Latencies, LatencySummary, Members, REQUIRED_SAMPLES};

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use model::{
     Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, GateResult,
     GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
-    parse_gates,
 };
 
 use crate::bad::{self, Bad};
@@ -388,9 +387,8 @@ pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, 
 
 /// `not measured`, and of a quantile how many requests it needs, where servers were measured.
 fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
-    let metric = parse_gates(&result.gate).ok().and_then(|gates| Some(gates.first()?.metric));
-    let needed =
-        metric.and_then(Metric::required_samples).filter(|_| analysis.cells.iter().any(|of| of.cell.trials > 0));
+    let was_measured = analysis.cells.iter().any(|of| of.cell.trials > 0);
+    let needed = result.metric.required_samples().filter(|_| was_measured);
     needed.map_or("not measured".to_owned(), |needed| {
         let requests = counted(needed, "request", "requests");
         format!("not measured, for it needs {requests} in each launch. What would settle it: a longer window (-d)")

@@ -19,6 +19,7 @@ mod compare_text;
 mod compare_words;
 mod conditions;
 mod connections;
+mod finding_words;
 /// Figures as people read them.
 pub mod format;
 mod gap;

@@ -7,7 +7,7 @@ use crate::format::quantity;
 use crate::mark_words::mark_meaning;
 use crate::markdown::{bullets, code, escape, line};
 use crate::rows::{Group, disturbed, groups, ties};
-use crate::{answer, bad, claim_words, words};
+use crate::{answer, bad, claim_words, finding_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
 pub fn run_markdown(analysis: &Analysis) -> String {
@@ -162,13 +162,8 @@ fn claim_line(claim: &ClaimAnalysis) -> String {
 fn findings(parts: &mut Vec<String>, analysis: &Analysis) {
     for finding in &analysis.findings {
         parts.push(format!("**{}**", escape(&words::finding_title(finding))));
-        let entries = [
-            ("certainty", words::certainty(finding)),
-            ("seen", finding.evidence.join("; ")),
-            ("ruled out", finding.ruled_out.join("; ")),
-            ("overturned by", finding.overturned_by.clone()),
-        ];
-        let said = entries.into_iter().filter(|(_, text)| !text.is_empty());
+        let entries = std::iter::once(("certainty", words::certainty(finding))).chain(finding_words::parts(finding));
+        let said = entries.filter(|(_, text)| !text.is_empty());
         parts.push(bullets(said.map(|(label, text)| format!("{label}: {}", escape(&text)))));
     }
 }

@@ -8,7 +8,7 @@ use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
 use crate::rows::{Group, Place, Row, disturbed, groups, legends, ties};
 use crate::table;
-use crate::{answer, bad, claim_words, words};
+use crate::{answer, bad, claim_words, finding_words, words};
 
 /// Widest bar; a wider one would say no more.
 const BAR_CELLS: usize = 20;
@@ -194,14 +194,9 @@ fn claim_entry(page: &mut Page, analysis: &Analysis, claim: &ClaimAnalysis, (lab
 fn finding_entry(page: &mut Page, finding: &Finding) {
     page.gap();
     page.paragraph(0, Tint::Bold, &words::finding_title(finding));
-    let entries = [
-        ("certainty", words::certainty(finding)),
-        ("seen", finding.evidence.join("; ")),
-        ("ruled out", finding.ruled_out.join("; ")),
-        ("overturned by", finding.overturned_by.clone()),
-    ];
-    for (label, text) in entries.iter().filter(|(_, text)| !text.is_empty()) {
-        page.entry(1, (Tint::Dim, label), "overturned by".len(), text);
+    let entries = std::iter::once(("certainty", words::certainty(finding))).chain(finding_words::parts(finding));
+    for (label, text) in entries.filter(|(_, text)| !text.is_empty()) {
+        page.entry(1, (Tint::Dim, label), "overturned by".len(), &text);
     }
 }
 

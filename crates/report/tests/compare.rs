@@ -52,6 +52,7 @@ fn revisions() -> CompareAnalysis {
     rows[2].needs_blocks = Some(41);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),
+        metric: row.metric,
         conditions: Cell::default(),
         ratio: row.ratio.clone(),
         difference: row.difference.clone(),
@@ -125,6 +126,7 @@ fn runs() -> CompareAnalysis {
         ],
         gates: vec![GateResult {
             gate: "cpu_per_request<+3%".to_owned(),
+            metric: Metric::CpuPerRequest,
             conditions: Cell::default(),
             ratio: none(),
             difference: None,
@@ -151,6 +153,7 @@ fn failing() -> CompareAnalysis {
     busy.seen = Some(ComparisonVerdict::Slower);
     let gate = |gate: &str, row: &CompareRow, verdict| GateResult {
         gate: gate.to_owned(),
+        metric: row.metric,
         conditions: Cell::default(),
         ratio: row.ratio.clone(),
         difference: row.difference.clone(),
@@ -241,7 +244,7 @@ fn a_gate_on_a_quantile_that_nobody_has_says_how_many_requests_it_takes() {
     let gate = &mut analysis.gates[1];
     (gate.ratio.estimate, gate.withheld) = (None, None);
     assert!(said(&analysis).contains("p99<+10%: not measured, for it needs 368 requests in each launch. What would"));
-    analysis.gates[1].gate = "peak_memory<+10%".to_owned();
+    (analysis.gates[1].gate, analysis.gates[1].metric) = ("peak_memory<+10%".to_owned(), Metric::PeakMemory);
     assert!(said(&analysis).contains("peak_memory<+10%: not measured old"), "{}", said(&analysis));
 }
 

@@ -1,10 +1,9 @@
 //! How many requests a launch can have at most, where this is known before it runs, and what they cannot show.
 
-use model::{Arrivals, CellPlan, LoadModel, Metric};
+use model::{Arrivals, CellPlan, LoadModel, Metric, thousands as count};
 
 use crate::asked::Asked;
 use crate::bounds::most_completions;
-use crate::figures::count;
 
 /// Why a launch of this cell can never have the metric: a quantile that needs more requests than it can get. None where
 /// it can, or where their number is not known beforehand.

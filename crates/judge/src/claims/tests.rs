@@ -165,7 +165,7 @@ fn a_latency_that_is_as_much_the_generators_is_said() {
     }
     let claims = crate::analyse(&plan, &Environment::default(), &records).claims;
     let said = "the latency p99 of a is the generator's as much as the server's".to_owned();
-    assert_eq!([&claims[0], &claims[1]].map(|claim| claim_notes(&claim).contains(&said)), [true, false], "{claims:?}");
+    assert_eq!([&claims[0], &claims[1]].map(|claim| claim_notes(claim).contains(&said)), [true, false], "{claims:?}");
     assert_eq!(claims[0].verdict, ClaimVerdict::Supported, "without the lateness it would be less still");
     assert_eq!(claims[2].verdict, ClaimVerdict::Inconclusive, "{:?}", claims[2]);
     assert_eq!(claim_notes(&claims[2])[0], format!("supported by the figures alone, but {said}"));

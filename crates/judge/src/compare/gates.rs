@@ -29,6 +29,7 @@ pub(super) fn held(gate: &Gate, pairs: &[Pair<'_>], rows: &[CompareRow]) -> Vec<
 fn unmeasured(gate: &Gate) -> GateResult {
     GateResult {
         gate: gate.to_string(),
+        metric: gate.metric,
         conditions: Cell::default(),
         ratio: Measured { estimate: None, low: None, high: None, unit: Unit::Ratio },
         difference: None,
@@ -55,6 +56,7 @@ fn result(gate: &Gate, pair: &Pair<'_>, row: &CompareRow) -> GateResult {
     let withheld = withheld.or(too_busy);
     GateResult {
         gate: gate.to_string(),
+        metric: gate.metric,
         conditions: row.conditions.clone(),
         ratio: row.ratio.clone(),
         difference: row.difference.clone(),

@@ -6,8 +6,9 @@ use model::{
     ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
     ClaimChance, ClaimNote, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing,
     Failure, Finding, Invariant, InvariantCheck, Level, LimitCause, Mark, MarkCause, MarkNote, Measured, MemoryCount,
-    Metric, Pathology, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction, RelativeRate,
-    RepeatedBlock, SessionAnalysis, Shortfall, ThreadNeed, TrialCount, TrialStage, Unit, VoidTrial, Why, WindowCourse,
+    Metric, Pathology, Plateau, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction,
+    RelativeRate, RepeatedBlock, RuledOut, SessionAnalysis, Shortfall, ThreadNeed, TrialCount, TrialStage, Unit,
+    VoidTrial, Why, WindowCourse,
 };
 
 use super::local;
@@ -179,24 +180,28 @@ fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) 
     RankGroup { metric, conditions, ranks: ranks.iter().map(rank).collect() }
 }
 
+fn plateau(connections: u64, handler_delay_s: f64, requests_per_s: f64) -> Plateau {
+    Plateau { connections, handler_delay_s, requests_per_s, at_once: requests_per_s * handler_delay_s }
+}
+
 fn findings() -> Vec<Finding> {
     let serialised = Finding {
         target: "go-iris-2016".to_owned(),
         pathology: Pathology::SerialisedHandler,
         certainty: Certainty::ConsistentWith,
         value: Some(measured(0.982, 0.003, Unit::RequestsAtOnce)),
-        evidence: vec!["one request per 10.2 ms whatever the load".to_owned(), "CPU 3 % busy".to_owned()],
-        ruled_out: vec!["CPU limit: its CPUs were 3 % busy".to_owned()],
-        overturned_by: "throughput that grows when connections go from 2 to 8".to_owned(),
+        evidence: vec![plateau(100, 0.01, 98.2), plateau(1_000, 0.01, 98.1)],
+        conditions: Cell::default(),
+        ruled_out: RuledOut { target_cpus: 0.03, generator: 0.02, ceiling: 0.009_82 },
     };
     let pool = Finding {
         target: "php-apache".to_owned(),
         pathology: Pathology::FixedWorkerPool,
         certainty: Certainty::Is,
         value: Some(measured(150.0, 0.004, Unit::RequestsAtOnce)),
-        evidence: vec!["W = X·S is 150 at 10 ms and at 20 ms, at 300 and at 600 connections".to_owned()],
-        ruled_out: Vec::new(),
-        overturned_by: "a W that moves with the delay or with the connections".to_owned(),
+        evidence: vec![plateau(300, 0.01, 15_000.0), plateau(600, 0.02, 7_500.0)],
+        conditions: Cell(BTreeMap::from([("tls".to_owned(), Level::Text("true".to_owned()))])),
+        ruled_out: RuledOut { target_cpus: 0.41, generator: 0.3, ceiling: 0.5 },
     };
     vec![serialised, pool]
 }
