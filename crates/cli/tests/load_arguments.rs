@@ -119,7 +119,8 @@ fn a_result_is_saved_as_it_is_printed() {
     assert_eq!(json.stdout, std::fs::read_to_string(&file).unwrap());
     assert_eq!(json.document_with(0).get("schema"), "bourdon.load/2");
     let silent = bourdon(&[&["load", &specimen.url(), "--format", "none"][..], &output].concat());
-    assert_eq!((silent.status, silent.stdout.as_str(), silent.stderr.as_str()), (Some(0), "", ""));
+    let said = format!("saved in {}\n", file.display());
+    assert_eq!((silent.status, silent.stdout, silent.stderr), (Some(0), String::new(), said));
     assert_eq!(saved(&file).count("accounting/ok"), 20);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
 }

@@ -151,7 +151,7 @@ fn a_server_that_needs_longer_to_be_warm_gets_figures_and_no_verdict_in_a_cold_q
     let quick = lab.record().analysis();
     let verdicts = names(&quick["claims"], "verdict");
     assert_eq!(verdicts, ["inconclusive", "supported", "supported", "supported"], "{quick}");
-    let cold = serde_json::json!({ "warm_up": { "given_s": 0.01, "needed_s": 0.2 } });
+    let cold = serde_json::json!({ "warm-up": { "given_s": 0.01, "needed_s": 0.2 } });
     let marks = quick["cells"][0]["marks"].as_array().unwrap();
     assert!(marks.iter().any(|mark| mark["mark"] == "cold" && mark["cold"] == cold), "{marks:?}");
     assert!(quick["claims"][3]["measured"]["high"].as_f64().unwrap() > 0.0, "no failure is not exactly none");
