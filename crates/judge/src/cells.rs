@@ -297,9 +297,9 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
     breaches
 }
 
-/// A mark that at least half of the valid launches have, with the figures of the one that has most of it, else of the first, about the metrics that it
-/// is about in at least half of them. One disturbed launch is enough to widen an interval, and one silence for users to see it, so `noisy`,
-/// `silent` and `hung` are shown for each; `cold` is told by all together.
+/// A mark that at least half of the valid launches have, with the figures of the one that has most of it, else of the first,
+/// about the metrics that it is about in at least half of them. One disturbed launch is enough to widen an interval, and one
+/// silence for users to see it, so `noisy`, `silent` and `hung` are shown for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     if mark == Mark::Cold {
         return cold(records, index);
