@@ -5,11 +5,11 @@ use std::path::Path;
 use ::report::Style;
 use judge::Run;
 use lab::{LabError, RunFolder, RunRecord};
-use model::{Judged, Plan};
+use model::{ClaimAnalysis, ClaimVerdict, Judged, Plan, TrialRecord, TrialStage};
 
 use crate::args::{ReportFormat, ShownArgs};
 use crate::commands;
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use crate::output::{say, style, write_out};
 
 /// Judges a record: the same record gives the same analysis to the bit.
@@ -28,8 +28,30 @@ pub(crate) fn is_void(judged: &Judged, allow_undecided: bool) -> bool {
 }
 
 /// Whether gates may be left open, as a comparison asked for when it began.
-pub(crate) fn allows_undecided(plan: &Plan) -> bool {
+fn allows_undecided(plan: &Plan) -> bool {
     plan.comparison.as_ref().is_some_and(|asked| asked.allow_undecided)
+}
+
+/// The status of a record and the answer to it; `gate` whether a contradicted claim is a bad answer.
+pub(crate) fn exit(record: &RunRecord, judged: &Judged, gate: bool) -> Exit {
+    if record.counted().any(is_unreached) || record.plan.absent.iter().any(|absent| absent.failed) {
+        return Exit::Unreachable;
+    }
+    let is_contradicted = |claim: &ClaimAnalysis| claim.verdict == ClaimVerdict::Contradicted;
+    let contradicted = match judged {
+        Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
+        Judged::Comparison(_) => false,
+    };
+    let bad = judge::answer_is_bad(judged) || (gate && contradicted);
+    Exit::of_answer(bad, is_void(judged, allows_undecided(&record.plan)))
+}
+
+/// Whether its target could not be launched or reached, or not be kept alive by the load before the first block, on which all
+/// others rest.
+fn is_unreached(trial: &TrialRecord) -> bool {
+    let stage = trial.failure.as_ref().map(|failure| failure.stage);
+    let refused = trial.measurement.as_ref().is_some_and(|of| !of.connections.any());
+    refused || matches!(stage, Some(TrialStage::Launch | TrialStage::Ready)) || stage.is_some() && trial.block == 0
 }
 
 /// Puts the analysis beside the record.
@@ -44,12 +66,19 @@ pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
     say(format!("cannot keep the analysis: {error}\nthe record is untouched; make the analysis anew: {command}"));
 }
 
-/// Says that the record is not what the answer was made from.
-pub(crate) fn say_changed(error: &LabError) {
-    say(format!(
-        "the record is not what was measured: {error}\nthe answer here is of what was measured; `report` may give another: \
-         keep this one and run again, where nothing else writes to the run folder"
-    ));
+/// Says why the record may not be what the answer was made from.
+pub(crate) fn say_unsure(error: &LabError) {
+    say(if error.is_change() {
+        format!(
+            "the record is not what was measured: {error}\nthe answer here is of what was measured; `report` may give \
+             another: keep this one and run again, where nothing else writes to the run folder"
+        )
+    } else {
+        format!(
+            "the record may not be whole: {error}\nthe answer here is of what was measured; `report` may give another: keep \
+             this one"
+        )
+    });
 }
 
 /// Prints how a run that needs more blocks is given them.
@@ -71,7 +100,7 @@ pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Draft, Environment, TrialRecord};
+    use model::{Draft, Environment};
     use proptest::prelude::{ProptestConfig, Strategy, prop, proptest};
     use proptest::sample::Index;
     use serde_json::{Number, Value};

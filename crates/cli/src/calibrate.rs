@@ -15,7 +15,7 @@ use model::{
 use observe::ProcSource;
 use specimens::Kind;
 
-use crate::args::{CalibrateArgs, CalibrateFormat};
+use crate::args::{CalibrateArgs, CalibrateFormat, seed};
 use crate::exit::{Exit, Failure};
 use crate::experiment::{self, GeneratorAsked, Machine, OneLoad};
 use crate::home;
@@ -86,7 +86,11 @@ fn measure(args: &CalibrateArgs, scratch: &Path, stop: &AtomicBool) -> Result<Ca
         return Err(Failure::interrupted("interrupted; nothing was kept, an earlier calibration still holds"));
     }
     if let Some(failure) = ended.trials.iter().find_map(|trial| trial.failure.as_ref()) {
-        return Err(Failure::unreachable(format!("the null responder: {}\n{}", failure.text, failure.output)));
+        return Err(Failure::unreachable(format!(
+            "the null responder: {}\n{}",
+            report::failed_words(&failure.why),
+            failure.output
+        )));
     }
     let begun = Calibration {
         schema: CALIBRATION_SCHEMA.to_owned(),
@@ -117,9 +121,11 @@ fn plan(window_ns: u64, scratch: &Path) -> Result<Plan, Fault> {
     let asked = OneLoad {
         name: "calibration",
         question: "Up to which rate can one generator thread be trusted on this machine?".to_owned(),
+        seed: seed(None),
         margin: 0.0,
         precise: Vec::new(),
         precision: 0.0,
+        rotation: None,
         blocks: Some(1),
         allow_failures: None,
         generator: GeneratorAsked { threads: Some(1), ..GeneratorAsked::default() },
@@ -147,7 +153,13 @@ fn conduct(plan: Plan, scratch: &Path, steps: &StepLine, stop: &AtomicBool) -> R
     let mut folder = RunFolder::create(scratch, "calibration", &plan, &environment)?;
     let launcher = ProcessLauncher::new(home::executable());
     let (prepared, perf) = (Prepared::default(), Perf::default());
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &prepared, perf: &perf };
+    let tools = TrialTools {
+        launcher: &launcher,
+        load: &engine::run,
+        rotate: &engine::rotate,
+        prepared: &prepared,
+        perf: &perf,
+    };
     let session = Session { plan, folder: &mut folder, done: Vec::new(), tools, keep_going: false };
     session.run(&mut planner, stop, &mut |event| match event {
         Event::Added { addition: Addition::Cell { cell, .. } } => cells.push((**cell).clone()),

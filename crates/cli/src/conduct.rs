@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use judge::RunPlanner;
 use lab::{LabError, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, Unstarted};
-use model::{ClaimAnalysis, ClaimVerdict, Environment, Judged, Plan, TrialRecord, TrialStage};
+use model::{Environment, Judged, Plan, TrialRecord};
 
 use crate::exit::{Exit, Failure};
 use crate::output::say;
@@ -32,7 +32,6 @@ pub(crate) struct Conducted {
     pub(crate) unstarted: Option<Unstarted>,
     /// Whether the analysis lies beside the record.
     kept: bool,
-    prepared: Prepared,
 }
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
@@ -44,7 +43,13 @@ pub(crate) fn conduct(
 ) -> Result<Conducted, Failure> {
     let launcher = ProcessLauncher::new(home::executable());
     let perf = Perf::on_path(home::executable());
-    let tools = TrialTools { launcher: &launcher, load: &engine::run, prepared: &trial.prepared, perf: &perf };
+    let tools = TrialTools {
+        launcher: &launcher,
+        load: &engine::run,
+        rotate: &engine::rotate,
+        prepared: &trial.prepared,
+        perf: &perf,
+    };
     let mut planner = RunPlanner::new(&trial.plan);
     let session = Session { plan: trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
     let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
@@ -53,10 +58,10 @@ pub(crate) fn conduct(
     let ended = ended.map_err(|error| stopped(&error, &path))?;
     let record = RunRecord { plan: ended.plan, environment: trial.environment, trials: ended.trials };
     let judged = answer::judge(&record);
-    let whole = trial.folder.verify().inspect_err(answer::say_changed).is_ok();
+    let whole = trial.folder.verify().inspect_err(answer::say_unsure).is_ok();
     let kept = answer::write_documents(&path, &judged).inspect_err(|error| answer::say_unkept(error, &path)).is_ok();
     let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
-    Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole, prepared: trial.prepared })
+    Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole })
 }
 
 /// Why a run could not be recorded further, and how it is resumed.
@@ -84,33 +89,9 @@ impl Conducted {
         }
     }
 
-    /// The status that does not depend on the figures: none where every launch served and the answer is kept.
-    fn failure(&self) -> Option<Exit> {
-        let stage = |trial: &TrialRecord| trial.failure.as_ref().map(|failure| failure.stage);
-        let not_launched = |trial: &TrialRecord| matches!(stage(trial), Some(TrialStage::Launch | TrialStage::Ready));
-        let refused = |trial: &TrialRecord| trial.measurement.as_ref().is_some_and(|of| !of.connections.any());
-        let unreached = |trial: &TrialRecord| not_launched(trial) || refused(trial);
-        let unreachable =
-            self.unstarted.is_some() || self.record.counted().any(unreached) || !self.prepared.failed.is_empty();
-        match (self.kept, unreachable) {
-            (false, _) => Some(Exit::Usage),
-            (true, true) => Some(Exit::Unreachable),
-            (true, false) => None,
-        }
-    }
-
     /// The status that it ends with; `gate` whether a contradicted claim is a bad answer.
     pub(crate) fn exit(&self, gate: bool) -> Exit {
-        if let Some(failure) = self.failure() {
-            return failure;
-        }
-        let is_contradicted = |claim: &ClaimAnalysis| claim.verdict == ClaimVerdict::Contradicted;
-        let contradicted = match &self.judged {
-            Judged::Run(analysis) => analysis.claims.iter().any(is_contradicted),
-            Judged::Comparison(_) => false,
-        };
-        let bad = judge::answer_is_bad(&self.judged) || (gate && contradicted);
-        Exit::of_answer(bad, answer::is_void(&self.judged, answer::allows_undecided(&self.record.plan)))
+        if self.kept { answer::exit(&self.record, &self.judged, gate) } else { Exit::Usage }
     }
 }
 
@@ -120,8 +101,9 @@ fn say_unstarted(folder: &Path, Unstarted { target, why, started }: &Unstarted, 
     let resume = commands::resume(folder);
     let what = if *started { "ended under the load that shows its capacity" } else { "did not become ready" };
     say(format!(
-        "{target} {what}: {why}\nwhat was measured is kept. If its command is wrong, correct it and begin \
-         anew; if something else was missing, mend that and resume: {resume}"
+        "{target} {what}: {}\nwhat was measured is kept. If its command is wrong, correct it and begin \
+         anew; if something else was missing, mend that and resume: {resume}",
+        report::failed_words(why)
     ));
     if others {
         say(format!("without {target}: {resume} --keep-going"));

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -66,6 +67,10 @@ pub(crate) struct RunProgress {
     block_not_up: u64,
     /// The target that the block launched again, for the noise.
     block_again: Option<String>,
+    /// Trials of the block that take the place of one that was made in vain.
+    block_anew: u64,
+    /// The names of all trials that ended.
+    ended: BTreeSet<String>,
 }
 
 impl RunProgress {
@@ -74,7 +79,17 @@ impl RunProgress {
         if let Ok(style) = ProgressStyle::with_template("{elapsed} [{pos}/{len}] {bar:20} {wide_msg} eta {eta}") {
             bar.set_style(style);
         }
-        Self { bar, drawing: None, label: String::new(), block: 0, block_trials: 0, block_not_up: 0, block_again: None }
+        Self {
+            bar,
+            drawing: None,
+            label: String::new(),
+            block: 0,
+            block_trials: 0,
+            block_not_up: 0,
+            block_again: None,
+            block_anew: 0,
+            ended: BTreeSet::new(),
+        }
     }
 
     /// Takes one event.
@@ -121,6 +136,9 @@ impl RunProgress {
     }
 
     fn end_trial(&mut self, record: &TrialRecord) {
+        if !self.ended.insert(record.id.clone()) && record.slices.is_empty() {
+            self.block_anew += 1;
+        }
         let number = if record.is_up() { &mut self.block_trials } else { &mut self.block_not_up };
         *number += 1;
         if record.twin && record.is_up() {
@@ -128,7 +146,7 @@ impl RunProgress {
         }
         self.bar.inc(1);
         if let Some(failure) = &record.failure {
-            self.say(&format!("{} ({}): {}", record.id, record.levels, failure.text));
+            self.say(&format!("{} ({}): {}", record.id, record.levels, report::failed_words(&failure.why)));
             if !failure.output.is_empty() {
                 self.say(&indent(&failure.output));
             }
@@ -155,7 +173,11 @@ impl RunProgress {
                 if not_up == 0 { String::new() } else { format!(", {not_up} whose server did not become ready") };
             let again = self.block_again.take();
             let again = again.map_or(String::new(), |target| format!(", one of them {target} again for the noise"));
-            say(format!("block {}: {}{again}{not_up}", self.block, counted(trials, "trial", "trials")));
+            let anew = match std::mem::take(&mut self.block_anew) {
+                0 => String::new(),
+                anew => format!(", {anew} of them launched anew, alone"),
+            };
+            say(format!("block {}: {}{again}{anew}{not_up}", self.block, counted(trials, "trial", "trials")));
         }
     }
 

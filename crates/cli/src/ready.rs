@@ -63,6 +63,7 @@ pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
         blocks: args.blocks,
         seed: args.seed,
         allow_failures: args.allow_failures,
+        rotates: !args.no_rotation,
         generator: args.generator.asked(),
         zoo: &zoo,
         machine: machine(),
@@ -75,15 +76,16 @@ pub(crate) fn plan(args: &RunArgs, named: &str) -> Result<Planned, Failure> {
 /// Makes a run of an experiment, as far as its targets build here; of the specimens where none does.
 pub(crate) fn begin(
     args: &RunArgs,
-    Planned { draft: asked, base }: Planned,
+    Planned { draft: mut asked, base }: Planned,
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<PreparedRun, Failure> {
     reserve(&asked)?;
+    together_or_alone(&mut asked);
     let mut prepared = build(&asked, &BTreeMap::new(), stop, progress)?;
     let mut draft = asked.clone().without(prepared.absent.clone());
     if draft.cells.is_empty() {
-        if let Some(failed) = prepared.failed.first() {
+        if let Some(failed) = prepared.absent.iter().find(|absent| absent.failed) {
             return Err(Failure::unreachable(&failed.reason));
         }
         if let (Some(lacks), Some(absent)) = (no_specimen(&asked), draft.absent.first()) {
@@ -98,14 +100,15 @@ pub(crate) fn begin(
 
 /// Makes a run of a plan, all of whose targets must build.
 pub(crate) fn begin_whole(
-    draft: Draft,
+    mut draft: Draft,
     runs: &Path,
     stop: &AtomicBool,
     progress: &mut RunProgress,
 ) -> Result<PreparedRun, Failure> {
     reserve(&draft)?;
+    together_or_alone(&mut draft);
     let prepared = build(&draft, &BTreeMap::new(), stop, progress)?;
-    match prepared.failed.first().or(prepared.absent.first()) {
+    match prepared.absent.iter().find(|absent| absent.failed).or(prepared.absent.first()) {
         Some(absent) => Err(Failure::unreachable(&absent.reason)),
         None => record(draft, prepared, runs),
     }
@@ -140,6 +143,30 @@ pub(crate) fn reserve(plan: &Draft) -> Result<(), Failure> {
     let most = plan.cells.iter().map(needs).max_by_key(|(connections, each)| u64::from(*connections) * each);
     let (connections, files_each) = most.unwrap_or((1, 1));
     reserve_files(connections, files_each, "connections = ")
+}
+
+/// Open files for those that the load goes round among, whose connections are all open at once.
+pub(crate) fn reserve_together(plan: &Draft) -> Result<(), Failure> {
+    let of = |cells: Vec<usize>| -> u32 {
+        let connections = |cell: &usize| plan.cells[*cell].load.connections;
+        let twin = plan.twin.map_or(0, |_| cells.iter().map(connections).max().unwrap_or(0));
+        cells.iter().map(connections).fold(twin, u32::saturating_add)
+    };
+    let most =
+        plan.rotation.and_then(|_| plan.by_conditions().into_iter().filter(|cells| cells.len() > 1).map(of).max());
+    most.map_or(Ok(()), |most| reserve_files(most, 1, "connections of all targets together = "))
+}
+
+/// Where this machine does not let all of them be open, each target has its launches alone.
+fn together_or_alone(plan: &mut Draft) {
+    let with_twin = Draft { twin: Some(0), ..plan.clone() };
+    if reserve_together(&with_twin).is_err() {
+        say(
+            "note: each target is launched alone: for the connections of all to be open at once, raise the limit of open files \
+             (ulimit -Hn)",
+        );
+        plan.rotation = None;
+    }
 }
 
 /// The same conditions on two specimens, a clean one and one that serves a request at a time: what a user without any

@@ -17,6 +17,5 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         answer::say_unkept(&error, &args.run);
         return Ok(Exit::Usage);
     }
-    let is_void = answer::is_void(&judged, answer::allows_undecided(&record.plan));
-    printed.map(|()| Exit::of_answer(judge::answer_is_bad(&judged), is_void))
+    printed.map(|()| answer::exit(&record, &judged, false))
 }

@@ -86,6 +86,7 @@ impl Opened {
         let RunRecord { plan, environment, trials } = self.record;
         check_cpus(&plan)?;
         ready::reserve(&plan)?;
+        ready::reserve_together(&plan)?;
         let prepared = ready::build(&plan, &environment.programs, stop, progress)?;
         if !prepared.absent.is_empty() {
             let missing: Vec<&str> = prepared.absent.iter().map(|absent| absent.reason.as_str()).collect();

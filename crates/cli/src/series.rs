@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ::report::{Verdicts, verdict_counts, verdicts_json, verdicts_markdown};
 use jiff::Zoned;
 use jiff::civil::Date;
-use lab::{RunFolder, create_folder_durably, create_new_folder_durably, read_toml, write_toml};
+use lab::{RunFolder, create_folder_durably, create_new_folder_durably, keep_from_git, read_toml, write_toml};
 use model::{Analysis, Judged};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +49,8 @@ struct Series {
     #[serde(default)]
     allow_failures: Option<f64>,
     #[serde(default)]
+    no_rotation: bool,
+    #[serde(default)]
     generator: GeneratorArgs,
 }
 
@@ -63,14 +65,17 @@ impl Series {
             seed: args.seed,
             target: args.target.clone(),
             allow_failures: args.allow_failures,
+            no_rotation: args.no_rotation,
             generator: args.generator,
         }
     }
 
     /// The arguments of a run of it in `folder`; what is no matter of the series is as in those of today.
     fn args(&self, today: &RunArgs, folder: &Path) -> RunArgs {
-        let Series { schema: _, experiments: _, quick, blocks, seed, target, allow_failures, generator } = self.clone();
-        RunArgs { quick, blocks, seed, target, allow_failures, generator, runs: folder.to_owned(), ..today.clone() }
+        let Series { schema: _, experiments: _, quick, blocks, seed, target, allow_failures, no_rotation, generator } =
+            self.clone();
+        let asked = RunArgs { quick, blocks, seed, target, allow_failures, no_rotation, generator, ..today.clone() };
+        RunArgs { runs: folder.to_owned(), ..asked }
     }
 }
 
@@ -109,7 +114,11 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
 /// A folder of its own for the runs of a series.
 fn create(runs: &Path, quick: bool) -> Result<PathBuf, Failure> {
     let name = format!("{}-{ALL}{}", Zoned::now().date(), if quick { "-quick" } else { "" });
+    let is_new = !runs.exists();
     create_folder_durably(runs).map_err(|error| Failure::usage(format!("{}: {}", runs.display(), lab::why(&error))))?;
+    if is_new {
+        keep_from_git(runs);
+    }
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = runs.join(format!("{name}{suffix}"));
@@ -228,14 +237,14 @@ mod tests {
     #[test]
     fn what_a_series_was_asked_for_holds_for_what_is_begun_after_it_was_resumed() {
         let asked = run(
-            "bourdon run all --quick --target go-iris,go-net-http --blocks 7 --seed 3 --allow-failures 5% --threads 2 --spin",
+            "bourdon run all --quick --target go-iris,go-net-http --blocks 7 --seed 3 --allow-failures 5% --threads 2 --spin --no-rotation",
         );
         let written = toml::to_string(&Series::of(&asked)).unwrap();
         let series: Series = toml::from_str(&written).unwrap();
         let resumed = series.args(&run("bourdon run --resume runs/x-all --gate"), Path::new("runs/x-all"));
         let of = |args: &RunArgs| {
-            let RunArgs { quick, blocks, seed, target, allow_failures, generator, .. } = args.clone();
-            (quick, blocks, seed, target, allow_failures, generator.asked())
+            let RunArgs { quick, blocks, seed, target, allow_failures, no_rotation, generator, .. } = args.clone();
+            (quick, blocks, seed, target, (allow_failures, no_rotation), generator.asked())
         };
         assert_eq!(of(&resumed), of(&asked));
         assert!(resumed.gate && resumed.runs == Path::new("runs/x-all"));

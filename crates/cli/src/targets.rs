@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 use lab::{
     BuildError, Builder, Check, LaunchSpec, Launcher, ProcessLauncher, Unlaunched, check_contract, with_runtime,
@@ -9,7 +8,7 @@ use lab::{
 use model::{CURRENT_RUNTIME, Runtime, Target};
 use serde::Serialize;
 
-use crate::args::{TargetsAction, TargetsArgs, TargetsFormat};
+use crate::args::{TargetsAction, TargetsArgs, TargetsFormat, seed};
 use crate::exit::{Exit, Failure};
 use crate::found;
 use crate::home;
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &TargetsArgs) -> Result<Exit, Failure> {
     let chosen = choose(found::targets(Path::new("."))?, &args.names)?;
     let builder = Builder::new(home::build_cache()?, home::executable());
     let stop = flag_on_interrupt()?;
-    let seed = args.seed.unwrap_or_else(fresh_seed);
+    let seed = seed(args.seed);
     let mut lines = Vec::new();
     for (target, runtime) in chosen.iter().flat_map(|target| runtimes(target, args.action)) {
         lines.push(look(target, runtime, (args.action, seed), &builder, &stop)?);
@@ -93,12 +92,6 @@ fn choose(all: Vec<Target>, names: &[String]) -> Result<Vec<Target>, Failure> {
         }
     }
     Ok(all.into_iter().filter(|target| names.is_empty() || names.contains(&target.name)).collect())
-}
-
-/// A seed that no target can know beforehand, short enough to be typed again.
-fn fresh_seed() -> u64 {
-    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::from(since_epoch.subsec_nanos() ^ (since_epoch.as_secs() as u32) ^ std::process::id().rotate_left(16))
 }
 
 /// A target once for each of its runtimes; in the list, once.
@@ -191,7 +184,9 @@ fn check(
     }
     match checks {
         Ok(checks) => conclude(&checks, line),
-        Err(Unlaunched::Failed(why)) => (line.state, line.ok) = (format!("{}\n{}", why.text, why.output), false),
+        Err(Unlaunched::Failed(failure)) => {
+            (line.state, line.ok) = (format!("{}\n{}", report::failed_words(&failure.why), failure.output), false)
+        }
         Err(Unlaunched::Prevented(why)) => {
             return Err(Failure::usage(format!("{} cannot be launched: {why}", target.name)));
         }

@@ -10,9 +10,10 @@ use std::path::Path;
 use std::process::Command;
 
 use disk::Disk;
-use run_support::{FILE, Lab, Record, is_here, short};
+use run_support::{FILE, Json, Lab, Record, is_here, short};
 use rustix::fs::OFlags;
 use rustix::process::{Signal, geteuid};
+use serde_json::json;
 use specimens::{Kind, LogSink, Settings};
 
 /// A run that ended, in a folder that anybody may read.
@@ -165,6 +166,33 @@ fn a_trial_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() 
 }
 
 #[test]
+fn a_trial_that_is_not_the_one_the_plan_has_is_refused() {
+    let (lab, record) = recorded();
+    let (path, whole) = (record.path().join("trials.jsonl"), record.text("trials.jsonl"));
+    let (first, rest) = whole.split_once('\n').unwrap();
+    let trial: Json = serde_json::from_str(first).unwrap();
+    let cell = trial["cell"].as_u64().unwrap();
+    for (field, value, said) in [
+        ("/where/target", json!("somebody"), ["`where` of ", "target = somebody"]),
+        ("/id", json!("b07-c01"), ["`id` is b07-c01", "what it says of its block and cell makes b01-c"]),
+        ("/block", json!(7), ["`id` is b01-c", "makes b07-c"]),
+        ("/twin", json!(true), ["`id` is b01-c", "-twin"]),
+        ("/cell", json!((cell + 1) % 3), ["`where` of b01-c", "of plan.toml is "]),
+    ] {
+        let mut changed = trial.clone();
+        match changed.pointer_mut(field) {
+            Some(old) => *old = value,
+            None => drop(changed.as_object_mut().unwrap().insert(field[1..].to_owned(), value)),
+        }
+        std::fs::write(&path, format!("{changed}\n{rest}")).unwrap();
+        let words = ["trials.jsonl, line 1: ", "one of them was changed", "restore it from a copy"];
+        refused(&lab, &record, &[], &[&words[..], &said].concat());
+    }
+    std::fs::write(&path, whole).unwrap();
+    lab.bourdon(&["report", record.name()]).answers();
+}
+
+#[test]
 fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
     let (lab, record) = recorded();
     let (path, plan) = (record.path().join("plan.toml"), record.text("plan.toml"));
@@ -183,6 +211,39 @@ fn a_plan_that_was_cut_is_refused_wherever_it_was_cut() {
     lab.bourdon(&["report", record.name()]).answers();
     std::fs::write(&path, &plan[plan.find('\n').unwrap() + 1..end]).unwrap();
     refused(&lab, &record, &[], &["trials.jsonl, line ", "a trial of cell 4, and plan.toml has 3"]);
+}
+
+#[test]
+fn a_figure_of_a_size_that_nothing_has_is_refused_by_its_line() {
+    let (lab, record) = recorded();
+    let (path, whole) = (record.path().join("trials.jsonl"), record.text("trials.jsonl"));
+    let (first, rest) = whole.split_once('\n').unwrap();
+    let damaged = |change: &dyn Fn(&mut Json), field: &str| {
+        let mut trial: Json = serde_json::from_str(first).unwrap();
+        change(&mut trial);
+        std::fs::write(&path, format!("{trial}\n{rest}")).unwrap();
+        refused(&lab, &record, &[], &["trials.jsonl, line 1: ", &format!("`{field}` is ")]);
+    };
+    let huge = || Json::from(u64::MAX);
+    damaged(&|trial| trial["observation"]["memory_after_bytes"] = huge(), "observation.memory_after_bytes");
+    damaged(&|trial| trial["measurement"]["steps"][0]["completed"] = huge(), "steps[0].completed");
+    damaged(
+        &|trial| trial["measurement"]["generator"]["threads"][0]["run_delay_s"] = 1e19.into(),
+        "generator.threads[0].run_delay_s",
+    );
+    damaged(
+        &|trial| trial["measurement"]["silences"] = json!([{"at_s": 0.0, "length_s": 1e308}]),
+        "silences[0].length_s",
+    );
+    let told = json!({"looks": 1, "peak_heap_bytes": u64::MAX});
+    damaged(&|trial| trial["observation"]["runtime"] = told.clone(), "observation.runtime.peak_heap_bytes");
+    let connect = |trial: &mut Json| {
+        let longest = &mut trial["measurement"]["latency_us"]["connect"]["max"];
+        *longest = (longest.as_f64().unwrap() * 1e6).into();
+    };
+    damaged(&connect, "latency_us.connect.max");
+    std::fs::write(&path, &whole).unwrap();
+    lab.bourdon(&["report", record.name()]).answers();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use disk::{Disk, PAGE_BYTES};
-use run_support::{FILE, Lab, Record, is_here, short};
+use run_support::{FILE, Lab, Record, beside_a_specimen, is_here, short};
 use specimens::{Kind, LogSink, Settings};
 
 const FULL: &str = "No space left on device";
@@ -69,6 +69,22 @@ fn trials_and_events_that_find_no_room_end_the_run_and_it_is_resumed() {
         lab.bourdon(&["run", "--resume", record.name()]).answers();
         record.is_whole(2, 4);
     }
+}
+
+#[test]
+fn a_disk_that_fails_at_the_end_of_a_run_is_named_and_nobody_is_blamed() {
+    if !is_here("strace") {
+        return;
+    }
+    let lab = Lab::new().experiment(beside_a_specimen("run = '$BOURDON specimen clean'"));
+    lab.run(&["--target", "specimen:clean", "--blocks", "1"]).answers();
+    let record = lab.record();
+    let path = record.path().join("events.jsonl").display().to_string();
+    let fails = ["strace", "-f", "-o", "/dev/null", "-P", &path, "-e", "inject=fdatasync:error=EIO:when=2+"];
+    let said = lab.bourdon_under(&fails, &["run", "--resume", record.name(), "--blocks", "2"]).exits(2);
+    let happened = "the record may not be whole: ";
+    let said = said.says(&[happened, "events.jsonl: Input/output error", "the answer here is of what was measured"]);
+    assert!(!said.stderr.contains("somebody") && !said.stderr.contains("nothing else writes"), "{said:?}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_record_of_the_first_version_is_resumed_under_its_own_plan() {
     assert_eq!(launches.len(), 24, "seven cells and one against itself, three times: {}", outcome.stderr);
     assert_eq!(after.remove("blocks").unwrap()["max"].as_integer(), Some(3));
     assert_eq!(after.remove("blocks_before").unwrap().as_array().map(Vec::len), Some(1));
-    assert_eq!(after["schema"].as_str(), Some("bourdon.plan/2"), "what is written anew has the shape of today");
+    assert_eq!(after["schema"].as_str(), Some("bourdon.plan/3"), "what is written anew has the shape of today");
     for (key, value) in before.iter().filter(|(key, _)| !["schema", "blocks"].contains(&key.as_str())) {
         assert!(has_all(&after[key], value), "{key}: {value} became {}", after[key]);
     }

@@ -55,7 +55,7 @@ fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
     );
     assert_eq!(names(&analysis["session"]["itself"], "metric")[0], "throughput");
     let plan: toml::Table = record.text("plan.toml").parse().unwrap();
-    assert_eq!(plan["schema"].as_str(), Some("bourdon.plan/2"));
+    assert_eq!(plan["schema"].as_str(), Some("bourdon.plan/3"));
     let environment: Json = serde_json::from_str(&record.text("environment.json")).unwrap();
     assert_eq!(environment["command_line"][2], FILE);
 }

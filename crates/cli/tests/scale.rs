@@ -71,6 +71,10 @@ fn work(record: &RunRecord) {
     assert!(report::run_markdown(&analysis).len() > 100 * analysis.cells.len() / 2);
     let Next::Run(trials) = BlockPlanner::new(&record.plan).next() else { panic!("nothing is recorded") };
     assert_eq!(trials.len(), record.plan.cells.len() + 1, "a block, and the twin");
+    let mut resumed = BlockPlanner::new(&record.plan);
+    record.trials.iter().for_each(|trial| resumed.take(trial));
+    let Next::Run(trials) = resumed.next() else { panic!("the record has no twin") };
+    assert!(!trials.is_empty() && resumed.expected_trials() >= trials.len(), "{} trials", trials.len());
 }
 
 /// CPU time of this thread in nanoseconds, as the kernel counts it: other tests and programs are not in it.

@@ -13,7 +13,7 @@ use imports::Imports;
 const LONG_FILE: usize = 450;
 
 /// Calls in the program that one place alone should make, or none.
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 10] = [
     ".expect(",
     "panic!(",
     "unreachable!(",
@@ -22,6 +22,7 @@ const CALLS: [&str; 9] = [
     "fs::write(",
     "SystemTime::now(",
     "Zoned::now(",
+    "Timestamp::now(",
     "env::var",
 ];
 
@@ -44,7 +45,8 @@ impl Page {
 
     /// Whether it is of the program and no test.
     fn is_program(&self) -> bool {
-        let test = ["/tests/", "/benches/", "tests.rs", "testing.rs", "/simulation/"];
+        // The engine's simulation is compiled into the program; the judge's is not.
+        let test = ["/tests/", "/benches/", "tests.rs", "testing.rs", "judge/src/simulation/"];
         self.is_rust() && self.name.contains("/src/") && !test.iter().any(|part| self.name.contains(part))
     }
 
@@ -168,13 +170,23 @@ fn sentences(pages: &[Page], hits: &mut Hits) {
         let with = page.program().filter(|(_, line)| line.contains("format!("));
         with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
     };
-    let own = pages.iter().filter(|page| page.is_program() && page.name.starts_with("crates/judge/"));
-    hits.insert("format! in judge".to_owned(), own.flat_map(of).collect());
+    let own = || pages.iter().filter(|page| page.is_program() && page.name.starts_with("crates/judge/"));
+    hits.insert("format! in judge".to_owned(), own().flat_map(of).collect());
+    let of = |page: &Page| -> Vec<String> {
+        let with = page.program().filter(|(_, line)| writes_sentence(line));
+        with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
+    };
+    hits.insert("sentences of errors in judge".to_owned(), own().flat_map(of).collect());
+}
+
+/// Whether a line words an error, or writes words in another way than with `format!`.
+fn writes_sentence(line: &str) -> bool {
+    line.contains("#[error(\"") || ["write!(", "writeln!(", "write_str("].iter().any(|call| line.contains(call))
 }
 
 /// Options in what the program says, where it is said by a crate that knows no command line.
 fn options(pages: &[Page], hits: &mut Hits) {
-    for krate in ["engine", "judge", "model", "observe"] {
+    for krate in ["engine", "judge", "lab", "model", "observe"] {
         let of = |page: &Page| -> Vec<String> {
             let with = page.program().filter(|(_, line)| names_option(line));
             with.map(|(line, _)| format!("{}:{line}", page.name)).collect()
@@ -199,7 +211,14 @@ fn names_option(line: &str) -> bool {
 
 /// The ids of the closed sets that `model` has enums for.
 fn ids(pages: &[Page]) -> BTreeSet<&str> {
-    let of = |line| str::strip_suffix(str::trim(line), "\",")?.split_once(" = \"");
+    let of = |line| {
+        let line = str::trim(line);
+        // `Name = "id",` of a set that is made by `kinds!`, `Set::Name => "id",` of one that is not.
+        let (name, id) = str::strip_suffix(line, "\",")?
+            .split_once(" = \"")
+            .or_else(|| str::strip_suffix(line, "\",")?.split_once(" => \"").filter(|(name, _)| name.contains("::")))?;
+        Some((name.rsplit("::").next().unwrap_or(name), id))
+    };
     let model = pages.iter().filter(|page| page.is_program() && page.name.starts_with("crates/model/"));
     let named = model.flat_map(Page::program).filter_map(|(_, line)| of(line));
     let named = named.filter(|(name, id)| name.chars().all(char::is_alphanumeric) && !id.is_empty());
@@ -227,7 +246,8 @@ fn compares(line: &str, ids: &BTreeSet<&str>, or_matches: bool) -> bool {
         let (before, text, after) = (around[0].trim_end(), around[1], around[2].trim_start());
         let before = before.strip_suffix("Some(").unwrap_or(before).trim_end();
         let is_compared = before.ends_with("==") || before.ends_with("!=");
-        let is_pattern = after.starts_with("=>") || after.trim_end() == "|";
+        let is_last = line.contains("matches!(") && after.starts_with(')') && !before.ends_with('(');
+        let is_pattern = after.starts_with("=>") || after.trim_end() == "|" || is_last;
         ids.contains(text) && (is_compared || (or_matches && is_pattern))
     })
 }
@@ -322,11 +342,24 @@ fn an_option_is_found_and_a_minus_is_none() {
 }
 
 #[test]
+fn ids_are_found_however_their_set_is_written_and_sentences_of_errors_too() {
+    let text = "    Closed = \"closed\",\n    Factor::Target => \"target\",\n    1 => \"one\",\n".to_owned();
+    let page = Page { name: "crates/model/src/factor.rs".to_owned(), text };
+    assert_eq!(ids(std::slice::from_ref(&page)), BTreeSet::from(["closed", "target"]));
+    let said = ["#[error(\"no such\")]", "write!(f, \"x\")", "#[error(transparent)]", "let write = 1;"];
+    assert_eq!(said.map(writes_sentence), [true, true, false, false]);
+}
+
+#[test]
 fn an_id_that_is_compared_is_found_and_other_text_is_not() {
     let ids = BTreeSet::from(["closed", "p99"]);
-    for line in
-        ["if text == \"closed\" {", "a(\"x\", b != Some(\"p99\"))", "\"closed\" => 1,", "\"p99\" | \"p50\" => 2,"]
-    {
+    for line in [
+        "if text == \"closed\" {",
+        "a(\"x\", b != Some(\"p99\"))",
+        "\"closed\" => 1,",
+        "\"p99\" | \"p50\" => 2,",
+        "matches!(id, \"x\" | \"p99\")",
+    ] {
         assert!(compares(line, &ids, true), "{line}");
     }
     for line in ["say(\"closed\")", "[(\"p99\", self.p99)]", "if method == \"GET\" {", "\"a\" => \"closed\","] {

@@ -30,9 +30,21 @@ pub(crate) struct Collector {
     pub(crate) whole: Distributions,
     /// How long the slowest reply was waited for; 0 while none has come.
     slowest_ticks: u64,
+    all: Totals,
     pending: BTreeMap<(i64, bool), Pending>,
     steps: Steps,
     encoder: Option<Encoder>,
+}
+
+/// A load from its begin to the end of its drain.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// When its last thread was done.
+    pub(crate) end_ns: u64,
+    /// Replies of any kind.
+    pub(crate) replies: u64,
+    /// Requests that failed, without a whole reply or with a wrong one.
+    pub(crate) failed: u64,
 }
 
 /// One second of which not all threads have told yet: what they told so far, in the set of the first that did.
@@ -50,6 +62,7 @@ impl Collector {
             felt,
             whole: Distributions::new(felt),
             slowest_ticks: 0,
+            all: Totals::default(),
             pending: BTreeMap::new(),
             steps: Steps::new(step_s),
             encoder: encoded.then(Encoder::new),
@@ -81,6 +94,9 @@ impl Collector {
             self.whole.add(&second.distributions);
         }
         self.slowest_ticks = self.slowest_ticks.max(second.slowest_ticks());
+        self.all.end_ns = self.all.end_ns.max(second.end_ns);
+        self.all.replies += second.completed;
+        self.all.failed += second.failed + second.completed - second.ok;
         let (key, length_ns) = ((second.index, second.drain), second.length_ns());
         let told = match self.pending.get_mut(&key) {
             Some(pending) => {
@@ -156,6 +172,11 @@ impl Collector {
             ("lateness", distributions.lateness.as_ref()),
         ];
         all.into_iter().filter_map(|(tag, histogram)| encoder.encode(tag, histogram?)).collect()
+    }
+
+    /// What the whole load came to, the warm-up included.
+    pub(crate) fn totals(&self) -> Totals {
+        self.all
     }
 
     /// Until when replies came in the warm-up, in seconds of the window.

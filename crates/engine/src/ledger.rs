@@ -426,7 +426,8 @@ impl Ledger {
             bad_statuses: self.bad_statuses,
             first_wrong: self.first_wrong,
             by_request: self.by_request,
-            in_window: self.in_window,
+            in_window: WindowCount { halves: Default::default(), ..self.in_window },
+            halves: self.in_window.halves.to_vec(),
             residence: ResidenceNs {
                 in_flight: self.in_flight_ns,
                 requests: self.requests_ns,

@@ -1,6 +1,6 @@
 //! What a load brings home, put together from what its threads bring.
 
-use model::{Extent, LoadSpec, Measurement};
+use model::{Extent, Interval, LoadSpec, Measurement, NS_PER_S};
 
 use crate::collector::Collector;
 use crate::part::Part;
@@ -16,27 +16,76 @@ pub struct LoadOutput {
     pub window_end_ns: u64,
 }
 
-/// Puts together what the threads bring home.
-pub(crate) fn conclude(spec: &LoadSpec, parts: Vec<Part>, collector: Collector, stopped: bool) -> LoadOutput {
-    let together = |mut whole: Part, part: Part| {
-        whole.merge(part);
-        whole
-    };
-    let mut whole = parts.into_iter().reduce(together).expect("a load has a thread");
-    let (answered_until_s, slowest_reply_s) = (collector.answered_until_s(), collector.slowest_reply_s());
-    let (steps, distributions) = collector.end();
-    // The threads have handed theirs over, second by second.
-    whole.distributions = distributions;
-    let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
-    let interrupted = stopped && !is_whole(spec, &whole);
-    let measurement = Measurement { interrupted, steps, answered_until_s, slowest_reply_s, ..whole.summarise() };
-    LoadOutput { measurement, window_start_ns, window_end_ns }
+/// What the threads bring home of one load, or of several that follow each other.
+#[derive(Debug, Clone)]
+pub(crate) struct Brought {
+    /// By thread. The distributions of all are the first one's, for threads hand theirs over second by second.
+    parts: Vec<Part>,
+    steps: Vec<Interval>,
+    answered_until_s: Option<f64>,
+    slowest_reply_s: Option<f64>,
+    interrupted: bool,
+}
+
+impl Brought {
+    /// Of one load, which somebody may have stopped.
+    pub(crate) fn new(spec: &LoadSpec, mut parts: Vec<Part>, collector: Collector, stopped: bool) -> Self {
+        let interrupted = stopped && !is_whole(spec, &parts);
+        let (answered_until_s, slowest_reply_s) = (collector.answered_until_s(), collector.slowest_reply_s());
+        let (steps, distributions) = collector.end();
+        parts.iter_mut().take(1).for_each(|part| part.distributions.add(&distributions));
+        Self { parts, steps, answered_until_s, slowest_reply_s, interrupted }
+    }
+
+    /// Adds what the same threads brought of the next load on their connections.
+    pub(crate) fn follow(&mut self, next: Brought) {
+        let (start_ns, end_ns) = window_of(&self.parts);
+        let after_s = (end_ns - start_ns) as f64 / NS_PER_S as f64;
+        let steps = next.steps.into_iter().filter(|step| step.at_s >= 0.0);
+        self.steps.extend(steps.map(|step| Interval { at_s: after_s + step.at_s, ..step }));
+        self.slowest_reply_s = self.slowest_reply_s.into_iter().chain(next.slowest_reply_s).reduce(f64::max);
+        self.interrupted |= next.interrupted;
+        self.parts.iter_mut().zip(next.parts).for_each(|(part, next)| part.follow(next));
+    }
+
+    /// Adds the connections of a warm-up, which is not part of it.
+    pub(crate) fn opened_in(&mut self, warm_up: Brought) {
+        self.parts.iter_mut().zip(warm_up.parts).for_each(|(part, warm_up)| part.opened_in(warm_up));
+    }
+
+    /// The figures of the whole.
+    pub(crate) fn conclude(self) -> LoadOutput {
+        let together = |mut whole: Part, part: Part| {
+            whole.merge(part);
+            whole
+        };
+        let whole = self.parts.into_iter().reduce(together).expect("a load has a thread");
+        let (window_start_ns, window_end_ns) = (whole.window_start_ns, whole.window_end_ns);
+        let measurement = Measurement {
+            interrupted: self.interrupted,
+            steps: self.steps,
+            answered_until_s: self.answered_until_s,
+            slowest_reply_s: self.slowest_reply_s,
+            ..whole.summarise()
+        };
+        LoadOutput { measurement, window_start_ns, window_end_ns }
+    }
 }
 
 /// Whether a load came to its end, though somebody may have asked for another: what is left then is to wait for replies.
-fn is_whole(spec: &LoadSpec, brought: &Part) -> bool {
+fn is_whole(spec: &LoadSpec, parts: &[Part]) -> bool {
+    let (start_ns, end_ns) = window_of(parts);
+    let sum = |count: fn(&Part) -> u64| parts.iter().map(count).sum::<u64>();
     match spec.extent {
-        Extent::Window(window_ns) => brought.window_end_ns - brought.window_start_ns >= window_ns,
-        Extent::Requests { count, .. } => brought.books.scheduled == count && brought.books.in_flight_at_end == 0,
+        Extent::Window(window_ns) => end_ns - start_ns >= window_ns,
+        Extent::Requests { count, .. } => {
+            sum(|part| part.books.scheduled) == count && sum(|part| part.books.in_flight_at_end) == 0
+        }
     }
+}
+
+/// The window over all threads.
+fn window_of(parts: &[Part]) -> (u64, u64) {
+    let start_ns = parts.iter().map(|part| part.window_start_ns).min().unwrap_or(0);
+    (start_ns, parts.iter().map(|part| part.window_end_ns).max().unwrap_or(start_ns))
 }

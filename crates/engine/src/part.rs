@@ -1,17 +1,18 @@
-//! What a part of a load brings home. Parts can be merged, whoever made them: one thread, or a whole generator. What cannot
-//! be merged, such as quantiles, is taken once, of the whole.
+//! What a part of a load brings home. Parts can be merged, whoever made them: one thread, or a whole generator; and so can
+//! those of loads that follow each other. What cannot be merged, such as quantiles, is taken once, of the whole.
 
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use model::{
-    Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, Latencies, Measurement, Members, NS_PER_S,
-    RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
+    Accounting, ConnectionCounts, FailureCount, FailureKind, GeneratorUse, HalfCount, Latencies, Measurement, Members,
+    NS_PER_S, RequestCount, Residence, Silence, Standstills, ThreadUse, TlsUse, WindowCount, WrongReply,
 };
 
 use crate::awaited::Ages;
+use crate::joint::Joint;
 use crate::second::{Distributions, Felt, add_to};
-use crate::silence::{SILENCE_NS, Silent, of_both};
+use crate::silence::{SILENCE_NS, Silent, in_turn, of_both};
 use crate::standstill::StandstillTotals;
 use crate::summary::{instead, jain, summarise};
 
@@ -28,7 +29,10 @@ pub(crate) struct Part {
     pub(crate) first_wrong: Option<(u64, WrongReply)>,
     /// By place in the mix; empty for a single request.
     pub(crate) by_request: Vec<RequestCount>,
+    /// But for the halves, which are the whole's.
     pub(crate) in_window: WindowCount,
+    /// Replies by half windows, two for each of the loads that followed each other.
+    pub(crate) halves: Vec<HalfCount>,
     pub(crate) residence: ResidenceNs,
     pub(crate) distributions: Distributions,
     /// Ages of requests that never got a reply.
@@ -66,6 +70,8 @@ pub(crate) struct Counts {
     /// Connections that were open when the load began, from one before it.
     pub(crate) kept: u64,
     pub(crate) connect_failed: u64,
+    /// When the first of them was, and its error.
+    pub(crate) connect_errno: Option<(u64, i32)>,
     /// Those of them that the peer refused, or with whom no handshake came to its end.
     pub(crate) refused: u64,
     pub(crate) closed_idle: u64,
@@ -80,6 +86,7 @@ impl Counts {
         self.opened_in_window += other.opened_in_window;
         self.kept += other.kept;
         self.connect_failed += other.connect_failed;
+        self.connect_errno = self.connect_errno.into_iter().chain(other.connect_errno).min();
         self.refused += other.refused;
         self.closed_idle += other.closed_idle;
         self.closed_by_reply += other.closed_by_reply;
@@ -89,16 +96,56 @@ impl Counts {
 
 impl Part {
     /// Adds another part of the same load; its threads and slots come behind those that are here.
-    pub(crate) fn merge(&mut self, other: Part) {
+    pub(crate) fn merge(&mut self, mut other: Part) {
         self.window_start_ns = self.window_start_ns.min(other.window_start_ns);
         self.window_end_ns = self.window_end_ns.max(other.window_end_ns);
+        let wrong = [self.first_wrong.take(), other.first_wrong.take()];
+        self.first_wrong = wrong.into_iter().flatten().min_by_key(|(at_ns, _)| *at_ns);
+        add_each(&mut self.halves, &other.halves, add_half);
+        self.standstills.merge(std::mem::take(&mut other.standstills), self.threads.len() as u32);
+        self.silences = of_both(&self.silences, &other.silences);
+        self.counts.add(other.counts);
+        self.completed.append(&mut other.completed);
+        self.threads.append(&mut other.threads);
+        self.add(other);
+    }
+
+    /// Adds what the same thread brought of its next load, on the same slots. The times of all loads but the first are told
+    /// as if each window began where the one before it ends.
+    pub(crate) fn follow(&mut self, mut next: Part) {
+        let joint = Joint { end_ns: self.window_end_ns, begin_ns: next.window_start_ns };
+        self.window_end_ns = joint.after(next.window_end_ns);
+        self.first_wrong = self.first_wrong.take().or(next.first_wrong.take());
+        self.halves.append(&mut next.halves);
+        self.standstills.follow(std::mem::take(&mut next.standstills), joint);
+        self.silences = in_turn(std::mem::take(&mut self.silences), &next.silences, joint);
+        // What a load kept that is not the first, those before it had opened or kept.
+        self.counts.add(Counts { kept: 0, ..next.counts });
+        add_each(&mut self.completed, &next.completed, |mine, more| *mine += more);
+        add_each(&mut self.threads, &next.threads, add_thread);
+        self.add(next);
+    }
+
+    /// Adds the connections that the same thread opened on these slots in a load before, of which nothing else counts: who ended
+    /// some while others were warmed up has waited longer than it ever does between two slices.
+    pub(crate) fn opened_in(&mut self, warm_up: Part) {
+        let own = std::mem::replace(&mut self.counts, Counts { opened_in_window: 0, closed_idle: 0, ..warm_up.counts });
+        self.counts.add(Counts { kept: 0, ..own });
+        if let Some(mut tls) = warm_up.tls {
+            tls.merge(&self.tls.take().unwrap_or_default());
+            self.tls = Some(tls);
+        }
+    }
+
+    /// Adds what adds up, whoever saw it and whenever.
+    fn add(&mut self, other: Part) {
         self.books.merge(&other.books);
         add_counts(&mut self.failures, other.failures);
         add_counts(&mut self.bad_statuses, other.bad_statuses);
-        let wrong = [self.first_wrong.take(), other.first_wrong];
-        self.first_wrong = wrong.into_iter().flatten().min_by_key(|(at_ns, _)| *at_ns);
-        add_by_request(&mut self.by_request, &other.by_request);
-        add_window(&mut self.in_window, &other.in_window);
+        add_each(&mut self.by_request, &other.by_request, add_request);
+        self.in_window.completed += other.in_window.completed;
+        self.in_window.ok += other.in_window.ok;
+        self.in_window.ok_bytes += other.in_window.ok_bytes;
         self.residence.in_flight += other.residence.in_flight;
         self.residence.requests += other.residence.requests;
         self.residence.completed += other.residence.completed;
@@ -110,12 +157,7 @@ impl Part {
             (Some(mine), Some(theirs)) => add_to(mine, &theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
         }
-        self.standstills.merge(other.standstills, self.threads.len() as u32);
-        self.silences = of_both(&self.silences, &other.silences);
         self.awaited.merge(other.awaited);
-        self.counts.add(other.counts);
-        self.completed.extend(other.completed);
-        self.threads.extend(other.threads);
         if let Some(tls) = &other.tls {
             self.tls.get_or_insert_default().merge(tls);
         }
@@ -148,7 +190,7 @@ impl Part {
             bad_statuses: self.bad_statuses,
             first_wrong: self.first_wrong.map(|(_, reply)| reply),
             by_request: self.by_request,
-            in_window: self.in_window,
+            in_window: WindowCount { halves: halves(&self.halves), ..self.in_window },
             generator: GeneratorUse { threads: self.threads, network_delay: None },
             tls: self.tls,
             ..Measurement::default()
@@ -241,6 +283,7 @@ impl Part {
             opened_in_window: Some(self.counts.opened_in_window),
             kept: self.counts.kept,
             connect_failed: self.counts.connect_failed,
+            connect_errno: self.counts.connect_errno.map(|(_, errno)| errno),
             closed_idle: self.counts.closed_idle,
             closed_by_reply: self.counts.closed_by_reply,
             unasked_replies: self.counts.unasked_replies,
@@ -259,22 +302,36 @@ fn add_counts<K: Ord>(into: &mut BTreeMap<K, u64>, from: BTreeMap<K, u64>) {
     }
 }
 
-fn add_by_request(into: &mut Vec<RequestCount>, from: &[RequestCount]) {
-    into.resize(from.len().max(into.len()), RequestCount::default());
-    for (into, from) in into.iter_mut().zip(from) {
-        into.completed += from.completed;
-        into.wrong += from.wrong;
-    }
+/// Adds to each what stands in the same place; what has no counterpart comes behind.
+fn add_each<T: Copy>(into: &mut Vec<T>, from: &[T], add: fn(&mut T, T)) {
+    into.iter_mut().zip(from).for_each(|(into, from)| add(into, *from));
+    into.extend(from.iter().skip(into.len()));
 }
 
-fn add_window(into: &mut WindowCount, from: &WindowCount) {
+fn add_request(into: &mut RequestCount, from: RequestCount) {
     into.completed += from.completed;
-    into.ok += from.ok;
-    into.ok_bytes += from.ok_bytes;
-    for (into, from) in into.halves.iter_mut().zip(from.halves) {
-        into.completed += from.completed;
-        into.service_ns += from.service_ns;
+    into.wrong += from.wrong;
+}
+
+fn add_half(into: &mut HalfCount, from: HalfCount) {
+    into.completed += from.completed;
+    into.service_ns += from.service_ns;
+}
+
+fn add_thread(into: &mut ThreadUse, from: ThreadUse) {
+    into.cpu_s += from.cpu_s;
+    into.wall_s += from.wall_s;
+    into.run_delay_s = into.run_delay_s.zip(from.run_delay_s).map(|(mine, more)| mine + more);
+    into.longest_stall_us = into.longest_stall_us.max(from.longest_stall_us);
+}
+
+/// The halves of the whole window.
+fn halves(all: &[HalfCount]) -> [HalfCount; 2] {
+    let mut halves = [HalfCount::default(); 2];
+    for (at, half) in all.iter().enumerate() {
+        add_half(&mut halves[usize::from(2 * at >= all.len())], *half);
     }
+    halves
 }
 
 #[cfg(test)]

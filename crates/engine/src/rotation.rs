@@ -2,22 +2,24 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Extent, LoadSpec};
+use model::{Extent, LoadSpec, NS_PER_S};
 
 use crate::collector::Passed;
 use crate::http1::Http1;
-use crate::output::LoadOutput;
-use crate::session::{LoadError, RunOptions, session};
+use crate::output::{Brought, LoadOutput};
+use crate::session::{Home, LoadError, RunOptions, session};
 
 /// Longest time the end of a slice waits for replies still in flight, in nanoseconds. What then has not come is booked as in
 /// flight at the end, and its connection is closed.
 pub const SLICE_DRAIN_NS: u64 = 100_000_000;
 
-/// One server's turn.
+/// The slice that is to be loaded next: one server's turn. What came of it is [`Sliced`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slice {
+pub struct SliceSpec {
     /// Which of the servers, from 0.
     pub server: usize,
+    /// Whether it is one of those that are put together; a warm-up is not.
+    pub counts: bool,
     /// How long it is under load before what is measured begins, in nanoseconds.
     pub lead_in_ns: u64,
     /// How long is measured, in nanoseconds.
@@ -26,10 +28,24 @@ pub struct Slice {
     pub seed: u64,
 }
 
+/// What one slice brought. Times are on the engine's clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sliced {
+    /// When its lead-in began, in nanoseconds.
+    pub begin_ns: u64,
+    /// When nothing of it was in flight any more, or no longer waited for.
+    pub end_ns: u64,
+    /// As it is recorded, but for what nobody knows here: which round it is of, when the first one began, and what others saw.
+    pub figures: model::Slice,
+}
+
 /// Opens the connections to all `servers`, which are asked for the same but for the address, and makes the slices that `next`
 /// gives, until it gives none or `stop` is set. Warm-up, extent and seed are the slice's own; the spread of the starts is
 /// that of `servers` and has to fit the lead-in. A slice that `stop` cuts is the last. At each edge, when no request is in
 /// flight any more, `next` is called with what the slice before it brought.
+///
+/// Gives what the slices of each server that count come to, as one load whose window is theirs one after the other and whose
+/// steps are the slices; none of a server without one. Its connections are told from the first slice on, the warm-up's, too.
 ///
 /// # Errors
 /// When the generator itself cannot run; whatever a server does is a result.
@@ -40,21 +56,71 @@ pub fn rotate(
     servers: &[LoadSpec],
     options: RunOptions,
     stop: &AtomicBool,
-    next: &mut dyn FnMut(Option<LoadOutput>) -> Option<Slice>,
+    next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
     progress: &mut dyn FnMut(&Passed),
-) -> Result<(), LoadError> {
+) -> Result<Vec<Option<LoadOutput>>, LoadError> {
     let threads = |spec: &LoadSpec| (spec.threads, spec.cpus.clone());
     assert!(servers.iter().all(|spec| threads(spec) == threads(&servers[0])), "one set of threads loads all servers");
     session(Http1::new, servers, options, stop, |session| {
-        let mut brought = None;
-        while let Some(slice) = next(brought.take()) {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let mut spec = servers[slice.server].clone();
-            (spec.warm_up_ns, spec.extent, spec.seed) = (slice.lead_in_ns, Extent::Window(slice.window_ns), slice.seed);
-            brought = Some(session.load(slice.server, &spec, SLICE_DRAIN_NS, progress)?);
-        }
-        Ok(())
+        go_round(servers, stop, next, &mut |server, spec, step_s| {
+            session.load(server, spec, (SLICE_DRAIN_NS, step_s), progress)
+        })
     })
+}
+
+/// The same of whoever makes the loads: `load` makes one on a server, with so many seconds in a step.
+pub(crate) fn go_round(
+    servers: &[LoadSpec],
+    stop: &AtomicBool,
+    next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+    load: &mut dyn FnMut(usize, &LoadSpec, u64) -> Result<Home, LoadError>,
+) -> Result<Vec<Option<LoadOutput>>, LoadError> {
+    let nothing = || servers.iter().map(|_| None).collect::<Vec<Option<Brought>>>();
+    let (mut whole, mut warm_up) = (nothing(), nothing());
+    let mut sliced = None;
+    while let Some(slice) = next(sliced.take()) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let mut spec = servers[slice.server].clone();
+        (spec.warm_up_ns, spec.extent, spec.seed) = (slice.lead_in_ns, Extent::Window(slice.window_ns), slice.seed);
+        // A slice is one step of the whole, however long it is.
+        let home = load(slice.server, &spec, slice.window_ns.div_ceil(NS_PER_S).max(1))?;
+        sliced = Some(figures(&home));
+        let before = if slice.counts { &mut whole } else { &mut warm_up };
+        match &mut before[slice.server] {
+            Some(before) => before.follow(home.brought),
+            none => *none = Some(home.brought),
+        }
+    }
+    let put_together = |(whole, warm_up): (Option<Brought>, Option<Brought>)| {
+        let mut whole: Brought = whole?;
+        warm_up.into_iter().for_each(|warm_up| whole.opened_in(warm_up));
+        Some(whole.conclude())
+    };
+    Ok(whole.into_iter().zip(warm_up).map(put_together).collect())
+}
+
+/// What is recorded of a slice.
+fn figures(home: &Home) -> Sliced {
+    let (begin_ns, totals) = (home.begin_ns, home.totals);
+    let end_ns = totals.end_ns.max(begin_ns);
+    let LoadOutput { measurement, .. } = home.brought.clone().conclude();
+    let felt = measurement.latency_us.felt();
+    let delays = measurement.generator.threads.iter().map(|thread| thread.run_delay_s);
+    let figures = model::Slice {
+        length_s: (end_ns - begin_ns) as f64 / NS_PER_S as f64,
+        window_s: measurement.window_s,
+        completed: measurement.in_window.completed,
+        ok: measurement.in_window.ok,
+        halves: Some(measurement.in_window.halves),
+        replies: totals.replies,
+        failed: totals.failed,
+        not_drained: measurement.awaited.iter().map(|awaited| awaited.requests).sum(),
+        p50_us: felt.and_then(|felt| felt.p50),
+        p99_us: felt.and_then(|felt| felt.p99),
+        generator_run_delay_s: delays.reduce(|most, delay| Some(most?.max(delay?))).flatten(),
+        ..model::Slice::default()
+    };
+    Sliced { begin_ns, end_ns, figures }
 }

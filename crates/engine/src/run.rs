@@ -34,7 +34,10 @@ pub(crate) fn run_speaking<'a, P: Protocol>(
     stop: &'a AtomicBool,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
-    session(speak, from_ref(spec), options, stop, |session| session.load(0, spec, DRAIN_NS, progress))
+    session(speak, from_ref(spec), options, stop, |session| {
+        let home = session.load(0, spec, (DRAIN_NS, spec.step_s()), progress)?;
+        Ok(home.brought.conclude())
+    })
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::clock::{MonotonicClock, ThreadTimes};
-use crate::collector::{Collector, Passed};
+use crate::collector::{Collector, Passed, Totals};
 use crate::demand::Demand;
-use crate::output::{LoadOutput, conclude};
+use crate::output::Brought;
 use crate::part::Part;
 use crate::protocol::Protocol;
 use crate::second::{Felt, SecondPort};
@@ -54,6 +54,14 @@ pub(crate) struct Session<'a> {
     threads: Vec<Thread>,
     options: RunOptions,
     stop: &'a AtomicBool,
+}
+
+/// One load that has been made.
+pub(crate) struct Home {
+    /// When it began, with its warm-up.
+    pub(crate) begin_ns: u64,
+    pub(crate) totals: Totals,
+    pub(crate) brought: Brought,
 }
 
 /// The session's side of a thread.
@@ -125,7 +133,8 @@ pub(crate) fn session<'a, P: Protocol, T>(
 
 impl Session<'_> {
     /// Makes one load on the connections to one of the servers. `spec` is what the connections were opened for, with the
-    /// warm-up, the extent and the seed of this load; whatever is in flight `drain_ns` after its window is given up.
+    /// warm-up, the extent and the seed of this load, in whose course a step has so many seconds; whatever is in flight
+    /// `drain_ns` after its window is given up.
     ///
     /// # Errors
     /// When the generator itself cannot run.
@@ -133,23 +142,24 @@ impl Session<'_> {
         &mut self,
         server: usize,
         spec: &LoadSpec,
-        drain_ns: u64,
+        (drain_ns, step_s): (u64, u64),
         progress: &mut dyn FnMut(&Passed),
-    ) -> Result<LoadOutput, LoadError> {
+    ) -> Result<Home, LoadError> {
         let (full, seconds) = mpsc::channel();
-        let mut collector = Collector::new(Felt::of(spec), spec.step_s(), self.threads.len(), self.options.histograms);
-        let (start_ns, mut empties) = (MonotonicClock.now_ns() + LEAD_NS, Vec::new());
+        let mut collector = Collector::new(Felt::of(spec), step_s, self.threads.len(), self.options.histograms);
+        let (begin_ns, mut empties) = (MonotonicClock.now_ns() + LEAD_NS, Vec::new());
         for (thread, to) in (0..).zip(&self.threads) {
             let (port, empty) = SecondPort::new(thread, full.clone());
             empties.push(empty);
-            let turn = Turn { demand: Demand::new(spec, thread, start_ns), drain_ns, port };
+            let turn = Turn { demand: Demand::new(spec, thread, begin_ns), drain_ns, port };
             to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;
         }
         drop(full);
         collector.collect(&seconds, &empties, progress);
         let part = |thread: &Thread| thread.parts.recv().map_err(|_| LoadError::Abandoned);
         let parts = self.threads.iter().map(part).collect::<Result<Vec<Part>, LoadError>>()?;
-        Ok(conclude(spec, parts, collector, self.stop.load(Ordering::Relaxed)))
+        let totals = collector.totals();
+        Ok(Home { begin_ns, totals, brought: Brought::new(spec, parts, collector, self.stop.load(Ordering::Relaxed)) })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use model::NotSent;
 
+use crate::joint::Joint;
+
 /// Shortest time without a reply that is kept.
 pub(crate) const SILENCE_NS: u64 = 500_000_000;
 
@@ -37,6 +39,12 @@ impl Tally {
         if self.last_ns >= from_ns { self } else { Tally::default() }
     }
 
+    /// It, as if all of it had come at another time.
+    fn at(self, place: impl Fn(u64) -> u64) -> Tally {
+        // None came at no time.
+        if self.count == 0 { self } else { Tally { last_ns: place(self.last_ns), ..self } }
+    }
+
     fn with(self, other: Tally) -> Tally {
         Tally { count: self.count + other.count, last_ns: self.last_ns.max(other.last_ns) }
     }
@@ -48,7 +56,8 @@ impl Silent {
         self.owed_ns.max(self.from_ns)
     }
 
-    /// Requests that failed in it.
+    /// Requests that failed in it; where several parts were silent together, no fewer: a part whose own silence lasted longer
+    /// counts all that failed there in that, if one did from the begin of this one on.
     pub(crate) fn failed(&self) -> u64 {
         self.failed.count
     }
@@ -68,6 +77,27 @@ impl Silent {
             owed_ns: self.owed_ns.min(other.owed_ns),
             failed: both(self.failed, other.failed),
             refused: both(self.refused, other.refused),
+        }
+    }
+
+    fn at(self, place: impl Fn(u64) -> u64) -> Silent {
+        Silent {
+            from_ns: place(self.from_ns),
+            until_ns: place(self.until_ns),
+            owed_ns: place(self.owed_ns),
+            failed: self.failed.at(&place),
+            refused: self.refused.at(&place),
+        }
+    }
+
+    /// It and one that begins where it ends.
+    fn then(self, next: Silent) -> Silent {
+        Silent {
+            from_ns: self.from_ns,
+            until_ns: next.until_ns,
+            owed_ns: self.owed_ns.min(next.owed_ns),
+            failed: self.failed.with(next.failed),
+            refused: self.refused.with(next.refused),
         }
     }
 
@@ -159,7 +189,7 @@ impl Silences {
 }
 
 fn keep_longest(spans: &mut Vec<Silent>) {
-    if spans.len() > SPANS_KEPT {
+    while spans.len() > SPANS_KEPT {
         let shortest = (0..spans.len()).min_by_key(|at| spans[*at].length_ns()).unwrap_or(0);
         spans.remove(shortest);
     }
@@ -180,4 +210,19 @@ pub(crate) fn of_both(one: &[Silent], other: &[Silent]) -> Vec<Silent> {
         }
     }
     both
+}
+
+/// One thread's under a load and under the next. Where neither the end of the one nor the begin of the other had a reply, that
+/// is one time; nobody knows when a thread's first reply came where its first time does not begin with the clock.
+pub(crate) fn in_turn(mut all: Vec<Silent>, next: &[Silent], joint: Joint) -> Vec<Silent> {
+    all.iter_mut().for_each(|mine| *mine = mine.at(|at_ns| joint.before(at_ns)));
+    let mut next = next.iter().map(|theirs| (theirs.from_ns, theirs.at(|at_ns| joint.after(at_ns)))).peekable();
+    if let Some(last) = all.last_mut() {
+        let at_once = Silent { from_ns: joint.end_ns, until_ns: joint.end_ns, owed_ns: u64::MAX, ..Silent::default() };
+        *last = last.then(next.next_if(|(from_ns, _)| *from_ns == 0).map_or(at_once, |(_, first)| first));
+    }
+    all.extend(next.map(|(_, theirs)| theirs));
+    all.retain(|silent| silent.length_ns() >= SILENCE_NS || silent.until_ns == u64::MAX);
+    keep_longest(&mut all);
+    all
 }

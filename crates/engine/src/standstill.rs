@@ -7,6 +7,7 @@ use model::{LateCause, NS_PER_S, NotSent, StandstillSpan};
 
 use crate::demand::Window;
 use crate::in_flight::Moments;
+use crate::joint::Joint;
 use crate::second::{add_to, histogram, record, record_n};
 
 /// Time between two looks at the clock from which the thread stood still: longer than another's turn on its CPU (one
@@ -116,12 +117,23 @@ pub(crate) struct StandstillTotals {
 impl StandstillTotals {
     /// Adds those of other threads, whose numbers begin with `thread` here.
     pub(crate) fn merge(&mut self, other: StandstillTotals, thread: u32) {
-        self.count += other.count;
         self.sum_ns = self.sum_ns.max(other.sum_ns);
+        self.add(other, |(of, from_ns, length_ns)| (thread + of, from_ns, length_ns));
+    }
+
+    /// Adds those of the same thread under its next load.
+    pub(crate) fn follow(&mut self, next: StandstillTotals, joint: Joint) {
+        self.sum_ns += next.sum_ns;
+        self.add(next, |(of, from_ns, length_ns)| (of, joint.after(from_ns), length_ns));
+        keep_longest(&mut self.kept, |(_, _, length_ns)| *length_ns);
+    }
+
+    fn add(&mut self, other: StandstillTotals, placed: impl Fn((u32, u64, u64)) -> (u32, u64, u64)) {
+        self.count += other.count;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
         self.requests += other.requests;
         self.never_sent += other.never_sent;
-        self.kept.extend(other.kept.into_iter().map(|(of, from_ns, length_ns)| (thread + of, from_ns, length_ns)));
+        self.kept.extend(other.kept.into_iter().map(placed));
         match (&mut self.held, other.held) {
             (Some(mine), Some(theirs)) => mine.add(&theirs),
             (mine, theirs) => *mine = mine.take().or(theirs),
@@ -189,10 +201,7 @@ impl Standstills {
         self.sum_ns += length_ns;
         self.longest_ns = self.longest_ns.max(length_ns);
         self.spans.push((from_ns, length_ns));
-        if self.spans.len() > SPANS_KEPT {
-            let shortest = (0..self.spans.len()).min_by_key(|at| self.spans[*at].1).unwrap_or(0);
-            self.spans.remove(shortest);
-        }
+        keep_longest(&mut self.spans, |(_, length_ns)| *length_ns);
     }
 
     fn remember(&mut self, (from_ns, ended_ns): (u64, u64), until_ns: u64, in_flight: u64) {
@@ -301,6 +310,14 @@ impl Standstills {
             kept: self.spans.into_iter().map(|(from_ns, length_ns)| (0, from_ns, length_ns)).collect(),
             held: self.held,
         }
+    }
+}
+
+/// Of one thread's, those that are kept one by one.
+fn keep_longest<T>(spans: &mut Vec<T>, length_ns: impl Fn(&T) -> u64) {
+    while spans.len() > SPANS_KEPT {
+        let shortest = (0..spans.len()).min_by_key(|at| length_ns(&spans[*at])).unwrap_or(0);
+        spans.remove(shortest);
     }
 }
 

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use model::{Interval, MOST_STEPS};
 
 use crate::second::{add_to, histogram};
-use crate::summary::micros;
+use crate::summary::{micros, quantile};
 
 /// Puts seconds together to steps. The warm-up is one, without quantiles; in the window each step has as many seconds as
 /// the others. Where the load's end is not known beforehand, steps are doubled when there are too many; of what was two
@@ -31,13 +31,12 @@ impl Steps {
     /// Adds a second, with what was felt in it by those without a reply, too; those of the window come in order, but for one of which a thread told late.
     pub(crate) fn add(&mut self, second: &Interval, felt: &Histogram<u64>) {
         if second.at_s < 0.0 && second.completed > 0 {
-            let end_s = second.at_s + second.length_s;
+            // The first one ends with the whole second, too, however short it is.
+            let end_s = second.at_s + 1.0;
             self.answered_until_s = Some(self.answered_until_s.map_or(end_s, |known| known.max(end_s)));
         }
         let at_s = self.begin_of(second.at_s);
         match self.done.iter().rposition(|step| self.begin_of(step.at_s) == at_s) {
-            // What comes late is counted; the quantiles are of what came in time.
-            Some(place) if place + 1 < self.done.len() => add_counts(&mut self.done[place], second),
             Some(place) => {
                 add_counts(&mut self.done[place], second);
                 self.add_felt(place, second, felt);
@@ -70,22 +69,22 @@ impl Steps {
     }
 
     fn add_felt(&mut self, place: usize, second: &Interval, felt: &Histogram<u64>) {
+        let is_late = place + 1 < self.done.len();
         let step = &mut self.done[place];
         if step.at_s < 0.0 {
             return;
         }
         add_bounds(step, second);
+        step.max_us = larger(step.max_us, second.max_us);
         match &mut self.felt {
+            // What comes late has a largest, too; the quantiles are of what came in time.
+            _ if is_late => {}
             Some(all) => {
                 add_to(all, felt);
-                (step.p50_us, step.p99_us, step.max_us) = quantiles(all);
+                (step.p50_us, step.p99_us, _) = quantiles(all);
             }
-            None => {
-                step.max_us = larger(step.max_us, second.max_us);
-                if self.step_s > 1 {
-                    (step.p50_us, step.p99_us) = (None, None);
-                }
-            }
+            None if self.step_s > 1 => (step.p50_us, step.p99_us) = (None, None),
+            None => {}
         }
     }
 
@@ -117,10 +116,11 @@ impl Steps {
     }
 }
 
-/// Median, 99th percentile and largest, in microseconds; none of what is empty.
+/// Median, 99th percentile and largest, in microseconds; none of what is empty. However few they are: a second is looked at
+/// beside others, where the largest of three says something, too, and no conclusion rests on one alone.
 pub(crate) fn quantiles(felt: &Histogram<u64>) -> (Option<f64>, Option<f64>, Option<f64>) {
-    let some = |ticks: u64| (!felt.is_empty()).then(|| micros(ticks));
-    (some(felt.value_at_quantile(0.5)), some(felt.value_at_quantile(0.99)), some(felt.max()))
+    let at = |q: f64| quantile(felt, q).map(micros);
+    (at(0.5), at(0.99), at(1.0))
 }
 
 fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
@@ -187,11 +187,13 @@ mod tests {
             let mut steps = Steps::new(1);
             for (at, replies) in replies.into_iter().enumerate() {
                 let (interval, felt) = second(at as f64 - 3.0, &vec![1; replies]);
-                steps.add(&interval, &felt);
+                let length_s = if at == 0 { 0.02 } else { 1.0 };
+                steps.add(&Interval { length_s, ..interval }, &felt);
             }
             steps.answered_until_s
         };
         assert_eq!([until([5, 5, 5, 5]), until([5, 5, 0, 0]), until([0, 0, 0, 5])], [Some(0.0), Some(-1.0), None]);
+        assert_eq!(until([5, 0, 0, 0]), Some(-2.0));
     }
 
     #[test]
@@ -237,5 +239,21 @@ mod tests {
             [(0.0, 13), (1.0, 10), (2.0, 10)]
         );
         assert_eq!(seen[0].p99_us, second(0.0, &[1]).0.p99_us, "of what came in time");
+        assert_eq!(seen[0].max_us, second(0.0, &[5]).0.max_us, "the largest is of all");
+    }
+
+    #[test]
+    fn what_is_told_late_of_a_longer_step_has_its_largest_and_its_bounds_there() {
+        let mut steps = Steps::new(2);
+        for (at_s, ms, exact_below_us) in [(0.0, 1, None), (1.0, 2, None), (2.0, 3, None), (1.0, 700, Some(9_000.0))] {
+            let (interval, felt) = second(at_s, &[ms; 9]);
+            let replied_max_us = exact_below_us.map(|_| 8_000.0);
+            steps.add(&Interval { exact_below_us, replied_max_us, ..interval }, &felt);
+        }
+        let seen = steps.end();
+        let largest = |ms| second(0.0, &[ms]).0.max_us;
+        assert_eq!([seen[0].max_us, seen[1].max_us], [largest(700), largest(3)]);
+        assert!(seen[0].is_lower_bound(seen[0].max_us.unwrap()) && seen[1].exact_below_us.is_none(), "{seen:?}");
+        assert_eq!((seen[0].slowest_reply_us(), seen[0].p99_us), (Some(8_000.0), largest(2)));
     }
 }

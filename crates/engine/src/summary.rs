@@ -8,6 +8,11 @@ pub(crate) fn micros(ticks: u64) -> f64 {
     ticks as f64 * TICK_NS as f64 / 1e3
 }
 
+/// A quantile of what a histogram holds, in its own unit: no more than the largest, and none of what is empty.
+pub(crate) fn quantile(all: &Histogram<u64>, q: f64) -> Option<u64> {
+    (!all.is_empty()).then(|| all.value_at_quantile(q).min(all.max()))
+}
+
 /// The summary of a distribution and of the ages of what never ended; none when both are empty.
 ///
 /// A censored request took at least its age. Ordered together, every quantile below the smallest age is exact, and
@@ -27,9 +32,9 @@ pub(crate) fn summarise(
     if all.is_empty() {
         return None;
     }
-    let quantile = |index: usize| {
+    let supported = |index: usize| {
         let (q, needed) = REQUIRED_SAMPLES[index];
-        (all.len() >= needed).then(|| micros(all.value_at_quantile(q).min(all.max())))
+        quantile(all, q).filter(|_| all.len() >= needed).map(micros)
     };
     Some(LatencySummary {
         population,
@@ -38,13 +43,13 @@ pub(crate) fn summarise(
         failed: 0,
         mean: Some(all.mean() * TICK_NS as f64 / 1e3),
         min: Some(micros(all.min())),
-        p50: quantile(0),
-        p75: quantile(1),
-        p90: quantile(2),
-        p95: quantile(3),
-        p99: quantile(4),
-        p999: quantile(5),
-        p9999: quantile(6),
+        p50: supported(0),
+        p75: supported(1),
+        p90: supported(2),
+        p95: supported(3),
+        p99: supported(4),
+        p999: supported(5),
+        p9999: supported(6),
         max: Some(micros(all.max())),
         exact_below: censored.map(|ages| micros(ages.min())),
         saturated: count_of(all, MAX_TICKS),

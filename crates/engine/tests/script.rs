@@ -206,6 +206,7 @@ fn attempts_that_no_request_asks_for_are_ever_rarer() {
     let seldom = LoadModel::Open { rate_per_s: 10.0, arrivals: Arrivals::Constant };
     let counts = measure(&spec(seldom, 4), dies(4)).connections;
     assert!(counts.connect_failed <= 4 * 4, "pauses of 10, 20, 40 … ms: {counts:?}");
+    assert_eq!(counts.connect_errno, Some(111), "ECONNREFUSED: {counts:?}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 
-use engine::simulation::{SimulatedServer, Turns, simulate_turns};
-use engine::{LoadOutput, RunOptions, Slice, rotate};
+use engine::simulation::{SimulatedServer, Turns, simulate_rotation, simulate_turns};
+use engine::{RunOptions, SliceSpec, Sliced, rotate};
 use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement};
 use support::{MS, checked, hello, open, spec};
 
@@ -104,23 +104,125 @@ fn slices_go_round_among_servers_whose_connections_stay_open() {
     let specs: Vec<LoadSpec> =
         (0..2).map(|_| LoadSpec { address: server(), threads: 2, ..spec(LoadModel::Closed, 6, MS) }).collect();
     let order = [0, 1, 1, 0, 1];
-    let brought = RefCell::new(Vec::<LoadOutput>::new());
-    let mut next = |last: Option<LoadOutput>| {
-        brought.borrow_mut().extend(last);
-        let turn = brought.borrow().len();
+    let sliced = RefCell::new(Vec::<Sliced>::new());
+    let mut next = |last: Option<Sliced>| {
+        sliced.borrow_mut().extend(last);
+        let turn = sliced.borrow().len();
         let server = *order.get(turn)?;
-        Some(Slice { server, lead_in_ns: 20 * MS, window_ns: 30 * MS, seed: turn as u64 })
+        Some(SliceSpec { server, counts: turn > 0, lead_in_ns: 20 * MS, window_ns: 30 * MS, seed: turn as u64 })
     };
-    rotate(&specs, RunOptions::default(), &AtomicBool::new(false), &mut next, &mut |_| {}).unwrap();
-    let brought = brought.into_inner();
-    let opened: Vec<u64> = brought.iter().map(|it| it.measurement.connections.opened).collect();
-    assert_eq!(opened, [6, 6, 0, 0, 0]);
-    for (one, following) in brought.iter().zip(&brought[1..]) {
-        assert!(one.window_end_ns < following.window_start_ns - 20 * MS, "their times do not overlap");
+    let whole = rotate(&specs, RunOptions::default(), &AtomicBool::new(false), &mut next, &mut |_| {}).unwrap();
+    let sliced = sliced.into_inner();
+    assert!(sliced.windows(2).all(|pair| pair[0].end_ns < pair[1].begin_ns), "their times do not overlap: {sliced:?}");
+    for Sliced { begin_ns, end_ns, figures } in &sliced {
+        assert!(end_ns - begin_ns >= 50 * MS && figures.replies > figures.completed && figures.completed > 0);
+        assert_eq!((figures.completed, figures.failed, figures.not_drained), (figures.ok, 0, 0));
     }
-    for LoadOutput { measurement, .. } in brought {
-        let measured = checked(measurement);
-        assert!(measured.accounting.completed > 0 && measured.awaited.is_empty(), "{measured:?}");
-        assert_eq!(measured.generator.threads.len(), 2);
+    for (whole, slices) in whole.into_iter().zip([vec![3], vec![1, 2, 4]]) {
+        let measured = checked(whole.unwrap().measurement);
+        assert_eq!(
+            (measured.connections.opened, measured.connections.kept),
+            (6, 0),
+            "in its warm-up, or in its first slice"
+        );
+        assert_eq!(measured.connections.opened_in_window, Some(0));
+        assert_eq!(
+            (measured.steps.iter().filter(|it| it.at_s >= 0.0).count(), measured.generator.threads.len()),
+            (slices.len(), 2)
+        );
+        let completed: u64 = slices.iter().map(|turn: &usize| sliced[*turn].figures.completed).sum();
+        assert_eq!(measured.in_window.completed, completed);
     }
+}
+
+/// Slices of a fifth more or less than 300 ms, round by round; the first of each server is a warm-up of 2 s. In virtual time.
+fn rotated(model: LoadModel, servers: Vec<SimulatedServer>, rounds: usize) -> (Vec<Sliced>, Vec<Measurement>) {
+    let loads: Vec<LoadSpec> =
+        servers.iter().map(|_| LoadSpec { start_spread_ns: 5 * MS, ..spec(model, 10, MS) }).collect();
+    let (count, mut sliced) = (servers.len(), Vec::new());
+    let mut next = |last: Option<Sliced>| {
+        sliced.extend(last);
+        let (server, round) = (sliced.len() % count, sliced.len() / count);
+        let window_ns = if round == 0 { 2_000 * MS } else { 240 * MS + round as u64 % 3 * 60 * MS };
+        let slice = SliceSpec { server, counts: round > 0, lead_in_ns: 20 * MS, window_ns, seed: round as u64 };
+        (round <= rounds).then_some(slice)
+    };
+    let whole =
+        simulate_rotation(&loads, servers, RunOptions::default(), &AtomicBool::new(false), &mut next, &mut |_| {})
+            .unwrap();
+    (sliced, whole.into_iter().map(|whole| checked(whole.unwrap().measurement)).collect())
+}
+
+#[test]
+fn slices_of_a_server_come_to_one_load_in_its_own_time() {
+    for model in [LoadModel::Closed, open(1_500.0)] {
+        let (sliced, whole) = rotated(model, vec![hello(2 * MS), hello(5 * MS)], 6);
+        for (server, (measured, service_ms)) in whole.into_iter().zip([2.0, 5.0]).enumerate() {
+            let slices: Vec<&Sliced> = sliced.iter().skip(2 + server).step_by(2).collect();
+            assert!((measured.window_s - 1.8).abs() < 1e-9, "{}", measured.window_s);
+            let per_s = if model == LoadModel::Closed { 10_000.0 / service_ms } else { 1_500.0 };
+            let off = measured.requests_per_s() / per_s;
+            assert!((off - 1.0).abs() < 0.02, "{off}");
+            let mut at_s = 0.0;
+            let steps: Vec<_> = measured.steps.iter().filter(|step| step.at_s >= 0.0).collect();
+            assert_eq!(steps.len(), 6);
+            for (step, Sliced { figures, begin_ns, end_ns }) in steps.iter().zip(slices) {
+                assert!((step.at_s - at_s).abs() < 1e-9 && (step.length_s - figures.window_s).abs() < 1e-9, "{step:?}");
+                assert_eq!(
+                    (step.completed, step.p50_us, step.p99_us.is_some()),
+                    (figures.completed, figures.p50_us, true)
+                );
+                assert!((figures.length_s - (end_ns - begin_ns) as f64 / 1e9).abs() < 1e-9);
+                let halves = figures.halves.unwrap();
+                assert_eq!(halves[0].completed + halves[1].completed, figures.completed);
+                assert!(
+                    halves.iter().all(|it| (it.mean_service_us().unwrap() - service_ms * 1e3).abs() < 1.0),
+                    "{halves:?}"
+                );
+                assert!(figures.length_s >= figures.window_s + 0.02 && figures.replies >= figures.completed);
+                at_s += figures.window_s;
+            }
+            let [first, second] = measured.in_window.halves;
+            assert!(first.completed.abs_diff(second.completed) < 20, "{first:?}, {second:?}");
+            let kept = ConnectionCounts { opened: 10, kept: 0, never_served: 0, ..measured.connections };
+            assert_eq!(measured.connections, kept);
+            assert!(measured.standstills.is_none() && measured.silences.is_empty() && measured.awaited.is_empty());
+        }
+    }
+}
+
+#[test]
+fn connections_that_ended_while_another_server_was_warmed_up_are_no_sign_that_they_end_between_slices() {
+    let closing = |after_ms| SimulatedServer { closes_idle: Some((10, after_ms * MS)), ..hello(2 * MS) };
+    // Both are warmed up, for long and once more for a moment; then there are three rounds.
+    for (after_ms, ended) in [(1_000, 0), (100, 3 * 10)] {
+        let (mut turn, servers) = (0, vec![closing(after_ms), hello(2 * MS)]);
+        let loads = [spec(LoadModel::Closed, 10, MS), spec(LoadModel::Closed, 10, MS)];
+        let mut next = |_| {
+            let (server, round) = (turn % 2, turn / 2);
+            turn += 1;
+            let window_ns = if round == 0 { 2_000 * MS } else { 300 * MS };
+            (round < 5).then_some(SliceSpec { server, counts: round > 1, lead_in_ns: 20 * MS, window_ns, seed: 1 })
+        };
+        let stop = AtomicBool::new(false);
+        let whole = simulate_rotation(&loads, servers, RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
+        let ConnectionCounts { closed_idle, opened, .. } = whole[0].as_ref().unwrap().measurement.connections;
+        assert_eq!((closed_idle, opened), (ended, 10 + 10 + ended), "after {after_ms} ms");
+    }
+}
+
+#[test]
+fn a_server_that_falls_silent_in_one_slice_is_silent_until_it_answers_in_another() {
+    // From within the second round until after the fifth: what does not drain is asked for anew.
+    let stall = Some((5_000 * MS, 2_200 * MS));
+    let (sliced, whole) =
+        rotated(LoadModel::Closed, vec![hello(2 * MS), SimulatedServer { stall, ..hello(2 * MS) }], 12);
+    let not_drained: u64 = sliced.iter().map(|slice| slice.figures.not_drained).sum();
+    let [well, silent] = &whole[..] else { unreachable!("two servers") };
+    assert!(well.silences.is_empty() && well.awaited.is_empty(), "{:?}", well.silences);
+    assert_eq!(silent.awaited.iter().map(|it| it.requests).sum::<u64>(), not_drained);
+    let [silence] = &silent.silences[..] else { panic!("{:?}", silent.silences) };
+    let empty: f64 =
+        sliced.iter().filter(|slice| slice.figures.completed == 0).map(|slice| slice.figures.window_s).sum();
+    assert!(not_drained > 0 && silence.length_s >= empty && silence.length_s < empty + 0.7, "{silence:?}, {empty} s");
 }

@@ -1,10 +1,11 @@
 use model::{
-    ANALYSIS_SCHEMA, Analysis, ClaimAnalysis, ClaimChance, Environment, Plan, RankGroup, Reconstruction, TrialCount,
-    TrialRecord, TrialStage, VoidTrial,
+    ANALYSIS_SCHEMA, Analysis, CellAnalysis, ClaimAnalysis, ClaimChance, Environment, Plan, RankGroup, Reconstruction,
+    TrialCount, TrialRecord, TrialStage, VoidTrial,
 };
 
 use crate::launch::Launch;
 use crate::records::Records;
+use crate::remarks::remark;
 use crate::{cells, claims, comparisons, findings, session};
 
 /// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
@@ -18,7 +19,10 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
     let void_trials = void_trials(&records);
     let claims: Vec<ClaimAnalysis> =
         plan.claims.iter().map(|claim| claims::evaluate(&records, claim, environment.cpus)).collect();
-    Analysis {
+    let cells: Vec<CellAnalysis> = (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect();
+    let mut groups = ranked(comparisons::group(&records, &comparisons), records.are_enough(blocks));
+    comparisons::choose_leaders(&mut groups, &cells);
+    let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA.to_owned(),
         name: plan.name.clone(),
         question: plan.question.clone(),
@@ -35,8 +39,8 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         absent: plan.absent.clone(),
         relative_rates: plan.relative_rates.clone(),
         reconstructions: reconstructions(plan),
-        cells: (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect(),
-        groups: ranked(comparisons::group(&records, &comparisons), records.are_enough(blocks)),
+        cells,
+        groups,
         comparisons,
         claims_by_chance: by_chance(&records, &claims),
         claims,
@@ -44,7 +48,10 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         session: session::analyse(&records),
         trials: count(records.all().len(), &void_trials),
         void_trials,
-    }
+        rank_chance: None,
+    };
+    remark(&mut analysis);
+    analysis
 }
 
 /// How many blocks were asked for each time before more were.
@@ -77,7 +84,7 @@ fn reconstructions(plan: &Plan) -> Vec<Reconstruction> {
 /// How many trials there are, and what became of those that do not count.
 pub(crate) fn count(total: usize, void: &[VoidTrial]) -> TrialCount {
     let failed = |stages: &[TrialStage]| {
-        let is_one = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code == (*stage).into());
+        let is_one = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code() == (*stage).into());
         void.iter().filter(is_one).count() as u32
     };
     TrialCount {

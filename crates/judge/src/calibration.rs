@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Addition, Arrivals, Calibration, Ceiling, CellPlan, Distrust, DistrustCause, Done, GeneratorLimits, LateCause,
-    Load, LoadModel, Measurement, Next, Plan, Planner, Purpose, RateStep, Reason, TrialRecord, TrialSpec,
+    Addition, Arrivals, Calibration, Ceiling, CellPlan, DistrustCause, Done, GeneratorLimits, LateCause, Load,
+    LoadModel, Measurement, Next, Plan, Planner, Purpose, RateStep, Reason, TrialRecord, TrialSpec,
 };
 
 use crate::thresholds::{LOWEST_RATE_PER_S, MOST_RATE_PER_S, RATE_LATE, RATE_RESOLUTION, RATE_SENT};
@@ -159,11 +159,11 @@ pub fn distrust(step: &RateStep) -> Option<Reason> {
     let waited = share(step.late_no_connection);
     // A busy thread is not a reason: what a request costs falls as the rate rises, for one wake-up then serves several.
     if late > RATE_LATE {
-        Some(Reason::new(Distrust::GeneratorLate, DistrustCause::Late(late)))
+        Some(Reason::from(DistrustCause::Late(late)))
     } else if late + waited > RATE_LATE {
-        Some(Reason::new(Distrust::Responder, DistrustCause::Waited(waited)))
+        Some(Reason::from(DistrustCause::Waited(waited)))
     } else if sent < RATE_SENT {
-        Some(Reason::new(Distrust::Responder, DistrustCause::Sent(sent)))
+        Some(Reason::from(DistrustCause::Sent(sent)))
     } else {
         None
     }
@@ -262,6 +262,7 @@ mod tests {
                     planner.take(&trial);
                     trial
                 })),
+                Next::Rotate(_) => panic!("it has one target"),
                 Next::Done(_) => return (plan, trials),
             }
         }
@@ -351,7 +352,7 @@ mod tests {
     fn distrust_names_its_reason() {
         let fine = step(1_000.0, 1e6);
         assert_eq!(distrust(&fine), None);
-        let code = |step: RateStep| distrust(&step).unwrap().code.id();
+        let code = |step: RateStep| distrust(&step).unwrap().code().id();
         assert_eq!(code(RateStep { late_generator: 11, ..fine }), "generator-late");
         assert_eq!(code(RateStep { sent: 990, ..fine }), "responder");
         assert_eq!(code(RateStep { late_no_connection: 11, ..fine }), "responder");

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, Coldness, Died, Invariant,
-    InvariantCheck, LatencySummary, Launches, LimitCode, LoadModel, Mark, MarkCause, MarkNote, Measured, Measurement,
-    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
+    CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, CellRemarks, Coldness, Died,
+    Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, LoadModel, Mark, MarkCause, MarkNote, Measured,
+    Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse,
+    Unit, sum,
 };
 
 use crate::asked::Asked;
 use crate::course::steady_throughput;
 use crate::launch::Launch;
+use crate::rates::bounded_base;
 use crate::records::Records;
+use crate::remarks::remark_cell;
 use crate::silence::stopped;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
 
@@ -36,13 +39,14 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
     let valid = records.valid(index).count();
     let failing = records.together(index).failing;
-    CellAnalysis {
+    let mut analysis = CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         set_aside: records.repeated().values().filter(|block| block.contains_key(&(index, false))).count() as u32,
         warm_up_s: seconds(cell.load.warm_up_ns),
         window_s: seconds(cell.load.window_ns()),
+        rotation: records.rotated(index),
         at_least: records.at_least(index),
         course: course(records, index),
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
@@ -64,7 +68,10 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         invariants: invariants(records, index),
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
-    }
+        remarks: CellRemarks::default(),
+    };
+    remark_cell(&mut analysis);
+    analysis
 }
 
 /// How its launches went. A steady figure needs each of them to have settled at its best: what is left of a launch
@@ -90,7 +97,12 @@ fn course(records: &Records, index: usize) -> CellCourse {
 /// Whether the servers were cold: by what their target says it needs, or by what was seen.
 pub(crate) fn cold(records: &Records, index: usize) -> Option<MarkNote> {
     let cold = too_short_to_warm(records, index).or_else(|| still_warming(records, index).map(faster_by))?;
-    Some(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)))
+    Some(MarkNote::new(MarkCause::Cold(cold)))
+}
+
+fn low_rate(records: &Records, index: usize) -> Option<MarkNote> {
+    let (target, per_s) = bounded_base(records.plan, index)?;
+    Some(MarkNote::new(MarkCause::LowRate { target: target.to_owned(), per_s }))
 }
 
 /// What a gain of the second half of the windows over the first shows.
@@ -121,8 +133,8 @@ const TOLD_FUNCTIONS: usize = 5;
 fn profile(records: &Records, index: usize) -> Option<CellProfile> {
     let seen = || records.valid(index).filter_map(|launch| launch.record.observation.as_ref());
     let profiles: Vec<&Profile> = seen().filter_map(|seen| seen.profile.as_ref()).collect();
-    let missing = seen().find_map(|seen| seen.no_profile.clone());
-    if profiles.is_empty() && missing.is_none() {
+    let no_profile = seen().find_map(|seen| seen.no_profile.clone());
+    if profiles.is_empty() && no_profile.is_none() {
         return None;
     }
     let samples: u64 = profiles.iter().map(|profile| profile.samples).fold(0, u64::saturating_add);
@@ -149,7 +161,7 @@ fn profile(records: &Records, index: usize) -> Option<CellProfile> {
         samples,
         share: measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),
         functions,
-        missing,
+        no_profile,
     })
 }
 
@@ -175,7 +187,7 @@ fn behind(records: &Records, index: usize) -> Option<CellBehind> {
     let rate_per_s = records.plan.cells[index].load.rate_per_s()?;
     let share = |launch: &Launch| {
         let measured = launch.measured()?;
-        let is_behind = launch.judgement.limit.code == LimitCode::ServerBehind.into() && stopped(measured).is_none();
+        let is_behind = launch.judgement.limit.code() == LimitCode::ServerBehind.into() && stopped(measured).is_none();
         let books = &measured.accounting;
         is_behind.then(|| (launch.record.id.clone(), books.sent as f64 / books.scheduled.max(1) as f64))
     };
@@ -270,7 +282,7 @@ fn died(records: &Records, index: usize) -> Option<Died> {
     let first = records.everywhere(index).find_map(|launch| launch.record.died())?;
     Some(Died {
         of: records.everywhere(index).filter(|launch| launch.record.is_up()).count() as u32,
-        text: first.text.clone(),
+        why: first.why.clone(),
         printed: first.output.clone(),
     })
 }
@@ -301,8 +313,10 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
 /// about the metrics that it is about in at least half of them. One disturbed launch is enough to widen an interval, and one
 /// silence for users to see it, so `noisy`, `silent` and `hung` are shown for each; `cold` is told by all together.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
-    if mark == Mark::Cold {
-        return cold(records, index);
+    match mark {
+        Mark::Cold => return cold(records, index),
+        Mark::LowRate => return low_rate(records, index),
+        _ => {}
     }
     if !matches!(mark, Mark::Noisy | Mark::Silent | Mark::Hung) && !records.marked(index, mark) {
         return None;
@@ -311,7 +325,7 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let notes: Vec<(&str, &MarkNote)> = records
         .valid(index)
         .flat_map(|launch| launch.judgement.marks.iter().map(|note| (launch.record.id.as_str(), note)))
-        .filter(|(_, note)| note.mark == mark)
+        .filter(|(_, note)| note.mark() == mark)
         .collect();
     let in_most = |metric: &Metric| records.mostly(index, |launch| launch.is_about(mark, *metric));
     let named = |metric: &Metric| notes.iter().any(|(_, note)| note.metrics.contains(metric));

@@ -85,9 +85,11 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
     let void_trials = analysis::void_trials(&records);
     let cells: Vec<usize> = pairs.iter().flat_map(|pair| [pair.old.1, pair.new.1]).collect();
+    let blocks = records.blocks_of(&cells);
     CompareAnalysis {
         interleaved: true,
-        blocks: records.blocks_of(&cells) as u32,
+        blocks: blocks as u32,
+        preliminary: !records.are_enough(blocks),
         blocks_before: analysis::blocks_before(run.plan).collect(),
         seed: Some(run.plan.seed),
         same: one_server(run.plan),
@@ -131,9 +133,11 @@ pub fn compare_runs(
     let void_trials: Vec<VoidTrial> = [(Arm::Old, &before), (Arm::New, &after)].into_iter().flat_map(void).collect();
     let cells = |of: fn(&Pair) -> usize| pairs.iter().map(of).collect::<Vec<usize>>();
     let (old_cells, new_cells) = (cells(|pair| pair.old.1), cells(|pair| pair.new.1));
+    let blocks = before.blocks_of(&old_cells).min(after.blocks_of(&new_cells));
     Ok(CompareAnalysis {
         interleaved: false,
-        blocks: before.blocks_of(&old_cells).min(after.blocks_of(&new_cells)) as u32,
+        blocks: blocks as u32,
+        preliminary: ![&before, &after].iter().all(|records| records.are_enough(blocks)),
         blocks_before: analysis::blocks_before(old.plan).chain(analysis::blocks_before(new.plan)).collect(),
         seed: None,
         session: both(session::analyse(&before), session::analyse(&after)),
@@ -189,13 +193,15 @@ fn common_cells(old: &Plan, new: &Plan) -> Vec<(usize, usize)> {
 }
 
 fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: &[Gate]) -> CompareAnalysis {
-    let rows = rows(pairs, gates);
+    let primary = run.plan.comparison.as_ref().and_then(|asked| asked.primary);
+    let rows = rows(pairs, gates, primary);
     let gates = gates.iter().flat_map(|gate| gates::held(gate, pairs, &rows)).collect();
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
         old,
         new,
         margin: run.plan.margin,
+        primary,
         environment: run.environment.clone(),
         rows,
         reply_sizes: pairs.iter().filter_map(Pair::reply_sizes).collect(),
@@ -205,6 +211,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         cut: Vec::new(),
         interleaved: false,
         blocks: 0,
+        preliminary: true,
         blocks_before: Vec::new(),
         unfinished: pairs.iter().filter_map(Pair::unfinished).max(),
         seed: None,
@@ -217,8 +224,9 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     }
 }
 
-/// The rows, and what Holm makes of all of them together.
-fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
+/// The rows, and what Holm makes of them: of the primary metric alone, and of all others together. Without a primary one all
+/// are one family.
+fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<CompareRow> {
     let asked = |metric: Metric| gates.iter().any(|gate| gate.metric == metric);
     let compared = |metric: &Metric| COMPARED.contains(metric) || *metric == Metric::Errors || asked(*metric);
     // That neither server fails shows in the absence of the row, unless a gate asks.
@@ -232,13 +240,17 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate]) -> Vec<CompareRow> {
         .filter(|(pair, metric)| told(pair, *metric))
         .map(|(pair, metric)| (pair, metric, pair.change(metric, CONFIDENCE)))
         .collect();
-    let p_values: Vec<f64> = measured.iter().filter_map(|(.., found)| Some(found.as_ref()?.p)).collect();
-    let all_adjusted = holm(&p_values);
-    let mut adjusted = all_adjusted.iter().copied();
+    let p_values = |is_primary: bool| -> Vec<f64> {
+        let family = measured.iter().filter(|(_, metric, _)| (Some(*metric) == primary) == is_primary);
+        family.filter_map(|(.., found)| Some(found.as_ref()?.p)).collect()
+    };
+    let families = [false, true].map(|is_primary| holm(&p_values(is_primary)));
+    let mut adjusted = families.each_ref().map(|family| family.iter().copied());
     let row = |(pair, metric, found): (&Pair, Metric, Option<LogRatio>)| {
-        let p_adjusted = found.as_ref().and_then(|_| adjusted.next());
+        let family = usize::from(Some(metric) == primary);
+        let p_adjusted = found.as_ref().and_then(|_| adjusted[family].next());
         let row = pair.row(metric, found, p_adjusted);
-        let tests = all_adjusted.iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
+        let tests = families[family].iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
         match found {
             Some(found) => pair.with_needs(row, &found, tests),
             None => row,

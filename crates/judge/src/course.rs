@@ -2,7 +2,7 @@
 //! machine warmup blows hot and cold*, OOPSLA'17).
 
 use model::{
-    Course, Interval, Mark, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, WindowCourse,
+    Changed, Course, Interval, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, WindowCourse,
 };
 
 use crate::statistics::{change_points, mean};
@@ -166,24 +166,19 @@ struct Level {
 /// Said of a load whose server got slower, and stayed so or became slower still: by its throughput if that shows it.
 pub(crate) fn got_slower(measured: &Measurement) -> Option<MarkNote> {
     let went = by_replies(measured).find(|went| went.is_worse_at_the_end)?;
-    Some(MarkNote::new(Mark::SlowDown, MarkCause::Course(went.over(measured))))
+    Some(MarkNote::new(MarkCause::Course(went.over(Changed::SlowDown, measured))))
 }
 
 /// The mark of a launch that was not level.
 pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
-    let mark = match went.course {
-        Course::Flat => return None,
-        Course::WarmUp => Mark::WarmUp,
-        Course::SlowDown => Mark::SlowDown,
-        Course::Unsteady => Mark::Unsteady,
-    };
-    Some(MarkNote::new(mark, MarkCause::Course(went.over(measured))))
+    let changed = Changed::of(went.course)?;
+    Some(MarkNote::new(MarkCause::Course(went.over(changed, measured))))
 }
 
 impl Went {
-    fn over(&self, measured: &Measurement) -> WindowCourse {
+    fn over(&self, changed: Changed, measured: &Measurement) -> WindowCourse {
         let Went { metric, levels, steady_from_s, .. } = self.clone();
-        WindowCourse { metric, levels, steady_from_s, window_s: measured.window_s }
+        WindowCourse { went: changed, metric, levels, steady_from_s, window_s: measured.window_s }
     }
 }
 
@@ -198,6 +193,8 @@ pub(crate) fn steady_throughput(went: &Went, measured: &Measurement) -> Option<f
 
 #[cfg(test)]
 mod tests {
+    use model::Mark;
+
     use super::*;
     use crate::testing::normal;
 
@@ -297,7 +294,7 @@ mod tests {
         let steady = steady_throughput(&went, &warming).unwrap();
         assert!((steady - 10_000.0).abs() < 100.0, "{steady}");
         let note = mark(&went, &warming).unwrap();
-        assert_eq!(note.mark, Mark::WarmUp);
+        assert_eq!(note.mark(), Mark::WarmUp);
         assert!(
             report::note_words(&note)
                 .ends_with("from second 4; steady after 33 % of the window: 4 s more of warm_up would leave that out"),

@@ -1,47 +1,51 @@
 //! How long a run was at work.
 
-use model::{Load, Plan, TrialRecord};
+use model::{Plan, TrialRecord};
 
-use crate::thresholds::BESIDE_A_TRIAL_S;
+use crate::thresholds::{AFTER_A_LOAD_S, BETWEEN_TRIALS_S};
 
 /// The seconds during which a run was at work, an interruption left out; none without a trial.
 ///
-/// A trial is followed by the next. Where that comes later than the one before it can have taken, the run was
-/// interrupted in between, and only what its record tells counts: time to ready, warm-up and window.
+/// A trial is followed by the next. Where that begins long after the one before it ended, the run was interrupted in between,
+/// which does not count.
 pub(crate) fn time_at_work_s(plan: &Plan, trials: &[TrialRecord]) -> Option<f64> {
-    let mut begun: Vec<&TrialRecord> = trials.iter().collect();
-    begun.sort_by_key(|trial| trial.started_at);
-    let last = begun.last()?;
-    let until_next = |pair: &[&TrialRecord]| {
-        let (taken_s, trial) = (pair[1].started_at.duration_since(pair[0].started_at).as_secs_f64(), pair[0]);
-        let interrupted = taken_s > ready_within_s(plan, trial) + planned_s(plan, trial) + BESIDE_A_TRIAL_S;
-        if interrupted { told_s(plan, trial) } else { taken_s }
+    let first = trials.first()?;
+    let mut spans: Vec<Span> = trials.iter().map(|trial| Span::of(plan, trial, first)).collect();
+    spans.sort_by(|a, b| a.begun_s.total_cmp(&b.begun_s));
+    let last = spans.last()?;
+    let until_next = |pair: &[Span]| {
+        let until_s = pair[1].begun_s - pair[0].begun_s;
+        let is_interrupted = until_s > pair[0].taken_s + pair[0].rest_s;
+        if is_interrupted { pair[0].taken_s } else { until_s }
     };
-    Some(begun.windows(2).map(until_next).sum::<f64>() + told_s(plan, last))
+    Some(spans.windows(2).map(until_next).sum::<f64>() + last.taken_s)
 }
 
-/// What a trial's record tells of how long it took, or of how long its target was waited for.
-fn told_s(plan: &Plan, trial: &TrialRecord) -> f64 {
-    let warm_up_s = load(plan, trial).map_or(0.0, |load| load.warm_up_ns as f64 / 1e9);
-    let loaded_s = trial.measurement.as_ref().map_or(0.0, |measured| warm_up_s + measured.window_s);
-    let waited_ms = trial.failure.as_ref().and_then(|failure| failure.waited_ms).unwrap_or(0);
-    trial.time_to_ready_ms.unwrap_or(waited_ms as f64) / 1e3 + loaded_s
+/// When a trial was made.
+struct Span {
+    /// Seconds of the clock on the wall, from one moment for all, until its target was launched, or until its load began where
+    /// the target already ran.
+    begun_s: f64,
+    /// How long it took, as far as its record tells.
+    taken_s: f64,
+    /// What may pass before the next without an interruption.
+    rest_s: f64,
 }
 
-fn load<'a>(plan: &'a Plan, trial: &TrialRecord) -> Option<&'a Load> {
-    plan.cell(trial.cell).map(|cell| &cell.load)
-}
-
-/// Warm-up and window, as planned.
-fn planned_s(plan: &Plan, trial: &TrialRecord) -> f64 {
-    load(plan, trial).map_or(0.0, |load| load.warm_up_ns.saturating_add(load.window_ns()) as f64 / 1e9)
-}
-
-/// How long it took until the target was ready; where it never was, how long was waited for it at most.
-fn ready_within_s(plan: &Plan, trial: &TrialRecord) -> f64 {
-    let at_most_s =
-        || plan.target(trial.levels.target()).map_or(0.0, |target| target.launch.ready_within_ns as f64 / 1e9);
-    trial.time_to_ready_ms.map_or_else(at_most_s, |ready_ms| ready_ms / 1e3)
+impl Span {
+    /// In records of earlier versions a trial begins when its target is ready, or is given up, and ends nobody knows when.
+    fn of(plan: &Plan, trial: &TrialRecord, first: &TrialRecord) -> Self {
+        let begun_s = trial.started_at.duration_since(first.started_at).as_secs_f64();
+        if let Some(ended_at) = trial.ended_at {
+            let taken_s = ended_at.duration_since(trial.started_at).as_secs_f64().max(0.0);
+            return Self { begun_s, taken_s, rest_s: BETWEEN_TRIALS_S };
+        }
+        let waited_ms = trial.failure.as_ref().and_then(|failure| failure.waited_ms).map(|ms| ms as f64);
+        let waited_s = trial.time_to_ready_ms.or(waited_ms).unwrap_or(0.0) / 1e3;
+        let warm_up_s = plan.cell(trial.cell).map_or(0.0, |cell| cell.load.warm_up_ns as f64 / 1e9);
+        let loaded_s = trial.measurement.as_ref().map_or(0.0, |measured| warm_up_s + measured.window_s);
+        Self { begun_s: begun_s - waited_s, taken_s: waited_s + loaded_s, rest_s: AFTER_A_LOAD_S }
+    }
 }
 
 #[cfg(test)]
@@ -82,15 +86,27 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_failed_takes_as_long_as_is_waited_for_its_target() {
-        let waited_s = model::READY_WITHIN_NS as f64 / 1e9 + 5.0;
-        let (plan, mut trials) = run(&[100.0, 100.0 + waited_s]);
-        fail_at_launch(&mut trials[0]);
-        assert_eq!(at_work_s(&(plan, trials)), Some(waited_s + 11.08));
-        let (plan, mut trials) = run(&[100.0, 5000.0]);
-        fail_at_launch(&mut trials[0]);
+    fn a_short_pause_does_not_count_where_the_record_tells_when_a_trial_ended() {
+        let (plan, mut trials) = run(&[100.0, 112.0, 138.5, 150.5]);
+        for trial in &mut trials {
+            trial.ended_at = Some(trial.started_at + jiff::SignedDuration::from_millis(11_500));
+        }
+        assert_eq!(
+            at_work_s(&(plan, trials)),
+            Some(12.0 + 11.5 + 12.0 + 11.5),
+            "15 s between the second and the third"
+        );
+    }
+
+    #[test]
+    fn the_wait_for_a_target_counts_once() {
+        let (plan, mut trials) = run(&[100.0, 175.0]);
+        fail_at_launch(&mut trials[1]);
         assert_eq!(at_work_s(&(plan.clone(), trials.clone())), Some(11.08), "its record tells of no time");
-        trials[0].failure.as_mut().unwrap().waited_ms = Some(2_500);
-        assert_eq!(at_work_s(&(plan, trials)), Some(13.58), "this one does");
+        trials[1].failure.as_mut().unwrap().waited_ms = Some(60_000);
+        assert_eq!(at_work_s(&(plan.clone(), trials.clone())), Some(75.08), "of an earlier version: it began at 115");
+        trials[1].ended_at = Some(trials[1].started_at + jiff::SignedDuration::from_secs(60));
+        trials[0].ended_at = Some(trials[0].started_at + jiff::SignedDuration::from_secs(74));
+        assert_eq!(at_work_s(&(plan, trials)), Some(135.0));
     }
 }

@@ -91,12 +91,9 @@ fn any_bad<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Session, measurement};
+    use crate::testing::{Session, die, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{
-        Analysis, Arrivals, Interval, LoadModel, NotSent, Residence, StandstillSpan, Standstills, TrialFailure,
-        TrialStage,
-    };
+    use model::{Analysis, Arrivals, Interval, LoadModel, NotSent, Residence, StandstillSpan, Standstills};
 
     fn failing<'a>(loads: impl IntoIterator<Item = &'a Measurement>, allowed: f64) -> Failing {
         let plan = Session::new().cell("a", 100.0).plan();
@@ -284,13 +281,7 @@ mod tests {
             (of.unserved, of.died)
         };
         assert_eq!(with(&|trial| trial.measurement = Some(Measurement::default())), (1, 0));
-        let gone = TrialFailure {
-            stage: TrialStage::Died,
-            text: "killed by a signal".to_owned(),
-            output: String::new(),
-            waited_ms: None,
-        };
-        assert_eq!(with(&|trial| trial.failure = Some(gone.clone())), (0, 1));
+        assert_eq!(with(&die), (0, 1));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether the target's memory grew over a window, and whether that had come to an end.
 
-use model::{Growth, Mark, MarkCause, MarkNote, Measurement, Metric, Observation, sum};
+use model::{Growth, MarkCause, MarkNote, Measurement, Metric, Observation, sum};
 
 use crate::course::measured_and_seen;
 use crate::thresholds::{
@@ -40,10 +40,9 @@ pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>) -> Op
     let is_growing = pace(&points[points.len() - few..]) > GROWING_PACE * grown / lasted_s;
     let between = steps.iter().filter(|step| step.end_s > first.end_s && step.end_s <= last.end_s);
     let replies = sum(between.map(|step| step.replies));
-    let growth =
-        Growth { bytes: grown as u64, bytes_per_request: (replies > 0 && is_growing).then(|| grown / replies as f64) };
-    let mark = if is_growing { Mark::Growing } else { Mark::LevelledOff };
-    Some(MarkNote { metrics: vec![Metric::PeakMemory], ..MarkNote::new(mark, MarkCause::Growth(growth)) })
+    let bytes_per_request = (replies > 0 && is_growing).then(|| grown / replies as f64);
+    let growth = Growth { levelled_off: !is_growing, bytes: grown as u64, bytes_per_request };
+    Some(MarkNote { metrics: vec![Metric::PeakMemory], ..MarkNote::new(MarkCause::Growth(growth)) })
 }
 
 /// The steps that show by how much memory grew, and how many of them at least show its pace: all of the window, unless memory
@@ -95,7 +94,7 @@ fn pace(steps: &[Step]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{Interval, ObservedSecond};
+    use model::{Interval, Mark, ObservedSecond};
 
     use super::*;
 
@@ -109,7 +108,7 @@ mod tests {
             seen.seconds.push(ObservedSecond { at_s, length_s: 1.0, memory_bytes, ..ObservedSecond::default() });
         }
         measured.window_s = measured.steps.len() as f64;
-        mark(&measured, Some(&seen)).map(|note| (note.mark, report::note_words(&note)))
+        mark(&measured, Some(&seen)).map(|note| (note.mark(), report::note_words(&note)))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Requests that never got a reply while others had theirs.
 
-use model::{Cure, Mark, MarkCause, MarkNote, Measurement, sum};
+use model::{Cure, MarkCause, MarkNote, Measurement, sum};
 
 use crate::asked::Asked;
 use crate::silence::{slowest_reply_s, stopped};
@@ -39,7 +39,7 @@ pub(crate) fn mark(asked: &Asked<'_>, load: &Measurement) -> Option<MarkNote> {
     let one_each = asked.load.pipeline == 1 && requests > 1;
     let cause = MarkCause::Hung { requests, one_each, oldest_s, slowest_s };
     let cure = asked.load.timeout_ns.is_none().then_some(Cure::TimeOut);
-    Some(MarkNote { cure, ..MarkNote::new(Mark::Hung, cause) })
+    Some(MarkNote { cure, ..MarkNote::new(cause) })
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::testing::{Session, measurement};
     use crate::thresholds::ALLOWED_FAILURES;
-    use model::{Awaited, HalfCount, Interval, WindowCount};
+    use model::{Awaited, HalfCount, Interval, Mark, WindowCount};
 
     /// A load of 1,000 replies, the slowest of which took so long, and requests of these ages without one.
     fn load(slowest_s: f64, awaited: &[(u64, f64, f64)]) -> Measurement {
@@ -122,7 +122,7 @@ mod tests {
         of_b.measurement.as_mut().expect("it was measured").awaited = load(0.01, &[(2, 1.5, 2.94)]).awaited;
         let analysis = session.analyse_these(&records);
         let notes = |cell: usize| {
-            let notes = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Hung);
+            let notes = analysis.cells[cell].marks.iter().filter(|note| note.mark() == Mark::Hung);
             notes.map(report::note_words).collect::<Vec<_>>()
         };
         assert_eq!(notes(0), Vec::<String>::new());

@@ -1,24 +1,32 @@
 //! Arithmetic truths that a result must satisfy. A breach makes the trial void: no threshold of taste is here.
 
-use model::{Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, StandstillSpan, sum};
+use model::{Accounting, Breach, Invariant, InvariantCheck, Measurement, Metric, Slice, StandstillSpan, sum};
 
 use crate::asked::Asked;
 use crate::silence::EDGE_S;
 use crate::thresholds::{DRAIN_S, IN_FLIGHT_ABSOLUTE_S, IN_FLIGHT_TOLERANCE, MARKOV_TOLERANCE};
-use crate::{bounds, failing};
+use crate::{bounds, failing, slices};
 
 /// The invariants that concern the instrument itself: they hold whatever the server does.
 pub(crate) fn of_instrument(asked: &Asked<'_>, measured: &Measurement) -> Vec<InvariantCheck> {
+    of_windows(asked, measured, 1.0)
+}
+
+/// The same of what was measured in so many windows.
+fn of_windows(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Vec<InvariantCheck> {
     let mut checks = vec![accounting(&measured.accounting), in_flight(measured)];
-    checks.extend(markov(asked, measured));
+    checks.extend(markov(asked, measured, windows));
     checks
 }
 
-/// All invariants, those about the server's replies among them.
-pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement) -> Vec<InvariantCheck> {
-    let mut checks = of_instrument(asked, measured);
-    checks.extend(ceiling(asked, measured));
+/// All invariants, those about the server's replies among them; `sliced` is what the load was measured in, where that was not
+/// one window.
+pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement, sliced: &[Slice]) -> Vec<InvariantCheck> {
+    let windows = slices::measured(sliced).count().max(1) as f64;
+    let mut checks = of_windows(asked, measured, windows);
+    checks.extend(ceiling(asked, measured, windows));
     checks.push(correctness(measured));
+    checks.extend(slices::add_up(asked, measured, sliced));
     checks
 }
 
@@ -39,17 +47,17 @@ fn in_flight(measured: &Measurement) -> InvariantCheck {
 /// p50 ÷ 2, p90 ÷ 10, p99 ÷ 100.
 ///
 /// The quantiles are of requests due inside the window, X of replies inside it. The two differ by at most the N
-/// requests that cross the window's edges, and by what these spent after its end; both are allowed for, which leaves
+/// requests that cross a window's edges, and by what these spent after its end; both are allowed for, which leaves
 /// N ÷ X for all but short windows. A generator that stands still at the window's end does not end the drain in time.
-fn markov(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
+fn markov(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Option<InvariantCheck> {
     let service = measured.latency_us.felt().filter(|_| asked.is_closed())?;
     let drain_s = if stood_still_at_the_end(measured) { f64::INFINITY } else { DRAIN_S };
     let overhang_s = service.max.map_or(DRAIN_S, |max_us| (max_us / 1e6).min(drain_s));
-    let certain = measured.in_window.completed as f64 - asked.load.slots();
+    let certain = measured.in_window.completed as f64 - windows * asked.load.slots();
     if certain <= 0.0 {
         return None;
     }
-    let mean_us = asked.load.slots() * (measured.window_s + overhang_s) / certain * 1e6;
+    let mean_us = asked.load.slots() * (measured.window_s + windows * overhang_s) / certain * 1e6;
     let quantiles = [
         (Metric::P50, service.p50, 0.5),
         (Metric::P90, service.p90, 0.9),
@@ -75,9 +83,10 @@ fn stood_still_at_the_end(measured: &Measurement) -> bool {
 }
 
 /// No more completions than handler and network delay allow (`bounds::most_completions`).
-fn ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<InvariantCheck> {
+fn ceiling(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Option<InvariantCheck> {
     asked.ceiling_per_s()?;
-    let most = bounds::most_completions(asked.load.slots(), measured.window_s, asked.delay_s());
+    // The mean window, so often: each may hold one request more of every slot.
+    let most = windows * bounds::most_completions(asked.load.slots(), measured.window_s / windows, asked.delay_s());
     let completed = measured.in_window.completed;
     let breach = || Breach::Completions { completed, most: most as u64, delay_s: asked.delay_s() };
     Some(InvariantCheck::new(Invariant::Ceiling, (completed as f64 > most).then(breach)))

@@ -1,27 +1,75 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use model::{Mark, Measurement, Metric, TrialRecord};
 
+use crate::slices;
+use crate::thresholds::SLICE_COLLECTIONS;
 use crate::trial::TrialJudgement;
 
 /// One launch with its judgement.
+#[derive(Clone)]
 pub(crate) struct Launch<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) judgement: Cow<'a, TrialJudgement>,
     /// What has no figure, because it or another launch of its cell used too little CPU or had too few requests for that.
     pub(crate) without: BTreeSet<Metric>,
+    /// What it shares with those that the load went round among; none where it had the load to itself.
+    pub(crate) rounds: Option<Rc<Rounds>>,
+}
+
+/// What launches that live together share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rounds {
+    /// The rounds that do not count, for what others did to the machine; the same for all of them.
+    pub(crate) left_out: BTreeSet<u32>,
+    /// Metrics that a slice of one of them has too few requests for, so that the value of each is that of all its slices together.
+    pub(crate) of_all: BTreeSet<Metric>,
+    /// The most CPUs that one of them used in slices of others, where that is much.
+    pub(crate) spill: f64,
+    /// The least share (0 to 1) of all CPU time that others took in the slices of one of them.
+    pub(crate) taken: f64,
 }
 
 impl<'a> Launch<'a> {
     pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
-        Self { record, judgement, without: BTreeSet::new() }
+        Self { record, judgement, without: BTreeSet::new(), rounds: None }
     }
 
     /// The metric's value where the launch is valid and supports it.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         let supported = self.judgement.is_valid() && !self.without.contains(&metric);
-        metric.value(self.record).filter(|value| supported && value.is_finite())
+        let counts = |round: u32| self.rounds.as_ref().is_none_or(|rounds| !rounds.left_out.contains(&round));
+        self.figure(metric, counts).filter(|value| supported && value.is_finite())
+    }
+
+    /// The metric's value over these rounds, where slices tell it; else that of the whole measurement. No launch has slices enough
+    /// for what lies beyond a p99.
+    fn figure(&self, metric: Metric, counts: impl Fn(u32) -> bool) -> Option<f64> {
+        let whole = metric.value(self.record)?;
+        let Some(rounds) = &self.rounds else { return Some(whole) };
+        let kept = slices::measured(&self.record.slices).filter(|slice| counts(slice.round));
+        let of_slices = (!rounds.of_all.contains(&metric)).then(|| slices::value(metric, kept)).flatten();
+        of_slices.or_else(|| (metric != Metric::P999).then_some(whole))
+    }
+
+    /// What the rounds that were left out do to the metric, as the logarithm of its value with them ÷ without.
+    pub(crate) fn left_out(&self, metric: Metric) -> f64 {
+        let with = self.figure(metric, |_| true).zip(self.value(metric));
+        with.filter(|(with, without)| *with > 0.0 && *without > 0.0)
+            .map_or(0.0, |(with, without)| (with / without).ln())
+    }
+
+    /// The same with every round.
+    pub(crate) fn with_every_round(&self) -> Self {
+        let every = |rounds: &Rc<Rounds>| Rc::new(Rounds { left_out: BTreeSet::new(), ..(**rounds).clone() });
+        Launch { rounds: self.rounds.as_ref().map(every), ..self.clone() }
+    }
+
+    /// Whether rounds of it do not count.
+    pub(crate) fn lacks_rounds(&self) -> bool {
+        self.rounds.as_ref().is_some_and(|rounds| !rounds.left_out.is_empty())
     }
 
     /// Whether a quantile of it is not known because too many requests failed.
@@ -30,12 +78,18 @@ impl<'a> Launch<'a> {
         felt.zip(metric.quantile()).is_some_and(|(felt, q)| felt.is_lost(q))
     }
 
+    /// Whether too few garbage collections fell into its slices for a p99.
+    pub(crate) fn lacks_collections(&self) -> bool {
+        slices::collections(&self.record.slices).is_some_and(|count| count < SLICE_COLLECTIONS)
+    }
+
     /// Whether it counts and is too short for a figure: too little CPU was used, or a quantile has too few requests. Of a server
     /// that answered nothing in it more than that is said.
     pub(crate) fn is_short_of(&self, metric: Metric) -> bool {
         let seen = self.record.observation.as_ref();
         let is_short = match metric {
             Metric::CpuPerRequest => seen.is_some_and(|seen| !seen.has_cpu_for_a_figure()),
+            Metric::P99 if self.lacks_collections() => true,
             _ if metric.required_samples().is_none() || metric.value(self.record).is_some() => false,
             _ => Metric::Throughput.value(self.record).is_some_and(|rate| rate > 0.0),
         };
@@ -44,12 +98,12 @@ impl<'a> Launch<'a> {
 
     /// Whether it has the mark.
     pub(crate) fn is(&self, mark: Mark) -> bool {
-        self.judgement.marks.iter().any(|note| note.mark == mark)
+        self.judgement.marks.iter().any(|note| note.mark() == mark)
     }
 
     /// Whether it has the mark for this metric.
     pub(crate) fn is_about(&self, mark: Mark, metric: Metric) -> bool {
-        self.judgement.marks.iter().any(|note| note.mark == mark && note.is_about(metric))
+        self.judgement.marks.iter().any(|note| note.mark() == mark && note.is_about(metric))
     }
 
     /// What the engine saw of it.

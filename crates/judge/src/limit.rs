@@ -2,7 +2,7 @@
 
 use model::{
     Answered, AtOnce, Code, Cure, Failure, LateCause, LimitCause, LimitCode, Measurement, NoReply, NoReplySeen,
-    NotSent, Observation, Reason, Shortfall, Side, Standstills, ThreadNeed, Verdict, sum,
+    NotSent, Observation, Reason, Shortfall, Side, Standstills, ThreadNeed, TlsFailed, TlsUse, Verdict, sum,
 };
 
 use crate::asked::{Asked, completions_per_s};
@@ -10,7 +10,7 @@ use crate::before;
 use crate::silence::answered;
 use crate::thresholds::{
     GENERATOR_BUSY, OWN_SHORTAGE, RATE_LATE, RATE_SENT, RECONNECTS, STANDSTILL_LEAST_S, STANDSTILL_SHARE, STARVED,
-    TARGET_BUSY,
+    TARGET_BUSY, WAITED,
 };
 
 /// What bounded a load.
@@ -34,7 +34,7 @@ impl Limit {
 
     /// The same as a reason.
     pub(crate) fn reason(self) -> Reason {
-        Reason { cure: self.cure, ..self.cause.into() }
+        Reason::from(self.cause).with_cure(self.cure)
     }
 }
 
@@ -72,8 +72,9 @@ fn nothing_right(measured: &Measurement) -> bool {
 
 fn no_reply(asked: &Asked<'_>, measured: &Measurement) -> Limit {
     let never_connected = !measured.connections.any();
-    let (seen, cure) = match measured.tls.as_ref().and_then(|tls| tls.first_failure.as_ref()) {
-        Some(why) => (Some(NoReplySeen::TlsFailed(why.clone())), None),
+    let failed = |tls: &TlsUse| Some(TlsFailed { fault: tls.first_fault, why: tls.first_failure.clone()? });
+    let (seen, cure) = match measured.tls.as_ref().and_then(failed) {
+        Some(failed) => (Some(NoReplySeen::TlsFailed(failed)), None),
         None if never_connected && measured.tls.is_some() && measured.latency_us.connect.is_some() => {
             (Some(NoReplySeen::NoHandshake), None)
         }
@@ -137,7 +138,7 @@ pub(crate) fn blinding_standstill(measured: &Measurement) -> Option<Shortfall> {
 /// window at least the share in which it slept was the server's, and what it did in all of it, it could have done in that.
 /// A generator that stood still held nothing back in the rest of the window. What it could not send has no such bound.
 pub(crate) fn most_without_the_generator(limit: &Reason, measured: &Measurement) -> f64 {
-    let held_back = match limit.code {
+    let held_back = match limit.code() {
         Code::LimitCode(LimitCode::GeneratorStalled) => measured.stood_still_s() / measured.window_s,
         _ if own_shortage(measured).is_none() => share(&neediest(measured)),
         _ => 1.0,
@@ -190,10 +191,11 @@ fn neediest(measured: &Measurement) -> ThreadNeed {
         thread: index + 1,
         busy: (thread.busy() + beside).min(1.0),
         starved: thread.starved(),
+        waited: thread.starved() >= WAITED,
     };
     let threads = measured.generator.threads.iter().enumerate().map(of);
     let neediest = threads.reduce(|most, it| if share(&it) > share(&most) { it } else { most });
-    neediest.unwrap_or(ThreadNeed { thread: 1, busy: beside, starved: 0.0 })
+    neediest.unwrap_or(ThreadNeed { thread: 1, busy: beside, starved: 0.0, waited: false })
 }
 
 /// Share of the window for which it was busy or waited for a CPU.

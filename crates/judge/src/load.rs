@@ -1,6 +1,4 @@
-use model::{
-    GeneratorLimits, InvariantCheck, LimitCause, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict, Why,
-};
+use model::{GeneratorLimits, InvariantCheck, LimitCause, LimitCode, LoadSpec, Measurement, Reason, Validity, Verdict};
 
 use crate::asked::Asked;
 use crate::{course, failing, hung, invariants, limit, marks, silence};
@@ -9,14 +7,14 @@ use crate::{course, failing, hung, invariants, limit, marks, silence};
 ///
 /// Void when an invariant of the instrument broke or an open rate was missed because of the generator; `AtLeast`
 /// when the generator may have been a closed load's limit. A valid load's first reason says what the limit was; the
-/// marks `lateness`, `standstill`, `hung`, `reconnects`, `unserved` and `slow-down`, and `server-silent` and `interrupted`, may
+/// marks `lateness`, `standstill`, `hung`, `reconnects`, `backlog`, `unserved` and `slow-down`, and `server-silent` and `interrupted`, may
 /// follow.
 /// `limits` is what a generator thread can do on this machine, where it was calibrated.
 /// `allowed` is the share of requests that may fail before the answer is bad.
 pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64, measured: &Measurement) -> Validity {
     let asked = Asked::from(spec).calibrated(limits);
     let limit = limit::find(&asked, measured, None);
-    let broken = |check: InvariantCheck| Some(Reason::new(check.invariant, Why::Broken(vec![check.breach?])));
+    let broken = |check: InvariantCheck| Reason::broken(check.breach.into_iter().collect());
     let mut reasons: Vec<Reason> = invariants::of_instrument(&asked, measured).into_iter().filter_map(broken).collect();
     let mut verdict = Verdict::Void;
     let is_told = reasons.is_empty() && limit.cause.code() == LimitCode::GeneratorStalled.into();
@@ -36,16 +34,13 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::standstill(measured, is_told),
         hung::mark(&asked, measured),
         marks::reconnects(&asked, measured),
+        marks::backlog(measured),
         // A server that stopped, or never answered, is told so already.
         marks::unserved(&asked, measured)
             .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
         course::got_slower(measured).filter(|_| is_served),
     ];
-    reasons.extend(marks.into_iter().flatten().map(|note| Reason {
-        metrics: note.metrics,
-        cure: note.cure,
-        ..Reason::new(note.mark, note.cause)
-    }));
+    reasons.extend(marks.into_iter().flatten().map(Reason::from));
     if measured.interrupted {
         reasons.push(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }

@@ -1,8 +1,8 @@
 //! What a reader must know about a result without its being void.
 
 use model::{
-    Elsewhere, FailedRequests, Failure, LateCause, LatencySummary, Mark, MarkCause, MarkNote, Measurement, Metric,
-    Observation, Reopened, Touched, TouchedFigure, Verdict, sum,
+    Elsewhere, FailedRequests, Failure, LateCause, LatencySummary, MarkCause, MarkNote, Measurement, Metric,
+    Observation, Reopened, SpentElsewhere, Touched, TouchedFigure, Verdict, sum,
 };
 
 use crate::asked::Asked;
@@ -10,13 +10,14 @@ use crate::limit::Limit;
 use crate::others;
 use crate::silence;
 use crate::thresholds::{
-    LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, RESOLVED, SERVED_SHARE, THIN_COMPLETIONS, TOUCHED_PART,
+    ASKED_AGAIN_S, ASKED_AGAIN_WITHIN, LATENESS_FACTOR, NOISY_OTHERS, NOISY_STEAL, RECONNECTS, RESOLVED, SERVED_SHARE,
+    THIN_COMPLETIONS, TOUCHED_PART,
 };
 
 /// The generator may have been the limit.
 pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
     let Limit { cause, cure } = limit;
-    let note = || MarkNote { cure: *cure, ..MarkNote::new(Mark::Generator, MarkCause::Limit(cause.clone())) };
+    let note = || MarkNote { cure: *cure, ..MarkNote::new(MarkCause::Limit(cause.clone())) };
     (limit.verdict() == Verdict::AtLeast).then(note)
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn lateness(measured: &Measurement) -> Option<MarkNote> {
     let figures: Vec<(Metric, f64)> = LATENCIES.iter().filter_map(near).collect();
     (!figures.is_empty()).then(|| {
         let metrics = figures.iter().map(|(metric, _)| *metric).collect();
-        MarkNote { metrics, ..MarkNote::new(Mark::Lateness, MarkCause::Late(figures)) }
+        MarkNote { metrics, ..MarkNote::new(MarkCause::Late(figures)) }
     })
 }
 
@@ -110,13 +111,13 @@ pub(crate) fn standstill(measured: &Measurement, told: bool) -> Option<MarkNote>
         figures: metrics.iter().map(touched).collect(),
     };
     let cause = (!metrics.is_empty()).then(cause)?;
-    Some(MarkNote { metrics, ..MarkNote::new(Mark::Standstill, MarkCause::Touched(cause)) })
+    Some(MarkNote { metrics, ..MarkNote::new(MarkCause::Touched(cause)) })
 }
 
 /// The server gave no reply for long, and went on: one that stopped is told so already.
 pub(crate) fn silent(measured: &Measurement) -> Option<MarkNote> {
     let silent = silence::silent(measured).filter(|_| silence::stopped(measured).is_none())?;
-    Some(MarkNote::new(Mark::Silent, MarkCause::Silence(silent)))
+    Some(MarkNote::new(MarkCause::Silence(silent)))
 }
 
 /// The server ended connections that were to be kept, so that opening others is part of what was measured. Not where most
@@ -141,8 +142,20 @@ pub(crate) fn reconnects(asked: &Asked<'_>, measured: &Measurement) -> Option<Ma
             idle: counts.closed_idle,
             in_place,
         };
-        MarkNote::new(Mark::Reconnects, MarkCause::Reopened(cause))
+        MarkNote::new(MarkCause::Reopened(cause))
     })
+}
+
+/// Connections that opened only when the kernel had asked again, while others opened sooner: the first packet of a connection
+/// is dropped where the queue of those to be accepted is full.
+pub(crate) fn backlog(measured: &Measurement) -> Option<MarkNote> {
+    let connect = measured.latency_us.connect.as_ref()?;
+    let is_asked_again =
+        |us: f64| ASKED_AGAIN_S.iter().any(|s| (1.0..1.0 + ASKED_AGAIN_WITHIN).contains(&(us / (s * 1e6))));
+    let quantiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
+    let (metric, us) = quantiles.filter_map(|metric| Some((metric, metric.of(connect)?))).next()?;
+    let is_late = is_asked_again(us) && connect.min.is_some_and(|least| least < ASKED_AGAIN_S[0] * 1e6 / 2.0);
+    is_late.then(|| MarkNote::new(MarkCause::OpenedLate { metric, us }))
 }
 
 /// Connections that completed nothing, or κ = time of completed requests ÷ (N·T) below 0.9. Closed model only; not
@@ -157,12 +170,12 @@ pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement) -> Option<Mark
     let served_share = Some(kappa).filter(|kappa| *kappa < SERVED_SHARE);
     let elsewhere = served_share.and_then(|_| elsewhere(asked, measured, available_s));
     let cause = || MarkCause::Unserved { never, connections: asked.load.connections.into(), served_share, elsewhere };
-    (never > 0 || served_share.is_some()).then(|| MarkNote::new(Mark::Unserved, cause()))
+    (never > 0 || served_share.is_some()).then(|| MarkNote::new(cause()))
 }
 
 /// What most of the connections' time went into that was none of completed requests, where that is known. Where each request
 /// opens its connection, connecting is part of them.
-fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Option<(Elsewhere, f64)> {
+fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Option<SpentElsewhere> {
     let residence = &measured.residence;
     let connecting_s = if asked.load.keep_alive { available_s - residence.requests_s } else { 0.0 };
     let others_s = available_s - residence.completed_s - connecting_s;
@@ -173,7 +186,7 @@ fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Opt
         (if is_timed_out { Elsewhere::TimedOut } else { Elsewhere::Unanswered }, others_s),
     ];
     let of_most = |(_, seconds): &(Elsewhere, f64)| *seconds > (available_s - residence.completed_s) / 2.0;
-    parts.into_iter().find(of_most).map(|(what, seconds)| (what, seconds / available_s))
+    parts.into_iter().find(of_most).map(|(what, seconds)| SpentElsewhere { what, share: seconds / available_s })
 }
 
 /// Few completions per connection slot. Closed model only: an open load leaves connections idle by design. Not where a
@@ -181,13 +194,13 @@ fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Opt
 pub(crate) fn thin(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let per_slot = measured.in_window.completed as f64 / asked.load.slots().max(1.0);
     (asked.is_closed() && !asked.fixed_count() && per_slot < THIN_COMPLETIONS)
-        .then(|| MarkNote::new(Mark::Thin, MarkCause::CompletionsPerSlot(per_slot)))
+        .then(|| MarkNote::new(MarkCause::CompletionsPerSlot(per_slot)))
 }
 
 /// Throughput is what the handler delay allows.
 pub(crate) fn at_ceiling(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
     let ceiling = asked.reached_ceiling(measured).filter(|_| asked.is_closed())?;
-    Some(MarkNote::new(Mark::AtCeiling, MarkCause::Ceiling(ceiling)))
+    Some(MarkNote::new(MarkCause::Ceiling(ceiling)))
 }
 
 /// The machine was disturbed: of the CPUs of target or generator so much may be gone.
@@ -197,7 +210,7 @@ pub(crate) fn noisy(seen: &Observation, measured: &Measurement) -> Option<MarkNo
     let steal_share = Some(host.steal_share).filter(|share| is_over(*share, NOISY_STEAL));
     let others_share = Some(host.others_share).filter(|share| is_over(*share, NOISY_OTHERS));
     let cause = || MarkCause::Taken { cpus: host.cpus, steal_share, others_share };
-    (steal_share.is_some() || others_share.is_some()).then(|| MarkNote::new(Mark::Noisy, cause()))
+    (steal_share.is_some() || others_share.is_some()).then(|| MarkNote::new(cause()))
 }
 
 /// Requests that failed. What still waited for a connection at the end of an open load is the rate's doing, and what
@@ -211,5 +224,5 @@ pub(crate) fn errors(measured: &Measurement) -> Option<MarkNote> {
         bad_status: books.bad_status,
         bad_body: books.bad_body,
     };
-    (books.error_share() > 0.0).then(|| MarkNote::new(Mark::Errors, MarkCause::Failures(failures())))
+    (books.error_share() > 0.0).then(|| MarkNote::new(MarkCause::Failures(failures())))
 }

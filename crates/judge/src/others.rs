@@ -1,7 +1,7 @@
 //! What others than target and generator took of the CPUs that a trial rests on. The machine says how much that was and not
 //! on which CPUs, so all of it may have been on the side that has fewer.
 
-use model::{Measurement, Observation};
+use model::{Cell, CellPlan, GeneratorPlan, Measurement, Observation, Plan};
 
 /// One side of a trial.
 struct Side {
@@ -39,8 +39,22 @@ pub(crate) struct Shared {
     pub(crate) busy: f64,
 }
 
-/// What the hypervisor and others may have taken of either side: all that they used.
-pub(crate) fn shared(seen: &Observation, measured: &Measurement) -> [Shared; 2] {
-    let taken = (seen.host.steal_share + seen.host.others_share) * f64::from(seen.host.cpus);
+/// What the hypervisor and others may have taken of either side, where they used this share of all CPU time: all of it.
+pub(crate) fn shared(share: f64, seen: &Observation, measured: &Measurement) -> [Shared; 2] {
+    let taken = share * f64::from(seen.host.cpus);
     sides(seen, measured).map(|Side { at_work, used, .. }| Shared { taken: taken / at_work, busy: used / at_work })
+}
+
+/// Whether each thread of the generator has a CPU that nothing else of the trial uses.
+pub(crate) fn is_apart(plan: &Plan, levels: &Cell) -> bool {
+    let GeneratorPlan { threads, cpus, .. } = &plan.generator;
+    let is_beside = |cell: &CellPlan| {
+        let target = &cell.target_cpus;
+        cell.profile
+            || cell.load.network_delay_ns > 0
+            || target.is_empty()
+            || target.iter().any(|cpu| cpus.contains(cpu))
+    };
+    let cell = plan.cells.iter().find(|cell| cell.levels == *levels);
+    *threads as usize <= cpus.len() && cell.is_some_and(|cell| !is_beside(cell))
 }

@@ -31,11 +31,37 @@ pub(crate) struct Pair<'a> {
 pub(crate) enum LaunchSelection {
     /// All, as they were measured.
     All,
+    /// All, with the rounds of slices that were left out.
+    WithEveryRound,
     /// Those during which the machine was not disturbed.
     Undisturbed,
     /// All; those that were disturbed as much in favour of one side as they could have been without: its own as good, and
     /// the other's, by what noise may also make look good, as bad.
     InFavourOf(Arm),
+    /// All; of those that were disturbed together each as much better (or worse) as it could have been without what fell on it and
+    /// not on the others.
+    Evened(Evened),
+}
+
+/// Which way what fell on one launch alone is undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evened {
+    /// It cost the launch all that it can have cost.
+    Better,
+    /// It spared the launch as much.
+    Worse,
+}
+
+/// By which factor the logarithm of a ratio may be larger without noise that fell on both of its sides: what is added to both draws
+/// their ratio to 1, and at most by as much as a request can have cost more.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawn(f64);
+
+impl Drawn {
+    /// Where a change may be that was seen in this interval.
+    pub(crate) fn of(self, seen: Interval) -> Interval {
+        Interval { low: seen.low.min(seen.low * self.0), high: seen.high.max(seen.high * self.0), ..seen }
+    }
 }
 
 /// Which launches count, with the change at an end of what these doubts leave open. Noise and doubts are read together,
@@ -107,18 +133,21 @@ impl Pair<'_> {
     /// Why the two say nothing of each other, whatever the figures are.
     pub(crate) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
         let counted = |(records, cell): (&Records, usize)| cells::counted(records, cell, metric);
-        // Within a run memory is proportional where there are several processes, and only there.
+        // Within a run memory is proportional where there are several processes, and only there. Beside others that live, it
+        // also divides what they share with those.
         let differ = match (counted(self.old), counted(self.new)) {
-            (Counted::Memory(old), Counted::Memory(new)) if self.paired => {
+            (Counted::Memory(old), Counted::Memory(new)) if self.paired && !self.went_round() => {
                 (old == MemoryCount::ResidentSum) != (new == MemoryCount::ResidentSum)
             }
             (old, new) => old != new,
         };
         let is_short = |(records, cell): (&Records, usize)| records.short_of(cell, metric) > 0;
         let has_lost = |(records, cell): (&Records, usize)| records.has_lost(cell, metric) > 0;
+        let lacks_collections = |(records, cell): (&Records, usize)| records.valid(cell).any(Launch::lacks_collections);
         let why = match metric {
             Metric::CpuPerRequest => Withheld::LittleCpu,
             _ if has_lost(self.old) || has_lost(self.new) => Withheld::Failing,
+            Metric::P99 if lacks_collections(self.old) || lacks_collections(self.new) => Withheld::FewCollections,
             _ => Withheld::FewRequests,
         };
         let short = (is_short(self.old) || is_short(self.new)).then_some(why);
@@ -133,10 +162,14 @@ impl Pair<'_> {
             match why {
                 Withheld::Definition => true,
                 Withheld::Zero => records.has_zero(cell, metric),
-                Withheld::LittleCpu | Withheld::FewRequests => records.short_of(cell, metric) > 0,
+                Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
+                    records.short_of(cell, metric) > 0
+                }
                 Withheld::Failing if records.has_lost(cell, metric) > 0 => true,
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
                 Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
+                Withheld::Rounds => records.valid(cell).any(Launch::lacks_rounds),
+                Withheld::Spill => records.valid(cell).any(|launch| launch.is(Mark::Spill)),
                 _ => {
                     let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);
                     doubt.is_some_and(|doubt| guard::is_open(records, cell, metric, doubt))
@@ -217,14 +250,23 @@ impl Pair<'_> {
         let toward = match reading.launches {
             LaunchSelection::InFavourOf(favoured) if favoured == arm => Some(better),
             LaunchSelection::InFavourOf(_) if noise::goes_both_ways(metric) => Some(-better),
+            LaunchSelection::Evened(Evened::Better) => Some(better),
+            LaunchSelection::Evened(Evened::Worse) => Some(-better),
             _ => None,
+        };
+        let could_be_off = match reading.launches {
+            LaunchSelection::Evened(_) => noise::could_be_off_alone,
+            _ => noise::could_be_off,
         };
         let point = |launch: &Launch| {
             let block = launch.record.block;
             let seen = guard::point(records, (cell, block), metric, (reading.doubts, end))?;
             match toward {
+                _ if reading.launches == LaunchSelection::WithEveryRound => {
+                    Some((block, seen + launch.left_out(metric)))
+                }
                 _ if !launch.is(Mark::Noisy) => Some((block, seen)),
-                Some(toward) => Some((block, seen + toward * noise::could_be_off(launch, metric)?)),
+                Some(toward) => Some((block, seen + toward * could_be_off(launch, metric)?)),
                 None => (reading.launches != LaunchSelection::Undisturbed).then_some((block, seen)),
             }
         };
@@ -279,9 +321,10 @@ impl Pair<'_> {
         metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed)
     }
 
-    /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found without the
-    /// launches that it disturbed, nor with these as good as they could have been, where that has a bound; and that as far as
-    /// doubts leave open. Faster and slower may also be those of a limit, as a gate has it: by more than that much.
+    /// Why what a predicate finds of the figures may be the work of what disturbed the machine: it is not found with the rounds
+    /// that were left out for it; or not without the launches that it disturbed, nor with these as good as they could have been,
+    /// where that has a bound, of revisions in rotation without what fell on one of them alone; and that as far as doubts leave
+    /// open. Faster and slower may also be those of a limit, as a gate has it: by more than that much.
     pub(crate) fn noise(
         &self,
         metric: Metric,
@@ -295,6 +338,10 @@ impl Pair<'_> {
             ComparisonVerdict::Same => &[Arm::Old, Arm::New],
             ComparisonVerdict::Inconclusive => return None,
         };
+        let by = |launches: LaunchSelection| holds(self.within(metric, (launches, &MARKS), confidence));
+        if self.lacks_rounds() && !by(LaunchSelection::WithEveryRound) {
+            return Some(Withheld::Rounds);
+        }
         let is_disturbed = |arm: Arm| {
             let (records, cell) = self.side(arm);
             records.valid(cell).any(|launch| launch.is(Mark::Noisy))
@@ -304,15 +351,59 @@ impl Pair<'_> {
         if !self.suffers(metric) || ![Arm::Old, Arm::New].into_iter().filter(counts).any(is_disturbed) {
             return None;
         }
-        let by = |launches: LaunchSelection| holds(self.within(metric, (launches, &MARKS), confidence));
         let worse = could_be_better.iter().copied().next().filter(|_| could_be_better.len() == 1);
         let whatever_they_lost = || could_be_better.iter().all(|arm| by(LaunchSelection::InFavourOf(*arm)));
+        let whatever_fell_on_one = || {
+            self.as_noise_may_have_it(metric).into_iter().all(|(launches, drawn)| {
+                let found = self.within(metric, (launches, &MARKS), confidence);
+                holds(found.map(|found| LogRatio { interval: drawn.of(found.interval), ..found }))
+            })
+        };
         match self.is_bounded(metric) {
             _ if by(LaunchSelection::Undisturbed) => None,
+            true if self.suffer_together(metric) => (!whatever_fell_on_one()).then_some(Withheld::Disturbed),
             _ if worse.is_some_and(|worse| self.is_in_every_block(metric, (worse, limit), &holds)) => None,
             true => (!whatever_they_lost()).then_some(Withheld::Disturbed),
             false => Some(Withheld::Unbounded),
         }
+    }
+
+    /// Whether noise fell on both at once: two revisions of one server, between which the load went round. They start one
+    /// after the other.
+    fn suffer_together(&self, metric: Metric) -> bool {
+        !metric.is_before_load() && self.alike && self.paired && self.went_round()
+    }
+
+    /// Whether all launches of both lived beside others, and the load went round among them.
+    fn went_round(&self) -> bool {
+        let all = |(records, cell): (&Records, usize)| records.valid(cell).all(|launch| launch.rounds.is_some());
+        all(self.old) && all(self.new)
+    }
+
+    /// The readings between which a change lies whatever noise did, where that has a bound, each with by how much the ratio may have
+    /// been drawn to 1. Where it fell on one alone: that it cost either side all that it can have cost, or nothing. Where it fell
+    /// on both at once that counts for what only one had, and what both had may have been added to both.
+    pub(crate) fn as_noise_may_have_it(&self, metric: Metric) -> Vec<(LaunchSelection, Drawn)> {
+        let mut readings = vec![LaunchSelection::All];
+        if !self.suffer_together(metric) {
+            readings.extend([Arm::Old, Arm::New].map(LaunchSelection::InFavourOf));
+            return readings.into_iter().map(|launches| (launches, Drawn(1.0))).collect();
+        }
+        readings.push(LaunchSelection::Evened(Evened::Better));
+        if noise::goes_both_ways(metric) {
+            readings.push(LaunchSelection::Evened(Evened::Worse));
+        }
+        let off = |(records, cell): (&Records, usize)| {
+            let noisy = records.valid(cell).filter(|launch| launch.is(Mark::Noisy));
+            noisy.filter_map(|launch| noise::could_be_off(launch, metric)).fold(0.0, f64::max)
+        };
+        let drawn = Drawn(f64::max(off(self.old), off(self.new)).exp());
+        readings.into_iter().map(|launches| (launches, drawn)).collect()
+    }
+
+    /// Whether rounds of a launch were left out.
+    fn lacks_rounds(&self) -> bool {
+        [self.old, self.new].into_iter().any(|(records, cell)| records.valid(cell).any(Launch::lacks_rounds))
     }
 
     /// Whether each of enough blocks by itself shows what a predicate finds of the figures, as far as doubts leave it open,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::{Plan, RelativeRate};
+
 /// The rate, in requests a second, that is this share of what the slowest target served in a closed load: rounded down
 /// to two significant digits. `closed_per_s` is what each target served. A target that served nothing, or a figure that
 /// is none, does not count; none when nothing is left, or no rate above zero follows.
@@ -9,6 +11,15 @@ pub fn settled_rate(share: f64, closed_per_s: &BTreeMap<String, f64>) -> Option<
     let served = closed_per_s.values().copied().filter(|served| *served > 0.0);
     let settled = round_down(share * served.reduce(f64::min)?);
     (settled.is_finite() && settled > 0.0).then_some(settled)
+}
+
+/// The target that the rate of a cell is a share of, and what it served in a second, where it may serve more: the generator
+/// may have been the limit.
+pub(crate) fn bounded_base(plan: &Plan, cell: usize) -> Option<(&str, f64)> {
+    let cell = &plan.cells[cell];
+    let stands_on = |rate: &&RelativeRate| cell.rate_share.is_some() && cell.levels.conditions() == rate.conditions;
+    let rate = plan.relative_rates.iter().find(stands_on)?;
+    rate.slowest().filter(|(target, _)| rate.at_least.contains_key(*target))
 }
 
 /// Two significant digits, so that a rate can be said and repeated.

@@ -1,17 +1,22 @@
+mod wanted;
+
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Accounting, Cell, CellPlan, GeneratorPlan, LimitCause, Mark, Metric, Plan, TrialRecord, Why};
+use model::{Accounting, Cell, LimitCause, Mark, Metric, Plan, Rotated, TrialRecord, Why};
 
 use crate::asked::Asked;
 use crate::launch::Launch;
-use crate::limit;
+use crate::made::Made;
 use crate::thresholds::{
     BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_OF_LATER_LOOKS, SIGNIFICANCE_WHEN_STOPPED,
 };
 use crate::together::Together;
 use crate::trial::check_trial;
+use crate::{limit, others, rotation};
+
+pub(crate) use wanted::Wanted;
 
 /// Launches by block.
 type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
@@ -26,7 +31,8 @@ pub(crate) struct Records<'a> {
     twin: ByBlock<'a>,
     repeated: BTreeMap<u32, ByCell<'a>>,
     blocks: Vec<u32>,
-    unfinished: Option<u32>,
+    made: Made<'a>,
+    unfinished: OnceCell<Option<u32>>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Together>>,
 }
@@ -48,7 +54,12 @@ impl<'a> Records<'a> {
 
     /// The same of launches that are judged already, each with its place among the plan's cells.
     pub(crate) fn of(plan: &'a Plan, judged: Vec<(usize, Launch<'a>)>) -> Self {
-        let launches = once_each(judged);
+        let mut made = Made::new(plan);
+        judged.iter().for_each(|(_, launch)| made.take(launch));
+        let mut launches = once_each(judged);
+        // Figures by slices and alone do not belong together; why they are alone is told all the same.
+        launches.retain(|(_, cell, _), launch| !made.is_replaced(*cell, launch) || !launch.judgement.is_valid());
+        rotation::settle(plan, &mut launches);
         let is_disturbed = |launch: &Launch| disturbance(plan, launch).is_some();
         let disturbed: BTreeSet<u32> =
             launches.iter().filter(|(_, launch)| is_disturbed(launch)).map(|((block, ..), _)| *block).collect();
@@ -61,10 +72,14 @@ impl<'a> Records<'a> {
             twin: ByBlock::new(),
             repeated: BTreeMap::new(),
             blocks: Vec::new(),
-            unfinished: None,
+            made,
+            unfinished: OnceCell::new(),
             loaded_before_ns: loaded_before_ns(plan),
         };
         for ((block, cell, twin), launch) in launches {
+            if launch.rounds.is_some() {
+                records.loaded_before_ns[cell] = rotation::warm_up_ns(plan, cell);
+            }
             if set_aside.contains(&block) {
                 records.repeated.entry(block).or_default().insert((cell, twin), launch);
             } else if twin {
@@ -76,11 +91,24 @@ impl<'a> Records<'a> {
         records.cells.iter_mut().chain([&mut records.twin]).for_each(without_what_one_is_short_of);
         let blocks: BTreeSet<u32> = records.cells.iter().flat_map(|launches| launches.keys().copied()).collect();
         records.blocks = blocks.into_iter().collect();
-        let has_all = |block: &&u32| records.cells.iter().all(|launches| launches.contains_key(block));
-        let asked = plan.blocks.min;
-        let whole = records.blocks.iter().filter(has_all).count();
-        records.unfinished = (whole < asked as usize).then_some(asked);
         records
+    }
+
+    /// The same with every round of slices; none where all count.
+    pub(crate) fn with_every_round(&self) -> Option<Records<'a>> {
+        let every =
+            |launches: &ByBlock<'a>| launches.iter().map(|(block, it)| (*block, it.with_every_round())).collect();
+        self.all().into_iter().any(Launch::lacks_rounds).then(|| Records {
+            plan: self.plan,
+            cells: self.cells.iter().map(every).collect(),
+            twin: every(&self.twin),
+            repeated: BTreeMap::new(),
+            blocks: self.blocks.clone(),
+            made: self.made.clone(),
+            unfinished: self.unfinished().into(),
+            loaded_before_ns: self.loaded_before_ns.clone(),
+            together: self.plan.cells.iter().map(|_| OnceCell::new()).collect(),
+        })
     }
 
     /// Every launch, also those of repeated blocks and of the twin, by block and then in the plan's order.
@@ -103,6 +131,16 @@ impl<'a> Records<'a> {
             .twin
             .and_then(|cell| self.cells.get(cell))
             .map_or(Vec::new(), |own| log_ratios(own, &self.twin, metric))
+    }
+
+    /// How many launches were made in vain, in slices that do not suit a server of theirs.
+    pub(crate) fn in_vain_in_slices(&self) -> usize {
+        self.made.in_vain()
+    }
+
+    /// How the launches of a cell are made; none where the plan does not rotate.
+    pub(crate) fn rotated(&self, cell: usize) -> Option<Rotated> {
+        self.made.rotated(cell)
     }
 
     /// All launches of a cell, in block order.
@@ -157,15 +195,16 @@ impl<'a> Records<'a> {
         self.launch(cell, block).is_some_and(|launch| launch.record.measurement.is_some())
     }
 
-    /// The blocks that the plan asks for at least, where the run has fewer so far. Whoever looks meanwhile, and stops when it
-    /// suits, is wrong more often than the level of a test says: there is no verdict before.
+    /// How many blocks the plan asks for where its planner would ask for more than there are: at least, or at most once there are
+    /// so many. Who looks meanwhile and stops when it suits is wrong more often than the level of a test says, for that holds where
+    /// the planner stops: there is no verdict before.
     pub(crate) fn unfinished(&self) -> Option<u32> {
-        self.unfinished
+        *self.unfinished.get_or_init(|| self.lacks())
     }
 
     /// Whether so many values are enough for a verdict.
     pub(crate) fn are_enough(&self, values: usize) -> bool {
-        values >= BLOCKS_FOR_A_VERDICT && self.unfinished.is_none()
+        values >= BLOCKS_FOR_A_VERDICT && self.unfinished().is_none()
     }
 
     /// Level of the tests behind a verdict: stricter where the number of blocks followed from what they showed, and stricter
@@ -289,26 +328,12 @@ fn once_each(judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), L
 /// CPUs on which nothing else of the trial runs. How long it stands still on CPUs that it shares, and how long it waits for
 /// one where it is busy, depends on what the target does.
 pub(crate) fn disturbance(plan: &Plan, launch: &Launch) -> Option<Why> {
-    let noisy = launch.judgement.marks.iter().find(|note| note.mark == Mark::Noisy);
+    let noisy = launch.judgement.marks.iter().find(|note| note.mark() == Mark::Noisy);
     let stood_still = || {
         let measured = launch.record.measurement.as_ref();
-        measured.and_then(limit::standstill).filter(|_| is_apart(plan, &launch.record.levels))
+        measured.and_then(limit::standstill).filter(|_| others::is_apart(plan, &launch.record.levels))
     };
     noisy.map(|note| Why::Mark(note.cause.clone())).or_else(|| Some(Why::Limit(LimitCause::Blind(stood_still()?))))
-}
-
-/// Whether each thread of the generator has a CPU that nothing else of the trial uses.
-fn is_apart(plan: &Plan, levels: &Cell) -> bool {
-    let GeneratorPlan { threads, cpus, .. } = &plan.generator;
-    let is_beside = |cell: &CellPlan| {
-        let target = &cell.target_cpus;
-        cell.profile
-            || cell.load.network_delay_ns > 0
-            || target.is_empty()
-            || target.iter().any(|cpu| cpus.contains(cpu))
-    };
-    let cell = plan.cells.iter().find(|cell| cell.levels == *levels);
-    *threads as usize <= cpus.len() && cell.is_some_and(|cell| !is_beside(cell))
 }
 
 /// For how long each cell's launch is under load before its window; on a ladder, the rungs before it are load too.

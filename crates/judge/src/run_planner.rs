@@ -4,18 +4,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::{
-    Addition, CellPlan, Done, Next, NotServed, Plan, Planner, Purpose, Reason, RelativeRate, TrialRecord, TrialSpec,
+    Addition, CellPlan, Done, Mark, MarkNote, Next, NotServed, Plan, Planner, Purpose, Reason, RelativeRate,
+    TrialRecord, TrialSpec,
 };
 
+use crate::asked::Asked;
+use crate::failing::failing;
 use crate::launch::Launch;
 use crate::planner::BlockPlanner;
 use crate::rates::settled_rate;
 use crate::records::disturbance;
-use crate::trial::check_trial;
+use crate::trial::{TrialJudgement, check_trial};
 
 /// First each target whose rate is a share of capacity is loaded closed, in a cell that is added, and gets a rate of what
 /// the slowest under the same conditions served; then there are blocks. Once a rate is settled it stays. A closed load that
-/// does not count, or in which the machine was busy, is made again, as often as the plan repeats a block.
+/// does not count, in which more failed than may, or in which the machine was busy, is made again, as often as the plan
+/// repeats a block.
 #[derive(Debug, Clone)]
 pub struct RunPlanner {
     plan: Plan,
@@ -28,7 +32,9 @@ pub struct RunPlanner {
 #[derive(Debug, Clone)]
 struct Closed {
     /// What the last of them served in a second, or why that says nothing.
-    served: Result<f64, Reason>,
+    served: Result<f64, Box<Reason>>,
+    /// What held the last of them back, where the target may serve more.
+    at_least: Option<Reason>,
     /// Whether another one may say more than the last.
     in_doubt: bool,
     /// How many there were.
@@ -70,19 +76,29 @@ impl RunPlanner {
     }
 
     fn rate(&self, waiting: &[&CellPlan], numbers: &[usize]) -> Next {
-        let (mut closed_per_s, mut without) = (BTreeMap::new(), BTreeMap::new());
+        let (mut closed_per_s, mut without, mut at_least) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (cell, number) in waiting.iter().zip(numbers) {
             let target = cell.levels.target().to_owned();
-            match &self.closed[number].served {
-                Ok(served) => drop(closed_per_s.insert(target, *served)),
-                Err(why) => drop(without.insert(target, NotServed::Seen(why.clone()))),
+            let closed = &self.closed[number];
+            match &closed.served {
+                Ok(served) => {
+                    at_least.extend(closed.at_least.clone().map(|why| (target.clone(), why)));
+                    closed_per_s.insert(target, *served);
+                }
+                Err(why) => drop(without.insert(target, NotServed::Seen(Reason::clone(why)))),
             }
         }
         let share = waiting.first().and_then(|cell| cell.rate_share).unwrap_or(1.0);
         match (settled_rate(share, &closed_per_s), waiting.first()) {
             (Some(rate_per_s), Some(cell)) => {
                 let conditions = cell.levels.conditions();
-                Next::Add(vec![Addition::Rate(RelativeRate { conditions, rate_per_s, closed_per_s, without })])
+                Next::Add(vec![Addition::Rate(RelativeRate {
+                    conditions,
+                    rate_per_s,
+                    closed_per_s,
+                    without,
+                    at_least,
+                })])
             }
             _ => Next::Done(Done::NoRate(without)),
         }
@@ -103,6 +119,24 @@ fn added(cell: &CellPlan) -> Addition {
     Addition::Cell { cell: Box::new(cell.clone()), why: Purpose::Rate }
 }
 
+/// What a closed load shows that a target serves in a second, or why it does not. More failures than are allowed make the
+/// figure one of failures: who answers half of its requests quickly serves no capacity.
+fn served(cell: &CellPlan, judgement: &TrialJudgement, trial: &TrialRecord, allowed: f64) -> Result<f64, Box<Reason>> {
+    if let Some(reason) = &judgement.void {
+        return Err(Box::new(reason.clone()));
+    }
+    let Some(measured) = trial.measurement.as_ref().filter(|measured| measured.requests_per_s() > 0.0) else {
+        return Err(Box::new(judgement.limit.clone()));
+    };
+    if !failing(&Asked::from(cell), [measured], allowed).bad {
+        return Ok(measured.requests_per_s());
+    }
+    let note =
+        [Mark::Errors, Mark::Hung].into_iter().find_map(|mark| judgement.marks.iter().find(|it| it.mark() == mark));
+    let reason = |note: &MarkNote| Reason::from(MarkNote::new(note.cause.clone()));
+    Err(Box::new(note.map_or_else(|| judgement.limit.clone(), reason)))
+}
+
 impl Planner for RunPlanner {
     fn take(&mut self, trial: &TrialRecord) {
         if trial.cell < self.plan.cells.len() {
@@ -110,16 +144,12 @@ impl Planner for RunPlanner {
         }
         let Some(cell) = self.plan.cell(trial.cell) else { return };
         let judgement = check_trial(cell, self.plan.generator.limits, trial);
-        let per_s = trial.measurement.as_ref().map_or(0.0, |measured| measured.requests_per_s());
-        let served = match &judgement.void {
-            Some(reason) => Err(reason.clone()),
-            None if per_s > 0.0 => Ok(per_s),
-            None => Err(judgement.limit.clone()),
-        };
+        let served = served(cell, &judgement, trial, self.plan.allow_failures);
+        let at_least = judgement.at_least.then(|| judgement.limit.clone());
         let launch = Launch::new(trial, Cow::Owned(judgement));
         let in_doubt = trial.failure.is_none() && (served.is_err() || disturbance(&self.plan, &launch).is_some());
         let loads = self.closed.get(&trial.cell).map_or(0, |closed| closed.loads) + 1;
-        self.closed.insert(trial.cell, Closed { served, in_doubt, loads });
+        self.closed.insert(trial.cell, Closed { served, at_least, in_doubt, loads });
     }
 
     fn next(&mut self) -> Next {
@@ -146,10 +176,16 @@ impl Planner for RunPlanner {
 mod tests {
     use super::*;
     use crate::testing::Session;
-    use model::Level;
+    use model::{CellAnalysis, ClaimNote, Environment, Level, MarkCause, Why};
 
     fn session(a_per_s: f64) -> Session {
-        Session::new().cell("a", a_per_s).cell("b", 120.0).noise(0.0).blocks(1).repeats(1)
+        Session::new()
+            .cell("a", a_per_s)
+            .cell("b", 120.0)
+            .noise(0.0)
+            .blocks(1)
+            .repeats(1)
+            .claim("throughput(a) / throughput(b) > 0.5")
     }
 
     /// Both targets at half of what a closed load gets.
@@ -167,6 +203,23 @@ mod tests {
         let of_target = |trial: &TrialRecord| trial.levels.target() == target;
         let trial = session(a_per_s).records().into_iter().find(of_target).unwrap();
         TrialRecord { block: 0, cell: trial.cell + 2, ..trial }
+    }
+
+    /// What the rate comes to where each closed load of a is like this.
+    fn settled(spoil: impl Fn(&mut TrialRecord)) -> RelativeRate {
+        let mut planner = RunPlanner::new(&at_half());
+        planner.next();
+        planner.next();
+        for target in ["b", "a", "a"] {
+            let mut trial = closed_load(target, 100.0);
+            if target == "a" {
+                spoil(&mut trial);
+            }
+            planner.take(&trial);
+        }
+        let Next::Add(added) = planner.next() else { panic!("no rate") };
+        let [Addition::Rate(rate)] = &added[..] else { panic!("{added:?}") };
+        rate.clone()
     }
 
     fn cells(next: Next) -> Vec<usize> {
@@ -200,23 +253,45 @@ mod tests {
 
     #[test]
     fn where_the_machine_stays_busy_a_closed_load_counts_as_a_block_does_and_a_void_one_does_not() {
-        let rate_of = |spoil: fn(&mut TrialRecord)| {
-            let mut planner = RunPlanner::new(&at_half());
-            planner.next();
-            planner.next();
-            for target in ["b", "a", "a"] {
-                let mut trial = closed_load(target, 100.0);
-                if target == "a" {
-                    spoil(&mut trial);
-                }
-                planner.take(&trial);
+        let busy = settled(|trial| trial.observation.as_mut().unwrap().host.others_share = 0.3);
+        assert_eq!((busy.closed_per_s.len(), busy.without.len()), (2, 0));
+        let void = settled(|trial| trial.measurement.as_mut().unwrap().interrupted = true);
+        assert_eq!((void.closed_per_s.len(), void.without.contains_key("a")), (1, true));
+    }
+
+    #[test]
+    fn a_closed_load_in_which_more_failed_than_may_sets_no_rate() {
+        let failing = |share: f64| {
+            move |trial: &mut TrialRecord| {
+                let books = &mut trial.measurement.as_mut().unwrap().accounting;
+                let failed = (books.scheduled as f64 * share) as u64;
+                (books.ok, books.bad_status) = (books.ok - failed, failed);
             }
-            let Next::Add(added) = planner.next() else { panic!("no rate") };
-            let [Addition::Rate(rate)] = &added[..] else { panic!("{added:?}") };
-            (rate.closed_per_s.len(), rate.without.keys().cloned().collect::<Vec<_>>())
         };
-        assert_eq!(rate_of(|trial| trial.observation.as_mut().unwrap().host.others_share = 0.3), (2, vec![]));
-        let void = rate_of(|trial| trial.measurement.as_mut().unwrap().interrupted = true);
-        assert_eq!(void, (1, vec!["a".to_owned()]));
+        assert!(settled(failing(0.005)).without.is_empty());
+        let rate = settled(failing(0.5));
+        let NotServed::Seen(why) = &rate.without["a"] else { panic!("{rate:?}") };
+        assert_eq!((why.code(), rate.closed_per_s.contains_key("a")), (Mark::Errors.into(), false));
+        assert!(matches!(&why.why, Why::Mark(MarkCause::Failures(failed)) if failed.bad_status == 500));
+    }
+
+    #[test]
+    fn what_stands_on_a_lower_bound_says_so() {
+        let full = |trial: &mut TrialRecord| {
+            trial.measurement.as_mut().unwrap().generator.threads[0].cpu_s = 9.7;
+        };
+        let rate = settled(full);
+        assert_eq!(rate.at_least["a"].code(), Mark::Generator.into());
+        let said = |rate: RelativeRate| {
+            let plan = at_half().adding(&Addition::Rate(rate)).unwrap();
+            let analysis = crate::analyse(&plan, &Environment::default(), &session(100.0).records());
+            let is_marked = |cell: &CellAnalysis| cell.marks.iter().any(|note| note.mark() == Mark::LowRate);
+            let notes = analysis.claims[0].notes.iter();
+            let noted = notes.filter(|note| matches!(note, ClaimNote::LowRate { target, .. } if target == "a")).count();
+            (analysis.cells.iter().filter(|cell| is_marked(cell)).count(), noted)
+        };
+        assert_eq!(said(rate.clone()), (2, 2), "b's rate stands on what a serves, too");
+        let slower = [("a".to_owned(), 130.0), ("b".to_owned(), 120.0)].into();
+        assert_eq!(said(RelativeRate { closed_per_s: slower, ..rate }), (0, 0), "b is the slowest whatever a can do");
     }
 }

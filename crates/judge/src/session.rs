@@ -1,8 +1,6 @@
-//! What is known of the session as a whole: what makes every interval in it less sure.
+//! What is known of the session, all launches of a run, as a whole: what makes every interval in it less sure.
 
-use model::{
-    Comparison, ComparisonVerdict, Mark, MarkCause, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis,
-};
+use model::{Comparison, ComparisonVerdict, MarkCause, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis};
 
 use crate::comparisons::compare_with_itself;
 use crate::launch::Launch;
@@ -22,7 +20,7 @@ pub(crate) fn analyse(records: &Records) -> SessionAnalysis {
 fn noisy(itself: &[Comparison]) -> Option<MarkNote> {
     let differs = |c: &&Comparison| matches!(c.verdict, ComparisonVerdict::Faster | ComparisonVerdict::Slower);
     let differing: Vec<_> = itself.iter().filter(differs).filter_map(against_itself).collect();
-    (!differing.is_empty()).then(|| MarkNote::new(Mark::Noisy, MarkCause::Itself(differing)))
+    (!differing.is_empty()).then(|| MarkNote::new(MarkCause::Itself(differing)))
 }
 
 fn against_itself(found: &Comparison) -> Option<(String, Metric, Measured)> {
@@ -49,7 +47,7 @@ fn order_marks(records: &Records) -> Vec<MarkNote> {
 
 fn drift(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
     let p = found.trend_p;
-    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Drift, MarkCause::Drift { blocks, p }))
+    (p < SIGNIFICANCE).then(|| MarkNote::new(MarkCause::Drift { blocks, p }))
 }
 
 fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
@@ -57,7 +55,7 @@ fn correlated(found: &Steadiness, blocks: usize) -> Option<MarkNote> {
     // The mean over all orders of the blocks, since values about their mean sum to nothing.
     let by_chance = -1.0 / blocks as f64;
     let cause = MarkCause::Correlated { blocks, correlation, by_chance, p };
-    (p < SIGNIFICANCE).then(|| MarkNote::new(Mark::Correlated, cause))
+    (p < SIGNIFICANCE).then(|| MarkNote::new(cause))
 }
 
 /// The logarithm of each cell's throughput relative to its partners', over the blocks that all of them have. Cells
@@ -88,13 +86,13 @@ fn throughput_about_the_mean(records: &Records) -> Vec<Vec<f64>> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::{Draft, Environment, LimitCause, Shortfall, Standstills, Why};
+    use model::{Draft, Environment, LimitCause, Mark, Shortfall, Standstills, Why};
 
     use super::*;
     use crate::testing::{Session, fail_at_launch};
 
     fn marks(session: &Session) -> Vec<Mark> {
-        session.analyse().session.marks.into_iter().map(|note| note.mark).collect()
+        session.analyse().session.marks.into_iter().map(|note| note.mark()).collect()
     }
 
     fn three() -> Session {
@@ -125,7 +123,7 @@ mod tests {
         let itself = &analysis.session.itself;
         assert_eq!((itself[0].metric, itself[0].a.as_str(), itself[0].b.as_str()), (Metric::Throughput, "a", "a"));
         assert!(itself.iter().all(|found| found.verdict == ComparisonVerdict::Same), "{itself:?}");
-        assert!(analysis.session.marks.iter().all(|note| note.mark != Mark::Noisy));
+        assert!(analysis.session.marks.iter().all(|note| note.mark() != Mark::Noisy));
         assert_eq!((analysis.cells.len(), analysis.cells[0].trials, analysis.trials.total), (2, 6, 18));
         let pairs: BTreeSet<(&str, &str)> = analysis.comparisons.iter().map(|it| (&*it.a, &*it.b)).collect();
         assert_eq!(pairs, BTreeSet::from([("a", "b")]));
@@ -139,7 +137,7 @@ mod tests {
         let blocks: Vec<Vec<f64>> = (0..6).map(|block| vec![0.2 + noise(block), 0.0, 0.0]).collect();
         let analysis = session.analyse_these(&session.records_of(&blocks));
         let note = &analysis.session.marks[0];
-        assert_eq!(note.mark, Mark::Noisy);
+        assert_eq!(note.mark(), Mark::Noisy);
         assert!(report::note_words(note).starts_with("a against itself, throughput: 1.22 ("), "{note:?}");
     }
 

@@ -240,7 +240,7 @@ mod tests {
         of_b.measurement.as_mut().expect("it was measured").silences = load(&[(4.61, 1.0)]).silences;
         let analysis = session.analyse_these(&records);
         let notes = |cell: usize| -> Vec<String> {
-            let silent = analysis.cells[cell].marks.iter().filter(|note| note.mark == Mark::Silent);
+            let silent = analysis.cells[cell].marks.iter().filter(|note| note.mark() == Mark::Silent);
             silent.map(report::note_words).collect()
         };
         let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window (in 1 of 6 launches; figures of \

@@ -1,6 +1,9 @@
 //! The vocabulary of the tests: sessions of synthetic launches whose books balance and whose rates and latencies
 //! describe the same requests.
 
+mod sliced;
+mod spoilt;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -10,6 +13,8 @@ use engine::simulation::{SimulatedServer, simulate};
 use jiff::Timestamp;
 use model::*;
 use observe::Summary;
+pub(crate) use sliced::cut;
+pub(crate) use spoilt::{DIED, die, fail_at_launch, wrong_replies};
 
 /// Standard normal noise (Box and Muller).
 pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
@@ -137,7 +142,12 @@ impl Session {
     }
 
     pub(crate) fn absent(mut self, name: &str, reason: &str) -> Self {
-        self.absent.push(AbsentTarget { name: name.to_owned(), runtime: None, reason: reason.to_owned() });
+        self.absent.push(AbsentTarget {
+            name: name.to_owned(),
+            runtime: None,
+            reason: reason.to_owned(),
+            failed: false,
+        });
         self
     }
 
@@ -191,6 +201,7 @@ impl Session {
             repeats: self.repeats,
             twin: self.twin.then_some(0),
             ladder: None,
+            rotation: None,
             profile_functions: vec![],
             generator: GeneratorPlan { threads: 1, cpus: Vec::new(), spin: false, limits: None },
             target_cpus: Vec::new(),
@@ -244,10 +255,12 @@ impl Session {
             twin: spec.twin,
             levels: cell.levels.clone(),
             started_at: began(&spec),
+            ended_at: None,
             time_to_ready_ms: Some(80.0),
             measurement: Some(measurement(f64::from(cell.load.connections), rate, self.generator_busy)),
             observation: Some(observation(self.target_busy)),
             failure: None,
+            slices: Vec::new(),
         }
     }
 
@@ -408,29 +421,6 @@ fn observation(busy: f64) -> Observation {
         Observation { seconds: Vec::new(), ..summary.end(1, 1) }
     });
     Observation { cpu_user_s: 10.0 * busy, ..SEEN.clone() }
-}
-
-/// Makes a trial one whose process never started.
-pub(crate) fn fail_at_launch(trial: &mut TrialRecord) {
-    trial.measurement = None;
-    trial.observation = None;
-    trial.time_to_ready_ms = None;
-    let text = "no such file".to_owned();
-    trial.failure = Some(TrialFailure { stage: TrialStage::Launch, text, output: String::new(), waited_ms: None });
-}
-
-/// Makes a trial one whose server ended under load.
-pub(crate) fn die(trial: &mut TrialRecord) {
-    let (text, output) = ("it exited with status 3 under load".to_owned(), "out of memory".to_owned());
-    trial.failure = Some(TrialFailure { stage: TrialStage::Died, text, output, waited_ms: None });
-}
-
-/// Makes some replies of a trial wrong.
-pub(crate) fn wrong_replies(trial: &mut TrialRecord, wrong: u64) {
-    let measured = trial.measurement.as_mut().expect("it was measured");
-    measured.accounting.ok -= wrong;
-    measured.accounting.bad_body += wrong;
-    measured.in_window.ok -= wrong;
 }
 
 /// When a launch began: a minute for each block, and a second for each place in it.

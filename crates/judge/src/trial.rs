@@ -1,12 +1,12 @@
 use model::{
-    CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Observation, Reason, TrialFailure,
-    TrialRecord, TrialStage, Verdict, Why,
+    CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Reason, TrialFailure, TrialRecord,
+    TrialStage, UnslicedCause, Verdict,
 };
 
 use crate::asked::Asked;
 use crate::course::{self, Went};
 use crate::limit::{self, Limit};
-use crate::{growth, hung, invariants, marks};
+use crate::{growth, hung, invariants, marks, slices};
 
 /// The instrument's word on one launch.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,8 @@ pub struct TrialJudgement {
     pub limit: Reason,
     /// How it went over its window; none where that is too short to say.
     pub went: Option<Went>,
-    /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at
-    /// which the launch failed.
+    /// Why its figures are not used; the code is an invariant, what keeps a load from being cut into slices,
+    /// `rate-not-reached`, `interrupted`, or the stage at which the launch failed.
     pub void: Option<Reason>,
 }
 
@@ -48,21 +48,24 @@ impl TrialJudgement {
 /// Judges one launch in its cell by the invariants and marks. `limits` is what a generator thread can do on this
 /// machine, where it was calibrated.
 pub fn check_trial(cell: &CellPlan, limits: Option<GeneratorLimits>, trial: &TrialRecord) -> TrialJudgement {
+    #[cfg(test)]
+    tests::JUDGED.with(|judged| judged.set(judged.get() + 1));
     match (&trial.failure, &trial.measurement) {
         (Some(failure), None) => TrialJudgement::without_figures(failed(failure)),
         (None, None) => {
-            TrialJudgement::without_figures(Reason::new(TrialStage::Load, "the trial has no measurement".to_owned()))
+            TrialJudgement::without_figures(Reason::said(TrialStage::Load, "the trial has no measurement".to_owned()))
         }
         (failure, Some(measured)) => {
-            let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial.observation.as_ref());
+            let mut judgement = judge(&Asked::from(cell).calibrated(limits), measured, trial);
             judgement.void = failure.as_ref().map(failed).or(judgement.void);
             judgement
         }
     }
 }
 
-fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observation>) -> TrialJudgement {
-    let checks = invariants::of_trial(asked, measured);
+fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> TrialJudgement {
+    let (observed, sliced) = (trial.observation.as_ref(), &trial.slices[..]);
+    let checks = invariants::of_trial(asked, measured, sliced);
     let limit = limit::find(asked, measured, observed);
     let went = course::classify(measured, observed);
     let marks = [
@@ -72,16 +75,19 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
         marks::silent(measured),
         hung::mark(asked, measured),
         marks::reconnects(asked, measured),
+        marks::backlog(measured),
         marks::unserved(asked, measured),
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),
-        observed.and_then(|seen| marks::noisy(seen, measured)),
+        // What others took while it had no slice is not its own; which rounds they disturbed is found over all that rotate.
+        observed.filter(|_| sliced.is_empty()).and_then(|seen| marks::noisy(seen, measured)),
+        slices::spill(sliced),
         went.as_ref().and_then(|went| course::mark(went, measured)),
         growth::mark(measured, observed),
         marks::errors(measured),
     ];
     TrialJudgement {
-        void: void(measured, &checks, &limit),
+        void: void(measured, &checks, slices::unsliced(asked, measured, sliced), &limit),
         checks,
         marks: marks.into_iter().flatten().collect(),
         at_least: limit.verdict() == Verdict::AtLeast,
@@ -90,22 +96,26 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, observed: Option<&Observatio
     }
 }
 
-fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Option<Reason> {
+fn void(
+    measured: &Measurement,
+    checks: &[InvariantCheck],
+    unsliced: Option<UnslicedCause>,
+    limit: &Limit,
+) -> Option<Reason> {
     if measured.interrupted {
         return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    broken(checks).or_else(|| (limit.verdict() == Verdict::Void).then(|| limit.clone().reason()))
+    let unsliced = unsliced.map(Reason::from);
+    broken(checks).or(unsliced).or_else(|| (limit.verdict() == Verdict::Void).then(|| limit.clone().reason()))
 }
 
 /// The first broken invariant, with the breaches of all.
 fn broken(checks: &[InvariantCheck]) -> Option<Reason> {
-    let first = checks.iter().find(|check| !check.holds)?;
-    let breaches = checks.iter().filter_map(|check| check.breach.clone()).collect();
-    Some(Reason::new(first.invariant, Why::Broken(breaches)))
+    Reason::broken(checks.iter().filter_map(|check| check.breach.clone()).collect())
 }
 
 fn failed(failure: &TrialFailure) -> Reason {
-    Reason::new(failure.stage, failure.text.clone())
+    Reason::failed(failure.stage, failure.why.clone())
 }
 
 #[cfg(test)]

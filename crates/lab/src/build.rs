@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use model::{BuildRecipe, Runtime, Target};
+use model::{BuildRecipe, ProcessEnd, Runtime, Target};
 use reaper::{Answer, Ended, Guarded, Order, Question, Unanswered, ask, remove_folder};
 
 use crate::error::LabError;
@@ -254,15 +254,15 @@ impl Builder {
         let name = target.name.clone();
         let half = |said| BuildError::HalfToolchain { target: name.clone(), said, get: toolchain.get.clone() };
         match first_line(question, prepare) {
-            Ok((Ended::Well, said)) => Ok(Some(said)),
+            Ok((Ended::Ran(ProcessEnd::Exited(0)), said)) => Ok(Some(said)),
             Ok((Ended::NotStarted(text), _)) => Err(BuildError::Start { target: name, text }),
             Ok((Ended::Unguarded(text), _)) | Err(Unanswered::NotStarted(text)) => {
                 Err(BuildError::Prevented { target: name, text })
             }
-            Ok((Ended::Otherwise(end), _)) if end.lost_its_reaper() => {
+            Ok((Ended::Ran(end), _)) if end.is_unguarded() => {
                 Err(BuildError::Prevented { target: name, text: format!("`{}` {end}", toolchain.version) })
             }
-            Ok((Ended::Otherwise(_), said)) => Err(half(said)),
+            Ok((Ended::Ran(_), said)) => Err(half(said)),
             Err(Unanswered::Stopped) => Err(BuildError::Interrupted { target: name }),
             Err(Unanswered::Late) => {
                 Err(half(format!("`{}` did not end within {} s", toolchain.version, PATIENCE.as_secs())))
@@ -305,18 +305,24 @@ impl Builder {
         build.end();
         let target = target.name.clone();
         match ended {
-            Ended::Well => Ok(()),
+            Ended::Ran(ProcessEnd::Exited(0)) => Ok(()),
             Ended::Unguarded(text) => Err(BuildError::Prevented { target, text }),
-            Ended::NotStarted(text) => Err(BuildError::Start { target, text: text + &hint::shell(&recipe.run) }),
-            Ended::Otherwise(end) if end.lost_its_reaper() => {
+            Ended::NotStarted(text) => {
+                Err(BuildError::Start { target, text: hint::behind(text, hint::shell(&recipe.run)) })
+            }
+            Ended::Ran(end) if end.is_unguarded() => {
                 Err(BuildError::Prevented { target, text: format!("the build {end}") })
             }
-            Ended::Otherwise(end) => {
+            Ended::Ran(end) => {
                 let output = tail(&log);
                 if let Some(full) = room.full() {
                     return Err(BuildError::Prevented { target, text: format!("{full} (the build {end}):\n{output}") });
                 }
-                Err(BuildError::Failed { target, status: end.to_string() + &hint::shell(&recipe.run), output })
+                Err(BuildError::Failed {
+                    target,
+                    status: hint::behind(end.to_string(), hint::shell(&recipe.run)),
+                    output,
+                })
             }
         }
     }

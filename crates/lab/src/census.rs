@@ -8,6 +8,7 @@ use std::time::Duration;
 use model::{Census, WHOAMI};
 
 use crate::client::{Answer, Client, Probe};
+use crate::deadline::GoesOn;
 use crate::tls::Place;
 
 /// How often each client asks: on one connection with keep-alive, else on a new one each time.
@@ -26,13 +27,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const STACK_BYTES: usize = 256 * 1024;
 
 /// Has so many clients, or as many as there can be threads, ask at the same time who serves them; once it is to `stop`,
-/// nobody asks again.
+/// nobody asks again or waits for an answer.
 pub(crate) fn take(place: &Place, clients: u32, keep_alive: bool, stop: &AtomicBool) -> Census {
     let clients = clients.min(MOST_CLIENTS);
-    let gate = RwLock::new(());
+    let (gate, goes_on) = (RwLock::new(()), &|| !stop.load(Ordering::Relaxed));
     let (clients, names) = std::thread::scope(|scope| {
         let closed = gate.write();
-        let ask = || ask_in_turn(place, keep_alive, &gate, stop);
+        let ask = || ask_in_turn(place, keep_alive, &gate, goes_on);
         let builder = || std::thread::Builder::new().stack_size(STACK_BYTES);
         let threads: Vec<_> = (0..clients).map_while(|_| builder().spawn_scoped(scope, ask).ok()).collect();
         drop(closed);
@@ -58,8 +59,8 @@ struct Answers<'a> {
     _client: Client<'a>,
 }
 
-fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>, stop: &AtomicBool) -> Answers<'a> {
-    let client = Client::new(place, TIMEOUT, MOST_BYTES);
+fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>, goes_on: GoesOn<'a>) -> Answers<'a> {
+    let client = Client::new(place, TIMEOUT, MOST_BYTES).while_it(goes_on);
     let mut client = if keep_alive { client.keeping() } else { client };
     // Nobody asks before all are there.
     drop(gate.read());
@@ -67,7 +68,7 @@ fn ask_in_turn<'a>(place: &'a Place, keep_alive: bool, gate: &RwLock<()>, stop: 
         let answer = client.ask(&Probe { path: WHOAMI, ..Probe::default() }).ok().filter(Answer::is_success)?;
         String::from_utf8(answer.body).ok()
     };
-    let rounds = (0..ROUNDS).take_while(|_| !stop.load(Ordering::Relaxed));
+    let rounds = (0..ROUNDS).take_while(|_| goes_on());
     Answers { names: rounds.filter_map(&mut ask).collect(), _client: client }
 }
 
@@ -76,6 +77,9 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::net::{SocketAddr, TcpListener};
+
+    use engine::MonotonicClock;
+    use model::Clock;
 
     /// A thread for each connection, which answers with a number of its own until the connection ends.
     fn server() -> Place {
@@ -110,6 +114,24 @@ mod tests {
         assert_eq!((closed.answered, closed.units), (20, 20));
         let stopped = take(&server(), 4, true, &AtomicBool::new(true));
         assert_eq!((stopped.clients, stopped.answered), (4, 0));
+    }
+
+    #[test]
+    fn a_silent_server_is_not_waited_for_once_it_is_to_stop() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (place, stop) = (Place::plain(listener.local_addr().unwrap()), AtomicBool::new(false));
+        let start_ns = MonotonicClock.now_ns();
+        let seen = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut stream = listener.accept().unwrap().0;
+                assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+                stop.store(true, Ordering::Relaxed);
+                let _ = stream.read(&mut [0; 1024]);
+            });
+            take(&place, 1, true, &stop)
+        });
+        assert_eq!((seen.clients, seen.answered), (1, 0));
+        assert!(MonotonicClock.now_ns() - start_ns < TIMEOUT.as_nanos() as u64, "it was waited for to the end");
     }
 
     #[test]

@@ -4,13 +4,13 @@
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Advance, HeadCache, MAX_HEADERS, MonotonicClock, Reply, ReplyReader, TlsFailure, over_limit};
+use engine::{Advance, HeadCache, MAX_HEADERS, Reply, ReplyReader, TlsFailure, over_limit};
 use httparse::Status;
-use model::{Clock, ReplyExpectation, WrongReply, format_duration};
+use model::{ReplyExpectation, WrongReply, format_duration};
 
+use crate::deadline::{Deadline, GoesOn, Until};
 use crate::tls::Place;
 
 /// Bytes received at once.
@@ -56,8 +56,8 @@ pub(crate) struct Client<'a> {
     most_bytes: usize,
     /// Whether it asks for a connection to be kept, and keeps it.
     keeps: bool,
-    deadline: Deadline,
-    kept: Option<Box<dyn Stream>>,
+    deadline: Arc<Deadline<'a>>,
+    kept: Option<Box<dyn Stream + 'a>>,
 }
 
 /// What bytes go through.
@@ -68,7 +68,17 @@ impl<S: Read + Write + Send> Stream for S {}
 impl<'a> Client<'a> {
     /// One that waits so long for all of an answer, which is so long at most.
     pub(crate) fn new(place: &'a Place, timeout: Duration, most_bytes: usize) -> Self {
-        Self { place, timeout, most_bytes, keeps: false, deadline: Deadline::default(), kept: None }
+        Self { place, timeout, most_bytes, keeps: false, deadline: Deadline::new(&|| true), kept: None }
+    }
+
+    /// The same, but it ends a wait soon after `goes_on`, which it asks before it begins and every [`crate::deadline::LOOK_EVERY`], says no.
+    pub(crate) fn while_it(self, goes_on: GoesOn<'a>) -> Self {
+        Self { deadline: Deadline::new(goes_on), ..self }
+    }
+
+    /// From now on it waits so long for all of an answer.
+    pub(crate) fn wait_for(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
     /// The same, but with one connection for all requests, if the target keeps it.
@@ -79,12 +89,12 @@ impl<'a> Client<'a> {
     /// Sends one request and reads its reply.
     ///
     /// # Errors
-    /// When the target cannot be reached, does not answer in time, answers something else than HTTP, or too much.
+    /// When the target cannot be reached, does not answer in time or before it is to stop, answers something else than HTTP, or
+    /// too much.
     pub(crate) fn ask(&mut self, probe: &Probe<'_>) -> Result<Answer> {
         self.deadline.set(self.timeout);
         self.answer(probe).map_err(|error| match error.kind() {
-            // What a socket says whose time has run out.
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            ErrorKind::TimedOut => {
                 let within = format_duration(self.timeout.as_nanos() as u64);
                 Error::new(ErrorKind::TimedOut, format!("no whole reply within {within}"))
             }
@@ -121,17 +131,23 @@ impl<'a> Client<'a> {
         [head.as_bytes(), probe.body].concat()
     }
 
-    fn connect(&self) -> Result<Box<dyn Stream>> {
-        let stream = TcpStream::connect_timeout(&self.place.address, self.deadline.left()?)?;
+    fn connect(&self) -> Result<Box<dyn Stream + 'a>> {
+        // Where the queue of the listener is full, another attempt is sooner than the kernel's second one.
+        let stream = self.deadline.wait(|at_most| TcpStream::connect_timeout(&self.place.address, at_most))?;
         stream.set_nodelay(true)?;
-        let stream = Until { stream, deadline: self.deadline.clone() };
+        let stream = Until::new(stream, self.deadline.clone());
         Ok(match &self.place.secure {
             None => Box::new(stream),
             Some(secure) => Box::new(secure.over(stream).map_err(Error::other)?),
         })
     }
 
-    fn exchange(&mut self, mut stream: Box<dyn Stream>, request: &[u8], expect: &ReplyExpectation) -> Result<Answer> {
+    fn exchange(
+        &mut self,
+        mut stream: Box<dyn Stream + 'a>,
+        request: &[u8],
+        expect: &ReplyExpectation,
+    ) -> Result<Answer> {
         stream.write_all(request)?;
         stream.flush()?;
         let (mut reader, mut cache) = (ReplyReader::default(), HeadCache::default());
@@ -173,48 +189,6 @@ fn malformed(taken: &[u8]) -> String {
 /// Whether a connection had come to its end.
 fn is_end(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
-}
-
-/// When all of an answer must be there, on the clock.
-#[derive(Debug, Clone, Default)]
-struct Deadline(Arc<AtomicU64>);
-
-impl Deadline {
-    fn set(&self, after: Duration) {
-        self.0.store(MonotonicClock.now_ns() + after.as_nanos() as u64, Ordering::Relaxed);
-    }
-
-    /// The time until then.
-    fn left(&self) -> Result<Duration> {
-        match self.0.load(Ordering::Relaxed).saturating_sub(MonotonicClock.now_ns()) {
-            0 => Err(ErrorKind::TimedOut.into()),
-            ns => Ok(Duration::from_nanos(ns)),
-        }
-    }
-}
-
-/// A connection on which nothing is waited for beyond a moment: what drips for ever must not keep anybody waiting.
-struct Until {
-    stream: TcpStream,
-    deadline: Deadline,
-}
-
-impl Read for Until {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        self.stream.set_read_timeout(Some(self.deadline.left()?))?;
-        self.stream.read(buffer)
-    }
-}
-
-impl Write for Until {
-    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        self.stream.set_write_timeout(Some(self.deadline.left()?))?;
-        self.stream.write(bytes)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.stream.flush()
-    }
 }
 
 fn invalid(text: &str) -> Error {

@@ -135,6 +135,12 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Has git leave out a folder that was made for runs: it may lie in somebody's repository. Where that cannot be written, git
+/// shows it.
+pub fn keep_from_git(runs: &Path) {
+    let _ = write_durably(&runs.join(".gitignore"), b"*\n");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

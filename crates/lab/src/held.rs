@@ -27,13 +27,8 @@ impl Held {
     pub fn make(place: &Path, prefix: &str) -> Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).permissions(Permissions::from_mode(0o777));
-        Self::hold(|| Ok(builder.tempdir_in(place)?.keep()))
-    }
-
-    /// Holds a folder that `make` makes under a name of its own.
-    pub(crate) fn hold(make: impl Fn() -> Result<PathBuf>) -> Result<Self> {
         for _ in 0..TRIES {
-            let path = make()?;
+            let path = builder.tempdir_in(place)?.keep();
             let lock = File::open(&path).ok();
             let locked = lock.as_ref().map(File::try_lock);
             let held = Self { path, lock };

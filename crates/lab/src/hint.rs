@@ -1,7 +1,8 @@
 //! What is probably wrong with a command that fails, as far as its words show it.
 
-use model::LaunchRecipe;
-use reaper::{End, Ended};
+use model::{LaunchRecipe, ProcessEnd};
+
+use crate::tls;
 
 /// What there is to do about a path that answers and does not say that the server is ready.
 pub(crate) const ANOTHER_PATH: &str = "ready = \"/…\" in the file, or --ready, asks for another path";
@@ -15,43 +16,65 @@ const BETWEEN: [&str; 5] = ["&&", "||", "|", "&", ";"];
 /// How a word begins that a shell would put something else in the place of.
 const SPECIAL: [&str; 7] = [">", "<", "1>", "2>", "&>", "~/", "$("];
 
-/// Behind what is said of a failed command: what in it needs a shell, and how to give it one; empty where nothing does.
-pub(crate) fn shell(words: &[String]) -> String {
+/// What is said, with what may be wrong behind it.
+pub(crate) fn behind(text: String, hint: Option<String>) -> String {
+    match hint {
+        Some(hint) => format!("{text}; {hint}"),
+        None => text,
+    }
+}
+
+/// What in a failed command needs a shell, and how to give it one.
+pub(crate) fn shell(words: &[String]) -> Option<String> {
     let programs = words.iter().position(|word| !is_assignment(word)).unwrap_or(words.len());
     let (assignments, command) = words.split_at(programs);
     let builtin = command.first().filter(|first| BUILTINS.contains(&first.as_str()));
     if let Some(word) = builtin.or_else(|| syntax(words)) {
-        return format!("; it runs without a shell, and `{word}` needs one: sh -c '…'");
+        return Some(format!("it runs without a shell, and `{word}` needs one: sh -c '…'"));
     }
     match command {
         [program, rest @ ..] if !assignments.is_empty() => {
             let more = if rest.is_empty() { "" } else { " …" };
             let set = assignments.join(" ");
-            format!("; it runs without a shell, and `{set}` needs one, or env: env {set} {program}{more}")
+            Some(format!("it runs without a shell, and `{set}` needs one, or env: env {set} {program}{more}"))
         }
-        _ => String::new(),
+        _ => None,
     }
 }
 
 /// The same of a server that did not become ready. One that is not told its port cannot listen there.
-pub(crate) fn server(recipe: &LaunchRecipe) -> String {
+pub(crate) fn server(recipe: &LaunchRecipe) -> Option<String> {
     let shell = shell(&recipe.run);
     let names_port = |text: &String| text.contains("$PORT") || text.contains("${PORT}");
-    if !shell.is_empty() || recipe.run.iter().chain(recipe.env.values()).any(names_port) {
+    if shell.is_some() || recipe.run.iter().chain(recipe.env.values()).any(names_port) {
         return shell;
     }
-    "; its command does not name $PORT, which is the port to listen on: name it, unless the server reads PORT from its \
-     environment"
-        .to_owned()
+    let unnamed = "its command does not name $PORT, which is the port to listen on: name it, unless the server reads PORT \
+                   from its environment";
+    Some(unnamed.to_owned())
 }
 
-/// Behind what is said of a server that was killed: who may have done that. Its command and its port did not.
-pub(crate) fn killed(ended: &Ended) -> &'static str {
-    match ended {
-        Ended::Otherwise(End::Signal(9)) => {
-            "; somebody killed it, or the kernel did because memory ran out (dmesg shows whether it was the kernel)"
-        }
-        _ => "",
+/// A hint, with what sets the variables of a certificate where the command of a server that has none names them or its output
+/// does.
+pub(crate) fn certificate(hint: Option<String>, recipe: &LaunchRecipe, output: &str) -> Option<String> {
+    let names_one = |text: &str| tls::GIVEN_FILES.iter().any(|name| text.contains(name));
+    if !recipe.run.iter().chain(recipe.env.values()).map(String::as_str).chain([output]).any(names_one) {
+        return hint;
+    }
+    let unset = "$TLS_CERT and $TLS_KEY are set where it is loaded over TLS with a certificate of bourdon's alone: compare \
+                 --tls, or `tls = true` in its [[target]] and in [load]";
+    Some(hint.map_or(unset.to_owned(), |hint| behind(hint, Some(unset.to_owned()))))
+}
+
+/// The same of one that ended; `known` whether it was heard on its port, or printed something, which says more than a guess.
+pub(crate) fn ended(end: ProcessEnd, recipe: &LaunchRecipe, known: bool) -> Option<String> {
+    match end {
+        // Whatever is wrong with its command, that was not it.
+        ProcessEnd::Killed { .. } | ProcessEnd::Unguarded(_) => None,
+        // It listened nowhere because it had no more to do.
+        ProcessEnd::Exited(0) => shell(&recipe.run),
+        _ if known => shell(&recipe.run),
+        _ => server(recipe),
     }
 }
 
@@ -96,9 +119,10 @@ mod tests {
             (&["b", "2>log"], "`2>log`"),
             (&["~/b", "1"], "`~/b`"),
         ] {
-            assert_eq!(shell(&words(line)), format!("; it runs without a shell, and {needs} needs one: sh -c '…'"));
+            let said = format!("it runs without a shell, and {needs} needs one: sh -c '…'");
+            assert_eq!(shell(&words(line)), Some(said));
         }
-        let assigned = shell(&words(&["A=1", "B=", "python3", "server.py"]));
+        let assigned = shell(&words(&["A=1", "B=", "python3", "server.py"])).unwrap();
         assert!(assigned.ends_with("`A=1 B=` needs one, or env: env A=1 B= python3 …"), "{assigned}");
         for line in [
             &["b", "--port=1"][..],
@@ -110,7 +134,7 @@ mod tests {
             &["A=1"],
         ] {
             let found = shell(&words(line));
-            assert_eq!(found.is_empty(), line.last() != Some(&"<"), "{line:?}: {found}");
+            assert_eq!(found.is_some(), line.last() == Some(&"<"), "{line:?}: {found:?}");
         }
     }
 }

@@ -1,36 +1,25 @@
+mod readiness;
+
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use engine::{MonotonicClock, local_port_range};
-use model::{Clock, LaunchRecipe, Runtime, Target, TargetTls, Tls, TrialFailure, TrialStage, format_duration};
-use observe::ProcSource;
-use reaper::{End, Ended, Guarded, Order};
+use model::{
+    Clock, EndedWhen, ProcessEnd, Runtime, Target, TargetEnd, TargetTls, Tls, TrialFailure, TrialStage, WhyFailed,
+};
+use reaper::{Ended, Guarded, Order};
 
-use crate::client::{Answer, Client, Probe};
 use crate::document;
-use crate::elsewhere::{ListenerScan, elsewhere};
 use crate::expand::{Variables, callable, expand};
 use crate::furnish::DATA_FILE;
 use crate::hint;
-use crate::lacking::lacking_here;
-use crate::patience::Patience;
 use crate::printed::tail;
 use crate::scratch::{scratch_folder, sweep_scratch};
-use crate::tls::{self, Place};
-
-/// How often readiness is asked for.
-const READY_EVERY: Duration = Duration::from_millis(2);
-
-/// How long one such question may take.
-const READY_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Largest answer to one that is taken.
-const READY_BYTES: usize = 8 * 1024 * 1024;
+use crate::tls;
 
 /// Targets listen from here on: above what well-known services use.
 const FIRST_PORT: u16 = 10_000;
@@ -58,7 +47,7 @@ pub struct LaunchSpec<'a> {
 }
 
 /// Why a target does not run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Unlaunched {
     /// It does not start, exits, or does not get ready in time; with the last lines of its output.
     Failed(TrialFailure),
@@ -80,24 +69,6 @@ pub trait Launcher {
     ) -> Result<Box<dyn Running>, Unlaunched>;
 }
 
-/// A target that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gone {
-    /// What that makes of its trial.
-    pub stage: TrialStage,
-    /// `exited with status 3`.
-    pub how: String,
-    /// What may have made it end, behind that; empty where nobody can say.
-    pub hint: &'static str,
-}
-
-impl Gone {
-    /// Whether somebody took it away: what was seen of requests to it says nothing of it then.
-    pub(crate) fn is_unguarded(&self) -> bool {
-        self.stage == TrialStage::Unguarded
-    }
-}
-
 /// A target that runs. Dropping it ends it.
 pub trait Running {
     /// Where it listens.
@@ -113,7 +84,7 @@ pub trait Running {
     /// From its start to its first good answer, in milliseconds; none where nobody knows, for bourdon stood still meanwhile.
     fn time_to_ready_ms(&self) -> Option<f64>;
     /// How it ended, if it has: by itself, or with what guards it.
-    fn ended(&mut self) -> Option<Gone>;
+    fn ended(&mut self) -> Option<ProcessEnd>;
     /// Ends it with everything it started: TERM, then KILL. Returns when nothing of it runs; gives its scratch folder,
     /// where something in that cannot be removed.
     fn stop(self: Box<Self>) -> Option<PathBuf>;
@@ -181,17 +152,16 @@ enum Unready {
     Not(String),
     /// It runs, and nobody has ever heard it on its port.
     Unheard(String),
-    /// It ended by itself, with nobody having heard it there.
-    Ended(String),
-    /// Somebody ended it: whatever is wrong with its command, that was not it.
-    Killed(String),
+    /// It ended; whether somebody had heard it there.
+    Ended(ProcessEnd, bool),
 }
 
 impl Unready {
     /// Of a process that was heard on its port: that it is not told its port is not why.
     fn of_heard(self) -> Self {
         match self {
-            Unready::Unheard(text) | Unready::Ended(text) => Unready::Not(text),
+            Unready::Unheard(text) => Unready::Not(text),
+            Unready::Ended(how, _) => Unready::Ended(how, true),
             other => other,
         }
     }
@@ -200,17 +170,23 @@ impl Unready {
     fn of_launch(self, spec: &LaunchSpec<'_>, waited_ns: u64) -> Unlaunched {
         let recipe = &spec.target.launch;
         let output = tail(spec.output);
-        let (stage, text) = match self {
+        let is_given = spec.tls && spec.target.tls == Some(TargetTls::Given);
+        let hinted = |hint| if is_given { hint } else { hint::certificate(hint, recipe, &output) };
+        let in_words = |stage, text, hint| (stage, WhyFailed::Text(hint::behind(text, hinted(hint))));
+        let (stage, why) = match self {
             Unready::Here(text) => return Unlaunched::Prevented(text),
-            Unready::NotStarted(text) => (TrialStage::Launch, text + &hint::shell(&recipe.run)),
-            Unready::Unheard(text) => (TrialStage::Ready, text + &hint::server(recipe)),
-            // What it printed says more than a guess.
-            Unready::Ended(text) if output.is_empty() => (TrialStage::Ready, text + &hint::server(recipe)),
-            Unready::Not(text) | Unready::Ended(text) => (TrialStage::Ready, text + &hint::shell(&recipe.run)),
-            Unready::Killed(text) => (TrialStage::Ready, text),
+            Unready::NotStarted(text) => in_words(TrialStage::Launch, text, hint::shell(&recipe.run)),
+            Unready::Unheard(text) => in_words(TrialStage::Ready, text, hint::server(recipe)),
+            Unready::Not(text) => in_words(TrialStage::Ready, text, hint::shell(&recipe.run)),
+            Unready::Ended(how, heard) => {
+                let is_its_own = matches!(how, ProcessEnd::Exited(_));
+                let hint = hint::ended(how, recipe, heard || !output.is_empty());
+                let hint = if is_its_own { hinted(hint) } else { hint };
+                (TrialStage::Ready, TargetEnd { how, when: EndedWhen::BeforeReady, hint }.into())
+            }
         };
         let waited_ms = Some(waited_ns / 1_000_000);
-        Unlaunched::Failed(TrialFailure { stage, text, output, waited_ms })
+        Unlaunched::Failed(TrialFailure { stage, why, output, waited_ms })
     }
 }
 
@@ -219,16 +195,7 @@ impl From<Ended> for Unready {
         match ended {
             Ended::Unguarded(why) => Unready::Here(why),
             Ended::NotStarted(why) => Unready::NotStarted(why),
-            // Nobody knows whether it did that itself.
-            Ended::Otherwise(end) if end.lost_its_reaper() => Unready::Killed(format!("it {end} before it was ready")),
-            Ended::Otherwise(End::Signal(_)) => {
-                Unready::Killed(format!("it {ended} before it was ready{}", hint::killed(&ended)))
-            }
-            Ended::Otherwise(_) => Unready::Ended(format!("it {ended} before it was ready")),
-            Ended::Well => Unready::Not(format!(
-                "it {ended} before it was ready, as a server does that goes into the background; start it so that it \
-                 stays in the foreground"
-            )),
+            Ended::Ran(how) => Unready::Ended(how, false),
         }
     }
 }
@@ -298,97 +265,6 @@ impl ProcessLauncher {
     }
 }
 
-impl Process {
-    fn wait_until_ready(
-        &mut self,
-        recipe: &LaunchRecipe,
-        stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
-    ) -> Result<(), Unready> {
-        let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
-        let mut patience = Patience::new(MonotonicClock);
-        let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
-        let mut answers = None;
-        let mut scan = ListenerScan::default();
-        let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
-        let mut client = Client::new(&place, READY_TIMEOUT, READY_BYTES);
-        loop {
-            let is_last = patience.waited() >= Duration::from_nanos(within_ns);
-            if stop.load(Ordering::Relaxed) {
-                return Err(Unready::Not("interrupted".to_owned()));
-            }
-            let started = self.guarded.started();
-            if let Some(ended) = self.guarded.ended() {
-                let why = Unready::from(ended.clone());
-                return Err(if heard { why.of_heard() } else { why });
-            }
-            match patience.ask(READY_TIMEOUT, || client.ask(&Probe { path, ..Probe::default() })) {
-                Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
-                    let Some(started) = started else { continue };
-                    let ready_ns = MonotonicClock.now_ns();
-                    if self.listens_elsewhere().is_none() {
-                        self.pid = started.pid;
-                        let ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
-                        self.time_to_ready_ms = (!patience.stood_still()).then_some(ready_ms);
-                        return Ok(());
-                    }
-                    (heard, stranger) = (true, true);
-                }
-                Ok(Answer { reply, .. }) => {
-                    let seen = format!("{path} answers with status {}", reply.status);
-                    last = format!("{seen}; {}", hint::ANOTHER_PATH);
-                    (answers, heard) = (Some(seen), true);
-                }
-                Err(error) => {
-                    (heard, last) = (heard || error.kind() != ErrorKind::ConnectionRefused, format!("{path}: {error}"));
-                    if let Some(why) = self.lasts(&error, &last, started.is_some()) {
-                        return Err(why);
-                    }
-                }
-            }
-            let within = format_duration(within_ns);
-            let told = |seen: String, cure: &str| format!("{seen}; it has {within} to change that ({cure})");
-            let look = || match self.listens_elsewhere() {
-                Some(seen) => Some(told(seen, "ready_within")),
-                None => Some(told(answers.take()?, hint::ANOTHER_PATH)),
-            };
-            scan.again(patience.waited(), look).iter().for_each(|text| tell(text));
-            if is_last {
-                break;
-            }
-            std::thread::sleep(READY_EVERY);
-            patience.passed(READY_EVERY);
-        }
-        let another = if stranger { "another program answers there; " } else { "" };
-        let seen = self.listens_elsewhere().map_or(last, |seen| format!("{another}{seen}"));
-        let why = Unready::Unheard(format!("it was not ready within {}: {seen}", format_duration(within_ns)));
-        Err(if heard { why.of_heard() } else { why })
-    }
-
-    /// Why no waiting mends an error: this machine lacks something, or the TLS of who `started` is at fault.
-    fn lasts(&mut self, error: &std::io::Error, seen: &str, started: bool) -> Option<Unready> {
-        if let Some(lacking) = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip())) {
-            return Some(Unready::Here(format!("{seen}; {lacking}")));
-        }
-        let cure = tls::cure_of_fault(error).filter(|_| started && self.listens_elsewhere().is_none())?;
-        Some(Unready::Not(format!("{seen}{cure}")))
-    }
-
-    /// Where it listens instead of where it was told to.
-    fn listens_elsewhere(&mut self) -> Option<String> {
-        let port = self.address.port();
-        let mut seen = observe::listening(self.guarded.started()?.pid, &ProcSource::default());
-        seen.retain(|at| at.port() != self.admin_address.port());
-        // A socket of IPv6 may take IPv4, too: a JVM listens on ::ffff:127.0.0.1.
-        let ip = |at: &SocketAddr| at.ip().to_canonical();
-        let here = |at: &SocketAddr| at.port() == port && (ip(at) == self.address.ip() || ip(at).is_unspecified());
-        if seen.is_empty() || seen.iter().any(here) {
-            return None;
-        }
-        Some(elsewhere(&seen.into_iter().collect::<Vec<_>>(), port))
-    }
-}
-
 impl Running for Process {
     fn address(&self) -> SocketAddr {
         self.address
@@ -410,13 +286,12 @@ impl Running for Process {
         self.time_to_ready_ms
     }
 
-    fn ended(&mut self) -> Option<Gone> {
-        let ended = self.guarded.ended()?;
-        let stage = match ended {
-            Ended::Otherwise(end) if end.lost_its_reaper() => TrialStage::Unguarded,
-            _ => TrialStage::Died,
-        };
-        Some(Gone { stage, how: ended.to_string(), hint: hint::killed(ended) })
+    fn ended(&mut self) -> Option<ProcessEnd> {
+        match self.guarded.ended()? {
+            Ended::Ran(how) => Some(*how),
+            // It was ready, so it ran.
+            Ended::NotStarted(_) | Ended::Unguarded(_) => Some(ProcessEnd::Unknown),
+        }
     }
 
     fn stop(mut self: Box<Self>) -> Option<PathBuf> {

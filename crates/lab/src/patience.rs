@@ -1,6 +1,6 @@
 //! How long a target is waited for, by a bourdon that may itself stand still meanwhile: stopped, frozen, or without a CPU.
 
-use std::io::{ErrorKind, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use model::Clock;
@@ -14,43 +14,35 @@ pub(crate) struct Patience<C> {
     clock: C,
     start_ns: u64,
     /// When the last step ended.
-    at_ns: u64,
-    stood_still_ns: u64,
+    at_ns: AtomicU64,
+    stood_still_ns: AtomicU64,
 }
 
 impl<C: Clock> Patience<C> {
     /// A wait that begins now.
     pub(crate) fn new(clock: C) -> Self {
         let now_ns = clock.now_ns();
-        Self { clock, start_ns: now_ns, at_ns: now_ns, stood_still_ns: 0 }
-    }
-
-    /// Asks, which takes so long at most, and no time where nobody listens.
-    pub(crate) fn ask<T>(&mut self, at_most: Duration, ask: impl FnOnce() -> Result<T>) -> Result<T> {
-        let answer = ask();
-        let refused = answer.as_ref().is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);
-        self.passed(if refused { Duration::ZERO } else { at_most });
-        answer
+        Self { clock, start_ns: now_ns, at_ns: now_ns.into(), stood_still_ns: 0.into() }
     }
 
     /// A step has ended that takes so long at most. What it took more is bourdon's own doing.
-    pub(crate) fn passed(&mut self, at_most: Duration) {
+    pub(crate) fn passed(&self, at_most: Duration) {
         let now_ns = self.clock.now_ns();
-        let own = Duration::from_nanos(now_ns - self.at_ns).saturating_sub(at_most);
+        let own = Duration::from_nanos(now_ns - self.at_ns.swap(now_ns, Ordering::Relaxed)).saturating_sub(at_most);
         if own > STOOD_STILL {
-            self.stood_still_ns += own.as_nanos() as u64;
+            self.stood_still_ns.fetch_add(own.as_nanos() as u64, Ordering::Relaxed);
         }
-        self.at_ns = now_ns;
     }
 
     /// How long the target has been waited for: time in which nobody looked does not count.
     pub(crate) fn waited(&self) -> Duration {
-        Duration::from_nanos((self.clock.now_ns() - self.start_ns).saturating_sub(self.stood_still_ns))
+        let stood_still_ns = self.stood_still_ns.load(Ordering::Relaxed);
+        Duration::from_nanos((self.clock.now_ns() - self.start_ns).saturating_sub(stood_still_ns))
     }
 
     /// Whether bourdon stood still, so that nobody knows when the target would have been seen.
     pub(crate) fn stood_still(&self) -> bool {
-        self.stood_still_ns > 0
+        self.stood_still_ns.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -71,8 +63,8 @@ mod tests {
     #[test]
     fn time_in_which_bourdon_stood_still_is_not_waited() {
         let now_ns = Cell::new(5_000_000_000);
-        let mut patience = Patience::new(Moved(&now_ns));
-        let mut step = |ms: u64, at_most_ms: u64| {
+        let patience = Patience::new(Moved(&now_ns));
+        let step = |ms: u64, at_most_ms: u64| {
             now_ns.set(now_ns.get() + ms * 1_000_000);
             patience.passed(Duration::from_millis(at_most_ms));
             (patience.waited().as_millis(), patience.stood_still())

@@ -10,9 +10,9 @@ use std::time::Duration;
 use engine::MonotonicClock;
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use model::Clock;
+use model::{Clock, NoPerf, ProcessEnd};
 use observe::ProcSource;
-use reaper::{End, Ended, Guarded, Order, Started};
+use reaper::{Ended, Guarded, Order, Started};
 use rustix::process::Signal;
 
 use crate::build::on_path;
@@ -64,18 +64,15 @@ impl Perf {
         cpus: &[u32],
         length: Duration,
         stopped: &Receiver<()>,
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>, NoPerf> {
         let Some(command) = &self.command else {
-            return Err("`perf` is not on PATH: install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf \
-                        (Fedora)"
-                .to_owned());
+            return Err(NoPerf::NotInstalled);
         };
         let start_ns = MonotonicClock.now_ns();
         let passed = || Duration::from_nanos(MonotonicClock.now_ns() - start_ns);
         // Its reaper makes it and removes it.
         let scratch = scratch_folder();
-        let mut guarded =
-            self.start(command, root, cpus, &scratch).map_err(|error| format!("`perf` cannot be run: {error}"))?;
+        let mut guarded = self.start(command, root, cpus, &scratch).map_err(NoPerf::NotStarted)?;
         // Ended before it has made its file, it would leave nothing that can be read.
         let begun = || scratch.join("perf.data").exists();
         let over = |started: bool| passed() >= length && (started && begun() || passed() >= PATIENCE);
@@ -87,10 +84,10 @@ impl Perf {
         let give_up = passed() + PATIENCE;
         wait_until(&mut guarded, stopped, |_| passed() >= give_up)?;
         match guarded.ended() {
-            Some(Ended::Well) => pack(&scratch.join("samples")),
-            Some(Ended::NotStarted(text) | Ended::Unguarded(text)) => Err(text.clone()),
-            Some(Ended::Otherwise(end)) => Err(why(&text(&scratch.join("said")), *end)),
-            None => Err(format!("`perf` did not end within {} s", PATIENCE.as_secs())),
+            Some(Ended::Ran(ProcessEnd::Exited(0))) => pack(&scratch.join("samples")),
+            Some(Ended::NotStarted(text) | Ended::Unguarded(text)) => Err(NoPerf::NotStarted(text.clone())),
+            Some(Ended::Ran(end)) => Err(why(&text(&scratch.join("said")), *end)),
+            None => Err(NoPerf::Late(PATIENCE.as_secs())),
         }
     }
 
@@ -110,39 +107,32 @@ impl Perf {
 }
 
 /// Waits until the command has ended, or `over`, which is given whether it has begun, says so.
-fn wait_until(guarded: &mut Guarded, stopped: &Receiver<()>, over: impl Fn(bool) -> bool) -> Result<(), String> {
+fn wait_until(guarded: &mut Guarded, stopped: &Receiver<()>, over: impl Fn(bool) -> bool) -> Result<(), NoPerf> {
     while guarded.ended().is_none() && !over(guarded.started().is_some()) {
         if stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout) {
-            return Err("the CPU profile was given up".to_owned());
+            return Err(NoPerf::GivenUp);
         }
     }
     Ok(())
 }
 
-fn pack(text: &Path) -> Result<Vec<u8>, String> {
+fn pack(text: &Path) -> Result<Vec<u8>, NoPerf> {
     let mut packed = Vec::new();
     File::open(text)
         .and_then(|text| GzEncoder::new(text, Compression::default()).read_to_end(&mut packed))
-        .map_err(|error| format!("what `perf` tells cannot be read: {error}"))?;
+        .map_err(|error| NoPerf::Unreadable(error.to_string()))?;
     Ok(packed)
 }
 
 /// Why `perf` failed, by what it said.
-fn why(said: &str, end: End) -> String {
+fn why(said: &str, how: ProcessEnd) -> NoPerf {
     if said.contains("perf_event_paranoid") {
         let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
-        let level = level.trim();
-        return format!(
-            "`perf` is not allowed to look at it (kernel.perf_event_paranoid is {level}): run bourdon as root or with \
-             CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`"
-        );
+        return NoPerf::NotAllowed(level.trim().parse().ok());
     }
     // Its last word may be where to read more.
     let said: Vec<&str> = said.lines().filter(|line| !line.contains("dmesg")).collect();
-    match last_lines(&said.join("\n"), 1).trim() {
-        "" => format!("`perf` {end}"),
-        line => format!("`perf` {end}: {line}"),
-    }
+    NoPerf::Failed { how, said: last_lines(&said.join("\n"), 1).trim().to_owned() }
 }
 
 #[cfg(test)]
@@ -150,16 +140,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_by_its_last_line_or_its_cure() {
+    fn a_failure_is_told_by_its_last_line_or_as_a_lack_of_permission() {
         let paranoid = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
                         perf_event_paranoid setting is 4:\n  -1: Allow use of (almost) all events by all users\n";
-        let told = why(paranoid, End::Status(255));
-        assert!(told.starts_with("`perf` is not allowed to look at it (kernel.perf_event_paranoid is "), "{told}");
-        assert!(told.ends_with("`sysctl kernel.perf_event_paranoid=1`"), "{told}");
+        let how = ProcessEnd::Exited(255);
+        assert!(matches!(why(paranoid, how), NoPerf::NotAllowed(_)));
         let missing = "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented).\n\
                        /bin/dmesg | grep -i perf may provide additional information.\n\n";
         let last = "The sys_perf_event_open() syscall returned with 38 (Function not implemented).";
-        assert_eq!(why(missing, End::Status(255)), format!("`perf` exited with status 255: {last}"));
-        assert_eq!(why("\n", End::Signal(9)), "`perf` was ended by signal 9 (SIGKILL)");
+        assert_eq!(why(missing, how), NoPerf::Failed { how, said: last.to_owned() });
+        assert_eq!(why("\n", how), NoPerf::Failed { how, said: String::new() });
     }
 }

@@ -16,8 +16,6 @@ pub struct Prepared {
     pub toolchains: BTreeMap<String, String>,
     /// Targets that cannot run here, as far as the plan did not say so already.
     pub absent: Vec<AbsentTarget>,
-    /// Those of them that have a toolchain here and still could not be built.
-    pub failed: Vec<AbsentTarget>,
     /// What bourdon itself lacks to build any more, or why it may not launch what is built now, where that is so.
     pub prevented: Option<String>,
     /// Whether it was stopped before every target was built.
@@ -89,13 +87,9 @@ pub fn prepare(
                 return prepared;
             }
             Err(error) => {
-                let only = target.runtimes.len() > 1;
-                let absent =
-                    AbsentTarget { name: name.clone(), runtime: only.then_some(runtime), reason: error.to_string() };
+                let (runtime, failed) = ((target.runtimes.len() > 1).then_some(runtime), !error.is_absence());
+                let absent = AbsentTarget { name: name.clone(), runtime, reason: error.to_string(), failed };
                 on_event(&Event::Absent { target: absent.label(), reason: absent.reason.clone() });
-                if !error.is_absence() {
-                    prepared.failed.push(absent.clone());
-                }
                 prepared.absent.push(absent);
                 // One server alone cannot be compared.
                 if plan.comparison.is_some() {

@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::Clock;
+use model::{Clock, NoPerf, NoPprof, NoProfile};
 
 use crate::client::{Client, Probe};
 use crate::perf::Perf;
@@ -49,7 +49,7 @@ pub(crate) enum Taken {
 /// Takes a CPU profile of a target over the window, on a thread of its own: asks the target, and where it has none to
 /// give lets `perf` take one.
 pub(crate) struct Profiler {
-    given: Receiver<Result<Taken, String>>,
+    given: Receiver<Result<Taken, NoProfile>>,
     /// Closing it keeps a profile from being begun, and ends `perf`.
     _running: Sender<()>,
 }
@@ -72,13 +72,13 @@ impl Profiler {
     }
 
     /// The profile once it is there, or why there is none; none of both where it is to stop before.
-    pub(crate) fn wait(self, stop: &AtomicBool) -> Option<Result<Taken, String>> {
+    pub(crate) fn wait(self, stop: &AtomicBool) -> Option<Result<Taken, NoProfile>> {
         loop {
             match self.given.recv_timeout(LOOK_EVERY) {
                 Ok(given) => return Some(given),
                 Err(RecvTimeoutError::Timeout) if !stop.load(Ordering::Relaxed) => {}
                 Err(RecvTimeoutError::Timeout) => return None,
-                Err(RecvTimeoutError::Disconnected) => return Some(Err("the CPU profile was given up".to_owned())),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(NoPerf::GivenUp.into())),
             }
         }
     }
@@ -90,35 +90,33 @@ fn take(
     perf: &Perf,
     cpus: &[u32],
     stopped: &Receiver<()>,
-) -> Result<Taken, String> {
+) -> Result<Taken, NoProfile> {
     let start_ns = MonotonicClock.now_ns();
     // A runtime takes whole seconds, and a profile that went on after the load would hold the load up.
     let seconds = window.as_secs().max(1);
-    let asked = target.admin.map(|admin| ask(admin, seconds));
-    let asked = asked.unwrap_or_else(|| Err("the target has no admin port, which would give a CPU profile".to_owned()));
-    asked.map(Taken::Pprof).or_else(|why| {
+    let asked = target.admin.map_or(Err(NoPprof::NoAdminPort), |admin| ask(admin, seconds));
+    asked.map(Taken::Pprof).or_else(|no_pprof| {
         let rest = window.saturating_sub(Duration::from_nanos(MonotonicClock.now_ns() - start_ns));
         let recorded = match target.pid {
-            None => Err("it has no process that `perf` could look at".to_owned()),
-            Some(_) if rest.is_zero() => Err("nothing of the window was left for `perf`".to_owned()),
+            None => Err(NoPerf::NoProcess),
+            Some(_) if rest.is_zero() => Err(NoPerf::NoTime),
             Some(pid) => perf.record(pid, cpus, rest, stopped),
         };
-        recorded.map(Taken::Perf).map_err(|too| format!("{why}; {too}"))
+        recorded.map(Taken::Perf).map_err(|no_perf| NoProfile::Seen { pprof: Some(no_pprof), perf: Some(no_perf) })
     })
 }
 
-fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, String> {
+fn ask(admin: SocketAddr, seconds: u64) -> Result<Vec<u8>, NoPprof> {
     let patience = Duration::from_secs(seconds) + PATIENCE;
     let place = Place::plain(admin);
     let path = format!("{PATH}?seconds={seconds}");
     let given = Client::new(&place, patience, MOST_BYTES).ask(&Probe { path: &path, ..Probe::default() });
-    let why = match given {
-        Ok(answer) if !answer.is_success() => format!(" answers with status {}", answer.reply.status),
-        Ok(answer) if answer.body.starts_with(&GZIP) => return Ok(answer.body),
-        Ok(_) => " answers with something else".to_owned(),
-        Err(error) => format!(": {error}"),
-    };
-    Err(format!("the target gives no CPU profile: {PATH} on its admin port{why}"))
+    match given {
+        Ok(answer) if !answer.is_success() => Err(NoPprof::Status(answer.reply.status)),
+        Ok(answer) if answer.body.starts_with(&GZIP) => Ok(answer.body),
+        Ok(_) => Err(NoPprof::SomethingElse),
+        Err(error) => Err(NoPprof::Unanswered(error.to_string())),
+    }
 }
 
 #[cfg(test)]
@@ -131,7 +129,7 @@ mod tests {
     const WINDOW: (Duration, Duration) = (Duration::ZERO, Duration::from_millis(2_700));
 
     /// The profile of a target without a process, on a machine without perf.
-    fn profile_of(admin: Option<SocketAddr>) -> Result<Taken, String> {
+    fn profile_of(admin: Option<SocketAddr>) -> Result<Taken, NoProfile> {
         Profiler::start(Profiled { admin, pid: None }, WINDOW, Perf::default(), Vec::new()).wait(&GO_ON).unwrap()
     }
 
@@ -159,16 +157,14 @@ mod tests {
     #[test]
     fn a_target_without_profiles_says_so() {
         let (admin, server) = answer(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-        let why = profile_of(Some(admin)).unwrap_err();
-        let no_process = "; it has no process that `perf` could look at";
-        let status = "/debug/pprof/profile on its admin port answers with status 404";
-        assert!(why.ends_with(&format!("{status}{no_process}")), "{why}");
+        let lacks = |pprof| Err(NoProfile::Seen { pprof: Some(pprof), perf: Some(NoPerf::NoProcess) });
+        assert_eq!(profile_of(Some(admin)), lacks(NoPprof::Status(404)));
         server.join().unwrap();
-        let why = profile_of(Some(admin)).unwrap_err();
-        assert!(why.contains("on its admin port: "), "nobody listens any more: {why}");
-        assert!(profile_of(None).unwrap_err().contains("no admin port"));
+        let NoProfile::Seen { pprof, .. } = profile_of(Some(admin)).unwrap_err() else { panic!("it is seen") };
+        assert!(matches!(pprof, Some(NoPprof::Unanswered(_))), "nobody listens any more: {pprof:?}");
+        assert_eq!(profile_of(None), lacks(NoPprof::NoAdminPort));
         let (admin, server) = answer(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>");
-        assert!(profile_of(Some(admin)).unwrap_err().contains("on its admin port answers with something else"));
+        assert_eq!(profile_of(Some(admin)), lacks(NoPprof::SomethingElse));
         server.join().unwrap();
     }
 
@@ -185,10 +181,10 @@ mod tests {
     fn perf_is_not_begun_without_a_rest_of_the_window_or_a_perf() {
         let own = Profiled { admin: None, pid: Some(std::process::id()) };
         let (_running, stopped) = mpsc::channel();
-        let why = take(own, Duration::ZERO, &Perf::default(), &[], &stopped).unwrap_err();
-        assert!(why.ends_with("; nothing of the window was left for `perf`"), "{why}");
-        let why = take(own, WINDOW.1, &Perf::default(), &[], &stopped).unwrap_err();
-        assert!(why.contains("; `perf` is not on PATH: install linux-perf"), "{why}");
+        for (rest, perf) in [(Duration::ZERO, NoPerf::NoTime), (WINDOW.1, NoPerf::NotInstalled)] {
+            let why = NoProfile::Seen { pprof: Some(NoPprof::NoAdminPort), perf: Some(perf) };
+            assert_eq!(take(own, rest, &Perf::default(), &[], &stopped), Err(why));
+        }
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl Scraper {
     }
 }
 
+/// What a runtime tells of itself now, on a connection of its own.
+pub(crate) fn ask_once(admin: SocketAddr, path: &str) -> Option<RuntimeSample> {
+    ask(&mut Client::new(&Place::plain(admin), TIMEOUT, MOST_BYTES), path)
+}
+
 /// One answer; none when there is none in time, for a runtime that tells nothing is not a failure of the trial.
 fn ask(client: &mut Client<'_>, path: &str) -> Option<RuntimeSample> {
     let answer = client.ask(&Probe { path, ..Probe::default() }).ok().filter(Answer::is_success)?;

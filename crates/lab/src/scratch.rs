@@ -13,7 +13,10 @@ use crate::held::{Held, sweep};
 /// How the name of a scratch folder begins, before 16 hex digits.
 const SCRATCH: &str = "bourdon-";
 
-/// A scratch folder that is younger may not be held yet.
+/// The same of one that bourdon itself makes and holds at once.
+const OWN: &str = "bourdon-own-";
+
+/// A scratch folder of a launch that is younger may not be held yet.
 const JUST_MADE: Duration = Duration::from_secs(60);
 
 /// The name of a folder that nothing has yet.
@@ -21,19 +24,16 @@ pub(crate) fn scratch_folder() -> PathBuf {
     std::env::temp_dir().join(format!("{SCRATCH}{:016x}", fastrand::u64(..)))
 }
 
-/// A scratch folder of bourdon's own; killed bourdons' are swept as those of launches are.
+/// A scratch folder of bourdon's own; killed bourdons' are swept, too.
 ///
 /// # Errors
 /// When it cannot be made.
 pub fn hold_scratch() -> std::io::Result<Held> {
-    Held::hold(|| {
-        let folder = scratch_folder();
-        std::fs::create_dir(&folder).map(|()| folder)
-    })
+    Held::make(&std::env::temp_dir(), OWN)
 }
 
-/// Removes what launches have left whose guards were all killed at once. Those that go on hold theirs; one that is just
-/// being made is not held yet.
+/// Removes what killed bourdons have left of their own, and what launches have whose guards were all killed at once. Those
+/// that go on hold theirs; a launch's that is just being made is not held yet.
 pub(crate) fn sweep_scratch() {
     let is_one = |name: &str| {
         let number = name.strip_prefix(SCRATCH).filter(|number| number.len() == 16);
@@ -45,6 +45,7 @@ pub(crate) fn sweep_scratch() {
             remove_folder(folder);
         }
     });
+    sweep(&std::env::temp_dir(), |name| name.starts_with(OWN), remove_folder);
 }
 
 /// Why a scratch folder cannot be removed, and what to do about it, behind its name: what is mounted in it, a file system
@@ -92,6 +93,15 @@ fn unescaped(bytes: &[u8]) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_bourdon_itself_held_and_was_killed_is_swept_at_once() {
+        let held = hold_scratch().unwrap();
+        let left = std::env::temp_dir().join(format!("{OWN}left"));
+        std::fs::create_dir_all(left.join("in it")).unwrap();
+        sweep_scratch();
+        assert!(held.path().exists() && !left.exists());
+    }
 
     #[test]
     fn what_is_mounted_in_a_folder_is_found_by_its_name() {

@@ -1,13 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, TrialFailure, TrialRecord, TrialSpec, TrialStage};
+use model::{Addition, Event, NS_PER_S, Next, Plan, Planner, Together, TrialRecord, TrialSpec, TrialStage, WhyFailed};
 
 use crate::error::LabError;
 use crate::record::RunFolder;
-use crate::trial::{LaunchEvent, TrialTools, cell_of, empty_record, run_launch};
+use crate::together::{Launching, run_together};
+use crate::trial::{LaunchEvent, TrialOutput, TrialTools, cell_of, empty_record, given_up, run_launch};
 
-/// A run under way: a plan, its folder, and what has been recorded so far.
+/// A session that is carried out, which is a run under way: a plan, its folder, and what has been recorded so far.
 pub struct Session<'a> {
     /// What is run.
     pub plan: Plan,
@@ -35,12 +36,12 @@ pub struct SessionEnd {
 }
 
 /// A target that did not become ready.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Unstarted {
     /// Its name.
     pub target: String,
     /// Why.
-    pub why: String,
+    pub why: WhyFailed,
     /// Whether it was started all the same, and ended under a load that was needed before the first block.
     pub started: bool,
 }
@@ -51,7 +52,8 @@ impl Session<'_> {
     ///
     /// A target that has never started ends the run with its first block: every block that follows would lack it, and
     /// what is not in the same blocks cannot be compared. Before the blocks, where it is found what all have in common, each
-    /// target is needed. A comparison ends so, too, when one of its two does not start any more. Resuming launches again, in
+    /// target is needed. A comparison ends so, too, when one of its two does not start any more; at once where all of its time to get ready has passed,
+    /// for the other may take as long, and is compared with nothing. Resuming launches again, in
     /// the same blocks, what has not started since, and what failed before them: whoever resumes has mended it.
     ///
     /// # Errors
@@ -87,28 +89,29 @@ impl Session<'_> {
         let mut broken = Broken::new();
         self.done.iter().for_each(|trial| planner.take(trial));
         loop {
+            let before = self.done.len();
             let specs = match planner.next() {
                 Next::Add(additions) => {
                     additions.into_iter().try_for_each(|addition| self.add(addition, on_event))?;
                     continue;
                 }
-                Next::Run(specs) => specs,
+                Next::Run(specs) => {
+                    if !self.launch_each(planner, &specs, &mut broken, stop, on_event)? {
+                        return Ok(Ending::Interrupted);
+                    }
+                    specs
+                }
+                Next::Rotate(together) => {
+                    if !self.rotate(planner, &together, &mut broken, stop, on_event)? {
+                        return Ok(Ending::Interrupted);
+                    }
+                    together.trials
+                }
                 Next::Done(reason) => {
                     self.tell(Event::Finished { reason }, on_event);
                     return Ok(Ending::Done);
                 }
             };
-            let plan = self.plan.clone();
-            let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && plan.same_launch(a.cell, b.cell);
-            let before = self.done.len();
-            for launch in specs.chunk_by(together) {
-                if !self.launch(planner, launch, &mut broken, stop, on_event)? {
-                    return Ok(Ending::Interrupted);
-                }
-                if targets.iter().all(|target| broken.contains_key(target)) {
-                    break;
-                }
-            }
             let (block, all) = (specs.first().map_or(0, |spec| spec.block), broken.len() == targets.len());
             let unstarted = if block == 0 && !all { self.failed_since(before) } else { self.unstarted(&broken, all) };
             if let Some(unstarted) = unstarted {
@@ -116,6 +119,28 @@ impl Session<'_> {
                 return Ok(Ending::Without(unstarted));
             }
         }
+    }
+
+    /// Makes trials, those of one launch together, until no target starts any more; false when it was interrupted.
+    fn launch_each(
+        &mut self,
+        planner: &mut dyn Planner,
+        specs: &[TrialSpec],
+        broken: &mut Broken,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<bool, LabError> {
+        let plan = self.plan.clone();
+        let together = |a: &TrialSpec, b: &TrialSpec| a.twin == b.twin && plan.same_launch(a.cell, b.cell);
+        for launch in specs.chunk_by(together) {
+            if !self.launch(planner, launch, broken, stop, on_event)? {
+                return Ok(false);
+            }
+            if plan.cells.iter().all(|cell| broken.contains_key(cell.levels.target())) || self.waited_in_vain() {
+                break;
+            }
+        }
+        Ok(true)
     }
 
     /// Adds something to the plan, for good before anything is done with it.
@@ -137,13 +162,21 @@ impl Session<'_> {
         Some(Unstarted { target: target.clone(), why: why.clone(), started: false })
     }
 
+    /// Whether one of the two of a comparison was just waited for to the end.
+    fn waited_in_vain(&self) -> bool {
+        let failed = self.done.last().and_then(|trial| Some((trial, trial.failure.as_ref()?)));
+        let Some((trial, failure)) = failed.filter(|_| self.plan.comparison.is_some()) else { return false };
+        let within_ms = self.plan.target(trial.levels.target()).map(|target| target.launch.ready_within_ns / 1_000_000);
+        failure.stage == TrialStage::Ready && failure.waited_ms.zip(within_ms).is_some_and(|(waited, of)| waited >= of)
+    }
+
     /// The first target that failed in one of the trials from this one on, unless the run continues with the others.
     fn failed_since(&self, from: usize) -> Option<Unstarted> {
         let needed = self.plan.comparison.is_some() || !self.keep_going;
         let mut failed = self.done[from..].iter().filter_map(|trial| Some((trial, trial.failure.as_ref()?)));
         let (trial, failure) = failed.next().filter(|_| needed)?;
         let target = trial.levels.target().to_owned();
-        Some(Unstarted { target, why: failure.text.clone(), started: trial.is_up() })
+        Some(Unstarted { target, why: failure.why.clone(), started: trial.is_up() })
     }
 
     /// Makes and records the trials of one launch; false when it was interrupted, and then nothing is recorded.
@@ -159,27 +192,63 @@ impl Session<'_> {
             return Ok(false);
         }
         self.folder.check()?;
-        let (plan, done) = (self.plan.clone(), self.done.len());
-        let expected = planner.expected_trials().max(done + specs.len());
-        let mut begun = 0;
-        let mut started = |spec: TrialSpec| {
-            let label = format!("{}{}", cell_of(&plan, &spec).levels, if spec.twin { ", once more" } else { "" });
-            begun += 1;
-            Event::TrialStarted { trial: spec.id(), spec, label, done: done + begun - 1, expected }
-        };
+        let (plan, tools) = (self.plan.clone(), self.tools);
+        let mut begun = self.begun(&*planner, specs.len());
         let target = specs.first().map_or("", |spec| cell_of(&plan, spec).levels.target());
         if let Some(why) = broken.get(target) {
             for spec in specs {
-                self.tell(started(*spec), on_event);
+                self.tell(begun.started(*spec), on_event);
                 let record = given_up(empty_record(cell_of(&plan, spec), *spec), why);
                 self.record(planner, record, on_event)?;
             }
             return Ok(true);
         }
         let output = self.folder.output_of(&specs.first().map(TrialSpec::id).unwrap_or_default());
-        let mut telling = Telling { folder: self.folder, on_event, trial: String::new() };
-        let mut tell = |told: LaunchEvent<'_>| telling.tell(told, &mut started);
-        let made = run_launch(&plan, specs, self.tools, &output, stop, &mut tell);
+        let mut telling = Telling { folder: self.folder, on_event, begun };
+        let made = run_launch(&plan, specs, tools, &output, stop, &mut |told| telling.tell(told));
+        self.keep(planner, made, broken, on_event)
+    }
+
+    /// Makes and records the trials of launches that live together; false when it was interrupted, and then nothing is
+    /// recorded.
+    fn rotate(
+        &mut self,
+        planner: &mut dyn Planner,
+        together: &Together,
+        broken: &mut Broken,
+        stop: &AtomicBool,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<bool, LabError> {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        self.folder.check()?;
+        let (plan, tools) = (self.plan.clone(), self.tools);
+        let launching = |spec: &TrialSpec| Launching {
+            spec: *spec,
+            output: self.folder.output_of(&spec.id()),
+            barred: broken.get(cell_of(&plan, spec).levels.target()).cloned(),
+        };
+        let launches: Vec<Launching> = together.trials.iter().map(launching).collect();
+        let begun = self.begun(&*planner, launches.len());
+        let mut telling = Telling { folder: self.folder, on_event, begun };
+        let made = run_together(&plan, &launches, &together.turns, tools, stop, &mut |told| telling.tell(told));
+        self.keep(planner, made, broken, on_event)
+    }
+
+    fn begun(&self, planner: &dyn Planner, more: usize) -> Begun {
+        let done = self.done.len();
+        Begun { plan: self.plan.clone(), done, expected: planner.expected_trials().max(done + more) }
+    }
+
+    /// Records what came of a launch, or of several; false where they were interrupted, of which nothing is kept.
+    fn keep(
+        &mut self,
+        planner: &mut dyn Planner,
+        made: Result<Option<Vec<TrialOutput>>, LabError>,
+        broken: &mut Broken,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> Result<bool, LabError> {
         let Some(made) = made.inspect_err(|_| self.folder.forget_all())? else {
             self.folder.forget_all();
             return Ok(false);
@@ -217,31 +286,45 @@ impl Session<'_> {
     }
 }
 
+/// Trials that begin, one after the other.
+struct Begun {
+    plan: Plan,
+    /// Trials done, or begun before the next.
+    done: usize,
+    expected: usize,
+}
+
+impl Begun {
+    fn started(&mut self, spec: TrialSpec) -> Event {
+        let again = if spec.twin { ", once more" } else { "" };
+        let label = format!("{}{again}", cell_of(&self.plan, &spec).levels);
+        self.done += 1;
+        Event::TrialStarted { trial: spec.id(), spec, label, done: self.done - 1, expected: self.expected }
+    }
+}
+
 /// Makes events of what a launch tells, and keeps what belongs into files of their own.
 struct Telling<'a> {
     folder: &'a mut RunFolder,
     on_event: &'a mut dyn FnMut(&Event),
-    /// The trial under way.
-    trial: String,
+    begun: Begun,
 }
 
 impl Telling<'_> {
-    fn tell(&mut self, told: LaunchEvent<'_>, started: &mut dyn FnMut(TrialSpec) -> Event) {
-        let trial = self.trial.clone();
+    fn tell(&mut self, told: LaunchEvent<'_>) {
         let event = match told {
             LaunchEvent::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
             LaunchEvent::Left(target, folder) => {
                 Event::Left { target: target.to_owned(), folder: folder.to_string_lossy().into_owned() }
             }
-            LaunchEvent::Trial(spec) => {
-                self.trial = spec.id();
-                started(spec)
-            }
-            LaunchEvent::Second(second) => {
+            LaunchEvent::Trial(spec) => self.begun.started(spec),
+            LaunchEvent::Second(spec, second) => {
+                let trial = spec.id();
                 self.folder.second(&trial, second);
                 Event::Second { trial, second: second.clone() }
             }
-            LaunchEvent::Samples(samples, start_ns) => {
+            LaunchEvent::Samples(spec, samples, start_ns) => {
+                let trial = spec.id();
                 self.folder.samples(&trial, samples, start_ns);
                 let Some(sample) = samples.last() else { return };
                 let at_s = (i128::from(sample.at_ns) - i128::from(start_ns)) as f64 / NS_PER_S as f64;
@@ -262,15 +345,15 @@ enum Ending {
     Without(Unstarted),
 }
 
-/// Targets that are not launched again in this session, with the reason.
-type Broken = BTreeMap<String, String>;
+/// Targets that are not launched again until the run is resumed, with the reason.
+type Broken = BTreeMap<String, WhyFailed>;
 
 /// A target that could not be launched or got ready is not launched again: each try may last a minute.
 fn note_broken(broken: &mut Broken, record: &TrialRecord) {
     if let Some(failure) = &record.failure
         && matches!(failure.stage, TrialStage::Launch | TrialStage::Ready)
     {
-        broken.entry(record.levels.target().to_owned()).or_insert_with(|| failure.text.clone());
+        broken.entry(record.levels.target().to_owned()).or_insert_with(|| failure.why.clone());
     }
 }
 
@@ -298,10 +381,4 @@ fn never_started(done: &[TrialRecord]) -> Vec<String> {
         *targets.entry(trial.levels.target()).or_default() |= trial.is_up();
     }
     targets.into_iter().filter(|(_, started)| !started).map(|(target, _)| target.to_owned()).collect()
-}
-
-fn given_up(mut record: TrialRecord, why: &str) -> TrialRecord {
-    let text = format!("not launched again: {why}");
-    record.failure = Some(TrialFailure { stage: TrialStage::NotTried, text, output: String::new(), waited_ms: None });
-    record
 }

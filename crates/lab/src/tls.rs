@@ -46,8 +46,11 @@ pub(crate) fn spoken(serves: &TargetTls) -> Result<Tls, String> {
     Ok(Tls { server_name: NAME.to_owned(), trust, resumption: false })
 }
 
-/// All of these, and where the target finds the files.
-pub(crate) const VARIABLES: [&str; 4] = ["TLS_CERT", "TLS_KEY", CERTIFICATE_TEXT, KEY_TEXT];
+/// Where the target finds the files.
+pub(crate) const GIVEN_FILES: [&str; 2] = ["TLS_CERT", "TLS_KEY"];
+
+/// These, and what is in the files.
+pub(crate) const VARIABLES: [&str; 4] = [GIVEN_FILES[0], GIVEN_FILES[1], CERTIFICATE_TEXT, KEY_TEXT];
 
 /// What a launch has in its environment where its target is given a certificate: where the files are, for the target, and
 /// what is to be in them, for whoever makes the folder.
@@ -55,8 +58,8 @@ pub(crate) fn variables(scratch: &Path) -> Result<[(&'static str, String); 4], S
     let given = given()?;
     let path = |file| scratch.join(file).to_string_lossy().into_owned();
     Ok([
-        ("TLS_CERT", path(CERTIFICATE_FILE)),
-        ("TLS_KEY", path(KEY_FILE)),
+        (GIVEN_FILES[0], path(CERTIFICATE_FILE)),
+        (GIVEN_FILES[1], path(KEY_FILE)),
         (CERTIFICATE_TEXT, given.certificate.clone()),
         (KEY_TEXT, given.key.clone()),
     ])

@@ -1,17 +1,17 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::{LoadError, LoadOutput, Passed, RunOptions};
+use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
 use model::{
-    CellPlan, Load, LoadSecond, LoadSpec, Observation, Plan, Sample, TRIAL_SCHEMA, Tls, TrialFailure, TrialRecord,
-    TrialSpec,
+    CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, NoPerf, NoPprof, NoProfile, Observation, Plan, ProcessEnd, Sample,
+    TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, WhyFailed, seed_of,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
 
 use crate::error::LabError;
-use crate::launch::{Gone, LaunchSpec, Launcher, Running, Unlaunched};
+use crate::launch::{LaunchSpec, Launcher, Running, Unlaunched};
 use crate::perf::Perf;
 use crate::prepare::Prepared;
 use crate::printed::tail;
@@ -23,6 +23,15 @@ use crate::watch::{Watch, Watched};
 pub type Loader<'a> =
     &'a dyn Fn(&LoadSpec, RunOptions, &AtomicBool, &mut dyn FnMut(&Passed)) -> Result<LoadOutput, LoadError>;
 
+/// Makes slices that go round among servers, as [`engine::rotate`] does; a test puts simulated servers in their place.
+pub type Rotator<'a> = &'a dyn Fn(
+    &[LoadSpec],
+    RunOptions,
+    &AtomicBool,
+    &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+    &mut dyn FnMut(&Passed),
+) -> Result<Vec<Option<LoadOutput>>, LoadError>;
+
 /// What trials are made with.
 #[derive(Clone, Copy)]
 pub struct TrialTools<'a> {
@@ -30,6 +39,8 @@ pub struct TrialTools<'a> {
     pub launcher: &'a dyn Launcher,
     /// Makes load.
     pub load: Loader<'a>,
+    /// Makes load that goes round among targets.
+    pub rotate: Rotator<'a>,
     /// The built targets.
     pub prepared: &'a Prepared,
     /// Profiles targets that do not profile themselves.
@@ -43,7 +54,7 @@ pub(crate) struct TrialOutput {
 }
 
 impl TrialOutput {
-    fn empty(plan: &Plan, spec: &TrialSpec) -> Self {
+    pub(crate) fn empty(plan: &Plan, spec: &TrialSpec) -> Self {
         Self { record: empty_record(cell_of(plan, spec), *spec), kept: Kept::default() }
     }
 }
@@ -56,10 +67,10 @@ pub(crate) enum LaunchEvent<'a> {
     Left(&'a str, &'a Path),
     /// The load of a trial begins.
     Trial(TrialSpec),
-    /// A second of it has passed.
-    Second(&'a LoadSecond),
-    /// Its target was looked at; the window begins at this moment of the engine's clock.
-    Samples(&'a [Sample], u64),
+    /// A second of a trial's load has passed.
+    Second(TrialSpec, &'a LoadSecond),
+    /// A trial's target was looked at; times count from this moment of the engine's clock.
+    Samples(TrialSpec, &'a [Sample], u64),
 }
 
 /// Launches the target of some trials' cells once, and loads and watches it for one trial after the other. None when
@@ -81,13 +92,17 @@ pub(crate) fn run_launch(
     let first = cell_of(plan, first_spec);
     let prevented = |text| LabError::Prevented { target: first.levels.target().to_owned(), text };
     tell(LaunchEvent::Trial(*first_spec));
+    let began = Timestamp::now();
     let mut waiting = |seen: &str| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
-            let mut rungs = Rungs { plan, tools, running, at_rest: None };
+            let mut rungs = Rungs { plan, tools, running, began, at_rest: None };
             let loaded = rungs.load_all(specs, stop, tell, &mut made);
             if let Some(folder) = rungs.running.stop() {
                 tell(LaunchEvent::Left(first.levels.target(), &folder));
+            }
+            if let Some(last) = made.last_mut() {
+                last.record.ended_at = Some(Timestamp::now());
             }
             match loaded {
                 Ok(true) => {}
@@ -100,6 +115,7 @@ pub(crate) fn run_launch(
         Err(Unlaunched::Failed(failure)) => made.extend(specs.iter().map(|spec| {
             let mut trial = TrialOutput::empty(plan, spec);
             trial.record.failure = Some(failure.clone());
+            (trial.record.started_at, trial.record.ended_at) = (began, Some(Timestamp::now()));
             trial
         })),
     }
@@ -128,14 +144,40 @@ pub(crate) fn empty_record(cell: &CellPlan, spec: TrialSpec) -> TrialRecord {
         twin: spec.twin,
         levels: cell.levels.clone(),
         started_at: Timestamp::now(),
+        ended_at: None,
         time_to_ready_ms: None,
         measurement: None,
         observation: None,
         failure: None,
+        slices: Vec::new(),
     }
 }
 
-fn launch(
+/// The record of a launch that is not made, because an earlier one of its target came to nothing.
+pub(crate) fn given_up(mut record: TrialRecord, why: &WhyFailed) -> TrialRecord {
+    record.ended_at = Some(record.started_at);
+    record.failure = Some(TrialFailure::new(TrialStage::NotTried, WhyFailed::NotAgain(Box::new(why.clone()))));
+    record
+}
+
+/// What the end of a target makes of a trial; `when` that was.
+pub(crate) fn died(how: ProcessEnd, when: EndedWhen) -> TrialFailure {
+    let stage = if how.is_unguarded() { TrialStage::Unguarded } else { TrialStage::Died };
+    TrialFailure::new(stage, TargetEnd { how, when, hint: None })
+}
+
+/// CPUs of this machine.
+pub(crate) fn host_cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+}
+
+/// How many of them a cell's target may use.
+pub(crate) fn cpus_allowed(plan: &Plan, cell: &CellPlan) -> u32 {
+    let all = if cell.target_cpus.is_empty() { &plan.target_cpus } else { &cell.target_cpus };
+    if all.is_empty() { host_cpus() } else { all.len() as u32 }
+}
+
+pub(crate) fn launch(
     plan: &Plan,
     cell: &CellPlan,
     tools: TrialTools<'_>,
@@ -168,6 +210,8 @@ struct Rungs<'a> {
     plan: &'a Plan,
     tools: TrialTools<'a>,
     running: Box<dyn Running>,
+    /// When it was launched.
+    began: Timestamp,
     /// What was seen before any load.
     at_rest: Option<Sample>,
 }
@@ -189,9 +233,13 @@ impl Rungs<'_> {
                 tell(LaunchEvent::Trial(*spec));
             }
             let mut trial = TrialOutput::empty(self.plan, spec);
-            if !self.load(cell_of(self.plan, spec), stop, tell, &mut trial)? {
+            if made.is_empty() {
+                trial.record.started_at = self.began;
+            }
+            if !self.load(*spec, stop, tell, &mut trial)? {
                 return Ok(false);
             }
+            trial.record.ended_at = Some(Timestamp::now());
             made.push(trial);
         }
         Ok(true)
@@ -201,37 +249,32 @@ impl Rungs<'_> {
     /// becomes of the target is in the record.
     fn load(
         &mut self,
-        cell: &CellPlan,
+        spec: TrialSpec,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(LaunchEvent<'_>),
         made: &mut TrialOutput,
     ) -> Result<bool, String> {
-        let failure = |Gone { stage, how, hint }: Gone, when| TrialFailure {
-            stage,
-            text: format!("it {how} {when}{hint}"),
-            output: String::new(),
-            waited_ms: None,
-        };
-        if let Some(gone) = self.running.ended() {
-            made.record.failure = Some(failure(gone, "before this load"));
+        let cell = cell_of(self.plan, &spec);
+        if let Some(how) = self.running.ended() {
+            made.record.failure = Some(died(how, EndedWhen::BeforeLoad));
             return Ok(true);
         }
         made.record.time_to_ready_ms = self.running.time_to_ready_ms();
         let mut watch = Watch::start(&*self.running, self.plan, cell, self.tools.perf)?;
-        let mut load = load_spec(self.plan, cell, self.running.address(), self.running.tls());
+        let mut load = load_spec(self.plan, &spec, &*self.running, cell.load.warm_up_ns);
         // Where it is delayed, the target is still asked under its own name.
         load.address = watch.address();
         let options = RunOptions { histograms: true };
         let loaded = (self.tools.load)(&load, options, stop, &mut |passed| {
             let start_ns = passed.window_start_ns;
-            watch.take(start_ns, &mut |samples| tell(LaunchEvent::Samples(samples, start_ns)));
-            tell(LaunchEvent::Second(&passed.second));
+            watch.take(start_ns, &mut |samples| tell(LaunchEvent::Samples(spec, samples, start_ns)));
+            tell(LaunchEvent::Second(spec, &passed.second));
         });
-        let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(samples, start_ns));
+        let mut looks = |samples: &[Sample], start_ns| tell(LaunchEvent::Samples(spec, samples, start_ns));
         let mut seen = watch.stop(&mut *self.running, &loaded, stop, &mut looks);
         let (ended, is_whole) = (seen.ended.take(), seen.is_whole);
         match loaded {
-            Ok(_) if ended.as_ref().is_some_and(Gone::is_unguarded) => {}
+            Ok(_) if ended.is_some_and(ProcessEnd::is_unguarded) => {}
             Ok(output) => self.keep(cell, output, seen, made),
             Err(error @ LoadError::Thread(_)) if ended.is_none() => {
                 return Err(format!("{error}; {MORE_PROCESSES}"));
@@ -239,7 +282,7 @@ impl Rungs<'_> {
             Err(error) if ended.is_none() => return Err(error.to_string()),
             Err(_) => {}
         }
-        made.record.failure = ended.map(|gone| failure(gone, "under load"));
+        made.record.failure = ended.map(|how| died(how, EndedWhen::UnderLoad));
         Ok(is_whole)
     }
 
@@ -256,19 +299,19 @@ impl Rungs<'_> {
         }
     }
 
-    fn keep_profile(&self, given: Result<Taken, String>, made: &mut TrialOutput) {
+    fn keep_profile(&self, given: Result<Taken, NoProfile>, made: &mut TrialOutput) {
         let Some(seen) = made.record.observation.as_mut() else { return };
         let (words, kept) = (&self.plan.profile_functions, &mut made.kept);
         let read = given.and_then(|taken| match taken {
             Taken::Pprof(gzipped) => {
                 kept.profile = gzipped;
                 observe::read_profile(&kept.profile, words)
-                    .map_err(|error| format!("the target's CPU profile is not one: {error}"))
+                    .map_err(|error| NoPprof::Unreadable(error.to_string()).into())
             }
             Taken::Perf(gzipped) => {
                 kept.perf = gzipped;
                 observe::read_perf_script(&kept.perf, words)
-                    .map_err(|error| format!("what `perf` says of the target is not a CPU profile: {error}"))
+                    .map_err(|error| NoPerf::Unreadable(error.to_string()).into())
             }
         });
         match read {
@@ -279,32 +322,33 @@ impl Rungs<'_> {
 
     fn observation(&mut self, cell: &CellPlan, first: Sample, summary: Summary) -> Observation {
         let at_rest = *self.at_rest.get_or_insert(first);
-        let host_cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-        let all: &[u32] = if cell.target_cpus.is_empty() { &self.plan.target_cpus } else { &cell.target_cpus };
-        let allowed = if all.is_empty() { host_cpus } else { all.len() as u32 };
-        let mut seen = summary.end(allowed, host_cpus);
+        let mut seen = summary.end(cpus_allowed(self.plan, cell), host_cpus());
         (seen.memory_at_rest_bytes, seen.pss_at_rest_bytes) = (at_rest.rss_bytes, at_rest.pss_bytes);
         seen
     }
 }
 
 /// Handlers that all sleep for the same time would end, and be asked again, all at once: a rate that steps. So the
-/// connections of a closed load begin spread over one delay, within the warm-up.
-fn start_spread_ns(cell: &CellPlan) -> u64 {
-    (cell.handler_delay_ns + cell.load.network_delay_ns).min(cell.load.warm_up_ns)
+/// connections of a closed load begin spread over one delay, within the warm-up of a load or a slice.
+fn start_spread_ns(cell: &CellPlan, warm_up_ns: u64) -> u64 {
+    (cell.handler_delay_ns + cell.load.network_delay_ns).min(warm_up_ns)
 }
 
-fn load_spec(plan: &Plan, cell: &CellPlan, address: std::net::SocketAddr, tls: Option<&Tls>) -> LoadSpec {
+/// The load of a cell in a block, which is warmed up for so long. What is drawn for it (when requests come, and which of a mix)
+/// is drawn anew in each block, as the launches are, and is the same for all cells of one.
+pub(crate) fn load_spec(plan: &Plan, spec: &TrialSpec, running: &dyn Running, warm_up_ns: u64) -> LoadSpec {
+    let cell = cell_of(plan, spec);
+    let (address, tls) = (running.address(), running.tls());
     let load = Load { mix: cell.load.mix.clone().at_host(&address.to_string()), ..cell.load.clone() };
     LoadSpec {
         address,
         tls: tls.map(|tls| Tls { resumption: cell.tls_resume, ..tls.clone() }),
         sources: Vec::new(),
-        start_spread_ns: start_spread_ns(cell),
+        start_spread_ns: start_spread_ns(cell, warm_up_ns),
         threads: plan.generator.threads.min(load.connections),
         cpus: plan.generator.cpus.clone(),
         spin: plan.generator.spin,
-        seed: plan.seed,
+        seed: seed_of(plan.seed, spec.block.into()),
         load,
     }
 }

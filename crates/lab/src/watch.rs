@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{LoadError, LoadOutput, MonotonicClock};
-use model::{CellPlan, Census, Plan, RuntimeSample, Sample, ThreadUse};
+use model::{CellPlan, Census, NoProfile, Plan, ProcessEnd, RuntimeSample, Sample, ThreadUse};
 use observe::{Observer, ProcSource, Summary};
 use reaper::MORE_PROCESSES;
 
 use crate::census;
 use crate::delay::DelayProxy;
-use crate::launch::{Gone, Running};
+use crate::launch::Running;
 use crate::perf::Perf;
 use crate::profiler::{Profiled, Profiler, Taken};
 use crate::scrape::Scraper;
@@ -45,7 +45,7 @@ pub(crate) struct Watch<'a> {
 /// What they bring back.
 pub(crate) struct Watched {
     /// How the target ended, where it did not outlive its load.
-    pub(crate) ended: Option<Gone>,
+    pub(crate) ended: Option<ProcessEnd>,
     /// What the network delay cost the generator's CPUs, where there was one.
     pub(crate) delay: Option<ThreadUse>,
     /// The first look and what all of them come to; none where nobody looked before the load ended or failed.
@@ -53,7 +53,7 @@ pub(crate) struct Watched {
     /// Who served, where that is counted.
     pub(crate) census: Option<Census>,
     /// The CPU profile or why there is none, where one was taken.
-    pub(crate) profile: Option<Result<Taken, String>>,
+    pub(crate) profile: Option<Result<Taken, NoProfile>>,
     /// Whether none of it was cut short by `stop`.
     pub(crate) is_whole: bool,
 }
@@ -148,7 +148,7 @@ impl<'a> Watch<'a> {
         // Without a load there is nothing that a profile would be of.
         if seen.is_whole
             && loaded.is_ok()
-            && !seen.ended.as_ref().is_some_and(Gone::is_unguarded)
+            && !seen.ended.is_some_and(ProcessEnd::is_unguarded)
             && let Some(profiler) = self.profiler
         {
             seen.profile = profiler.wait(stop);

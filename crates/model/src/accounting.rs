@@ -31,23 +31,64 @@ pub struct Accounting {
     pub sent_late: BTreeMap<LateCause, u64>,
 }
 
+/// An identity of the books that does not hold; sums are 2⁶⁴ − 1 where they are more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Imbalance {
+    /// What was due is not what was sent and what was not.
+    Scheduled {
+        /// Requests that were due.
+        scheduled: u64,
+        /// Those that were sent.
+        sent: u64,
+        /// Those that were not.
+        not_sent: u64,
+    },
+    /// Complete replies are not those that were right and those that were wrong.
+    Completed {
+        /// Complete replies.
+        completed: u64,
+        /// Right and wrong ones.
+        replies: u64,
+    },
+    /// What was sent is not what came of it.
+    Sent {
+        /// Requests that were sent.
+        sent: u64,
+        /// Right and wrong replies.
+        replies: u64,
+        /// Requests that failed.
+        failed: u64,
+        /// Requests in flight at the end.
+        in_flight_at_end: u64,
+    },
+    /// In words: of a record of an earlier version.
+    #[serde(untagged)]
+    Said(String),
+}
+
 impl Accounting {
-    /// Says which identity does not hold, if one does not.
-    pub fn imbalance(&self) -> Option<String> {
+    /// The identity that does not hold, if one does not.
+    pub fn imbalance(&self) -> Option<Imbalance> {
         // Records come from anywhere: sums that do not fit in 64 bits must not balance by wrapping.
         let wide = |counts: &[u64]| -> u128 { counts.iter().copied().map(u128::from).sum() };
         let not_sent: u128 = self.not_sent.values().copied().map(u128::from).sum();
         let failed: u128 = self.failed.values().copied().map(u128::from).sum();
         let replied = wide(&[self.ok, self.bad_status, self.bad_body]);
+        let shown = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
         if u128::from(self.scheduled) != u128::from(self.sent) + not_sent {
-            return Some(format!("scheduled {} ≠ sent {} + not sent {not_sent}", self.scheduled, self.sent));
+            let (scheduled, sent) = (self.scheduled, self.sent);
+            return Some(Imbalance::Scheduled { scheduled, sent, not_sent: shown(not_sent) });
         }
         if u128::from(self.completed) != replied {
-            return Some(format!("completed {} ≠ ok + bad status + bad body {replied}", self.completed));
+            return Some(Imbalance::Completed { completed: self.completed, replies: shown(replied) });
         }
         let accounted = replied + failed + u128::from(self.in_flight_at_end);
-        (u128::from(self.sent) != accounted).then(|| {
-            format!("sent {} ≠ completed {replied} + failed {failed} + in flight {}", self.sent, self.in_flight_at_end)
+        (u128::from(self.sent) != accounted).then(|| Imbalance::Sent {
+            sent: self.sent,
+            replies: shown(replied),
+            failed: shown(failed),
+            in_flight_at_end: self.in_flight_at_end,
         })
     }
 
@@ -130,11 +171,12 @@ mod tests {
         books.failed.insert(Failure::TimedOut, 1);
         assert_eq!(books.imbalance(), None);
         books.ok = 1;
-        assert!(books.imbalance().unwrap().starts_with("completed 2"));
+        assert_eq!(books.imbalance(), Some(Imbalance::Completed { completed: 2, replies: 1 }));
         books.completed = 1;
-        assert!(books.imbalance().unwrap().starts_with("sent 4"));
+        let sent = Imbalance::Sent { sent: 4, replies: 1, failed: 1, in_flight_at_end: 1 };
+        assert_eq!(books.imbalance(), Some(sent));
         books.sent = 3;
-        assert!(books.imbalance().unwrap().starts_with("scheduled 5"));
+        assert_eq!(books.imbalance(), Some(Imbalance::Scheduled { scheduled: 5, sent: 3, not_sent: 1 }));
     }
 
     #[test]
@@ -142,7 +184,7 @@ mod tests {
         // In 64 bits, ok + bad status would be 1.
         let mut books = Accounting { scheduled: 1, sent: 1, completed: 1, ok: u64::MAX, ..Default::default() };
         books.bad_status = 2;
-        assert!(books.imbalance().unwrap().starts_with("completed 1 "));
+        assert_eq!(books.imbalance(), Some(Imbalance::Completed { completed: 1, replies: u64::MAX }));
         assert_eq!(books.failures(), 2);
         books.failed.extend([(Failure::TimedOut, u64::MAX), (Failure::ResetBeforeReply, u64::MAX)]);
         assert_eq!((books.failed_total(), books.failures()), (u64::MAX, u64::MAX));

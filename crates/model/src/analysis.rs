@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    AbsentTarget, Arm, Cell, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding, InvariantCheck,
-    Launches, MarkNote, Measured, MemoryCount, Metric, ProfiledBy, ProfiledFunction, Reason, RelativeRate, Why,
-    Withheld, WrongReply,
+    AbsentTarget, Arm, Cell, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding,
+    InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile, ProfiledBy, ProfiledFunction,
+    RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -27,7 +27,8 @@ pub struct Analysis {
     pub quick: bool,
     /// Whether there are fewer than six blocks: figures, no verdict.
     pub preliminary: bool,
-    /// Blocks that were asked for, where the run has fewer so far: no verdict before it has them. Null where it has them.
+    /// Blocks that were asked for, where the planner would ask for more than there are: at least, or at most once there are so
+    /// many. Until then there is no verdict. Null where it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u32>,
     /// Blocks in which every cell has a record, and one of them at least a measurement.
@@ -56,6 +57,9 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Rank groups.
     pub groups: Vec<RankGroup>,
+    /// What the ranks are sure of together; null where fewer than two tables have some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_chance: Option<RankChance>,
     /// Claims.
     pub claims: Vec<ClaimAnalysis>,
     /// How many of them chance would support.
@@ -154,6 +158,9 @@ pub struct CellAnalysis {
     /// Length of the windows as planned, in seconds.
     #[serde(default)]
     pub window_s: f64,
+    /// Whether its launches went round with others', and why not; null where none was to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotated>,
     /// Ok replies a second.
     pub throughput: Measured,
     /// Whether the throughput is only a lower bound because the generator may have been the limit.
@@ -205,6 +212,9 @@ pub struct CellAnalysis {
     pub invariants: Vec<InvariantCheck>,
     /// Marks seen in at least half of the launches.
     pub marks: Vec<MarkNote>,
+    /// What is said beside its figures.
+    #[serde(default)]
+    pub remarks: CellRemarks,
 }
 
 /// How the launches of a cell went over their windows, second by second.
@@ -259,9 +269,9 @@ pub struct CellProfile {
     /// The functions with the most samples over all launches, at most five, the most first. A launch tells its ten
     /// first functions, so one that is not always among them has at least this share.
     pub functions: Vec<ProfiledFunction>,
-    /// Why a launch has none, in the words of the first such launch.
+    /// Why a launch has none: the first such launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<String>,
+    pub no_profile: Option<NoProfile>,
 }
 
 kinds! {
@@ -347,6 +357,9 @@ pub struct RankGroup {
     /// The conditions.
     #[serde(rename = "where")]
     pub conditions: Cell,
+    /// Whether this metric is what distinguishes the targets under these conditions, so that theirs are the ranks of a table.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leads: bool,
     /// The ranks, best first.
     pub ranks: Vec<Rank>,
 }
@@ -360,6 +373,9 @@ pub struct Rank {
     pub tied: bool,
     /// The target.
     pub target: String,
+    /// Why it has none, in a group that leads; none where no launch of it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unranked: Option<Unranked>,
     /// Those that may stand above it or below, for what is in doubt of either or for noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,

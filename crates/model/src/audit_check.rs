@@ -51,13 +51,13 @@ kinds! {
         /// Requests for each second.
         Rate = "rate",
         /// Mean latency.
-        MeanLatency = "mean latency",
+        MeanLatency = "mean-latency",
         /// Connections.
         Connections = "connections",
         /// Requests in flight on each of them.
-        Pipeline = "requests in flight on each",
+        Pipeline = "pipeline",
         /// How long the handler waits.
-        HandlerDelay = "handler delay",
+        HandlerDelay = "handler-delay",
         /// How many requests the server works on at once.
         Workers = "workers",
         /// How long the load took.
@@ -65,9 +65,9 @@ kinds! {
         /// Requests.
         Requests = "requests",
         /// Requests, or how many there were for each second.
-        RequestsOrRate = "requests or rate",
+        RequestsOrRate = "requests-or-rate",
         /// Replies that were right.
-        OkReplies = "ok replies",
+        OkReplies = "ok-replies",
         /// Requests that failed.
         Errors = "errors",
         /// Bytes of all replies.
@@ -77,11 +77,11 @@ kinds! {
         /// Quantiles.
         Quantiles = "quantiles",
         /// Standard deviation.
-        Deviation = "standard deviation",
+        Deviation = "standard-deviation",
         /// Largest latency, or quantiles.
-        MaximumOrQuantiles = "maximum or quantiles",
+        MaximumOrQuantiles = "maximum-or-quantiles",
         /// A latency of replies that did not fail.
-        LatencyOfReplies = "a latency of replies that did not fail",
+        LatencyOfReplies = "latency-of-replies",
     }
 }
 

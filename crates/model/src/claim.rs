@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Cell, Coldness, Expectation, Measured, Metric, Unit, Withheld, parse_expectation};
 
@@ -107,9 +107,12 @@ pub struct ClaimChance {
 /// Most blocks that a claim is reported to need; beyond, it cannot reasonably be settled.
 pub const MOST_NEEDED_BLOCKS: u32 = 1_000;
 
+/// Fewest blocks, or launches of each server, that a verdict rests on; why, stands with the thresholds of `judge`.
+pub const BLOCKS_FOR_A_VERDICT: u32 = 6;
+
 /// What a reader must know of a claim's verdict. Servers are cells, with the conditions that the claim's cells do not share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(remote = "Self", rename_all = "snake_case")]
 pub enum ClaimNote {
     /// Fewer blocks were measured than were asked for: there is no verdict yet.
     Unfinished {
@@ -117,6 +120,15 @@ pub enum ClaimNote {
         measured: u32,
         /// Blocks that were asked for.
         asked: u32,
+    },
+    /// The rate is a share of what a closed load got at least: of what servers can do it may be less.
+    LowRate {
+        /// The server that it is the rate of.
+        server: Cell,
+        /// The target that served least in its closed load.
+        target: String,
+        /// So many requests a second at least.
+        per_s: f64,
     },
     /// It could be evaluated in fewer blocks than a verdict needs.
     FewBlocks {
@@ -182,6 +194,19 @@ pub enum ClaimNote {
         /// Correlation of neighbours.
         correlation: f64,
     },
+    /// In a launch too few garbage collections fell into its slices for a p99 to hold their share.
+    FewCollections {
+        /// Of which server.
+        server: Cell,
+        /// As many are needed.
+        needed: u64,
+        /// The fewest that a launch had.
+        least: u64,
+        /// In so many launches.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+    },
     /// Launches have fewer requests than a quantile needs.
     FewRequests {
         /// The quantile.
@@ -218,8 +243,36 @@ pub enum ClaimNote {
     /// The claim does not fit the plan: the error's own words.
     Unfit(String),
     /// In words: why the plan says that the claim is not tested.
-    #[serde(untagged)]
     Said(String),
+}
+
+impl Serialize for ClaimNote {
+    /// What is in words is a text.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ClaimNote::Said(text) => to.serialize_str(text),
+            note => ClaimNote::serialize(note, to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ClaimNote {
+    /// Beside a note its `text` may stand.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Said(String),
+            Noted {
+                #[serde(flatten, with = "ClaimNote")]
+                note: ClaimNote,
+            },
+        }
+        Ok(match Written::deserialize(from)? {
+            Written::Said(text) => ClaimNote::Said(text),
+            Written::Noted { note } => note,
+        })
+    }
 }
 
 /// Why a figure may be another one than was counted.
@@ -295,6 +348,22 @@ pub enum ClaimDoubt {
         /// In so many launches.
         launches: u64,
     },
+    /// Some server of its rounds used much CPU in slices of others.
+    Spill {
+        /// While this server was measured.
+        server: Cell,
+        /// Of one CPU, the share in use.
+        cpus: f64,
+    },
+    /// Rounds during which the machine was busy are left out, and with them the figures say something else.
+    Rounds {
+        /// Of this server.
+        server: Cell,
+        /// In so many launches.
+        launches: u64,
+        /// Of so many.
+        of: u64,
+    },
     /// A server stopped answering.
     Stopped {
         /// Which.
@@ -302,4 +371,15 @@ pub enum ClaimDoubt {
         /// In so many launches.
         launches: u64,
     },
+}
+
+/// A quantile that a launch can never have: it needs more requests than there can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NeverEnough {
+    /// The quantile.
+    pub metric: Metric,
+    /// Requests a launch that it needs.
+    pub needed: u64,
+    /// Requests that there can be at most.
+    pub most: u64,
 }

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Cell, CellAnalysis, ComparisonVerdict, Environment, Measured, Metric, RevisionContent, SessionAnalysis,
-    TrialCount, VoidTrial, Withheld,
+    Arm, Cell, CellAnalysis, ComparisonVerdict, Difference, Environment, Measured, Metric, RevisionContent,
+    SessionAnalysis, TrialCount, VoidTrial, Withheld,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -31,11 +31,17 @@ pub struct CompareAnalysis {
     /// new one's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks_before: Vec<u32>,
-    /// Blocks that were asked for, where the run has fewer so far: no verdict before it has them. Null where it has them.
+    /// Whether there are fewer than six blocks, or not all that were asked for: figures, no verdict.
+    pub preliminary: bool,
+    /// Blocks that were asked for, where the planner would ask for more than there are: at least, or at most once there are so
+    /// many. Until then there is no verdict. Null where it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<u32>,
     /// Half width of the band in which the two count as the same, as a share.
     pub margin: f64,
+    /// The metric that it is about, whose tests are a family of their own; without one all are one family.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Metric>,
     /// Seed of the order of trials; null for two runs.
     pub seed: Option<u64>,
     /// Where the new one was measured.
@@ -43,8 +49,8 @@ pub struct CompareAnalysis {
     /// What both sides are, where they are the same server made in the same way: what differs is noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same: Option<SameServer>,
-    /// What else differs between two runs, in words; compared only because it was forced.
-    pub differences: Vec<String>,
+    /// What else differs between two runs; compared only because it was forced.
+    pub differences: Vec<Difference>,
     /// Every metric under every set of conditions.
     pub rows: Vec<CompareRow>,
     /// Where the replies of the two differ in size, and nobody compared their bodies.

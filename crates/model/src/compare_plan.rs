@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Gate;
+use crate::{Gate, Metric};
 
 /// What `bourdon compare` asked for, in a plan of two targets: with it a comparison can be resumed as one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct ComparePlan {
     pub old: String,
     /// Name of the one in question.
     pub new: String,
+    /// The metric that it is about: its test keeps its own level, and all others share one. Plans that do not say try all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Metric>,
     /// How much worse it may become.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Gate>,

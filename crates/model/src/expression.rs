@@ -69,6 +69,15 @@ pub struct Call {
     pub offset: usize,
 }
 
+impl std::fmt::Display for Call {
+    /// As it would be written.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}({}", self.metric, self.target)?;
+        self.levels.iter().try_for_each(|(factor, level)| write!(f, ", {factor} = {level}"))?;
+        f.write_str(")")
+    }
+}
+
 impl Expression {
     /// Every metric in it, from left to right.
     pub fn calls(&self) -> Vec<&Call> {

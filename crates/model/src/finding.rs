@@ -7,25 +7,17 @@ use crate::{Cell, Measured};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// After the discriminating test.
-    Is,
-    /// By its signature only.
+    /// By its signature only: no experiment here distinguishes it from what looks alike.
     ConsistentWith,
 }
 
 kinds! {
-    /// What may be wrong with a server, or with how it was measured.
+    /// What a server's own cells may show of it.
     Pathology {
         /// It works on one request at a time.
         SerialisedHandler = "serialised-handler",
         /// A fixed number of workers works on them.
         FixedWorkerPool = "fixed-worker-pool",
-        /// Work on the CPU holds up its event loop.
-        EventLoopBlocked = "event-loop-blocked",
-        /// Some connections get nothing.
-        Starvation = "starvation",
-        /// Not the server was the limit, but the generator.
-        GeneratorSaturated = "generator-saturated",
     }
 }
 

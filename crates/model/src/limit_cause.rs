@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, NotSent};
+use crate::{Failure, NotSent, TlsFault};
 
 /// What bounded a load, in figures; shares are 0 to 1. `report` has the words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,8 +130,8 @@ pub struct Hanging {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoReplySeen {
-    /// Why TLS failed first.
-    TlsFailed(String),
+    /// TLS failed.
+    TlsFailed(TlsFailed),
     /// It was connected to, and no handshake came to its end.
     NoHandshake,
     /// The server ends each connection.
@@ -145,6 +145,39 @@ pub enum NoReplySeen {
         /// How many seconds before the window it stopped.
         until_s: f64,
     },
+}
+
+/// Why TLS failed first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WrittenTlsFailed")]
+pub struct TlsFailed {
+    /// What that shows of the server, where it shows more than that it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<TlsFault>,
+    /// In the words of who saw it.
+    pub why: String,
+}
+
+/// As it is written; in records of earlier versions it is the words alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenTlsFailed {
+    Words(String),
+    Known {
+        #[serde(default)]
+        fault: Option<TlsFault>,
+        why: String,
+    },
+}
+
+impl From<WrittenTlsFailed> for TlsFailed {
+    fn from(written: WrittenTlsFailed) -> TlsFailed {
+        let (fault, why) = match written {
+            WrittenTlsFailed::Words(why) => (None, why),
+            WrittenTlsFailed::Known { fault, why } => (fault, why),
+        };
+        TlsFailed { fault, why }
+    }
 }
 
 /// What kept a generator from more.
@@ -172,6 +205,10 @@ pub enum Shortfall {
     Late(f64),
 }
 
+fn told() -> bool {
+    true
+}
+
 /// What a generator thread needed of a CPU, as shares of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ThreadNeed {
@@ -181,6 +218,9 @@ pub struct ThreadNeed {
     pub busy: f64,
     /// For how much of it the thread waited for a CPU.
     pub starved: f64,
+    /// Whether that is enough to be told; of records of earlier versions any is.
+    #[serde(default = "told")]
+    pub waited: bool,
 }
 
 /// Whether a server answered all the while.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Arm, Cure, MarkCause, Metric};
+use crate::{Imbalance, Metric};
 
 kinds! {
     /// An arithmetic truth that a result must satisfy; a breach makes the trial void.
@@ -16,6 +16,8 @@ kinds! {
         Ceiling = "ceiling",
         /// No reply with wrong content: body, framing, unasked bytes.
         Correctness = "correctness",
+        /// The slices of a load come to what it measured, and none has more than it can have.
+        Slices = "slices",
     }
 }
 
@@ -44,12 +46,26 @@ impl InvariantCheck {
     }
 }
 
+impl Breach {
+    /// The invariant that it is one of.
+    pub fn invariant(&self) -> Invariant {
+        match self {
+            Breach::Imbalance(_) => Invariant::Accounting,
+            Breach::InFlight { .. } => Invariant::InFlight,
+            Breach::TooLong { .. } => Invariant::Markov,
+            Breach::Completions { .. } => Invariant::Ceiling,
+            Breach::Content { .. } => Invariant::Correctness,
+            Breach::SliceSum { .. } | Breach::SlicePart { .. } => Invariant::Slices,
+        }
+    }
+}
+
 /// The two sides of an invariant that broke.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Breach {
-    /// The books do not balance: where.
-    Imbalance(String),
+    /// The books do not balance.
+    Imbalance(Imbalance),
     /// Little's identity does not hold.
     InFlight {
         /// Requests in flight over the window, in request-seconds.
@@ -88,6 +104,38 @@ pub enum Breach {
         /// Those that no request had asked for.
         unasked: u64,
     },
+    /// The slices of a load come to something else than it measured.
+    SliceSum {
+        /// What.
+        of: SliceFigure,
+        /// Over the slices.
+        slices: f64,
+        /// Of the load.
+        measured: f64,
+    },
+    /// A slice has more of one than of another that it is a part of.
+    SlicePart {
+        /// Its round.
+        round: u32,
+        /// What there is too much of.
+        of: SliceFigure,
+        /// So much.
+        part: f64,
+        /// What it is a part of, in the same unit.
+        whole: f64,
+    },
+}
+
+kinds! {
+    /// A figure that each slice of a load has.
+    SliceFigure {
+        /// Replies that completed while it was measured.
+        Completed = "completed",
+        /// Those that were as expected.
+        Ok = "ok",
+        /// Seconds that were measured.
+        Window = "window_s",
+    }
 }
 
 kinds! {
@@ -99,6 +147,8 @@ kinds! {
         Lateness = "lateness",
         /// A latency is the generator's, which stood still while requests came due or waited.
         Standstill = "standstill",
+        /// Connections opened only once the kernel had asked again.
+        Backlog = "backlog",
         /// Connections completed nothing, or much time is in requests that did not complete.
         Unserved = "unserved",
         /// The server gave no reply for half a second or more, and went on.
@@ -109,8 +159,12 @@ kinds! {
         Reconnects = "reconnects",
         /// Fewer than 30 completions per connection slot.
         Thin = "thin",
+        /// The target used much CPU in slices of others.
+        Spill = "spill",
         /// Throughput is at what the handler delay allows: servers cannot be ranked there.
         AtCeiling = "at-ceiling",
+        /// Its rate is a share of what a closed load got at least: of what servers can do it may be less.
+        LowRate = "low-rate",
         /// The machine was disturbed.
         Noisy = "noisy",
         /// It was still getting faster at the end of a window too short to tell its course.
@@ -145,50 +199,5 @@ kinds! {
         SlowDown = "slow-down",
         /// It changed up to the end.
         Unsteady = "unsteady",
-    }
-}
-
-/// In how many of a cell's launches something was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launches {
-    /// Those in which it was.
-    pub with: u32,
-    /// All that count.
-    pub of: u32,
-    /// The one whose figures are told.
-    pub told: String,
-}
-
-/// A mark with what shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MarkNote {
-    /// Which.
-    pub mark: Mark,
-    /// The figures behind it.
-    #[serde(flatten)]
-    pub cause: MarkCause,
-    /// The metrics that it is about; empty where it is about whatever that mark can be about.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub metrics: Vec<Metric>,
-    /// In how many launches of its cell; null where all of them together tell it, or it is of no cell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub launches: Option<Launches>,
-    /// What would mend it, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cure: Option<Cure>,
-    /// Of a session that is one of two, which.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arm: Option<Arm>,
-}
-
-impl MarkNote {
-    /// A mark of no metric in particular.
-    pub fn new(mark: Mark, cause: MarkCause) -> Self {
-        Self { mark, cause, metrics: Vec::new(), launches: None, cure: None, arm: None }
-    }
-
-    /// Whether it is about a metric. What marks decide asks this, and not only whether the mark is there.
-    pub fn is_about(&self, metric: Metric) -> bool {
-        self.metrics.is_empty() || self.metrics.contains(&metric)
     }
 }

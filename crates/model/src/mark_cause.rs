@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DelayCeiling, Failure, LimitCause, LongSilence, Measured, Metric, NotSent};
+use crate::outcome::kinds;
+use crate::{Course, DelayCeiling, Failure, LimitCause, LongSilence, Mark, Measured, Metric, NotSent};
 
 /// What shows a mark, in figures; shares are 0 to 1. `report` has the words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,13 @@ pub enum MarkCause {
     Silence(LongSilence),
     /// The server ended connections that were to be kept.
     Reopened(Reopened),
+    /// Connections that opened at a second attempt of the kernel, or a later one.
+    OpenedLate {
+        /// The quantile of the times to connect that shows it.
+        metric: Metric,
+        /// Its value, in µs.
+        us: f64,
+    },
     /// Connections completed nothing, or little of their time went into what they completed.
     Unserved {
         /// Connections that completed nothing.
@@ -27,9 +35,9 @@ pub enum MarkCause {
         /// Share of the connections' time in completed requests; null where that is enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         served_share: Option<f64>,
-        /// What most of the rest went into, and its share of the connections' time.
+        /// What most of the rest went into.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        elsewhere: Option<(Elsewhere, f64)>,
+        elsewhere: Option<SpentElsewhere>,
     },
     /// Requests never got a reply.
     Hung {
@@ -46,6 +54,25 @@ pub enum MarkCause {
     CompletionsPerSlot(f64),
     /// The delay allows no more.
     Ceiling(DelayCeiling),
+    /// What a rate is a share of.
+    LowRate {
+        /// The target that served least in its closed load.
+        target: String,
+        /// So many requests a second at least.
+        per_s: f64,
+    },
+    /// CPU that a target used in slices of others.
+    Spill {
+        /// Of one CPU, the share in use over all of these slices, above 1 where it was several.
+        cpus: f64,
+    },
+    /// Rounds of slices in which others took much CPU time, or kept the generator from its CPUs.
+    BusyRounds {
+        /// So many.
+        busy: u32,
+        /// All rounds.
+        rounds: u32,
+    },
     /// CPU time that others took.
     Taken {
         /// CPUs of the machine.
@@ -88,17 +115,68 @@ pub enum MarkCause {
 }
 
 impl MarkCause {
+    /// The mark that it shows.
+    pub fn mark(&self) -> Mark {
+        match self {
+            MarkCause::Limit(_) => Mark::Generator,
+            MarkCause::Late(_) => Mark::Lateness,
+            MarkCause::Touched(_) => Mark::Standstill,
+            MarkCause::Silence(_) => Mark::Silent,
+            MarkCause::Reopened(_) => Mark::Reconnects,
+            MarkCause::OpenedLate { .. } => Mark::Backlog,
+            MarkCause::Unserved { .. } => Mark::Unserved,
+            MarkCause::Hung { .. } => Mark::Hung,
+            MarkCause::CompletionsPerSlot(_) => Mark::Thin,
+            MarkCause::Ceiling(_) => Mark::AtCeiling,
+            MarkCause::LowRate { .. } => Mark::LowRate,
+            MarkCause::Spill { .. } => Mark::Spill,
+            MarkCause::BusyRounds { .. } | MarkCause::Taken { .. } | MarkCause::Itself(_) => Mark::Noisy,
+            MarkCause::Cold(_) => Mark::Cold,
+            MarkCause::Course(course) => course.went.mark(),
+            MarkCause::Growth(growth) if growth.levelled_off => Mark::LevelledOff,
+            MarkCause::Growth(_) => Mark::Growing,
+            MarkCause::Drift { .. } => Mark::Drift,
+            MarkCause::Correlated { .. } => Mark::Correlated,
+            MarkCause::Failures(_) => Mark::Errors,
+        }
+    }
+
+    /// The same, read beside the mark that it was written with: where its figures alone could show several, it is that one.
+    ///
+    /// # Errors
+    /// When it does not show that mark.
+    pub(crate) fn beside(mut self, mark: Mark) -> Result<MarkCause, String> {
+        match &mut self {
+            MarkCause::Course(course) => course.went = Changed::from_id(mark.id()).unwrap_or(course.went),
+            MarkCause::Growth(growth) => growth.levelled_off = mark == Mark::LevelledOff,
+            _ => {}
+        }
+        let shown = self.mark();
+        if shown == mark { Ok(self) } else { Err(format!("what was seen shows `{shown}`, not `{mark}`")) }
+    }
+
     /// How much of it a launch has, where launches can be put in order by one figure: seconds, requests or a share.
     pub fn size(&self) -> Option<f64> {
         match self {
             MarkCause::Taken { steal_share, others_share, .. } => {
                 steal_share.iter().chain(others_share).copied().reduce(f64::max)
             }
+            MarkCause::Spill { cpus } => Some(*cpus),
+            MarkCause::BusyRounds { busy, rounds } => Some(f64::from(*busy) / f64::from(*rounds)),
             MarkCause::Silence(silence) => Some(silence.length_s),
             MarkCause::Hung { requests, .. } => Some(*requests as f64),
             _ => None,
         }
     }
+}
+
+/// Time of connections that was none of completed requests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SpentElsewhere {
+    /// What most of it went into.
+    pub what: Elsewhere,
+    /// So much of the connections' time, 0 to 1.
+    pub share: f64,
 }
 
 /// What connections' time went into that was none of completed requests.
@@ -178,9 +256,49 @@ pub enum Coldness {
     },
 }
 
+kinds! {
+    /// How a launch went over its window that was not level.
+    Changed {
+        /// It became faster, and stayed so.
+        WarmUp = "warm-up",
+        /// It became slower, and stayed so.
+        SlowDown = "slow-down",
+        /// It changed up to the end.
+        Unsteady = "unsteady",
+    }
+}
+
+impl Changed {
+    /// The same of a course; none of a level one.
+    pub fn of(course: Course) -> Option<Changed> {
+        match course {
+            Course::Flat => None,
+            Course::WarmUp => Some(Changed::WarmUp),
+            Course::SlowDown => Some(Changed::SlowDown),
+            Course::Unsteady => Some(Changed::Unsteady),
+        }
+    }
+
+    fn mark(self) -> Mark {
+        match self {
+            Changed::WarmUp => Mark::WarmUp,
+            Changed::SlowDown => Mark::SlowDown,
+            Changed::Unsteady => Mark::Unsteady,
+        }
+    }
+}
+
+/// A cause that is read without its mark has the least that its figures say.
+fn unsteady() -> Changed {
+    Changed::Unsteady
+}
+
 /// How the figure that changed most went over a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowCourse {
+    /// How it went; written as the mark that it shows.
+    #[serde(skip, default = "unsteady")]
+    pub went: Changed,
     /// The figure.
     pub metric: Metric,
     /// From which second of the window it was on which level, in its own unit.
@@ -195,6 +313,9 @@ pub struct WindowCourse {
 /// By how much memory grew over a window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
+    /// Whether it grew no more when the window ended; written as the mark that it shows.
+    #[serde(skip)]
+    pub levelled_off: bool,
     /// Bytes, from the end of the window's first second to that of its last.
     pub bytes: u64,
     /// The same for each reply of that time; null where it levelled off or none came.

@@ -259,7 +259,8 @@ pub struct Silence {
     pub at_s: f64,
     /// How much of it lay in the window, in seconds.
     pub length_s: f64,
-    /// Requests of the books that failed in it, or in the drain; null in older records, whose silences may be times in which
+    /// Requests of the books that failed in it, or in the drain; where several threads made the load, maybe some before it or
+    /// after it, too, while one of them had no reply for longer; null in older records, whose silences may be times in which
     /// nothing was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
@@ -324,6 +325,9 @@ pub struct ConnectionCounts {
     pub kept: u64,
     /// Attempts to connect that failed.
     pub connect_failed: u64,
+    /// The kernel's error number of the first of them; null where none failed, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_errno: Option<i32>,
     /// Keep-alive connections that the server closed while no request was on them.
     pub closed_idle: u64,
     /// Connections that were to be kept and ended with a reply: it said so, or only the end of the connection ended it.
@@ -370,11 +374,11 @@ pub struct Interval {
     /// Requests that failed in it without a whole reply.
     pub failed: u64,
     /// Median felt latency in microseconds, of replies and of requests that ended in it without one, these at their age;
-    /// null when there was neither.
+    /// null when there was neither. Not of what a thread told two seconds late and more.
     pub p50_us: Option<f64>,
-    /// 99th percentile of the same.
+    /// 99th percentile of the same, however few they are: of fewer than a hundred the largest.
     pub p99_us: Option<f64>,
-    /// Largest of the same.
+    /// Largest of all of them, those told late included.
     pub max_us: Option<f64>,
     /// Smallest age among requests without a reply, in microseconds: what is at or above it is a lower bound. Absent where
     /// all had one.

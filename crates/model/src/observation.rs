@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::NoProfile;
+
 /// One look at the target's process tree and the host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -186,7 +188,7 @@ pub struct Observation {
     pub profile: Option<Profile>,
     /// Why there is no profile although one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_profile: Option<String>,
+    pub no_profile: Option<NoProfile>,
     /// The rest of the machine.
     pub host: HostUse,
     /// The window's whole steps, in order, each as long as those of [`crate::Measurement`]; empty in records that did not

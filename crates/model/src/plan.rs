@@ -3,13 +3,16 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Reason, Target, WHOAMI};
+use crate::{
+    Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Reason, Rotation, Target, WHOAMI,
+};
 
 /// Schema number of `plan.toml`.
-pub const PLAN_SCHEMA: &str = "bourdon.plan/2";
+pub const PLAN_SCHEMA: &str = "bourdon.plan/3";
 
-/// Those that are read, the newest first. The first says in words why what a target serves is not known.
-pub const PLAN_SCHEMAS: [&str; 2] = [PLAN_SCHEMA, "bourdon.plan/1"];
+/// Those that are read, the newest first. In the second a rotation has one number of rounds for all of the plan, and the first
+/// says in words why what a target serves is not known.
+pub const PLAN_SCHEMAS: [&str; 3] = [PLAN_SCHEMA, "bourdon.plan/2", "bourdon.plan/1"];
 
 /// A plan in the making, every default filled in: it may still change, and rates that are a share of capacity may not be
 /// known yet. Its serialised form is `plan.toml`.
@@ -53,6 +56,9 @@ pub struct Draft {
     /// each cell has a launch of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<String>,
+    /// How loads go round among the targets that share their conditions, where they can; none where each launch is alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
     /// The functions whose share of a CPU profile counts: those whose name, without the path of its package, contains
     /// one of these words; none where the experiment names none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -222,6 +228,17 @@ pub struct RelativeRate {
     /// The targets of which that is not known, each with the reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub without: BTreeMap<String, NotServed>,
+    /// The targets that may serve more than their closed load shows, each with what held that load back.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at_least: BTreeMap<String, Reason>,
+}
+
+impl RelativeRate {
+    /// The target that served least in its closed load, and so many requests a second.
+    pub fn slowest(&self) -> Option<(&str, f64)> {
+        let served = self.closed_per_s.iter().map(|(target, per_s)| (target.as_str(), *per_s));
+        served.filter(|(_, per_s)| *per_s > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
 }
 
 /// Why what a target serves is not known.
@@ -230,7 +247,7 @@ pub struct RelativeRate {
 pub enum NotServed {
     /// In words, as plans of earlier versions have it.
     Said(String),
-    /// What voided its load, or limited it.
+    /// What voided its load, limited it, or made its figure one of failures.
     Seen(Reason),
 }
 
@@ -250,7 +267,7 @@ pub struct GeneratorPlan {
 }
 
 /// A target that cannot run here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AbsentTarget {
     /// Its name.
     pub name: String,
@@ -259,6 +276,9 @@ pub struct AbsentTarget {
     pub runtime: Option<String>,
     /// What is missing and how to get it.
     pub reason: String,
+    /// Whether its toolchain is here, and it could not be built all the same. Records of earlier versions do not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
 }
 
 impl AbsentTarget {

@@ -11,8 +11,35 @@ pub enum Next {
     Add(Vec<Addition>),
     /// These trials, in this order.
     Run(Vec<TrialSpec>),
+    /// These trials, all alive together. Their cells share their conditions and keep their connections; none of them delays its
+    /// network, is profiled, counts who serves, or stands on a ladder.
+    Rotate(Together),
     /// Nothing more, and why.
     Done(Done),
+}
+
+/// Launches that live together, and the turns among them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Together {
+    /// Each launch's trial, in the order in which they are launched.
+    pub trials: Vec<TrialSpec>,
+    /// The turns, in order.
+    pub turns: Vec<Turn>,
+}
+
+/// One launch's turn to be loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Which of the launches, from 0.
+    pub launch: usize,
+    /// Round, from 1; 0 of the warm-up, which counts nowhere.
+    pub round: u32,
+    /// How long it is under load before what is measured begins, in nanoseconds.
+    pub lead_in_ns: u64,
+    /// How long is measured, in nanoseconds.
+    pub window_ns: u64,
+    /// From which its arrivals follow.
+    pub seed: u64,
 }
 
 /// Why no more trials are needed.

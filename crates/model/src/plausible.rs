@@ -2,10 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use serde_json::Value;
+
 use crate::units::LONGEST_NS;
 use crate::{
     ConnectionCounts, GeneratorUse, Interval, Latencies, LatencySummary, Measurement, NS_PER_S, Observation, Residence,
-    Standstills, ThreadUse, TrialRecord,
+    Slice, Standstills, ThreadUse, TrialRecord,
 };
 
 /// The longest that anything is measured, in seconds.
@@ -23,6 +25,12 @@ const BUCKET: f64 = 1.002;
 /// A share may be above 1 by what its arithmetic rounds.
 const WHOLE: f64 = 1.000_001;
 
+/// What no count, no number of bytes and no other figure comes near.
+const MOST: f64 = (1_u64 << 60) as f64;
+
+/// By how much a mean may be off, in µs, and as a share: it is rounded, and so are the values that it is of.
+const MEAN_OFF: (f64, f64) = (1.0, 1.01);
+
 /// CPU seconds that a thread may seem to have used beyond the time that passed: its two clocks are read one after the other.
 const READING_S: f64 = 0.1;
 
@@ -37,7 +45,29 @@ impl TrialRecord {
     fn check(&self) -> Checked {
         within("time_to_ready_ms", self.time_to_ready_ms, 0.0..=LONGEST_S * 1e3, "a time is not negative")?;
         self.measurement.as_ref().map_or(Ok(()), Measurement::check)?;
-        self.observation.as_ref().map_or(Ok(()), Observation::check)
+        self.observation.as_ref().map_or(Ok(()), Observation::check)?;
+        let mut slices = self.slices.iter().enumerate();
+        slices.try_for_each(|(index, slice)| slice.check(&format!("slices[{index}].")))?;
+        // Which figures there are, also in what is not looked at above, their written form knows.
+        let written = |of: &str, part: serde_json::Result<Value>| bounded(of, &part.unwrap_or_default());
+        written("", serde_json::to_value(&self.measurement))?;
+        written("observation", serde_json::to_value(&self.observation))?;
+        written("slices", serde_json::to_value(&self.slices))
+    }
+}
+
+/// Whether no figure within is larger than any that can be measured.
+fn bounded(field: &str, value: &Value) -> Checked {
+    let dot = if field.is_empty() { "" } else { "." };
+    match value {
+        Value::Number(number) => within(field, number.as_f64(), -MOST..=MOST, "nothing that is measured is so large"),
+        Value::Array(values) => {
+            values.iter().enumerate().try_for_each(|(at, value)| bounded(&format!("{field}[{at}]"), value))
+        }
+        Value::Object(fields) => {
+            fields.iter().try_for_each(|(name, value)| bounded(&format!("{field}{dot}{name}"), value))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -134,7 +164,8 @@ impl LatencySummary {
         for (name, us) in [("mean", self.mean), ("exact_below", self.exact_below)] {
             ascending(of, &[(name, us)])?;
         }
-        Ok(())
+        let most = self.mean.map_or(f64::MAX, |mean| (mean + MEAN_OFF.0) * MEAN_OFF.1 * self.count.max(1) as f64);
+        within(&format!("{of}max"), self.max, 0.0..=most, "no value is more than all together (mean × count)")
     }
 }
 
@@ -194,6 +225,34 @@ impl Interval {
         ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us), ("max_us", self.max_us)])?;
         ascending(of, &[("replied_max_us", self.replied_max_us), ("max_us", self.max_us)])?;
         ascending(of, &[("exact_below_us", self.exact_below_us), ("max_us", self.max_us)])
+    }
+}
+
+impl Slice {
+    fn check(&self, of: &str) -> Checked {
+        let field = |name: &str| format!("{of}{name}");
+        moment(&field("at_s"), self.at_s)?;
+        for (name, seconds) in [("length_s", self.length_s), ("window_s", self.window_s), ("idle_s", self.idle_s)] {
+            length(&field(name), seconds)?;
+        }
+        if self.ok > self.completed {
+            let (ok, completed) = (self.ok, self.completed);
+            return Err(format!("`{of}ok` is {ok}: no more replies are ok than are complete ({completed})"));
+        }
+        let halves = self.halves.map(|halves| crate::sum(halves.iter().map(|half| half.completed)));
+        if halves.is_some_and(|halves| halves != self.completed) {
+            let (completed, halves) = (self.completed, halves.unwrap_or_default());
+            return Err(format!(
+                "`{of}halves` have {halves} replies: together they have all that are complete ({completed})"
+            ));
+        }
+        ascending(of, &[("p50_us", self.p50_us), ("p99_us", self.p99_us)])?;
+        for (name, seconds) in [("cpu_s", self.cpu_s), ("idle_cpu_s", self.idle_cpu_s)] {
+            amount(&field(name), seconds)?;
+        }
+        amount(&field("generator_run_delay_s"), self.generator_run_delay_s)?;
+        share(&field("steal_share"), self.steal_share)?;
+        share(&field("others_share"), self.others_share)
     }
 }
 

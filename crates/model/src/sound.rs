@@ -3,13 +3,19 @@
 use std::ops::RangeInclusive;
 
 use crate::units::LONGEST_NS;
-use crate::{Blocks, CellPlan, Draft, Extent, LoadModel, alike};
+use crate::{Blocks, CellPlan, Draft, Extent, LoadModel, Rotation, alike};
 
 /// The rates of an open load, in requests a second: from one in a quarter of an hour to more than any server takes.
 pub const RATES_PER_S: RangeInclusive<f64> = 0.001..=10_000_000.0;
 
 /// The most blocks: at a second each, more than a week.
 const MOST_BLOCKS: u32 = 1_000_000;
+
+/// A slice is at most a minute, in nanoseconds: the machine is to be the same in all of a round.
+pub const LONGEST_SLICE_NS: u64 = 60_000_000_000;
+
+/// The most rounds of a launch: at a second each, more than a day.
+const MOST_ROUNDS: u32 = 100_000;
 
 /// The kernel knows a CPU by a number below this.
 const CPU_NUMBERS: u32 = 1024;
@@ -34,6 +40,7 @@ impl Draft {
             .or_else(|| self.fault_of_names())
             .or_else(|| unknown.into_iter().next())
             .or_else(|| self.fault_of_blocks())
+            .or_else(|| self.rotation.as_ref().and_then(fault_of_rotation))
             .or_else(|| self.fault_of_shares())
             .or_else(|| self.cells.iter().chain(&self.added).enumerate().find_map(in_cell))
     }
@@ -69,6 +76,15 @@ impl Draft {
         let cells = self.cells.iter().chain(&self.added).flat_map(|cell| &cell.target_cpus);
         self.generator.cpus.iter().chain(&self.target_cpus).chain(cells).copied()
     }
+}
+
+fn fault_of_rotation(rotation: &Rotation) -> Option<String> {
+    let Rotation { slice_ns, lead_in_ns, rounds } = *rotation;
+    let times = [("slice_ns", slice_ns), ("lead_in_ns", lead_in_ns)];
+    let unsound = times.into_iter().find(|(_, ns)| !(1..=LONGEST_SLICE_NS).contains(ns));
+    let unsound = unsound.map(|(name, ns)| format!("`{name} = {ns}`: a slice takes from 1 ns to a minute"));
+    let rounds = rounds.filter(|rounds| !(1..=MOST_ROUNDS).contains(rounds));
+    unsound.or(rounds.map(|rounds| format!("`rounds = {rounds}`: from 1 to {MOST_ROUNDS}")))
 }
 
 impl CellPlan {

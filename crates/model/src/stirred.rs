@@ -9,6 +9,11 @@ pub const fn stirred(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A seed for one of many that follow from `seed`, each bit of either touching all of it.
+pub const fn seed_of(seed: u64, number: u64) -> u64 {
+    stirred(seed.wrapping_add(number.wrapping_mul(GOLDEN)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -16,7 +21,7 @@ mod tests {
     /// The first numbers of the reference implementation (Vigna's splitmix64.c) from the seed 0.
     #[test]
     fn it_is_that_of_split_mix() {
-        let seen = [1, 2, 3].map(|step: u64| stirred(step.wrapping_mul(GOLDEN)));
+        let seen = [1, 2, 3].map(|step: u64| seed_of(0, step));
         assert_eq!(seen, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
     }
 }

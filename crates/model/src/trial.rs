@@ -2,13 +2,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cell, Measurement, Observation};
+use crate::{Cell, Measurement, Observation, Slice, WhyFailed};
 
 /// Schema number of a line of `trials.jsonl`.
-pub const TRIAL_SCHEMA: &str = "bourdon.trial/2";
+pub const TRIAL_SCHEMA: &str = "bourdon.trial/3";
 
-/// Those that are read, the newest first. The first has the load's seconds in `intervals`, where there are `steps` now.
-pub const TRIAL_SCHEMAS: [&str; 2] = [TRIAL_SCHEMA, "bourdon.trial/1"];
+/// Those that are read, the newest first. The second has no `slices`, and why a trial failed in words alone; the first has the
+/// load's seconds in `intervals`, where there are `steps` now.
+pub const TRIAL_SCHEMAS: [&str; 3] = [TRIAL_SCHEMA, "bourdon.trial/2", "bourdon.trial/1"];
 
 /// One launch that a planner asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,9 +50,13 @@ pub struct TrialRecord {
     /// The levels of that cell.
     #[serde(rename = "where")]
     pub levels: Cell,
-    /// When it began, RFC 3339.
+    /// When its target was launched, or its load began where the target already ran, RFC 3339. In records without an end it is
+    /// when the target was ready, or was given up.
     #[serde(deserialize_with = "crate::read_moment")]
     pub started_at: Timestamp,
+    /// When it was over, RFC 3339: its load, and of the last one of a launch its target. Records of earlier versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
     /// From the launch to the first good answer, in milliseconds.
     pub time_to_ready_ms: Option<f64>,
     /// What the engine saw; null when the trial failed before the load.
@@ -60,9 +65,18 @@ pub struct TrialRecord {
     pub observation: Option<Observation>,
     /// What went wrong, when something did.
     pub failure: Option<TrialFailure>,
+    /// The slices of one whose load went round among several targets: what was seen of it is over these alone, without the
+    /// warm-up. None where it had the load to itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
 }
 
 impl TrialRecord {
+    /// The launch that was asked for.
+    pub fn spec(&self) -> TrialSpec {
+        TrialSpec { block: self.block, position: self.position, cell: self.cell, twin: self.twin }
+    }
+
     /// Whether its target got ready.
     pub fn is_up(&self) -> bool {
         let unready = [TrialStage::Launch, TrialStage::Ready, TrialStage::NotTried];
@@ -93,19 +107,20 @@ kinds! {
         Load = "load",
         /// The target died while it was under load.
         Died = "died",
-        /// The process that guards the target was killed while it was under load, and the target with it: nothing was
-        /// measured.
+        /// The process that guards the target was killed or told to end while it was under load, and the target with
+        /// it: nothing was measured.
         Unguarded = "unguarded",
     }
 }
 
 /// Why a trial has no figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialFailure {
     /// Where it failed.
     pub stage: TrialStage,
     /// What happened.
-    pub text: String,
+    #[serde(flatten)]
+    pub why: WhyFailed,
     /// The last lines that the target wrote.
     pub output: String,
     /// For how long its target was waited for, in milliseconds; only of one that did not become ready.
@@ -113,13 +128,51 @@ pub struct TrialFailure {
     pub waited_ms: Option<u64>,
 }
 
+impl TrialFailure {
+    /// One of which nothing else is known.
+    pub fn new(stage: TrialStage, why: impl Into<WhyFailed>) -> Self {
+        Self { stage, why: why.into(), output: String::new(), waited_ms: None }
+    }
+}
+
 /// How servers of a cell ended under load; how many did is in `Failing`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Died {
     /// How many of its launches came up.
     pub of: u32,
     /// How the first of them ended.
-    pub text: String,
+    #[serde(flatten)]
+    pub why: WhyFailed,
     /// The last lines that it printed.
     pub printed: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EndedWhen, ProcessEnd, TargetEnd};
+
+    #[test]
+    fn a_failure_is_read_as_it_was_written_also_where_it_was_in_words() {
+        let end = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::BeforeReady, hint: Some("why?".to_owned()) };
+        for (why, written) in [
+            (
+                WhyFailed::from(end.clone()),
+                "[ended]\nwhen = \"before-ready\"\nhint = \"why?\"\n\n[ended.how]\nexited = 3\n",
+            ),
+            (
+                WhyFailed::NotAgain(Box::new(WhyFailed::Ended(TargetEnd { hint: None, ..end }))),
+                "[not_again.ended]\nwhen = \"before-ready\"\n\n[not_again.ended.how]\nexited = 3\n",
+            ),
+            (
+                WhyFailed::Text("it exited with status 3 under load".to_owned()),
+                "text = \"it exited with status 3 under load\"\n",
+            ),
+        ] {
+            let failure = TrialFailure::new(TrialStage::Died, why);
+            let text = toml::to_string(&failure).unwrap();
+            assert_eq!(toml::from_str::<TrialFailure>(&text).unwrap(), failure, "{text}");
+            assert!(text.ends_with(written) || text.contains(written), "{text}");
+        }
+    }
 }

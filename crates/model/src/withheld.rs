@@ -24,6 +24,10 @@ pub enum Withheld {
     Disturbed,
     /// It rests on launches during which the machine was busy, and nothing bounds what that does to such a figure.
     Unbounded,
+    /// Rounds during which the machine was busy are left out, and with them the figures say something else.
+    Rounds,
+    /// A server used as much CPU in others' slices as makes a difference of that size.
+    Spill,
     /// The latency holds much of the generator's own.
     Lateness,
     /// A server had less load before the window than it says it needs to be warm.
@@ -36,6 +40,8 @@ pub enum Withheld {
     LittleCpu,
     /// A launch of one of them had too few requests for the quantile.
     FewRequests,
+    /// In a launch of one of them too few garbage collections fell into its slices for a p99 to hold their share.
+    FewCollections,
 }
 
 impl Withheld {

@@ -22,6 +22,32 @@ pub struct WrongReply {
     /// The limit that its head is over; none where it is over none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_limit: Option<HeadLimit>,
+    /// What shows that the port speaks TLS, where it was asked without; none where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaks_tls: Option<TlsSign>,
+}
+
+/// How a port that was asked without TLS shows that it speaks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsSign {
+    /// It sent a TLS record: an alert, or a part of a handshake.
+    Record,
+    /// It answered 400 and said so, as Go and nginx do.
+    Said,
+}
+
+impl TlsSign {
+    /// A record begins with its kind and the version's major number: RFC 8446, section 5.1.
+    fn of_bytes(bytes: &[u8]) -> Option<TlsSign> {
+        [[21, 3], [22, 3]].iter().any(|begin| bytes.starts_with(begin)).then_some(TlsSign::Record)
+    }
+
+    fn of_reply(status: u16, body: &[u8]) -> Option<TlsSign> {
+        let has = |said: &&[u8]| body.windows(said.len()).any(|part| part == *said);
+        let said: [&[u8]; 2] = [b"an HTTPS server", b"to HTTPS port"];
+        (status == 400 && said.iter().any(has)).then_some(TlsSign::Said)
+    }
 }
 
 /// What bourdon takes of a reply's head at most.
@@ -80,6 +106,7 @@ impl WrongReply {
             expected_body: expected_body.map(|wanted| Excerpt::new(wanted, 0, differs_at)),
             differs_at: differs_at.map(|at| at as u64),
             over_limit: None,
+            speaks_tls: body.and_then(|(got, _)| TlsSign::of_reply(status, got)),
         }
     }
 
@@ -92,6 +119,7 @@ impl WrongReply {
             expected_body: None,
             differs_at: None,
             over_limit,
+            speaks_tls: TlsSign::of_bytes(bytes),
         }
     }
 }
@@ -110,6 +138,16 @@ mod tests {
         assert_eq!((tail.differs_at, tail.body.map(|body| (body.bytes, body.from))), (Some(7), Some((11, 6))));
         let status = WrongReply::new((Some(204), None), 200, Some((b"x", 0)));
         assert_eq!((status.differs_at, status.expected_body), (None, None));
+    }
+
+    #[test]
+    fn a_port_that_speaks_tls_is_known_by_a_record_or_by_what_it_says() {
+        let bytes = |bytes| WrongReply::not_http(bytes, None).speaks_tls;
+        assert_eq!(bytes(b"\x15\x03\x01\x00\x02\x02\x46"), Some(TlsSign::Record));
+        assert_eq!((bytes(b"\x15"), bytes(b"\x17\x03\x01")), (None, None));
+        let said = |status, body: &[u8]| WrongReply::new((None, None), status, Some((body, 0))).speaks_tls;
+        let go = b"Client sent an HTTP request to an HTTPS server.\n";
+        assert_eq!((said(400, go), said(500, go), said(400, b"")), (Some(TlsSign::Said), None, None));
     }
 
     #[test]

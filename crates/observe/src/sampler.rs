@@ -30,8 +30,8 @@ const REST_AFTER_EXTRA: u64 = 2 * REST_AFTER_LOOK;
 /// orphan that ends outside the tree) is lost to the kernel's books: the sums then stand still until they pass their
 /// former value.
 ///
-/// What a process that lives has used is read from its own clock, to the nanosecond. How much of it was in user mode, what was
-/// inherited, and what the host used come in clock ticks, 10 ms as a rule.
+/// What a process that lives has used is read from its own clock, to the nanosecond, and so is what bourdon has. How much of it
+/// was in user mode, what was inherited, and what the host used come in clock ticks, 10 ms as a rule.
 pub struct Sampler {
     reader: Reader,
     clock: SharedClock,
@@ -93,15 +93,20 @@ impl Sampler {
     /// A full look, now: context switches, sockets, and proportional memory, which the kernel must walk the page tables
     /// for.
     pub fn sample_now(&mut self) -> Sample {
-        let mut sample = self.look(true);
+        let mut sample = self.look([true; 2]);
         self.fill_pss(&mut sample);
         sample
+    }
+
+    /// A look between two slices of load: context switches in any case, the rest as in passing.
+    pub fn sample_at_edge(&mut self) -> Sample {
+        self.look([true, false])
     }
 
     /// A look in passing: context switches, sockets, and what the processes of a tree of several share, only when their
     /// turn has come.
     pub fn sample(&mut self) -> Sample {
-        self.look(false)
+        self.look([false; 2])
     }
 
     /// How long to rest after the last look.
@@ -109,18 +114,19 @@ impl Sampler {
         self.rest_ns
     }
 
-    fn look(&mut self, full: bool) -> Sample {
+    /// Looks, whether or not the turn of context switches or sockets has come.
+    fn look(&mut self, [switches, sockets]: [bool; 2]) -> Sample {
         let mut sample = Sample::default();
         self.rest_ns = REST_AFTER_LOOK * cpu_of(|| self.fill_basics(&mut sample));
-        if full || self.switches.is_due(sample.at_ns) {
+        if switches || self.switches.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_switches(&mut sample));
             self.switches.done(sample.at_ns, cost_ns);
         }
-        if full || self.sockets.is_due(sample.at_ns) {
+        if sockets || self.sockets.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_sockets(&mut sample));
             self.sockets.done(sample.at_ns, cost_ns);
         }
-        if !full && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
+        if !sockets && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_pss(&mut sample));
             self.memory.done(sample.at_ns, cost_ns);
         }
@@ -151,8 +157,15 @@ impl Sampler {
         let HostTicks { busy, steal } = self.reader.read(format_args!("stat")).and_then(host_ticks).unwrap_or_default();
         sample.host_busy_s = seconds(busy * self.tick_ns);
         sample.host_steal_s = seconds(steal * self.tick_ns);
-        let own = self.reader.read(format_args!("self/stat")).and_then(process_stat);
-        sample.own_cpu_s = own.map_or(0.0, |own| seconds((own.user + own.system) * self.tick_ns));
+        sample.own_cpu_s = seconds(self.own_ns().unwrap_or(0));
+    }
+
+    fn own_ns(&mut self) -> Option<u64> {
+        let by_clock = self.reader.cpu_ns(std::process::id());
+        by_clock.or_else(|| {
+            let own = self.reader.read(format_args!("self/stat")).and_then(process_stat)?;
+            Some((own.user + own.system) * self.tick_ns)
+        })
     }
 
     fn fill_processes(&mut self, sample: &mut Sample, stats: &[ProcessStat]) {

@@ -168,20 +168,20 @@ impl Summary {
 
 /// The most of everything, over the looks from the window's start on.
 #[derive(Default)]
-struct Peaks {
-    rss_bytes: u64,
+pub(crate) struct Peaks {
+    pub(crate) rss_bytes: u64,
     /// Memory with each page counted once. Where there is one process for the moment its resident pages are that, too, and
     /// there are many more such looks: a process that is there for one look only must not leave a peak of few.
-    each_once_bytes: Option<u64>,
-    looked_at_pss: bool,
-    threads: u32,
-    processes: u32,
-    open_files: Option<u32>,
-    sockets: Option<SocketUse>,
+    pub(crate) each_once_bytes: Option<u64>,
+    pub(crate) looked_at_pss: bool,
+    pub(crate) threads: u32,
+    pub(crate) processes: u32,
+    pub(crate) open_files: Option<u32>,
+    pub(crate) sockets: Option<SocketUse>,
 }
 
 impl Peaks {
-    fn add(&mut self, sample: &Sample) {
+    pub(crate) fn add(&mut self, sample: &Sample) {
         self.rss_bytes = self.rss_bytes.max(sample.rss_bytes);
         self.threads = self.threads.max(sample.threads);
         self.processes = self.processes.max(sample.processes);

@@ -1,4 +1,4 @@
-//! What watching costs. `cargo test --release -p bourdon-observe --test cost -- --ignored --nocapture`
+//! What watching costs. `cargo test --release -p bourdon-observe --test cost -- --ignored --nocapture --test-threads 1`
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use observe::{Observer, ProcSource};
+use observe::{Observer, ProcSource, Sampler};
+use rustix::time::{ClockId, clock_gettime};
 use support::monotonic;
 
 #[test]
@@ -36,6 +37,33 @@ fn cpu_of_the_observer_at_ten_looks_a_second_against_sixteen_threads() {
         used_ns / 1000 / samples.len() as u64,
         used_ns as f64 / 1e8
     );
+}
+
+/// One whose slice has ended, one whose slice begins, and one that idles.
+#[test]
+#[ignore = "prints a figure instead of judging it"]
+fn cpu_of_an_edge_between_slices_with_three_targets_of_sixteen_threads() {
+    const EDGES: u64 = 1_000;
+    let end = Arc::new(Barrier::new(15));
+    for _ in 0..14 {
+        let end = Arc::clone(&end);
+        std::thread::spawn(move || end.wait());
+    }
+    let sampler = || Sampler::new(std::process::id(), Some(1), &ProcSource::default(), monotonic());
+    let [mut ended, mut begins, mut idles] = [sampler(), sampler(), sampler()];
+    let before_ns = own_cpu_ns();
+    for _ in 0..EDGES {
+        let looks = [ended.sample_at_edge(), begins.sample(), idles.sample(), begins.sample_at_edge()];
+        assert!(looks.iter().all(|look| look.threads >= 16));
+    }
+    let used_us = (own_cpu_ns() - before_ns) / 1000;
+    end.wait();
+    println!("{} µs an edge", used_us / EDGES);
+}
+
+fn own_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
 /// From the scheduler's own books, in nanoseconds.

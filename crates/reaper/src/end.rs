@@ -1,118 +1,96 @@
-use std::fmt::{self, Display};
+//! Ends of processes, as the kernel tells them and as the steps say them to bourdon.
 
+use model::{GuardEnd, ProcessEnd};
 use rustix::process::WaitStatus;
-use signal_hook::low_level::signal_name;
 
-/// How a process that ran came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// It exited with this status.
-    Status(i32),
-    /// This signal ended it.
-    Signal(i32),
-    /// Its reaper was killed, and it with it.
-    ReaperKilled,
-    /// Its reaper came to such an end, and it with it: this status.
-    ReaperStatus(i32),
-    /// The same by this signal.
-    ReaperSignal(i32),
-    /// Nobody says.
-    Unknown,
-}
-
-impl End {
-    pub(crate) fn of(status: WaitStatus) -> Self {
-        match (status.exit_status(), status.terminating_signal()) {
-            (Some(status), _) => End::Status(status),
-            (None, Some(signal)) => End::Signal(signal),
-            _ => End::Unknown,
-        }
-    }
-
-    /// That of a command whose reaper ended so.
-    pub(crate) fn of_the_reapers(self) -> Self {
-        match self {
-            End::Status(status) => End::ReaperStatus(status),
-            End::Signal(signal) => End::ReaperSignal(signal),
-            _ => End::ReaperKilled,
-        }
-    }
-
-    /// Whether somebody took away what guarded it, and the kernel ended it for that. That says nothing of it, unless it did
-    /// so itself.
-    pub fn lost_its_reaper(self) -> bool {
-        matches!(self, End::ReaperKilled | End::ReaperStatus(_) | End::ReaperSignal(_))
-    }
-
-    /// As the steps say it to bourdon.
-    pub(crate) fn said(self) -> String {
-        match self {
-            End::Status(status) => format!("status {status}"),
-            End::Signal(signal) => format!("signal {signal}"),
-            End::ReaperKilled => "reaper-killed".to_owned(),
-            End::ReaperStatus(status) => format!("reaper-status {status}"),
-            End::ReaperSignal(signal) => format!("reaper-signal {signal}"),
-            End::Unknown => "unknown".to_owned(),
-        }
-    }
-
-    pub(crate) fn heard(said: &str) -> Option<Self> {
-        let (word, number) = said.split_once(' ').unwrap_or((said, ""));
-        let number = || number.parse().ok();
-        Some(match word {
-            "status" => End::Status(number()?),
-            "signal" => End::Signal(number()?),
-            "reaper-killed" => End::ReaperKilled,
-            "reaper-status" => End::ReaperStatus(number()?),
-            "reaper-signal" => End::ReaperSignal(number()?),
-            "unknown" => End::Unknown,
-            _ => return None,
-        })
+pub(crate) fn of(status: WaitStatus) -> ProcessEnd {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(status), _) => ProcessEnd::Exited(status),
+        (None, Some(signal)) => ProcessEnd::Killed { signal, core_dumped: dumped_core(status.as_raw()) },
+        _ => ProcessEnd::Unknown,
     }
 }
 
-/// What it did, for a sentence that begins with its name.
-impl Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            End::Status(status) => write!(f, "exited with status {status}"),
-            End::Signal(signal) => write!(f, "was ended by {}", named(*signal)),
-            End::ReaperKilled => f.write_str("lost its reaper (somebody killed it)"),
-            End::ReaperStatus(status) => write!(f, "lost its reaper (which exited with status {status})"),
-            End::ReaperSignal(signal) => write!(f, "lost its reaper (which was ended by {})", named(*signal)),
-            End::Unknown => f.write_str("ended, and its reaper does not say how"),
-        }
+/// Whether a status of the kernel says that it wrote the process's memory to a file.
+fn dumped_core(status: i32) -> bool {
+    status & 0x80 != 0
+}
+
+/// That of a command whose reaper ended so.
+pub(crate) fn with_its_reaper(reaper: ProcessEnd) -> ProcessEnd {
+    ProcessEnd::Unguarded(match reaper {
+        ProcessEnd::Exited(status) => GuardEnd::Exited(status),
+        ProcessEnd::Killed { signal, .. } => GuardEnd::Killed(signal),
+        _ => GuardEnd::Unknown,
+    })
+}
+
+/// As the steps say it to bourdon.
+pub(crate) fn said(end: ProcessEnd) -> String {
+    match end {
+        ProcessEnd::Exited(status) => format!("status {status}"),
+        ProcessEnd::Killed { signal, core_dumped: false } => format!("signal {signal}"),
+        ProcessEnd::Killed { signal, core_dumped: true } => format!("core {signal}"),
+        ProcessEnd::Unguarded(GuardEnd::Exited(status)) => format!("reaper-status {status}"),
+        ProcessEnd::Unguarded(GuardEnd::Killed(signal)) => format!("reaper-signal {signal}"),
+        ProcessEnd::Unguarded(GuardEnd::Told) => "reaper-told".to_owned(),
+        ProcessEnd::Unguarded(GuardEnd::Unknown) => "reaper".to_owned(),
+        ProcessEnd::Unknown => "unknown".to_owned(),
     }
 }
 
-/// `signal 9 (SIGKILL)`
-fn named(signal: i32) -> String {
-    let name = signal_name(signal).map(|name| format!(" ({name})"));
-    format!("signal {signal}{}", name.unwrap_or_default())
+pub(crate) fn heard(said: &str) -> Option<ProcessEnd> {
+    let (word, number) = said.split_once(' ').unwrap_or((said, ""));
+    let number = || number.parse().ok();
+    Some(match word {
+        "status" => ProcessEnd::Exited(number()?),
+        "signal" => ProcessEnd::Killed { signal: number()?, core_dumped: false },
+        "core" => ProcessEnd::Killed { signal: number()?, core_dumped: true },
+        "reaper-status" => ProcessEnd::Unguarded(GuardEnd::Exited(number()?)),
+        "reaper-signal" => ProcessEnd::Unguarded(GuardEnd::Killed(number()?)),
+        "reaper-told" => ProcessEnd::Unguarded(GuardEnd::Told),
+        "reaper" => ProcessEnd::Unguarded(GuardEnd::Unknown),
+        "unknown" => ProcessEnd::Unknown,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    use rustix::process::{Pid, WaitOptions, waitpid};
+
     use super::*;
 
     #[test]
-    fn an_end_is_heard_as_it_was_said_whatever_people_read() {
-        let ends = [
-            (End::Status(0), "exited with status 0"),
-            (End::Status(3), "exited with status 3"),
-            (End::Signal(9), "was ended by signal 9 (SIGKILL)"),
-            (End::Signal(40), "was ended by signal 40"),
-            (End::Signal(9).of_the_reapers(), "lost its reaper (which was ended by signal 9 (SIGKILL))"),
-            (End::Status(1).of_the_reapers(), "lost its reaper (which exited with status 1)"),
-            (End::ReaperKilled, "lost its reaper (somebody killed it)"),
-            (End::Unknown, "ended, and its reaper does not say how"),
+    fn an_end_is_heard_as_it_was_said() {
+        let own = [
+            ProcessEnd::Exited(0),
+            ProcessEnd::Killed { signal: 9, core_dumped: false },
+            ProcessEnd::Killed { signal: 11, core_dumped: true },
+            ProcessEnd::Unknown,
         ];
-        for (end, read) in ends {
-            assert_eq!((End::heard(&end.said()), end.to_string().as_str()), (Some(end), read));
-            assert_eq!(end.lost_its_reaper(), read.starts_with("lost its reaper"));
+        let told = ProcessEnd::Unguarded(GuardEnd::Told);
+        for end in own.into_iter().chain(own.map(with_its_reaper)).chain([told]) {
+            assert_eq!(heard(&said(end)), Some(end));
         }
         for said in ["", "exited with status 0", "status", "status x", "status 1 2"] {
-            assert_eq!(End::heard(said), None, "{said}");
+            assert_eq!(heard(said), None, "{said}");
         }
+    }
+
+    #[test]
+    fn the_kernel_tells_a_status_from_a_signal() {
+        let ended = |line: &str| {
+            #[expect(clippy::zombie_processes, reason = "waited for by its pid, as the reaper does")]
+            let child = Command::new("sh").args(["-c", line]).process_group(0).spawn().unwrap();
+            let pid = Pid::from_child(&child);
+            of(waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap().1)
+        };
+        assert_eq!(ended("exit 3"), ProcessEnd::Exited(3));
+        assert_eq!(ended("kill -9 $$"), ProcessEnd::Killed { signal: 9, core_dumped: false });
+        assert_eq!([11, 0x80 | 11].map(dumped_core), [false, true]);
     }
 }

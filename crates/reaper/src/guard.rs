@@ -1,11 +1,13 @@
 use std::io::Write;
 use std::time::Duration;
 
+use model::{GuardEnd, ProcessEnd};
 use rustix::process::{Signal, WaitStatus};
 
 use crate::children;
 use crate::clock::{AGAIN, after, left};
 use crate::output::Output;
+use crate::said::Said;
 use crate::watch::Watch;
 
 /// How long what is killed may take to be gone. Only the kernel can hold it up.
@@ -85,6 +87,10 @@ impl Guard {
     fn end_what_is_left(&mut self) -> bool {
         if self.watch.stopped && self.kill_at_ns.is_none() {
             if let Ending::Asked(_) = self.ending {
+                // Said before it ends: how it does so then is not its own doing.
+                if self.watch.signalled {
+                    Said::Ended(ProcessEnd::Unguarded(GuardEnd::Told)).say();
+                }
                 children::signal_descendants(children::own(), Signal::TERM);
             }
             let (Ending::Asked(grace) | Ending::Awaited(grace)) = self.ending;

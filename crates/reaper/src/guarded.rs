@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use model::{GuardEnd, ProcessEnd};
 use observe::ProcSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
@@ -16,7 +17,6 @@ use rustix::process::Signal;
 
 use crate::children::{MARK, signal_one, sweep, wait_for_adopted};
 use crate::clock::{after, left, pause};
-use crate::end::End;
 use crate::guard::KILLED;
 use crate::order::{Order, call};
 use crate::removal::remove_folder;
@@ -84,18 +84,15 @@ pub enum Ended {
     NotStarted(String),
     /// It was not run, because what guards it is missing: a process, a file, a scratch folder. Why, and what to do about it.
     Unguarded(String),
-    /// With another status, by a signal, or with its reaper.
-    Otherwise(End),
-    /// It exited with status 0.
-    Well,
+    /// It ran, and came to this end.
+    Ran(ProcessEnd),
 }
 
 impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ended::NotStarted(text) | Ended::Unguarded(text) => f.write_str(text),
-            Ended::Otherwise(end) => end.fmt(f),
-            Ended::Well => End::Status(0).fmt(f),
+            Ended::Ran(end) => end.fmt(f),
         }
     }
 }
@@ -174,12 +171,12 @@ impl Guarded {
         while self.listen() && self.ended.is_none() && !left(give_up_ns).is_zero() {
             self.wait(None, left(give_up_ns));
         }
-        self.ended.get_or_insert(Ended::Otherwise(End::Unknown));
+        self.ended.get_or_insert(Ended::Ran(ProcessEnd::Unknown));
     }
 
     /// Whether it ended because somebody took away what guarded it. That says nothing of the command, unless it did so itself.
     pub fn is_bereft(&self) -> bool {
-        self.wordless || matches!(self.ended, Some(Ended::Otherwise(end)) if end.lost_its_reaper())
+        self.wordless || matches!(self.ended, Some(Ended::Ran(end)) if end.is_unguarded())
     }
 
     /// The scratch folder, if it is there: after the end, something in it could not be removed.
@@ -258,8 +255,7 @@ impl Guarded {
                 self.ended.get_or_insert(Ended::NotStarted(text));
             }
             Said::Unguarded(text) => drop(self.ended.get_or_insert(Ended::Unguarded(text))),
-            Said::Ended(End::Status(0)) => drop(self.ended.get_or_insert(Ended::Well)),
-            Said::Ended(end) => drop(self.ended.get_or_insert(Ended::Otherwise(end))),
+            Said::Ended(end) => drop(self.ended.get_or_insert(Ended::Ran(end))),
             Said::Done => self.done = true,
         }
     }
@@ -268,7 +264,7 @@ impl Guarded {
     fn hear_the_end(&mut self) {
         self.steps = None;
         let lost = match self.started {
-            Some(_) => Ended::Otherwise(End::ReaperKilled),
+            Some(_) => Ended::Ran(ProcessEnd::Unguarded(GuardEnd::Unknown)),
             None => Ended::Unguarded("its reaper was killed before it began".to_owned()),
         };
         self.wordless = self.ended.is_none();

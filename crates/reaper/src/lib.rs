@@ -27,7 +27,6 @@ mod watch;
 
 pub use ask::{Answer, Question, Unanswered, ask};
 pub use children::signal_descendants;
-pub use end::End;
 pub use guarded::{Ended, Guarded, Started};
 pub use order::{ITSELF, Order};
 pub use removal::remove_folder;

@@ -1,10 +1,12 @@
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, ResolveFlags, chmod, fstat, openat, openat2, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, chmod, fstat, openat, openat2, renameat_with, unlinkat,
+};
 use rustix::path::Arg;
 
-/// Folders within each other that are entered; deeper ones are left. Each has a file open while it is emptied.
+/// Folders within each other that are entered; deeper ones are moved up first. Each has a file open while it is emptied.
 const DEEPEST: u32 = 500;
 
 /// Removes a folder and all that is in it, folders too that their owner may not write or read. Links are not followed, and
@@ -13,24 +15,49 @@ const DEEPEST: u32 = 500;
 pub fn remove_folder(folder: &Path) {
     let (Some(place), Some(name)) = (folder.parent(), folder.file_name()) else { return };
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-    if let Ok(place) = openat(CWD, place, OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-        remove(&place, name, DEEPEST);
+    let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
+    let Ok(place) = openat(CWD, place, flags, Mode::empty()) else { return };
+    let top = openat(&place, name, flags | OFlags::NOFOLLOW, Mode::empty()).ok();
+    let mut removal = Removal { top, lifted: 0 };
+    let mut before = None;
+    while before != Some(removal.lifted) {
+        before = Some(removal.lifted);
+        removal.remove(&place, name, DEEPEST);
     }
 }
 
-/// Removes what has a name in a folder.
-fn remove(place: impl AsFd, name: impl Arg + Copy, deepest: u32) {
-    if unlinkat(&place, name, AtFlags::empty()).is_ok() || deepest == 0 {
-        return;
-    }
-    let Some(mut folder) = enter(&place, name) else { return };
-    while let Some(Ok(entry)) = folder.read() {
-        let Ok(within) = folder.fd() else { return };
-        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            remove(within, entry.file_name(), deepest - 1);
+/// What is being removed.
+struct Removal {
+    /// The folder itself; none where it is none.
+    top: Option<OwnedFd>,
+    /// How many folders that lay too deep were moved up into it, to be removed the next time.
+    lifted: u64,
+}
+
+impl Removal {
+    /// Removes what has a name in a folder.
+    fn remove(&mut self, place: impl AsFd, name: impl Arg + Copy, deepest: u32) {
+        if unlinkat(&place, name, AtFlags::empty()).is_ok() {
+            return;
         }
+        let Some(mut folder) = enter(&place, name) else { return };
+        if deepest == 0 {
+            return self.lift(place, name);
+        }
+        while let Some(Ok(entry)) = folder.read() {
+            let Ok(within) = folder.fd() else { return };
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                self.remove(within, entry.file_name(), deepest - 1);
+            }
+        }
+        let _ = unlinkat(&place, name, AtFlags::REMOVEDIR);
     }
-    let _ = unlinkat(&place, name, AtFlags::REMOVEDIR);
+
+    fn lift(&mut self, place: impl AsFd, name: impl Arg) {
+        let Some(top) = &self.top else { return };
+        let free = format!("lifted-{}-{}", std::process::id(), self.lifted);
+        self.lifted += u64::from(renameat_with(place, name, top, free, RenameFlags::NOREPLACE).is_ok());
+    }
 }
 
 /// Opens a folder for reading, its owner given all rights to it; none for a link, and for what is mounted.
@@ -89,8 +116,17 @@ mod tests {
     #[test]
     fn folders_deep_within_each_other_go() {
         let place = tempfile::tempdir().unwrap();
-        create_dir_all(place.path().join("a").join("b/".repeat(400))).unwrap();
-        remove_folder(&place.path().join("a"));
-        assert!(!place.path().join("a").exists());
+        let top = place.path().join("a");
+        create_dir_all(top.join("b/".repeat(400))).unwrap();
+        // Deeper than the longest path, and than files may be open.
+        for number in 0..4 {
+            create_dir_all(place.path().join(format!("{number}")).join("b/".repeat(600))).unwrap();
+            let within = place.path().join(format!("{number}")).join("b/".repeat(600)).join("c");
+            std::fs::rename(&top, &within).unwrap();
+            std::fs::rename(place.path().join(format!("{number}")), &top).unwrap();
+        }
+        remove_folder(&top);
+        assert!(!top.exists());
+        assert_eq!(place.path().read_dir().unwrap().count(), 0);
     }
 }

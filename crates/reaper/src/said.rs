@@ -2,7 +2,9 @@ use std::fs::File;
 use std::io::{Result, Write};
 use std::os::fd::AsFd;
 
-use crate::end::End;
+use model::ProcessEnd;
+
+use crate::end;
 
 /// What the steps say to bourdon, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +16,7 @@ pub(crate) enum Said {
     /// It was not run, because it cannot be guarded.
     Unguarded(String),
     /// It ended by itself, or lost its reaper.
-    Ended(End),
+    Ended(ProcessEnd),
     /// Nothing of it is left.
     Done,
 }
@@ -29,7 +31,7 @@ impl Said {
             }
             "failed" => Said::Failed(rest.to_owned()),
             "unguarded" => Said::Unguarded(rest.to_owned()),
-            "exit" => Said::Ended(End::heard(rest)?),
+            "exit" => Said::Ended(end::heard(rest)?),
             "done" => Said::Done,
             _ => return None,
         })
@@ -40,7 +42,7 @@ impl Said {
             Said::Started { pid, at_ns } => format!("pid {pid} {at_ns}\n"),
             Said::Failed(text) => format!("failed {}\n", text.replace('\n', " ")),
             Said::Unguarded(text) => format!("unguarded {}\n", text.replace('\n', " ")),
-            Said::Ended(end) => format!("exit {}\n", end.said()),
+            Said::Ended(how) => format!("exit {}\n", end::said(*how)),
             Said::Done => "done\n".to_owned(),
         }
     }
@@ -69,7 +71,7 @@ mod tests {
     fn a_line_is_heard_as_it_was_said() {
         let (started, done) = (Said::Started { pid: 7, at_ns: 123 }, Said::Done);
         let [failed, unguarded] = [Said::Failed, Said::Unguarded].map(|said| said("no: such".into()));
-        for said in [started, failed, unguarded, Said::Ended(End::Status(3)), done] {
+        for said in [started, failed, unguarded, Said::Ended(ProcessEnd::Exited(3)), done] {
             assert_eq!(Said::parse(said.line().trim_end()), Some(said));
         }
         assert_eq!(Said::Failed("two\nlines".into()).line(), "failed two lines\n");

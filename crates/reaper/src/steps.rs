@@ -14,7 +14,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_name};
 
 use crate::children::own;
 use crate::clock::now_ns;
-use crate::end::End;
+use crate::end;
 use crate::guard::{Ending, Guard, KILLED};
 use crate::order::{Order, Step};
 use crate::output::Output;
@@ -79,7 +79,7 @@ fn warden(order: &Order, furnish: Furnish<'_>) -> Result<(), String> {
     let mut guard = Guard::new(watch, reaper.id(), Ending::Awaited(AWAITED));
     let gone = guard.stand::<File>(None, |status, _| {
         if status.exit_status().is_none() {
-            Said::Ended(End::of(status).of_the_reapers()).say();
+            Said::Ended(end::with_its_reaper(end::of(status))).say();
         }
     });
     guard.watch.wait_for_stop();
@@ -103,7 +103,7 @@ fn reap(order: &Order) -> Result<(), String> {
     let mut guard = Guard::new(watch, target.id(), Ending::Asked(GRACE));
     guard.stand(Some(&mut output), |status, output| {
         output.into_iter().for_each(Output::read);
-        Said::Ended(End::of(status)).say();
+        Said::Ended(end::of(status)).say();
     });
     output.finish();
     guard.watch.wait_for_stop();

@@ -16,6 +16,8 @@ pub(crate) struct Watch {
     asked: UnixStream,
     /// Everything is to end.
     pub(crate) stopped: bool,
+    /// A signal says so, and bourdon does not.
+    pub(crate) signalled: bool,
 }
 
 impl Watch {
@@ -28,7 +30,12 @@ impl Watch {
             }
             std::io::Result::Ok(read)
         };
-        Ok(Self { children: stream(&[SIGCHLD])?, asked: stream(&[SIGTERM, SIGINT, SIGHUP])?, stopped: false })
+        Ok(Self {
+            children: stream(&[SIGCHLD])?,
+            asked: stream(&[SIGTERM, SIGINT, SIGHUP])?,
+            stopped: false,
+            signalled: false,
+        })
     }
 
     /// Waits until everything is to end: bourdon may still want what is in the scratch folder.
@@ -54,7 +61,9 @@ impl Watch {
         if poll(&mut sources, timeout.as_ref()).is_err_and(|errno| errno != Errno::INTR) {
             pause();
         }
-        self.stopped |= matches!((&self.asked).read(&mut [0]), Ok(1..)) || is_closed(&stdin);
+        let closed = is_closed(&stdin);
+        self.signalled |= !closed && matches!((&self.asked).read(&mut [0]), Ok(1..));
+        self.stopped |= closed || self.signalled;
         while matches!((&self.children).read(&mut [0; 64]), Ok(1..)) {}
     }
 }

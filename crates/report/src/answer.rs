@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimVerdict, Withheld};
+use model::{Analysis, CellAnalysis, ClaimAnalysis, ClaimNote, ClaimVerdict, Withheld};
 
 use crate::format::{Spread, number, spread};
 use crate::page::Tint;
@@ -110,18 +110,21 @@ fn why_open(claims: &[ClaimAnalysis]) -> String {
 
 fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
     Some(match claim.withheld {
-        _ if claim.blocks < LAUNCHES_FOR_A_VERDICT => "too few blocks count",
+        _ if claim.notes.iter().any(|note| matches!(note, ClaimNote::FewBlocks { .. })) => "too few blocks count",
         None if claim.needs_blocks.is_some() => "the intervals are too wide",
         None | Some(Withheld::Definition | Withheld::Zero) => return None,
-        Some(Withheld::Disturbed | Withheld::Unbounded) => "the machine was busy",
+        Some(Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds) => "the machine was busy",
         Some(Withheld::AtLeast) => "the generator may have been the limit",
         Some(Withheld::AtCeiling) => "the handler delay allowed no more",
-        Some(Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests) => "the windows were too short",
+        Some(Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections) => {
+            "the windows were too short"
+        }
         Some(Withheld::Warming | Withheld::Cold) => "a server was not warm yet",
         Some(Withheld::Censored) => "requests were unfinished",
         Some(Withheld::Failing) => "requests failed",
         Some(Withheld::Wrong) => "replies were wrong",
         Some(Withheld::Silent) => "a server did not answer",
+        Some(Withheld::Spill) => "a server used CPU in slices of others",
         Some(Withheld::Lateness) => "much of a latency may be the generator's own",
     })
 }
@@ -231,6 +234,3 @@ fn leaders_of_several(groups: &[&Group<'_>]) -> Option<String> {
     };
     Some(format!("{name} is first under {times} of {} sets of conditions{others}{ties}{open}.", groups.len()))
 }
-
-/// Fewest launches of each server that a verdict rests on (METHOD, section 4).
-pub(crate) const LAUNCHES_FOR_A_VERDICT: u32 = 6;

@@ -181,7 +181,7 @@ fn flow(of: &ByteFlow) -> String {
 fn not_made(why: &NotMade) -> String {
     let text = match why {
         NotMade::Missing { missing } => {
-            let names: Vec<&str> = missing.iter().map(|figure| figure.id()).collect();
+            let names: Vec<&str> = missing.iter().map(|figure| figure_words(*figure)).collect();
             return format!("not given: {}", names.join(", "));
         }
         NotMade::Zero => "a figure is 0 within its rounding",
@@ -269,6 +269,21 @@ pub fn remark_words(remark: &AuditRemark) -> String {
                  share, such as the generator's; they do not rank these servers"
             )
         }
+    }
+}
+
+/// What a check needs, as people call it.
+fn figure_words(figure: AuditFigure) -> &'static str {
+    match figure {
+        AuditFigure::MeanLatency => "mean latency",
+        AuditFigure::Pipeline => "requests in flight on each",
+        AuditFigure::HandlerDelay => "handler delay",
+        AuditFigure::RequestsOrRate => "requests or rate",
+        AuditFigure::OkReplies => "ok replies",
+        AuditFigure::Deviation => "standard deviation",
+        AuditFigure::MaximumOrQuantiles => "maximum or quantiles",
+        AuditFigure::LatencyOfReplies => "a latency of replies that did not fail",
+        figure => figure.id(),
     }
 }
 

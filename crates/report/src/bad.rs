@@ -7,6 +7,7 @@ use crate::format::{counted, number, percent, seconds, thousands};
 use crate::markdown::{block, escape};
 use crate::page::{Page, Tint};
 use crate::plain::shortened;
+use crate::reason_words::failed_words;
 use crate::words::bracketed;
 use crate::wrong_reply::sentence;
 
@@ -90,7 +91,7 @@ fn died(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     let mut said: Vec<Bad> = Vec::new();
     for (name, cell) in named {
         let Some(died) = &cell.died else { continue };
-        let Died { of, text, printed } = died;
+        let Died { of, why, printed } = died;
         let launches = match (cell.failing.died, u64::from(*of)) {
             (1, 1) => "its only launch".to_owned(),
             (all, of) if all >= of => format!("each of its {of} launches"),
@@ -99,7 +100,10 @@ fn died(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
         let is_known = said.iter().any(|before| before.printed == *printed);
         let printed = if is_known { String::new() } else { printed.clone() };
         let last = if printed.is_empty() { "" } else { " It printed last:" };
-        said.push(Bad { text: format!("The server died: {name} in {launches} ({text}).{last}"), printed });
+        said.push(Bad {
+            text: format!("The server died: {name} in {launches} ({}).{last}", failed_words(why)),
+            printed,
+        });
     }
     said
 }

@@ -1,33 +1,32 @@
 //! Why a table has no figure where it has none, and what its memory counts.
 
-use model::{CellAnalysis, Mark, MemoryCount, Population};
+use model::{BLOCKS_FOR_A_VERDICT, Blank, MemoryCount, Metric, Unranked};
 
-use crate::answer::LAUNCHES_FOR_A_VERDICT;
+use crate::format::{percent, thousands};
 use crate::rows::{Group, Place, Row};
 use crate::words::either;
 
 /// Why a figure is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
-    let columns: [(&str, Why); 4] =
-        [("no p99", no_p99), ("latency –", no_latency), ("CPU/request –", no_cpu), ("memory –", no_memory)];
+    let columns = [
+        ("no p99", Metric::P99),
+        ("latency –", Metric::P50),
+        ("CPU/request –", Metric::CpuPerRequest),
+        ("memory –", Metric::PeakMemory),
+    ];
     let all: Vec<&Row> = group.rows.iter().collect();
-    columns
-        .into_iter()
-        .flat_map(|(column, why)| of_column(&all, column, |row| why(row.cell).map(str::to_owned)))
-        .collect()
+    let why = |metric: Metric| move |row: &Row<'_>| Some(blank(metric, *row.cell.remarks.blanks.get(&metric)?));
+    columns.into_iter().flat_map(|(column, metric)| of_column(&all, column, why(metric))).collect()
 }
 
 /// Why a row has no rank, a sentence for each reason: `rank – for a: …`. Nothing where no row has the launches for one: that
 /// stands at the top.
 pub(crate) fn unranked(group: &Group<'_>) -> Vec<String> {
-    let may_rank = group.rows.iter().any(|row| row.cell.trials >= LAUNCHES_FOR_A_VERDICT);
+    let may_rank = group.rows.iter().any(|row| row.cell.trials >= BLOCKS_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
-    of_column(&unranked, "rank –", |row| Some(no_rank(row, group)))
+    of_column(&unranked, "rank –", |row| Some(no_rank(row.unranked?, row)))
 }
-
-/// Why a cell has no figure in a column, where it has none.
-type Why = fn(&CellAnalysis) -> Option<&'static str>;
 
 fn of_column(among: &[&Row<'_>], column: &str, why: impl Fn(&Row<'_>) -> Option<String>) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
@@ -46,83 +45,42 @@ fn name(row: &Row<'_>) -> String {
     row.name.join(" · ")
 }
 
-fn serves_nothing(cell: &CellAnalysis) -> bool {
-    cell.throughput.estimate == Some(0.0)
-}
-
-fn no_latency(cell: &CellAnalysis) -> Option<&'static str> {
-    let latency = &cell.latency_us;
-    let none = [&latency.p99, &latency.p90, &latency.p50].into_iter().all(|quantile| quantile.estimate.is_none());
-    if none && latency.failed_share > 0.5 {
-        return Some("more than half of a launch's requests failed, and those have no time");
-    }
-    none.then_some("a launch had fewer than the 6 requests that even a median needs: a longer window has more")
-}
-
-fn no_p99(cell: &CellAnalysis) -> Option<&'static str> {
-    let latency = &cell.latency_us;
-    let lower = latency.p90.estimate.or(latency.p50.estimate);
-    if latency.failed_share > 0.01 {
-        return (latency.p99.estimate.is_none() && lower.is_some())
-            .then_some("more than 1 % of a launch's requests failed, and those have no time");
-    }
-    (latency.p99.estimate.is_none() && lower.is_some())
-        .then_some("a launch had fewer than the 368 requests that it needs: a longer window has more")
-}
-
-fn no_cpu(cell: &CellAnalysis) -> Option<&'static str> {
-    if cell.cpu_us_per_request.estimate.is_some() {
-        None
-    } else if cell.target_busy.is_none() {
-        Some("the target was not watched")
-    } else if serves_nothing(cell) {
-        Some("nothing was served")
-    } else {
-        Some(
-            "the target used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in ticks): a longer \
-             window would show it",
-        )
-    }
-}
-
-fn no_memory(cell: &CellAnalysis) -> Option<&'static str> {
-    cell.peak_memory_bytes.estimate.is_none().then_some("the target was not watched")
-}
-
-/// Why a target has no rank: what is wrong or in doubt of its own figure, who may be above it, or that nobody is left to be
-/// above or below.
-fn no_rank(row: &Row<'_>, group: &Group<'_>) -> String {
-    let is_rival = |other: &&Row| other.name != row.name && other.cell.trials > 0 && !other.cell.failing.bad;
-    match in_doubt(row.cell) {
-        Some(own) => own.to_owned(),
-        None if !row.open.is_empty() => format!("whether it is above or below {} is open", either(&row.open)),
-        None if group.rows.iter().any(|other| is_rival(&other)) => {
-            "it is too close to one whose place is open".to_owned()
+/// Why the cells have no figure of a metric; of a latency, not even a median.
+fn blank(metric: Metric, blank: Blank) -> String {
+    match blank {
+        Blank::Failed { most } => {
+            let share = if metric == Metric::P50 { "half".to_owned() } else { percent(most) };
+            format!("more than {share} of a launch's requests failed, and those have no time")
         }
-        None => "no other here can be ranked".to_owned(),
+        Blank::FewRequests { needed } => {
+            let what = if metric == Metric::P50 { "even a median" } else { "it" };
+            let needs = format!("a launch had fewer than the {} requests that {what} needs", thousands(needed));
+            format!("{needs}: a longer window has more")
+        }
+        Blank::Unwatched => "the target was not watched".to_owned(),
+        Blank::Unserved => "nothing was served".to_owned(),
+        Blank::LittleCpu => {
+            "the target used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in \
+                             ticks): a longer window would show it"
+                .to_owned()
+        }
     }
 }
 
-fn in_doubt(cell: &CellAnalysis) -> Option<&'static str> {
-    let is = |marks: &[Mark]| cell.marks.iter().any(|note| marks.contains(&note.mark));
-    let is_open = cell.latency_us.population == Population::Response;
-    Some(if cell.failing.bad {
-        "it failed, as is said above"
-    } else if cell.trials < LAUNCHES_FOR_A_VERDICT {
-        "fewer than six launches count"
-    } else if cell.at_least {
-        "only a lower bound is known"
-    } else if is_open && cell.latency_us.p99.estimate.is_none() {
-        "it has no p99"
-    } else if is_open && cell.latency_us.censored {
-        "its p99 is only a lower bound"
-    } else if is(&[Mark::Cold, Mark::WarmUp]) {
-        "it was not warm yet"
-    } else if is(&[Mark::Thin]) {
-        "it completed so few requests that the edges of the window weigh"
-    } else {
-        return None;
-    })
+fn no_rank(why: Unranked, row: &Row<'_>) -> String {
+    let words = match why {
+        Unranked::Failed => "it failed, as is said above",
+        Unranked::FewLaunches => "fewer than six launches count",
+        Unranked::AtLeast => "only a lower bound is known",
+        Unranked::NoP99 => "it has no p99",
+        Unranked::Censored => "its p99 is only a lower bound",
+        Unranked::Warming => "it was not warm yet",
+        Unranked::Thin => "it completed so few requests that the edges of the window weigh",
+        Unranked::Open => return format!("whether it is above or below {} is open", either(&row.open)),
+        Unranked::Close => "it is too close to one whose place is open",
+        Unranked::Alone => "no other here can be ranked",
+    };
+    words.to_owned()
 }
 
 /// What memory counts, where targets have several processes.

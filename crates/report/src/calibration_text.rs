@@ -30,6 +30,11 @@ pub fn calibration_text(calibration: &Calibration, distrusted: &[bool], style: S
     }
     page.gap();
     page.table(&ceilings(calibration));
+    if calibration.ceilings.iter().any(|ceiling| ceiling.requests_per_s == 0.0) {
+        let text = "0 requests/s: the null responder gave no reply in that window, for another program had its CPU or stopped \
+                    it; calibrate again without that program";
+        page.paragraph(0, Tint::Unsure, text);
+    }
     page.gap();
     page.table(&rates(&calibration.rates, distrusted));
     page.finish()

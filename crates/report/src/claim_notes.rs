@@ -1,10 +1,10 @@
 //! What is to be known of a claim's verdict, a sentence each.
 
-use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, counted};
+use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, NeverEnough, counted};
 
 use crate::conditions::conditions;
 use crate::format::{number, percent, quantity, thousands};
-use crate::mark_words::cold_words;
+use crate::mark_words::{base_words, cold_words};
 use crate::words::bracketed;
 
 const NARROW: &str = "the interval may be too narrow";
@@ -14,10 +14,18 @@ pub fn claim_notes(claim: &ClaimAnalysis) -> Vec<String> {
     claim.notes.iter().map(|note| note_words(note, claim)).collect()
 }
 
+/// Why a claim cannot be tested: `a p99 needs 368 requests a launch, and there are 111 at most`.
+pub fn never_enough_words(NeverEnough { metric, needed, most }: NeverEnough) -> String {
+    format!("a {metric} needs {} requests a launch, and there are {} at most", thousands(needed), thousands(most))
+}
+
 fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
     match note {
         ClaimNote::Unfinished { measured, asked } => {
             format!("no verdict yet: {measured} of {asked} blocks were measured")
+        }
+        ClaimNote::LowRate { server, target, per_s } => {
+            format!("the rate of {} may be a smaller share of capacity: {}", place(server), base_words(target, *per_s))
         }
         ClaimNote::FewBlocks { used, needed } => {
             format!("preliminary: {}, {needed} are needed", counted((*used).into(), "block", "blocks"))
@@ -41,12 +49,8 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
         ClaimNote::Doubt(doubt) => doubt_words(doubt),
         ClaimNote::NoFailure { server, requests, most_share } => {
             // How small it is, is what it says.
-            let most = number(most_share * 100.0);
-            format!(
-                "no failure in {} requests of {}: the share is at most {most} %",
-                thousands(*requests),
-                place(server)
-            )
+            let (most, requests) = (number(most_share * 100.0), thousands(*requests));
+            format!("no failure in {requests} requests of {}: the share is at most {most} %", place(server))
         }
         ClaimNote::FewCores(cores) => {
             format!("the claim is about {} cores; the machine of this run has {}", cores.about, cores.here)
@@ -59,12 +63,14 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
         ClaimNote::Correlated { correlation } => {
             format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {NARROW}")
         }
-        ClaimNote::FewRequests { metric, server, needed, least, launches, of } => format!(
-            "a {metric} needs {} requests a launch; {} had fewer in {} ({})",
-            thousands(*needed),
+        ClaimNote::FewRequests { metric, server, needed, least, launches, of } => {
+            let ([needed, least], launches) = ([needed, least].map(|of| thousands(*of)), launches_of(*launches, *of));
+            format!("a {metric} needs {needed} requests a launch; {} had fewer in {launches} ({least})", place(server))
+        }
+        ClaimNote::FewCollections { server, needed, least, launches, of } => format!(
+            "a p99 in slices needs {needed} garbage collections a launch; {} had fewer in {} ({least})",
             place(server),
-            launches_of(*launches, *of),
-            thousands(*least)
+            launches_of(*launches, *of)
         ),
         ClaimNote::Lost { metric, server, launches, of } => format!(
             "the {metric} of {} is not known: more requests failed than lie above it, in {}",
@@ -110,6 +116,18 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             };
             format!("the machine was busy in {} of {}, {why}", launches_of(*launches, *of), place(server))
         }
+        ClaimDoubt::Spill { server, cpus } => {
+            let cpu = percent(*cpus);
+            format!(
+                "up to {cpu} of a CPU was in use by others in slices of {}, which could have made it",
+                place(server)
+            )
+        }
+        ClaimDoubt::Rounds { server, launches, of } => format!(
+            "rounds in which the machine was busy are left out in {} of {}, and with them the figures say something else",
+            launches_of(*launches, *of),
+            place(server)
+        ),
         ClaimDoubt::Failing { server } => {
             format!("more requests of {} failed than may, and a failure may be quick and cheap", place(server))
         }

@@ -2,7 +2,6 @@
 
 use model::{CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
-use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::compare_launches::launches;
 use crate::compare_words::{against, reason, row_with_change};
 use crate::format::counted;
@@ -42,10 +41,10 @@ fn figures(analysis: &CompareAnalysis) -> Answer {
     }
     if let Some(asked) = analysis.unfinished {
         let text = format!("Not finished: {} of {asked} blocks were measured", analysis.blocks);
-        let then = Some("These figures carry no verdict until all are".to_owned());
+        let then = Some("These figures carry no verdict until it is".to_owned());
         return Answer { then, ..Answer::new(Tint::Unsure, text) };
     }
-    if analysis.blocks < LAUNCHES_FOR_A_VERDICT {
+    if analysis.preliminary {
         let text = format!("Preliminary: {}, a verdict needs six", launches(analysis));
         return Answer { then: Some("These figures carry no verdict".to_owned()), ..Answer::new(Tint::Unsure, text) };
     }

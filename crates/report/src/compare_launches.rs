@@ -41,7 +41,7 @@ fn came_up(analysis: &CompareAnalysis, of: &ComparedCell) -> u32 {
         let is_aside = analysis.session.repeated.iter().any(|aside| aside.block == trial.block);
         !trial.twin && !is_aside && trial.levels == of.cell.levels && trial.arm.is_none_or(|arm| arm == of.arm)
     };
-    let is_down = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code == (*stage).into());
+    let is_down = |trial: &&VoidTrial| stages.iter().any(|stage| trial.reason.code() == (*stage).into());
     let down = analysis.void_trials.iter().filter(is_its).filter(is_down).count() as u32;
     (of.cell.trials + of.cell.void).saturating_sub(down)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, GateResult,
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, Factor, GateResult,
     GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
 };
 
@@ -11,11 +11,13 @@ use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
+use crate::difference_words::difference_words;
 use crate::format::{bytes, counted, duration_us, elapsed, quantity};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::reason_words::repeated_words;
+use crate::rotation_words;
 use crate::withheld::{because, cure_of};
 use crate::words::{self, machine, words};
 
@@ -46,7 +48,8 @@ pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     };
     let environment = &analysis.environment;
     let mut parts = vec![how, machine(environment), environment.started_at.date().to_string()];
-    parts.extend(analysis.elapsed_s.map(elapsed));
+    let primary = analysis.primary.map(|primary| format!("primary metric: {}", primary.words()));
+    parts.extend(analysis.elapsed_s.map(elapsed).into_iter().chain(primary));
     parts.splice(1..1, words::not_up(analysis.trials));
     parts.retain(|part| !part.is_empty());
     parts
@@ -83,6 +86,7 @@ fn named(analysis: &CompareAnalysis) -> Vec<(String, &CellAnalysis)> {
 pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
     said.extend(bad::behind(&named(analysis)));
+    said.extend(rotation_words::of_cells(&named(analysis), false));
     if analysis.saved_loads {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {
@@ -116,7 +120,8 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     }
     said.extend(analysis.reply_sizes.iter().map(|sizes| reply_sizes(sizes, analysis)));
     if !analysis.differences.is_empty() {
-        said.push(format!("Compared although more differs than the server: {}.", analysis.differences.join("; ")));
+        let differences: Vec<String> = analysis.differences.iter().map(difference_words).collect();
+        said.push(format!("Compared although more differs than the server: {}.", differences.join("; ")));
     }
     said
 }
@@ -228,9 +233,8 @@ fn with(place: &Cell) -> String {
 
 /// `go-gin, 100 connections`.
 fn place_title(place: &Cell) -> String {
-    let (target, at) = (place.target(), conditions(place));
-    let parts = [target, &at];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    let at = conditions(place);
+    [place.target(), &at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// `old`, `new (feature)`, `old (go-gin, 100 connections)`: the target is named where that says which.
@@ -245,7 +249,7 @@ fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
     let says_which = names_targets || (targets(Arm::Old) != targets(Arm::New) && target != arm);
     let mut levels = if has_several_conditions(analysis) { of.cell.levels.conditions() } else { Cell::default() };
     if says_which {
-        levels.0.insert("target".to_owned(), Level::Text(target.to_owned()));
+        levels.0.insert(Factor::Target.id().to_owned(), Level::Text(target.to_owned()));
     }
     format!("{arm}{}", words::bracketed(&place_title(&levels)))
 }
@@ -254,7 +258,7 @@ fn place(analysis: &CompareAnalysis, of: &ComparedCell) -> String {
 pub(crate) fn marks(analysis: &CompareAnalysis) -> Vec<String> {
     let of = |mark: &Mark| {
         let note = |of: &ComparedCell| {
-            let note = of.cell.marks.iter().find(|note| note.mark == *mark)?;
+            let note = of.cell.marks.iter().find(|note| note.mark() == *mark)?;
             Some(format!("{}: {}", place(analysis, of), note_words(note)))
         };
         let cells: Vec<String> = analysis.cells.iter().filter_map(note).collect();
@@ -397,17 +401,15 @@ fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
 
 /// What the session says of itself.
 pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
-    let itself: Vec<String> = analysis
-        .session
-        .itself
-        .iter()
-        .filter(|found| found.ratio.low.is_some())
-        .filter_map(|found| {
-            change(&found.ratio, None)
-                .map(|(change, interval)| format!("{} {}", found.metric.words(), with_interval(&change, &interval)))
-        })
-        .collect();
+    // A load that was saved does not tell how its launches were made.
+    let cells = if analysis.saved_loads { Vec::new() } else { named(analysis) };
+    let mut said = rotation_words::of_cells(&cells, true);
+    let itself = analysis.session.itself.iter().filter(|found| found.ratio.low.is_some());
+    let itself = itself.filter_map(|found| Some((found.metric.words(), change(&found.ratio, None)?)));
+    let said_of = |(metric, (change, interval)): (&str, (String, String))| {
+        format!("{metric} {}", with_interval(&change, &interval))
+    };
+    let itself: Vec<String> = itself.map(said_of).collect();
     if !itself.is_empty() {
         said.push(format!("The session's noise, one of them against itself: {}.", itself.join(", ")));
     }
@@ -424,7 +426,7 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     said.extend(analysis.cells.iter().filter_map(memory));
     let marks = analysis.session.marks.iter();
     said.extend(marks.map(|note| {
-        format!("{} ({}): {}", capitalised(&words(note.mark.id())), mark_meaning(note.mark), note_words(note))
+        format!("{} ({}): {}", capitalised(&words(note.mark().id())), mark_meaning(note.mark()), note_words(note))
     }));
     said
 }

@@ -4,6 +4,7 @@ use model::{LoadSpec, Measurement};
 
 use crate::format::{counted, thousands};
 use crate::page::unbroken;
+use crate::words::errno;
 
 /// `opened 100; 472 to 482 replies on each, median 477; fairness (Jain) 1.000 of 1`.
 pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
@@ -36,6 +37,9 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
         // Not all are in the books of requests, which the reader may compare.
         let attempts = counted(counts.connect_failed, "attempt to connect", "attempts to connect");
         text.push_str(&format!(", {attempts} failed in all, warm-up included"));
+        if let Some(number) = counts.connect_errno {
+            text.push_str(&format!(" (the first: {})", errno(number)));
+        }
     }
     let [min, median] = [counts.completed_min, counts.completed_median].map(thousands);
     let most = counted(counts.completed_max, "reply", "replies");

@@ -43,7 +43,6 @@ fn overturned_by(pathology: Pathology) -> String {
             "throughput that grows with N at the same delay, for instance at 1, 2 and 8 connections"
         }
         Pathology::FixedWorkerPool => "requests at once (X·S) that change when N or S is doubled",
-        Pathology::EventLoopBlocked | Pathology::Starvation | Pathology::GeneratorSaturated => "",
     };
     what.to_owned()
 }

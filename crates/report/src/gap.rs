@@ -16,7 +16,7 @@ pub(crate) fn gap(validity: &Validity, measured: &Measurement) -> Option<String>
 fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Measurement) -> Option<String> {
     // What the generator sent late itself did not wait at the server, and nobody knows the figure without it.
     let is_late =
-        |reason: &model::Reason| reason.code == Code::Mark(Mark::Lateness) && reason.metrics.contains(&figure);
+        |reason: &model::Reason| reason.code() == Code::Mark(Mark::Lateness) && reason.metrics.contains(&figure);
     if validity.reasons.iter().any(is_late) {
         return None;
     }
@@ -24,7 +24,7 @@ fn of_figure((figure, name): (Metric, &str), validity: &Validity, measured: &Mea
     let (felt_us, service_us) = (figure.of(felt)?, figure.of(measured.latency_us.service.as_ref()?)?);
     // Of the server's making is at least what is left without the generator's own standstills, where these made the figure.
     let stood_still =
-        |reason: &model::Reason| reason.code == Code::Mark(Mark::Standstill) && reason.metrics.contains(&figure);
+        |reason: &model::Reason| reason.code() == Code::Mark(Mark::Standstill) && reason.metrics.contains(&figure);
     let least_us = match validity.reasons.iter().any(stood_still) {
         true => figure.of(measured.least_latencies()?.response.as_ref()?)?,
         false => felt_us,

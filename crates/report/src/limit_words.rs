@@ -99,7 +99,7 @@ fn no_reply(found: &NoReply) -> String {
     };
     let seen = match &found.seen {
         None => String::new(),
-        Some(NoReplySeen::TlsFailed(why)) => format!("; TLS failed: {why}"),
+        Some(NoReplySeen::TlsFailed(failed)) => format!("; TLS failed: {}", failed.why),
         Some(NoReplySeen::NoHandshake) => "; it was connected to, and no TLS handshake came to its end".to_owned(),
         Some(NoReplySeen::HungUp) => "; the server ends each connection without a reply".to_owned(),
         Some(NoReplySeen::NoConnections) => "; this machine could not open the connections".to_owned(),
@@ -145,8 +145,7 @@ fn shortfall(short: &Shortfall) -> String {
 
 fn busy(needy: &ThreadNeed) -> String {
     let busy = format!("was {} busy", percent(needy.busy));
-    // Below a hundredth it explains nothing.
-    if needy.starved < 0.01 {
+    if !needy.waited || needy.starved == 0.0 {
         return busy;
     }
     format!("{busy} and waited for a CPU for {} of the time", percent(needy.starved))

@@ -8,7 +8,7 @@ use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds,
 use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
-use crate::reason_words::{reason_words, with_cure};
+use crate::reason_words::{imbalance_words, reason_words, with_cure};
 use crate::words::{errno, late_words, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
@@ -43,7 +43,7 @@ pub fn load_text(
         page.line(Tint::Bad, "Insecure: the certificate was not checked, so nothing says who answered.");
     }
     if let [only] = &validity.reasons[..]
-        && only.code == LimitCode::Interrupted.into()
+        && only.code() == LimitCode::Interrupted.into()
         && measured.window_s == 0.0
     {
         page.paragraph(0, Tint::Unsure, &sentence_of(&reason_words(only)));
@@ -67,7 +67,7 @@ pub fn load_text(
     over_time(&mut page, seconds);
     latencies(&mut page, &measured.latency_us);
     // A standstill too short to have made any figure is not named above, and changes none here.
-    let is_told = |codes: &[Code]| validity.reasons.iter().any(|reason| codes.contains(&reason.code));
+    let is_told = |codes: &[Code]| validity.reasons.iter().any(|reason| codes.contains(&reason.code()));
     // Without a reply nobody knows when what they held up was worked off: all would be taken off.
     let is_known = measured.accounting.completed > 0 && is_told(&[Mark::Standstill.into()]);
     if let Some(stood) = measured.standstills.as_ref().filter(|_| is_known) {
@@ -149,7 +149,7 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
 
 /// Requests that fail in no way and are never answered, which no figure of the replies shows.
 fn hung(page: &mut Page, validity: &Validity) {
-    let Some(reason) = validity.reasons.iter().find(|reason| reason.code == Mark::Hung.into()) else { return };
+    let Some(reason) = validity.reasons.iter().find(|reason| reason.code() == Mark::Hung.into()) else { return };
     let Failing { hung_share, allowed_share, .. } = validity.failing;
     let share = match hung_share > allowed_share {
         true => {
@@ -169,7 +169,7 @@ fn first_wrong(page: &mut Page, measured: &Measurement) {
 fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let rate = format!("{} requests/s", number(measured.requests_per_s()));
     // Before the word on the generator, which must not hide what the server did.
-    if let Some(silent) = validity.reasons.iter().find(|reason| reason.code == LimitCode::ServerSilent.into()) {
+    if let Some(silent) = validity.reasons.iter().find(|reason| reason.code() == LimitCode::ServerSilent.into()) {
         page.paragraph(0, Tint::Bad, &sentence_of(&reason_words(silent)));
     }
     let flow = format!("{} of ok replies over {}", bytes_per_s(measured.bytes_per_s()), seconds(measured.window_s));
@@ -215,15 +215,15 @@ fn sentence_of(text: &str) -> String {
 fn reasons(page: &mut Page, validity: &Validity) {
     // That of the server's silence stands at the top; what was wrong, and what hung, is said with the errors.
     let said: [Code; 3] = [LimitCode::ServerSilent.into(), LimitCode::NothingRight.into(), Mark::Hung.into()];
-    for reason in validity.reasons.iter().filter(|reason| !said.contains(&reason.code)) {
-        let tint = if reason.code == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
-        let name = match reason.code {
+    for reason in validity.reasons.iter().filter(|reason| !said.contains(&reason.code())) {
+        let tint = if reason.code() == LimitCode::NoReply.into() { Tint::Bad } else { Tint::Plain };
+        let name = match reason.code() {
             // A limit's sentence says all; that of a mark or a broken invariant needs its name before it.
             Code::Mark(Mark::Generator | Mark::AtCeiling) => String::new(),
-            Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code.id())),
+            Code::Mark(_) | Code::Invariant(_) => format!("{}: ", words(reason.code().id())),
             _ => String::new(),
         };
-        let ran = if reason.code == LimitCode::Interrupted.into() { "; the figures are of what ran" } else { "" };
+        let ran = if reason.code() == LimitCode::Interrupted.into() { "; the figures are of what ran" } else { "" };
         page.paragraph(2, tint, &format!("{name}{}{ran}", with_cure(reason)));
     }
 }
@@ -398,7 +398,7 @@ fn books(page: &mut Page, measured: &Measurement) {
         page.entry(0, (Tint::Plain, "bad status"), LABELS, &statuses.join(", "));
     }
     if let Some(imbalance) = books.imbalance() {
-        page.entry(0, (Tint::Bad, "unbalanced"), LABELS, &imbalance);
+        page.entry(0, (Tint::Bad, "unbalanced"), LABELS, &imbalance_words(&imbalance));
     }
     if late > 0 {
         let causes: Vec<(String, u64)> =

@@ -1,8 +1,8 @@
 //! What marks mean, and what shows them.
 
 use model::{
-    Arm, Coldness, Elsewhere, FailedRequests, Growth, Mark, MarkCause, MarkNote, Measured, Metric, Reopened, Touched,
-    WindowCourse, counted, times,
+    Arm, Coldness, Elsewhere, FailedRequests, Growth, Mark, MarkCause, MarkNote, Measured, Metric, Reopened,
+    SpentElsewhere, Touched, WindowCourse, counted, times,
 };
 
 use crate::format::{bytes, duration_us, kinds, number, percent, seconds, thousands};
@@ -21,13 +21,18 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
         }
+        Mark::Backlog => {
+            "connections opened only once the kernel had asked again: the server's queue of those to be accepted was probably full"
+        }
         Mark::Unserved => {
             "some connections completed nothing, or over 10 % of their time went into requests that outlasted the window, or connecting"
         }
         Mark::Thin => "fewer than 30 completions per connection slot",
+        Mark::Spill => "it used CPU in slices of others: no difference smaller than that is decided",
         Mark::AtCeiling => {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }
+        Mark::LowRate => "the rate may be a smaller share of capacity than was asked for",
         Mark::Noisy => "something else kept the machine busy",
         Mark::Cold => "not warm yet: a longer warm-up gives other figures",
         Mark::WarmUp => {
@@ -50,7 +55,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
 /// What a note says: the figures behind it, and of how many launches.
 pub fn note_words(note: &MarkNote) -> String {
     let grew = match &note.cause {
-        MarkCause::Growth(growth) => grew(note.mark, *growth),
+        MarkCause::Growth(growth) => grew(note.mark(), *growth),
         cause => mark_words(cause),
     };
     let launches = note.launches.as_ref().map_or(String::new(), |launches| {
@@ -72,6 +77,12 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Touched(touched) => changed(touched),
         MarkCause::Silence(silence) => long_silence(silence),
         MarkCause::Reopened(reopened) => reopened_words(reopened),
+        MarkCause::OpenedLate { metric, us } => format!(
+            "connecting took {} at {}, as where the first packet of a connection is dropped and sent again: the server's queue \
+             of connections to be accepted was probably full; raise its listen backlog and net.core.somaxconn",
+            duration_us(*us),
+            name(*metric)
+        ),
         MarkCause::Unserved { never, connections, served_share, elsewhere } => {
             let (never, of) = (Some(*never).filter(|never| *never > 0), thousands(*connections));
             let never = never.map(|never| format!("{} of {of} connections completed nothing", thousands(never)));
@@ -81,17 +92,15 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
             either_or_both(never, share)
         }
         MarkCause::Hung { requests, one_each, oldest_s, slowest_s } => {
-            let [oldest, slowest] = [oldest_s, slowest_s].map(|seconds| duration_us(seconds * 1e6));
-            let each = if *one_each {
-                format!(", one on each of {} connections,", thousands(*requests))
-            } else {
-                String::new()
-            };
-            let requests = counted(*requests, "request", "requests");
-            format!("{requests}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}")
+            hung_words(*requests, *one_each, [*oldest_s, *slowest_s])
         }
         MarkCause::CompletionsPerSlot(completions) => {
             format!("{} completions per connection slot", number(*completions))
+        }
+        MarkCause::LowRate { target, per_s } => base_words(target, *per_s),
+        MarkCause::Spill { cpus } => format!("it used {} of a CPU while others had their slices", percent(*cpus)),
+        MarkCause::BusyRounds { busy, rounds } => {
+            format!("others kept the machine busy in {busy} of {rounds} rounds of slices")
         }
         MarkCause::Ceiling(ceiling) => {
             let (share, most) = (percent(ceiling.per_s / ceiling.most_per_s), number(ceiling.most_per_s));
@@ -119,7 +128,23 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
     }
 }
 
-fn elsewhere_words((what, share): (Elsewhere, f64)) -> String {
+/// What a rate is a share of that the generator held back.
+pub(crate) fn base_words(target: &str, per_s: f64) -> String {
+    format!(
+        "{target} served {} requests/s in the closed load that it is a share of, and the generator may have been the limit",
+        number(per_s)
+    )
+}
+
+fn hung_words(requests: u64, one_each: bool, ages_s: [f64; 2]) -> String {
+    let [oldest, slowest] = ages_s.map(|seconds| duration_us(seconds * 1e6));
+    let connections = || format!(", one on each of {} connections,", thousands(requests));
+    let each = if one_each { connections() } else { String::new() };
+    let requests = counted(requests, "request", "requests");
+    format!("{requests}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}")
+}
+
+fn elsewhere_words(SpentElsewhere { what, share }: SpentElsewhere) -> String {
     let what = match what {
         Elsewhere::Connecting => "opening connections",
         Elsewhere::TimedOut => "requests that timed out",

@@ -1,8 +1,7 @@
 //! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
 
-use model::{Analysis, Arm, CellAnalysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
+use model::{Analysis, Arm, BLOCKS_FOR_A_VERDICT, CellAnalysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
 
-use crate::answer::LAUNCHES_FOR_A_VERDICT;
 use crate::format::{counted, elapsed, thousands};
 use crate::words::listed;
 
@@ -64,13 +63,13 @@ impl Blocks {
 
 /// How many blocks a verdict takes: six, or all that were asked for, where the run is not at its end.
 pub(crate) fn asked(unfinished: Option<u32>) -> u32 {
-    unfinished.unwrap_or(0).max(LAUNCHES_FOR_A_VERDICT)
+    unfinished.unwrap_or(0).max(BLOCKS_FOR_A_VERDICT)
 }
 
 /// Said before the first launch of a plan that has too few blocks for a verdict, and how many it takes.
 pub fn too_few_blocks(blocks: u32) -> String {
     let blocks = counted(blocks.into(), "block gives", "blocks give");
-    format!("{blocks} figures and no verdict, which needs {LAUNCHES_FOR_A_VERDICT}: --blocks {LAUNCHES_FOR_A_VERDICT}")
+    format!("{blocks} figures and no verdict, which needs {BLOCKS_FOR_A_VERDICT}: --blocks {BLOCKS_FOR_A_VERDICT}")
 }
 
 /// What a block took, in seconds. Those that were launched again took as long.
@@ -104,7 +103,7 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
     let launched = analysis.cells.iter().any(|of| of.cell.trials > 0);
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
     let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
-    line(needed.into_iter(), &what, analysis.blocks < LAUNCHES_FOR_A_VERDICT, resume).filter(|_| launched)
+    line(needed.into_iter(), &what, analysis.preliminary, resume).filter(|_| launched)
 }
 
 /// Whether the server by its own doing made every launch void, as it would make the rest: that is said where the run ends.
@@ -120,7 +119,7 @@ fn line(needed: impl Iterator<Item = u32>, what: &str, preliminary: bool, resume
     let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
     // What is said to need more is not sent for less.
     if needed.is_empty() && preliminary {
-        needed.push(LAUNCHES_FOR_A_VERDICT);
+        needed.push(BLOCKS_FOR_A_VERDICT);
     }
     needed.sort_unstable();
     needed.dedup();

@@ -1,6 +1,9 @@
 //! What reasons say, and what would mend them.
 
-use model::{Breach, Code, Cure, DistrustCause, Mark, MarkCause, NotServed, Reason, RepeatedBlock, Why};
+use model::{
+    Breach, Code, Cure, DistrustCause, EndedWhen, Imbalance, Mark, MarkCause, NotServed, ProcessEnd, Reason,
+    RepeatedBlock, SliceFigure, TargetEnd, UnslicedCause, Why, WhyFailed,
+};
 
 use crate::format::{counted, duration_us, kinds, number, percent, thousands};
 use crate::limit_words::limit_words;
@@ -8,7 +11,7 @@ use crate::mark_words::{arm_words, levels, mark_words, name};
 
 /// What a reason says.
 pub fn reason_words(reason: &Reason) -> String {
-    match (&reason.code, &reason.why) {
+    match (&reason.code(), &reason.why) {
         (Code::Mark(Mark::SlowDown), Why::Mark(MarkCause::Course(course))) => {
             format!("the server got slower inside the window ({})", levels(course))
         }
@@ -23,12 +26,28 @@ pub(crate) fn why_words(why: &Why) -> String {
         Why::Mark(cause) => mark_words(cause),
         Why::Broken(breaches) => breaches.iter().map(breach_words).collect::<Vec<_>>().join("; "),
         Why::Distrusted(why) => distrusted(*why),
+        Why::Ended(end) => ended(end),
+        Why::NotAgain(why) => not_again(why),
+        Why::Unsliced(cause) => unsliced(*cause),
     }
+}
+
+/// Why a target was not loaded, or not to the end.
+pub fn failed_words(why: &WhyFailed) -> String {
+    match why {
+        WhyFailed::Text(text) => text.clone(),
+        WhyFailed::Ended(end) => ended(end),
+        WhyFailed::NotAgain(why) => not_again(why),
+    }
+}
+
+fn not_again(why: &WhyFailed) -> String {
+    format!("not launched again: {}", failed_words(why))
 }
 
 /// The same with what would mend it.
 pub(crate) fn with_cure(reason: &Reason) -> String {
-    let lower_it = || (reason.code == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
+    let lower_it = || (reason.code() == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
     let cure = reason.cure.map(cure).or_else(lower_it);
     cure.map_or_else(|| reason_words(reason), |cure| format!("{}; {cure}", reason_words(reason)))
 }
@@ -60,6 +79,27 @@ pub(crate) fn not_served(why: &NotServed) -> String {
     }
 }
 
+/// How a target ended, with what may have made it, or its command do so.
+fn ended(TargetEnd { how, when, hint }: &TargetEnd) -> String {
+    let ended = match when {
+        EndedWhen::BeforeReady => format!("it {how} before it was ready"),
+        EndedWhen::BeforeLoad => format!("it {how} before this load"),
+        EndedWhen::BetweenSlices => format!("it {how} between its slices"),
+        EndedWhen::UnderLoad => format!("it {how} under load"),
+    };
+    let meant = match (how, when) {
+        (ProcessEnd::Exited(0), EndedWhen::BeforeReady) => {
+            ", as a server does that goes into the background; start it so that it stays in the foreground"
+        }
+        (ProcessEnd::Killed { signal: 9, .. }, _) => {
+            "; somebody killed it, or the kernel did because memory ran out (dmesg shows whether it was the kernel)"
+        }
+        _ => "",
+    };
+    let hint = hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
+    format!("{ended}{meant}{hint}")
+}
+
 fn distrusted(why: DistrustCause) -> String {
     match why {
         DistrustCause::Late(share) => format!("the generator sent {} of the requests over 1 ms late", percent(share)),
@@ -73,10 +113,63 @@ fn distrusted(why: DistrustCause) -> String {
     }
 }
 
+/// Where the books do not balance.
+pub(crate) fn imbalance_words(imbalance: &Imbalance) -> String {
+    match imbalance {
+        Imbalance::Scheduled { scheduled, sent, not_sent } => {
+            let [scheduled, sent, not_sent] = [scheduled, sent, not_sent].map(|count| thousands(*count));
+            format!("scheduled {scheduled} ≠ sent {sent} + not sent {not_sent}")
+        }
+        Imbalance::Completed { completed, replies } => {
+            format!("completed {} ≠ ok + bad status + bad body {}", thousands(*completed), thousands(*replies))
+        }
+        Imbalance::Sent { sent, replies, failed, in_flight_at_end } => {
+            let [sent, replies, failed, in_flight] =
+                [sent, replies, failed, in_flight_at_end].map(|count| thousands(*count));
+            format!("sent {sent} ≠ completed {replies} + failed {failed} + in flight {in_flight}")
+        }
+        Imbalance::Said(text) => text.clone(),
+    }
+}
+
+/// Why a load cannot be cut into slices.
+fn unsliced(cause: UnslicedCause) -> String {
+    let why = match cause {
+        UnslicedCause::SlowDrain { p99_us, waited_us, not_drained } => {
+            let p99 = p99_us.map_or(String::new(), |us| format!(", p99 {}", duration_us(us)));
+            let requests = counted(not_drained, "request was", "requests were");
+            format!(
+                "replies outlast the {} that the end of a slice waits ({requests} left{p99})",
+                duration_us(waited_us)
+            )
+        }
+        UnslicedCause::FewReplies { round, replies, needed } => {
+            format!("round {round} had {} of the {needed} that a slice needs", counted(replies, "reply", "replies"))
+        }
+        UnslicedCause::ConnectionsEnd { idle, said } => {
+            let ends = kinds([("while they were idle", idle), ("with a reply", said)]);
+            format!("the server ends connections: {ends}")
+        }
+        UnslicedCause::SlowAfterIdling { slower, slices } => format!(
+            "the server is slow after it idled (in the first halves of {slices} slices replies took {} longer than in the second)",
+            percent(slower)
+        ),
+    };
+    format!("its load cannot go round with others' in slices: {why}")
+}
+
+fn slice_figure(of: SliceFigure) -> &'static str {
+    match of {
+        SliceFigure::Completed => "replies",
+        SliceFigure::Ok => "replies as expected",
+        SliceFigure::Window => "seconds measured",
+    }
+}
+
 /// The two sides of an invariant that broke.
 pub(crate) fn breach_words(breach: &Breach) -> String {
     match breach {
-        Breach::Imbalance(text) => text.clone(),
+        Breach::Imbalance(where_not) => imbalance_words(where_not),
         Breach::InFlight { in_flight_s, requests_s } => format!(
             "requests in flight over the window {} s, time of all requests inside it {} s",
             number(*in_flight_s),
@@ -91,6 +184,17 @@ pub(crate) fn breach_words(breach: &Breach) -> String {
         Breach::Completions { completed, most, delay_s } => {
             let (completed, most, delay) = (thousands(*completed), thousands(*most), duration_us(delay_s * 1e6));
             format!("{completed} completions where a delay of {delay} allows {most}: the wait was skipped")
+        }
+        Breach::SliceSum { of, slices, measured } => {
+            let [slices, measured] = [*slices, *measured].map(number);
+            format!("{}: {slices} over its slices, {measured} in all", slice_figure(*of))
+        }
+        Breach::SlicePart { round, of, part, whole } => {
+            let [part, whole] = [*part, *whole].map(number);
+            format!(
+                "{} in the slice of round {round}: {part}, where {whole} is the most that can be",
+                slice_figure(*of)
+            )
         }
         Breach::Content { replies, bad_body, malformed, unasked } => {
             let wrong =

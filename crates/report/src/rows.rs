@@ -1,17 +1,19 @@
 //! The cells of a run as rows that the terminal and Markdown lay out each in its way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Launches, Mark, MarkCause, MarkNote,
-    Measured, Metric, Population, Rank, RankGroup, Withheld, alike,
+    Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Factor, Launches, Mark, MarkCause,
+    MarkNote, Measured, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
 };
 
 use crate::conditions::{Conditions, conditions, without};
 use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, thousands};
 use crate::mark_words::{mark_meaning, mark_words, note_words};
+use crate::profile_words::profile;
+use crate::rotation_words::launched;
 use crate::withheld::because;
-use crate::words::{bracketed, latency, profile, words};
+use crate::words::{bracketed, latency, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.
@@ -34,6 +36,8 @@ pub(crate) struct Row<'a> {
     pub(crate) place: Place,
     /// Why it has no rank, where that is because the machine was busy.
     pub(crate) disturbed: Option<Withheld>,
+    /// Why it has none, where its table has ranks.
+    pub(crate) unranked: Option<Unranked>,
     /// Those that may be above it or below, where its rank is open.
     pub(crate) open: Vec<String>,
     /// `9,214`, `≥ 45,678`.
@@ -121,7 +125,7 @@ impl Group<'_> {
     /// The marks in it, each with the rows that carry it and, where one figure says it, that figure.
     pub(crate) fn marks(&self) -> Vec<(Mark, String)> {
         let of = |mark: &Mark| {
-            let marked = self.rows.iter().filter(|row| row.cell.marks.iter().any(|note| note.mark == *mark));
+            let marked = self.rows.iter().filter(|row| row.cell.marks.iter().any(|note| note.mark() == *mark));
             let rows: Vec<String> = marked.map(|row| marked_row(*mark, row)).collect();
             (!rows.is_empty()).then(|| (*mark, rows.join(if self.is_by_target() { ", " } else { "; " })))
         };
@@ -130,7 +134,9 @@ impl Group<'_> {
 
     pub(crate) fn profiles(&self) -> impl Iterator<Item = String> {
         // That it is a profile goes without saying.
-        self.rows.iter().filter_map(|row| profile(row.cell, &conditions(&without(&row.conditions, &["profile"]))))
+        self.rows
+            .iter()
+            .filter_map(|row| profile(row.cell, &conditions(&without(&row.conditions, &[Factor::Profile.id()]))))
     }
 
     /// The handshakes of each row whose connections are made under load over TLS.
@@ -146,6 +152,11 @@ impl Group<'_> {
         })
     }
 
+    /// How its launches were made; a sentence, or several where its rows differ.
+    pub(crate) fn launched(&self) -> BTreeSet<String> {
+        self.rows.iter().map(|row| launched(row.cell)).collect()
+    }
+
     fn is_by_target(&self) -> bool {
         self.rows.iter().all(|row| row.conditions.0.is_empty())
     }
@@ -153,7 +164,7 @@ impl Group<'_> {
 
 fn marked_row(mark: Mark, row: &Row<'_>) -> String {
     let cell = row.cell;
-    let note = cell.marks.iter().find(|note| note.mark == mark);
+    let note = cell.marks.iter().find(|note| note.mark() == mark);
     let figure = match mark {
         Mark::Errors => Some(percent(cell.errors)),
         Mark::Noisy => note.and_then(|note| note.launches.as_ref()).map(in_launches),
@@ -190,7 +201,7 @@ fn figures(note: &MarkNote) -> String {
 
 /// What made the generator the limit.
 fn generator_figure(cell: &CellAnalysis) -> Option<String> {
-    let starved = cell.generator_starved.filter(|share| *share >= 0.05);
+    let starved = cell.generator_starved.filter(|_| cell.remarks.generator_waited.is_some());
     let waiting = starved.map_or(String::new(), |share| format!(", {} waiting for a CPU", percent(share)));
     Some(format!("{} busy{waiting}", percent(cell.generator_busy?)))
 }
@@ -235,9 +246,9 @@ pub(crate) fn groups<'a>(analysis: &'a Analysis, conditions: &Conditions) -> Vec
     together.into_iter().map(|places| by_target(cells(places), &rankings, conditions)).collect()
 }
 
-/// The ranks by a metric under a set of conditions, and who is in a pair that proves nothing because of noise.
-#[derive(Default)]
+/// The ranks under a set of conditions, and who is in a pair that proves nothing because of noise.
 struct Ranking<'a> {
+    metric: Metric,
     ranks: Ranks<'a>,
     disturbed: BTreeMap<&'a str, Withheld>,
 }
@@ -245,6 +256,10 @@ struct Ranking<'a> {
 impl Ranking<'_> {
     fn open(&self, target: &str) -> Vec<String> {
         self.ranks.get(target).map_or_else(Vec::new, |(_, rank)| rank.open.clone())
+    }
+
+    fn unranked(&self, target: &str) -> Option<Unranked> {
+        self.ranks.get(target).and_then(|(_, rank)| rank.unranked)
     }
 
     /// Where a target stands, and whether noise is why it has no rank.
@@ -257,14 +272,15 @@ impl Ranking<'_> {
     }
 }
 
-fn rankings(analysis: &Analysis) -> BTreeMap<(Metric, &Cell), Ranking<'_>> {
-    let mut rankings: BTreeMap<(Metric, &Cell), Ranking> = BTreeMap::new();
-    for group in &analysis.groups {
-        rankings.entry((group.metric, &group.conditions)).or_default().ranks = ranks(group);
-    }
+fn rankings<'a>(analysis: &'a Analysis) -> BTreeMap<&'a Cell, Ranking<'a>> {
+    let ranking =
+        |group: &'a RankGroup| Ranking { metric: group.metric, ranks: ranks(group), disturbed: BTreeMap::new() };
+    let leading = analysis.groups.iter().filter(|group| group.leads);
+    let mut rankings: BTreeMap<&Cell, Ranking> = leading.map(|group| (&group.conditions, ranking(group))).collect();
     for pair in analysis.comparisons.iter().filter(|pair| pair.seen != Some(ComparisonVerdict::Same)) {
         let Some(why) = pair.withheld.filter(|why| why.is_noise()) else { continue };
-        if let Some(ranking) = rankings.get_mut(&(pair.metric, &pair.conditions)).filter(|_| !analysis.preliminary) {
+        let ranking = rankings.get_mut(&pair.conditions).filter(|ranking| ranking.metric == pair.metric);
+        if let Some(ranking) = ranking.filter(|_| !analysis.preliminary) {
             ranking.disturbed.extend([&pair.a, &pair.b].map(|target| (target.as_str(), why)));
         }
     }
@@ -273,21 +289,28 @@ fn rankings(analysis: &Analysis) -> BTreeMap<(Metric, &Cell), Ranking<'_>> {
 
 fn by_target<'a>(
     mut cells: Vec<&'a CellAnalysis>,
-    rankings: &BTreeMap<(Metric, &Cell), Ranking>,
+    rankings: &BTreeMap<&Cell, Ranking>,
     conditions: &Conditions,
 ) -> Group<'a> {
     let at = cells.first().map_or_else(Cell::default, |cell| cell.levels.conditions());
-    let ranking = ranked_by(&cells).and_then(|metric| rankings.get(&(metric, &at)));
+    let ranking = rankings.get(&at);
     sort(&mut cells, ranking.map(|ranking| &ranking.ranks));
     let quantiles = Quantiles::of(&cells);
     let row = |cell: &&'a CellAnalysis| {
         let (place, disturbed) = ranking.map_or_else(Default::default, |ranking| ranking.of(cell.levels.target()));
         let open = ranking.map_or_else(Vec::new, |ranking| ranking.open(cell.levels.target()));
-        Row { place, disturbed, open, ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles) }
+        let unranked = ranking.and_then(|ranking| ranking.unranked(cell.levels.target()));
+        Row {
+            place,
+            disturbed,
+            unranked,
+            open,
+            ..row(cell, vec![cell.levels.target().to_owned()], Cell::default(), &quantiles)
+        }
     };
     Group {
         title: conditions.title(&at),
-        name_header: vec!["target".to_owned()],
+        name_header: vec![Factor::Target.id().to_owned()],
         rows: cells.iter().map(row).collect(),
         latency_header: quantiles.header,
     }
@@ -335,21 +358,6 @@ impl Quantiles {
     }
 }
 
-/// What the targets of a table are ranked by. In an open load all of them get the rate that was asked, unless they fall
-/// behind, and what distinguishes them is how long the replies take; unless that is as much the generator's doing.
-fn ranked_by(cells: &[&CellAnalysis]) -> Option<Metric> {
-    let is_open = cells.first().is_some_and(|cell| cell.latency_us.population == Population::Response);
-    let is_late = |cell: &&CellAnalysis| {
-        let by = [Mark::Lateness, Mark::Standstill];
-        cell.marks.iter().any(|note| by.contains(&note.mark) && note.is_about(Metric::P99))
-    };
-    match (is_open, cells.iter().any(is_late)) {
-        (false, _) => Some(Metric::Throughput),
-        (true, false) => Some(Metric::P99),
-        (true, true) => None,
-    }
-}
-
 /// The ranks by target, each with its place in the table.
 type Ranks<'a> = BTreeMap<&'a str, (usize, &'a Rank)>;
 
@@ -382,6 +390,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
         conditions,
         place: Place::default(),
         open: Vec::new(),
+        unranked: None,
         disturbed: None,
         throughput,
         spread: plus_minus(&cell.throughput).unwrap_or_default(),
@@ -410,7 +419,7 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
 
 /// The peak in the window; at least that where memory still grew when it ended.
 fn memory(cell: &CellAnalysis) -> String {
-    let is_growing = cell.marks.iter().any(|note| note.mark == Mark::Growing);
+    let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
     let shown = estimate(&cell.peak_memory_bytes, bytes);
     if is_growing && cell.peak_memory_bytes.estimate.is_some() { format!("≥ {shown}") } else { shown }
 }

@@ -21,7 +21,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));
     claims(&mut parts, analysis);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));
-    tables(&mut parts, &groups);
+    tables(&mut parts, analysis, &groups);
     findings(&mut parts, analysis);
     notes(&mut parts, analysis, &conditions);
     if let Some(title) = words::void_title(analysis) {
@@ -50,7 +50,8 @@ fn notes(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) 
     parts.push(bullets(plain.chain(reconstructions).chain(absent)));
 }
 
-fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
+fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>]) {
+    let differ = words::launched_alike(analysis).is_none();
     let mut explained: Vec<Mark> = Vec::new();
     for group in groups {
         if !group.title.is_empty() {
@@ -66,6 +67,7 @@ fn tables(parts: &mut Vec<String>, groups: &[Group<'_>]) {
         }
         notes.extend(missing(group).iter().chain(&unranked(group)).chain(&memory(group)).map(|text| escape(text)));
         notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
+        notes.extend(differ.then(|| group.launched()).into_iter().flatten().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));
     }
     parts.extend(ties(groups).map(str::to_owned));

@@ -24,7 +24,7 @@ pub fn run_text(analysis: &Analysis, style: Style) -> String {
     let groups = groups(analysis, &conditions);
     answer(&mut page, analysis, &conditions, &groups);
     claims(&mut page, analysis);
-    tables(&mut page, &conditions, &groups);
+    tables(&mut page, analysis, &conditions, &groups);
     for finding in &analysis.findings {
         finding_entry(&mut page, finding);
     }
@@ -50,7 +50,8 @@ fn answer(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups:
     }
 }
 
-fn tables(page: &mut Page, conditions: &Conditions, groups: &[Group<'_>]) {
+fn tables(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) {
+    let differ = words::launched_alike(analysis).is_none();
     page.gap();
     conditions.notes().iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     for group in groups {
@@ -64,7 +65,8 @@ fn tables(page: &mut Page, conditions: &Conditions, groups: &[Group<'_>]) {
         for line in join(&marks, " · ", page.width() - 2) {
             page.line(Tint::Unsure, &format!("  {line}"));
         }
-        for text in group.handshakes().chain(group.profiles()) {
+        let launched = differ.then(|| group.launched()).into_iter().flatten();
+        for text in group.handshakes().chain(group.profiles()).chain(launched) {
             page.paragraph(2, Tint::Dim, &text);
         }
     }

@@ -55,7 +55,7 @@ pub fn verdicts_json(series: &[Verdicts<'_>]) -> String {
             Err(reason) => serde_json::json!({ "name": one.name, "not_run": reason }),
         })
         .collect();
-    crate::to_json(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
+    crate::said::to_json_in_words(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
 }
 
 /// How many claims of a run got which verdict, in one line: `2 supported, 3 not refuted: 2 of 8 cores`.

@@ -1,6 +1,6 @@
 //! Why a verdict is held back, of which server, and what would settle it.
 
-use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Withheld, format_duration};
+use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Waited, Withheld, format_duration};
 
 use crate::format::seconds;
 
@@ -28,7 +28,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             let needs = if are { "they say they need" } else { "it says it needs" };
             format!("{who} had less load before the window than {needs} to be warm")
         }
-        Withheld::Definition => "the two runs count different things under the same name".to_owned(),
+        Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
         Withheld::LittleCpu => {
             format!("{who} used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in ticks)")
@@ -39,9 +39,17 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
                 "launches of {who} had too few requests for this quantile, and leaving those out would favour {favour}"
             )
         }
+        Withheld::FewCollections => format!(
+            "launches of {who} had fewer than 10 garbage collections in their slices, and chance decides how much of a p99 they are"
+        ),
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()
         }
+        Withheld::Rounds => {
+            "rounds during which the machine was busy are left out, and with them the figures say something else"
+                .to_owned()
+        }
+        Withheld::Spill => "a server used enough CPU in slices of others to make a difference of that size".to_owned(),
         Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
 }
@@ -51,12 +59,11 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
 pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) -> Option<String> {
     let cells = || cells.iter().copied();
     let option = |option: &str| if has_options { format!(" ({option})") } else { String::new() };
-    let warm_up_s = cells().map(|cell| cell.warm_up_s).fold(0.0, f64::max);
-    let longest = |least_s: f64| format_duration(((2.0 * warm_up_s).max(least_s) * 1e3).round() as u64 * 1_000_000);
-    let is_starved = |cell: &CellAnalysis| {
-        let [busy, starved] = [cell.generator_busy, cell.generator_starved].map(|share| share.unwrap_or(0.0));
-        starved > busy
+    let longer = || {
+        let longest_s = cells().map(|cell| cell.remarks.warm_up_to_try_s).fold(0.0, f64::max);
+        format_duration((longest_s * 1e3).round() as u64 * 1_000_000)
     };
+    let is_starved = |cell: &CellAnalysis| cell.remarks.generator_waited == Some(Waited::MoreThanBusy);
     Some(match why {
         Withheld::AtLeast if cells().any(is_starved) => {
             "fewer other programs on this machine, which kept the generator from its CPUs".to_owned()
@@ -66,14 +73,17 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) ->
         Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => {
             format!("a longer window{}", option("-d"))
         }
-        Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longest(WARM_UP_S)),
-        Withheld::Warming => format!("a longer warm-up, such as {}", longest(WARM_UP_S)),
+        Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longer()),
+        Withheld::Warming => format!("a longer warm-up, such as {}", longer()),
         Withheld::Cold => {
             let needed = cells().filter_map(needed_s).fold(0.0, f64::max);
             format!("a warm-up of {}", seconds(needed))
         }
         Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
-        Withheld::Disturbed | Withheld::Unbounded => "fewer other programs on this machine".to_owned(),
+        Withheld::Spill | Withheld::FewCollections => format!("launches of their own{}", option("--no-rotation")),
+        Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
+            "fewer other programs on this machine".to_owned()
+        }
         Withheld::Failing | Withheld::Wrong | Withheld::Silent | Withheld::Definition | Withheld::Zero => return None,
     })
 }
@@ -83,9 +93,6 @@ pub(crate) fn cure_of(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> 
     let cells = analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
     cure(why, &cells.collect::<Vec<_>>(), true)
 }
-
-/// The shortest warm-up that is worth trying next, in seconds.
-const WARM_UP_S: f64 = 5.0;
 
 /// How much load a cell needs to be warm, in seconds, where it had less.
 fn needed_s(cell: &CellAnalysis) -> Option<f64> {

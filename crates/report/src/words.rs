@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, NotServed,
-    Pathology, ProfiledBy, RelativeRate, TrialCount, TrialStage, VoidTrial, alike, short_name,
+    Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
 };
 
 use crate::conditions::Conditions;
-use crate::format::{counted, duration_us, elapsed, measured, number, percent, seconds, thousands};
+use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
-use crate::page::unbroken;
 use crate::rank_words::several_tables;
 use crate::reason_words::{not_served, reason_words, repeated_words, with_cure};
+use crate::rotation_words;
 
 /// A kebab-case id in words.
 pub(crate) fn words(id: &str) -> String {
@@ -107,9 +107,14 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
 /// What holds for the whole run, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
-    let first = [windows(analysis), toolchains(&analysis.environment)];
+    let first = [windows(analysis), launched_alike(analysis), toolchains(&analysis.environment)];
     let notes = first.into_iter().chain(once).flatten();
     notes.chain(several_tables(analysis)).chain(relative_rates(analysis, conditions)).collect()
+}
+
+/// How all launches were made, where they were made alike; else each table says it.
+pub(crate) fn launched_alike(analysis: &Analysis) -> Option<String> {
+    rotation_words::alike(&analysis.cells)
 }
 
 /// Whether no launch counts. Then there is nothing of which few would be known.
@@ -124,18 +129,17 @@ pub(crate) fn preliminary(analysis: &Analysis) -> Option<String> {
         blocks => counted(blocks.into(), "complete block", "complete blocks"),
     };
     let said = match analysis.unfinished {
-        Some(asked) => format!(
-            "Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until all are there."
-        ),
+        Some(asked) => {
+            format!("Not finished: {blocks} of {asked}. These figures carry no verdict and no rank until it is.")
+        }
         None => format!("Preliminary: {blocks}, a verdict needs six. These figures carry no verdict and no rank."),
     };
     (analysis.preliminary && !nothing_measured(analysis)).then_some(said)
 }
 
-/// `Looks serialised: go-iris-2016`, or `Is serialised: …` once it is proven; with the size where there is one.
+/// `Looks serialised: go-iris-2016`, with the size where there is one.
 pub(crate) fn finding_title(finding: &Finding) -> String {
     let verb = match finding.certainty {
-        Certainty::Is => "Is",
         Certainty::ConsistentWith => "Looks",
     };
     let size = finding.value.as_ref().and_then(measured).map_or(String::new(), |size| format!(", {size}"));
@@ -146,16 +150,12 @@ fn adjective(pathology: Pathology) -> &'static str {
     match pathology {
         Pathology::SerialisedHandler => "serialised",
         Pathology::FixedWorkerPool => "limited by a fixed pool of workers",
-        Pathology::EventLoopBlocked => "blocked in its event loop by CPU work",
-        Pathology::Starvation => "starving some connections",
-        Pathology::GeneratorSaturated => "limited by the generator, not the server",
     }
 }
 
 /// How sure it is, and how to be surer.
 pub(crate) fn certainty(finding: &Finding) -> String {
     match finding.certainty {
-        Certainty::Is => "is: the discriminating test was run".to_owned(),
         Certainty::ConsistentWith => {
             "its signature is consistent with it; no experiment here distinguishes it from a look-alike".to_owned()
         }
@@ -167,8 +167,11 @@ pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Ve
     let lacks =
         |(target, why): (&String, &NotServed)| format!("; what {target} can serve is not known: {}", not_served(why));
     let sentence = |rate: &RelativeRate| {
-        let served: Vec<String> =
-            rate.closed_per_s.iter().map(|(target, served)| format!("{} from {target}", number(*served))).collect();
+        let served = |(target, served): (&String, &f64)| match rate.at_least.get(target) {
+            Some(why) => format!("≥ {} from {target} ({})", number(*served), reason_words(why)),
+            None => format!("{} from {target}", number(*served)),
+        };
+        let served: Vec<String> = rate.closed_per_s.iter().map(served).collect();
         let at = conditions.title(&rate.conditions);
         let at = if at.is_empty() { "The rate".to_owned() } else { at };
         let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
@@ -229,8 +232,8 @@ pub(crate) fn void_trials_named(
     conditions: impl Fn(&Cell) -> String,
 ) -> Vec<String> {
     let (not_tried, told): (Vec<_>, Vec<_>) =
-        trials.iter().partition(|trial| trial.reason.code == TrialStage::NotTried.into());
-    let together = alike(told.iter().map(|trial| (trial.arm, trial.twin, &trial.levels, trial.reason.code.id())));
+        trials.iter().partition(|trial| trial.reason.code() == TrialStage::NotTried.into());
+    let together = alike(told.iter().map(|trial| (trial.arm, trial.twin, &trial.levels, trial.reason.code().id())));
     let line = |places: Vec<usize>| {
         let alike: Vec<&VoidTrial> = places.iter().map(|place| told[*place]).collect();
         let trial = told[places[0]];
@@ -251,7 +254,7 @@ pub(crate) fn void_trials_named(
 fn void_trial(place: &str, (trial, of): (&VoidTrial, &str), conditions: &str) -> String {
     let noise = if trial.twin { ", launched again for the noise" } else { "" };
     let (conditions, reason) = (bracketed(conditions), &trial.reason);
-    format!("{place}{conditions}{noise}: {}: {of}{}", words(reason.code.id()), with_cure(reason))
+    format!("{place}{conditions}{noise}: {}: {of}{}", words(reason.code().id()), with_cure(reason))
 }
 
 fn place_of(trial: &VoidTrial) -> String {
@@ -307,55 +310,10 @@ fn noise(analysis: &Analysis, conditions: &Conditions) -> Option<String> {
     ))
 }
 
-/// `Profile of nginx by perf (1,840 samples in 6 launches): [k] tcp_sendmsg 46 %, …; the functions asked for 21 % (…)`,
-/// or why there is none. `place` are the conditions in words where the table's title does not say them.
-pub(crate) fn profile(cell: &CellAnalysis, place: &str) -> Option<String> {
-    let profile = cell.profile.as_ref()?;
-    let target = format!("{}{}", cell.levels.target(), bracketed(place));
-    if profile.launches == 0 {
-        return Some(format!("No profile of {target}: {}", profile.missing.as_deref()?));
-    }
-    let launches = counted(profile.launches.into(), "launch", "launches");
-    let shares: Vec<String> = profile
-        .functions
-        .iter()
-        .map(|function| unbroken(&format!("{} {}", short_name(&function.name), percent(function.flat_share))))
-        .collect();
-    let samples = counted(profile.samples, "sample", "samples");
-    let mut text = format!("Profile of {target}{} ({samples} in {launches})", taken_by(&profile.by));
-    // A target that did nothing has no function to name.
-    if !shares.is_empty() {
-        text.push_str(&format!(": {}", shares.join(", ")));
-    }
-    if let Some(share) = measured(&profile.share) {
-        text.push_str(&format!("; the functions asked for {share}"));
-    }
-    if let Some(why) = &profile.missing {
-        text.push_str(&format!("; a launch has none: {why}"));
-    }
-    Some(text)
-}
-
-/// ` by perf`; nothing where all of a profile is what the target's runtime gave.
-fn taken_by(by: &[ProfiledBy]) -> String {
-    if by.iter().all(|by| *by == ProfiledBy::Pprof) {
-        return String::new();
-    }
-    let name = |by: &ProfiledBy| match by {
-        ProfiledBy::Pprof => "pprof",
-        ProfiledBy::Perf => "perf",
-        ProfiledBy::PerfUser => "perf without the kernel",
-    };
-    format!(" by {}", by.iter().map(name).collect::<Vec<_>>().join(" and "))
-}
-
 /// ` (text)`, or nothing.
 pub(crate) fn bracketed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
-
-/// Shortest window of which `judge` says how steady it was, in seconds.
-const COURSE_S: f64 = 10.0;
 
 /// How long each launch was loaded, and that this is too short to tell a warm-up from noise, where it is:
 /// `Each launch: 300 ms of warm-up, then 1 s to 5 s measured, too short to say how steady it was (10 s at least)`.
@@ -367,12 +325,18 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
         Some(if least == most { least } else { format!("{least} to {most}") })
     };
     let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
-    let none = measured().next().is_some() && measured().all(|cell| cell.course.launches.is_empty());
-    let is_long = measured().any(|cell| cell.window_s >= COURSE_S);
-    let unclassified = match none {
-        false => "",
-        true if is_long => ", with seconds that had no right reply: how steady it was cannot be said",
-        true => ", too short to say how steady it was (10 s at least)",
+    // What is said of all launches must hold of each, and a gap in one is more than that another was short.
+    let why: Option<Vec<Unclassified>> = measured().map(|cell| cell.remarks.unclassified).collect();
+    let is_gap = |why: &Unclassified| *why == Unclassified::Gaps;
+    let why = why.and_then(|all| all.iter().copied().find(is_gap).or(all.first().copied()));
+    let unclassified = match why {
+        None => String::new(),
+        Some(Unclassified::Gaps) => {
+            ", with seconds that had no right reply: how steady it was cannot be said".to_owned()
+        }
+        Some(Unclassified::TooShort { least_s }) => {
+            format!(", too short to say how steady it was ({} at least)", seconds(least_s))
+        }
     };
     let (warm_up, window) = (range(|cell| cell.warm_up_s)?, range(|cell| cell.window_s)?);
     Some(format!("Each launch: {warm_up} of warm-up, then {window} measured{unclassified}"))
@@ -396,9 +360,9 @@ pub(crate) fn more_blocks(before: &[u32], now: u32) -> Option<String> {
 /// What a reader must know of the whole session, one line each: `Drift (…): …`.
 pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
     let line = |note: &MarkNote| {
-        let name = words(note.mark.id());
+        let name = words(note.mark().id());
         let (first, rest) = name.split_at(1);
-        let meaning = match note.mark {
+        let meaning = match note.mark() {
             Mark::Noisy => "a target differs from itself, so small differences between targets may be noise",
             mark => mark_meaning(mark),
         };

@@ -1,6 +1,6 @@
 //! What was expected and what came.
 
-use model::{Excerpt, WrongReply};
+use model::{Excerpt, TlsSign, WrongReply};
 
 use crate::format::counted;
 
@@ -10,7 +10,10 @@ pub fn sentence(wrong: &WrongReply) -> String {
         if let Some(limit) = wrong.over_limit {
             return format!("expected an HTTP reply, got one whose head is over bourdon's limit of {limit}");
         }
-        let what = if is_tls(wrong) { "a TLS record".to_owned() } else { body(wrong.body.as_ref()) };
+        let what = match wrong.speaks_tls {
+            Some(TlsSign::Record) => "a TLS record".to_owned(),
+            Some(TlsSign::Said) | None => body(wrong.body.as_ref()),
+        };
         return format!("expected an HTTP reply, got {what}{}", https(wrong));
     };
     let status_is_wrong = wrong.expected_status.map_or(!(200..400).contains(&status), |wanted| wanted != status);
@@ -32,18 +35,9 @@ fn odd(status: u16) -> &'static str {
     }
 }
 
-/// Whether what came is how a TLS record begins, an alert or a part of a handshake.
-fn is_tls(wrong: &WrongReply) -> bool {
-    let text = wrong.body.as_ref().map_or("", |body| &body.text);
-    wrong.status.is_none() && ["\\u{15}\\u{3}", "\\u{16}\\u{3}"].iter().any(|begin| text.starts_with(begin))
-}
-
-/// The cure where a port that speaks TLS was asked without: it sends a TLS record, or says so as Go and nginx do.
+/// The cure where a port that speaks TLS was asked without.
 fn https(wrong: &WrongReply) -> &'static str {
-    let text = wrong.body.as_ref().map_or("", |body| &body.text);
-    let says_so =
-        wrong.status == Some(400) && ["an HTTPS server", "to HTTPS port"].iter().any(|say| text.contains(say));
-    if is_tls(wrong) || says_so { "; this port speaks TLS: try https://" } else { "" }
+    if wrong.speaks_tls.is_some() { "; this port speaks TLS: try https://" } else { "" }
 }
 
 fn body(excerpt: Option<&Excerpt>) -> String {

@@ -50,7 +50,7 @@ fn calibration() -> Calibration {
             pipelined_ceiling_per_s: 2_380_000.0,
             open_rate_per_s: 90_500.0,
         }),
-        beyond: Some(Reason::new(model::Distrust::GeneratorLate, model::DistrustCause::Late(0.12))),
+        beyond: Some(Reason::from(model::DistrustCause::Late(0.12))),
     }
 }
 
@@ -63,6 +63,14 @@ fn text(calibration: &Calibration) -> String {
 #[test]
 fn as_text() {
     insta::assert_snapshot!(text(&calibration()));
+}
+
+#[test]
+fn a_window_without_a_reply_is_explained() {
+    let mut calibration = calibration();
+    (calibration.ceilings[0].requests_per_s, calibration.ceilings[0].cpu_us_per_request) = (0.0, None);
+    let shown = text(&calibration).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("0 requests/s: the null responder gave no reply in that window"), "{shown}");
 }
 
 #[test]

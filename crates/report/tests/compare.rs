@@ -5,9 +5,10 @@ mod said;
 mod support;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Environment,
-    Failing, GateResult, GateVerdict, Judged, Level, Mark, MarkCause, MarkNote, Measured, Metric, Quiet, Reason,
-    RepeatedBlock, SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Why, Withheld,
+    Arm, Aspect, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Difference,
+    EndedWhen, Environment, Failing, GateResult, GateVerdict, Judged, Level, MarkCause, MarkNote, Measured, Metric,
+    ProcessEnd, Quiet, Reason, RepeatedBlock, SessionAnalysis, TargetEnd, TrialCount, TrialStage, Unit, VoidTrial,
+    Waited, Why, Withheld,
 };
 use report::{compare_markdown, compare_text};
 use support::marks::{failures, note, taken};
@@ -37,6 +38,16 @@ fn row(metric: Metric, old: f64, new: f64, half: f64, verdict: ComparisonVerdict
         seen: None,
         quiet: None,
         needs_blocks: None,
+    }
+}
+
+fn machine() -> Environment {
+    Environment {
+        cpu: "AMD EPYC".to_owned(),
+        cpus: 2,
+        kernel: "6.18.0".to_owned(),
+        started_at: local("2026-11-21T12:00:00+01:00"),
+        ..Environment::default()
     }
 }
 
@@ -71,17 +82,13 @@ fn revisions() -> CompareAnalysis {
         cut: Vec::new(),
         interleaved: true,
         blocks: 7,
+        preliminary: false,
         blocks_before: Vec::new(),
         unfinished: None,
         margin: 0.05,
+        primary: Some(Metric::CpuPerRequest),
         seed: Some(42),
-        environment: Environment {
-            cpu: "AMD EPYC".to_owned(),
-            cpus: 2,
-            kernel: "6.18.0".to_owned(),
-            started_at: local("2026-11-21T12:00:00+01:00"),
-            ..Environment::default()
-        },
+        environment: machine(),
         same: None,
         differences: Vec::new(),
         gates: vec![
@@ -95,7 +102,7 @@ fn revisions() -> CompareAnalysis {
         session: SessionAnalysis {
             itself: Vec::new(),
             repeated: vec![repeated],
-            marks: vec![MarkNote::new(Mark::Drift, MarkCause::Drift { blocks: 7, p: 0.021 })],
+            marks: vec![MarkNote::new(MarkCause::Drift { blocks: 7, p: 0.021 })],
         },
         trials: TrialCount { total: 24, void: 0, ..TrialCount::default() },
         void_trials: Vec::new(),
@@ -117,9 +124,10 @@ fn runs() -> CompareAnalysis {
         new: "runs/2026-11-21-mine".to_owned(),
         interleaved: false,
         blocks: 4,
+        preliminary: true,
         blocks_before: Vec::new(),
         seed: None,
-        differences: vec!["kernel: 6.1, then 6.18".to_owned()],
+        differences: vec![Difference { what: Aspect::Kernel, old: Some("6.1".into()), new: Some("6.18".into()) }],
         rows: vec![
             at(row(Metric::Throughput, 8_120.0, 8_090.0, 0.06, ComparisonVerdict::Inconclusive), 100),
             unmeasured,
@@ -171,7 +179,7 @@ fn failing() -> CompareAnalysis {
     new.cell.failing =
         Failing { failed_share: 0.36, allowed_share: 0.01, wrong_content: 0, bad: true, ..Failing::default() };
     let closed = failures(152_345, model::Failure::ClosedBeforeReply, 54_844);
-    new.cell.marks = vec![note(Mark::Noisy, taken(0.3), 2), note(Mark::Errors, closed, 6)];
+    new.cell.marks = vec![note(taken(0.3), 2), note(closed, 6)];
     analysis.cells = vec![old, new];
     analysis
 }
@@ -203,11 +211,11 @@ fn said(analysis: &CompareAnalysis) -> String {
 #[test]
 fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     let mut analysis = held_back(Withheld::AtLeast);
-    for (starved, cure) in [
-        (0.0, "more threads or CPUs for the generator (-t)"),
-        (0.9, "fewer other programs on this machine, which kept the generator from its CPUs"),
+    for (waited, cure) in [
+        (None, "more threads or CPUs for the generator (-t)"),
+        (Some(Waited::MoreThanBusy), "fewer other programs on this machine, which kept the generator from its CPUs"),
     ] {
-        analysis.cells[1].cell.generator_starved = Some(starved);
+        analysis.cells[1].cell.remarks.generator_waited = waited;
         let said = said(&analysis);
         assert!(
             said.contains(&format!(
@@ -226,7 +234,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
         "{warming}"
     );
     let mut long = held_back(Withheld::Warming);
-    long.cells.iter_mut().for_each(|of| of.cell.warm_up_s = 500.0);
+    long.cells.iter_mut().for_each(|of| of.cell.remarks.warm_up_to_try_s = 1000.0);
     assert!(said(&long).contains("(--warm-up 1000s)"), "as it can be typed: {}", said(&long));
     let silent = said(&held_back(Withheld::Silent));
     let reason = "but the new one served nothing in a launch, or stopped answering in one; 1 the same";
@@ -279,7 +287,7 @@ fn what_became_of_the_gates_is_in_the_first_sentence() {
         assert_eq!(first(gates), said);
     }
     let mut few = revisions();
-    (few.blocks, few.gates[1].verdict) = (2, Undecided);
+    (few.blocks, few.preliminary, few.gates[1].verdict) = (2, true, Undecided);
     few.gates.truncate(2);
     few.gates.remove(0);
     assert!(said(&few).contains("a verdict needs six; the gate is undecided. These figures carry no verdict."));
@@ -309,7 +317,7 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
 #[test]
 fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     let mut analysis = revisions();
-    analysis.blocks = 4;
+    (analysis.blocks, analysis.preliminary) = (4, true);
     analysis.rows.truncate(1);
     analysis.gates.clear();
     let row = &mut analysis.rows[0];
@@ -344,7 +352,8 @@ fn what_is_open_says_what_would_settle_it() {
     assert!(text(&analysis).contains("needs about 41 blocks of each."));
     analysis.saved_loads = true;
     assert!(text(&analysis).contains("needs about 41 loads of each."));
-    (analysis.saved_loads, analysis.interleaved, analysis.blocks) = (false, true, 2);
+    (analysis.saved_loads, analysis.interleaved) = (false, true);
+    (analysis.blocks, analysis.preliminary) = (2, true);
     assert_eq!(
         next(&analysis).as_deref(),
         Some("More blocks: bourdon run --resume R --blocks 41"),
@@ -359,13 +368,13 @@ fn a_server_that_fails_on_a_busy_machine() {
     insta::assert_snapshot!(text(&failing()));
 }
 
+/// How a server ended under load.
+const DIED: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hint: None };
+
 /// A new server that died in each of its launches.
 fn dying() -> CompareAnalysis {
     let mut analysis = failing();
-    let died = |of, printed: &str| {
-        let (text, printed) = ("it exited with status 3 under load".to_owned(), printed.to_owned());
-        Some(Died { of, text, printed })
-    };
+    let died = |of, printed: &str| Some(Died { of, why: DIED.into(), printed: printed.to_owned() });
     let new = &mut analysis.cells[1].cell;
     new.failing.died = 4;
     new.died = died(4, "Traceback (most recent call last):\n  File \"server.py\", line 9\nMemoryError");
@@ -381,13 +390,13 @@ fn dying() -> CompareAnalysis {
             block,
             twin,
             levels: levels.clone(),
-            reason: Reason::new(TrialStage::Died, "it exited with status 3 under load".to_owned()),
+            reason: Reason::failed(TrialStage::Died, DIED.into()),
         })
         .into();
     analysis.trials = TrialCount { total: 6, void: 4, ..TrialCount::default() };
     analysis.rows.clear();
     analysis.gates.clear();
-    analysis.blocks = 2;
+    (analysis.blocks, analysis.preliminary) = (2, true);
     analysis
 }
 
@@ -402,7 +411,9 @@ fn a_server_that_dies_is_said_first_and_once_with_what_it_printed() {
 }
 
 fn text(analysis: &CompareAnalysis) -> String {
-    let text = compare_text(analysis, PLAIN);
+    let mut analysis = analysis.clone();
+    analysis.cells.iter_mut().for_each(|it| judge::remark_cell(&mut it.cell));
+    let text = compare_text(&analysis, PLAIN);
     assert_tidy(&text, PLAIN.width);
     text
 }
@@ -425,7 +436,7 @@ fn as_a_comment() {
 #[test]
 fn without_an_interval_a_comma_follows_the_number_and_no_line_begins_with_its_unit() {
     let mut analysis = revisions();
-    analysis.blocks = 1;
+    (analysis.blocks, analysis.preliminary) = (1, true);
     for row in &mut analysis.rows {
         row.verdict = ComparisonVerdict::Inconclusive;
         (row.ratio.low, row.ratio.high, row.needs_blocks) = (None, None, None);

@@ -4,7 +4,7 @@
 
 mod support;
 
-use model::{Instrument, LateCause, LimitCause, MarkCause, Metric, Reason};
+use model::{Instrument, LateCause, LimitCause, MarkCause, MarkNote, Metric, Reason};
 use report::{Origin, load_json, load_text};
 use support::loads::{self, Load, URL};
 use support::{COLOURED, PLAIN, assert_tidy};
@@ -17,7 +17,7 @@ fn origin() -> Origin<'static> {
 /// That this response figure may be the generator's.
 fn lateness(metric: Metric) -> Reason {
     let late = MarkCause::Late(vec![(metric, 1_000.0)]);
-    Reason { metrics: vec![metric], ..Reason::new(model::Mark::Lateness, late) }
+    Reason::from(MarkNote { metrics: vec![metric], ..MarkNote::new(late) })
 }
 
 fn text(load: &Load) -> String {
@@ -99,8 +99,8 @@ fn the_generators_own_waiting_is_not_what_users_would_have_seen() {
 #[test]
 fn a_standstill_suppresses_no_figure_that_is_the_same_without_it() {
     let mut load = loads::open_with_stall();
-    let mark = model::Reason::new(model::Mark::Standstill, "it stood still".to_owned());
-    load.validity.reasons.push(model::Reason { metrics: vec![model::Metric::P99], ..mark });
+    let mark = Reason::said(model::Mark::Standstill, "it stood still".to_owned());
+    load.validity.reasons.push(mark.about(vec![model::Metric::P99]));
     let without_us = load.measured.latency_us.clone();
     load.measured.standstills =
         Some(model::Standstills { count: 1, sum_s: 0.1, without_us, wakes_off: true, ..Default::default() });
@@ -209,7 +209,7 @@ fn latencies_without_standstills_are_shown_where_these_made_a_figure() {
     load.measured.standstills = Some(stood);
     assert!(!text(&load).contains("taken off"), "{}", text(&load));
     assert!(text(&load).contains("stood still once, for 12.0 ms"), "{}", text(&load));
-    load.validity.reasons.push(model::Reason::new(model::Mark::Standstill, "it stood still".to_owned()));
+    load.validity.reasons.push(Reason::said(model::Mark::Standstill, "it stood still".to_owned()));
     let shown = text(&load).replace('\n', " ");
     let title = "At least, with the standstills taken off the 95 requests that came due or waited in them, or until what they \
                  had held up was worked off:";

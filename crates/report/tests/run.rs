@@ -4,22 +4,61 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use model::{
     Analysis, CellBehind, ClaimAnalysis, ClaimNote, ClaimVerdict, Coldness, ComparisonVerdict, Growth, Judged,
-    Launches, MOST_NEEDED_BLOCKS, Mark, MarkCause, MarkNote, Metric, Unit, Withheld,
+    Launches, MOST_NEEDED_BLOCKS, MarkCause, MarkNote, Metric, Rotated, Unit, Whole, Withheld,
 };
 use report::{Style, run_markdown, run_text};
 use support::{COLOURED, PLAIN, assert_tidy, runs};
 
 fn text(analysis: &Analysis) -> String {
-    let text = run_text(analysis, PLAIN);
+    let text = styled(analysis, PLAIN);
     assert_tidy(&text, PLAIN.width);
     text
+}
+
+/// The text of an analysis, which a test may have changed, with what `judge` says beside its figures.
+fn styled(analysis: &Analysis, style: Style) -> String {
+    run_text(&runs::remarked(analysis.clone()), style)
 }
 
 #[test]
 fn full() {
     insta::assert_snapshot!(text(&runs::full()));
+}
+
+#[test]
+fn each_table_says_how_its_launches_were_made_where_they_differ() {
+    let mut analysis = runs::full();
+    let conditions = analysis.cells[0].levels.conditions();
+    let together = Some(Rotated::Together { rounds: 40, slice_s: 0.25 });
+    let planned = |why: Whole| Some(Rotated::Planned(why));
+    analysis.cells.iter_mut().for_each(|cell| cell.rotation = planned(Whole::HandlerDelay));
+    let flat = |text: &str| text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let times = |analysis: &Analysis, words: &str| {
+        [text(analysis), run_markdown(analysis)].map(|page| flat(&page).matches(words).count())
+    };
+    let delayed = "Each launch was alone: a handler delay is too long for the end of a slice";
+    assert_eq!(times(&analysis, delayed), [1, 1], "one sentence for all");
+    let of_first = analysis.cells.iter_mut().filter(|cell| cell.levels.conditions() == conditions);
+    of_first.for_each(|cell| cell.rotation.clone_from(&together));
+    let others: BTreeSet<_> = analysis.cells.iter().map(|cell| cell.levels.conditions()).collect();
+    assert_eq!(times(&analysis, delayed), [others.len() - 1; 2]);
+    let round =
+        "Launches went round together: all targets were alive while the load went round among them, in 40 slices of";
+    assert_eq!(times(&analysis, round), [1, 1]);
+    // Each reason has words of its own.
+    let words: BTreeSet<String> = Whole::ALL
+        .iter()
+        .map(|why| {
+            analysis.cells.iter_mut().for_each(|cell| cell.rotation = planned(*why));
+            let page = run_markdown(&analysis);
+            page.lines().find(|line| line.contains("Each launch was alone: ")).unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(words.len(), Whole::ALL.len());
 }
 
 #[test]
@@ -69,11 +108,10 @@ fn who_did_not_keep_up_with_a_rate_is_told_before_the_tables() {
 }
 
 #[test]
-fn where_the_latency_is_the_generators_an_open_load_ranks_nobody() {
+fn where_no_metric_distinguishes_the_targets_nobody_is_ranked() {
     let mut open = runs::open_rate();
     assert!(text(&open).contains(" 2  the-other-one"));
-    let note = MarkNote::new(Mark::Lateness, MarkCause::Late(vec![(Metric::P99, 1_200.0)]));
-    open.cells[0].marks.push(note);
+    open.groups.iter_mut().for_each(|group| group.leads = false);
     let shown = text(&open);
     assert!(shown.contains("\n  the-other-one") && !shown.contains("ranked by"), "{shown}");
 }
@@ -96,12 +134,13 @@ fn who_has_no_rank_may_stand_before_the_first_and_is_told_why_there_is_none() {
     for cell in &mut analysis.cells {
         cell.latency_us.population = model::Population::Service;
     }
+    analysis.groups.iter_mut().for_each(|group| group.leads = group.metric == Metric::Throughput);
     let [first, other] = &mut analysis.groups[0].ranks[..] else { panic!("there are two") };
     (first.tied, other.rank, other.tied) = (false, None, false);
     let other = &mut analysis.cells[1];
     (other.at_least, other.throughput.estimate) = (true, Some(9_998.0));
     let shown = |analysis: &Analysis| {
-        let all = run_text(analysis, Style { verbose: true, ..PLAIN });
+        let all = styled(analysis, Style { verbose: true, ..PLAIN });
         all.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = "mine serves the most: 4,999 requests/s; where the-other-one-with-a-long-name stands is open.";
@@ -116,7 +155,7 @@ fn who_has_no_rank_may_stand_before_the_first_and_is_told_why_there_is_none() {
     let first = &mut analysis.groups[0].ranks[0];
     (first.rank, first.open) = (Some(1), Vec::new());
     let cold = Coldness::FasterBy { share: 0.45, low: 0.4, high: 0.5 };
-    analysis.cells[1].marks.push(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)));
+    analysis.cells[1].marks.push(MarkNote::new(MarkCause::Cold(cold)));
     assert!(shown(&analysis).contains("it was not warm yet"));
     analysis.cells[1].failing.bad = true;
     let bad = shown(&analysis);
@@ -187,7 +226,7 @@ fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
         arm: None,
         twin: false,
         levels: levels.clone(),
-        reason: model::Reason::new(model::LimitCode::GeneratorStalled, text.to_owned()),
+        reason: model::Reason::said(model::LimitCode::GeneratorStalled, text.to_owned()),
     };
     run.void_trials = [(2, "it stood still for 1.2 s"), (3, "for 2.0 s"), (7, "for 1.3 s")].map(void).into();
     let shown = text(&run);
@@ -200,8 +239,8 @@ fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
 #[test]
 fn memory_that_still_grew_is_at_least_what_it_was() {
     let mut run = runs::full();
-    let growth = Growth { bytes: 24 << 20, bytes_per_request: Some(4_096.0) };
-    run.cells[0].marks.push(MarkNote::new(Mark::Growing, MarkCause::Growth(growth)));
+    let growth = Growth { levelled_off: false, bytes: 24 << 20, bytes_per_request: Some(4_096.0) };
+    run.cells[0].marks.push(MarkNote::new(MarkCause::Growth(growth)));
     let shown = text(&run);
     let target = run.cells[0].levels.target();
     assert!(shown.contains(&format!("growing: {target} (by 24.0 MiB, 4.00 KiB a request)")), "{shown}");
@@ -232,7 +271,7 @@ fn what_the_machine_alone_could_have_made_is_no_tie_and_is_said_once_with_its_cu
     assert!(text(&analysis).contains("this alone could have made or hidden the difference"));
     analysis.comparisons[0].withheld = Some(Withheld::Unbounded);
     assert!(text(&analysis).contains("how much that adds to such a figure has no bound"));
-    for shown in [run_text(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
+    for shown in [styled(&analysis, Style { verbose: true, width: 400, ..PLAIN }), run_markdown(&analysis)] {
         let said = "No rank for go-net-http, go-iris (10 ms handler delay, 100 connections): the machine was busy";
         assert_eq!(shown.matches(said).count(), 1, "{shown}");
         assert_eq!(shown.matches("fewer other programs").count(), 1, "{shown}");
@@ -276,7 +315,7 @@ fn a_blank_says_why_and_memory_what_it_counts() {
     analysis.groups[1].ranks[1].rank = None;
     let cell = &mut analysis.cells[0];
     (cell.cpu_us_per_request, cell.target_busy, cell.peak_memory_bytes) = (none(Unit::Us), None, none(Unit::Bytes));
-    insta::assert_snapshot!(run_text(&analysis, Style { verbose: true, ..PLAIN }));
+    insta::assert_snapshot!(styled(&analysis, Style { verbose: true, ..PLAIN }));
     let brief = text(&analysis);
     assert!(brief.contains("With -v: why a figure") && !brief.contains("was not watched"), "{brief}");
 }
@@ -312,7 +351,7 @@ fn the_answer_comes_first() {
     (limited.withheld, limited.needs_blocks) = (Some(Withheld::AtLeast), None);
     let settled = |claims: &[ClaimAnalysis]| {
         let run = Analysis { claims: claims.to_vec(), ..runs::open_rate() };
-        run_text(&run, Style { width: 400, ..PLAIN }).lines().nth(1).unwrap().to_owned()
+        styled(&run, Style { width: 400, ..PLAIN }).lines().nth(1).unwrap().to_owned()
     };
     for (claims, said) in [
         (vec![wide.clone()], "The claim is inconclusive, because the intervals are too wide."),

@@ -4,8 +4,9 @@
 
 mod support;
 
-use model::{Analysis, Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Coldness, Level, Metric, Unit};
+use model::{Analysis, ClaimAnalysis, ClaimNote, ClaimVerdict};
 use report::{Verdicts, claim_notes, verdict_counts, verdicts_json, verdicts_markdown};
+use support::notes::every_note;
 use support::{assert_tidy, runs};
 
 /// The same run on a machine with enough cores for each claim.
@@ -75,59 +76,6 @@ fn the_verdict_for_machines_stays() {
     assert_eq!((claim["verdict"].as_str(), claim["not_refuted"]["here"].as_u64()), (Some("contradicted"), Some(2)));
 }
 
-fn server() -> Cell {
-    let levels = [("target", Level::Text("go-gin".to_owned())), ("connections", Level::Integer(100))];
-    Cell(levels.map(|(factor, level)| (factor.to_owned(), level)).into())
-}
-
-fn every_doubt() -> Vec<ClaimDoubt> {
-    let server = server();
-    let of = |metric| (server.clone(), metric);
-    let noise = |unbounded| ClaimDoubt::Noise { server: server.clone(), launches: 2, of: 6, unbounded };
-    let gain = Coldness::FasterBy { share: 0.22, low: 0.14, high: 0.31 };
-    let mut doubts: Vec<ClaimDoubt> = [of(Metric::Throughput), of(Metric::P99)]
-        .map(|(server, metric)| ClaimDoubt::Generator { server, metric })
-        .into();
-    let (late, unfinished) = (of(Metric::P50), of(Metric::P999));
-    doubts.extend([
-        ClaimDoubt::Ceiling { server: server.clone() },
-        ClaimDoubt::Edges { server: server.clone(), share: 0.1 },
-        ClaimDoubt::Unfinished { server: unfinished.0, metric: unfinished.1 },
-        ClaimDoubt::Warming { server: server.clone(), gain },
-        ClaimDoubt::Lateness { server: late.0, metric: late.1 },
-        noise(None),
-        noise(Some(Metric::P99)),
-        ClaimDoubt::Failing { server: server.clone() },
-        ClaimDoubt::Wrong { server: server.clone() },
-        ClaimDoubt::Unserved { server: server.clone(), launches: 1 },
-        ClaimDoubt::Stopped { server: server.clone(), launches: 6 },
-    ]);
-    doubts
-}
-
-fn every_note() -> Vec<ClaimNote> {
-    let (server, metric) = (server(), Metric::P99);
-    let cold = Coldness::WarmUp { given_s: 1.0, needed_s: 20.0 };
-    let mut notes: Vec<ClaimNote> = every_doubt().into_iter().map(ClaimNote::Doubt).collect();
-    let because = every_doubt().split_off(11);
-    notes.extend([
-        ClaimNote::Unfinished { measured: 3, asked: 6 },
-        ClaimNote::Unanswered { server: server.clone(), launches: 1, of: 7 },
-        ClaimNote::Cold { servers: vec![(server.clone(), cold)], quick: true },
-        ClaimNote::TakenBack { verdict: ClaimVerdict::Contradicted, because },
-        ClaimNote::NoFailure { server: server.clone(), requests: 6_000, most_share: 6.148e-4 },
-        ClaimNote::Reconstruction("old-model".to_owned()),
-        ClaimNote::Drift { change: -0.12, unit: Unit::Share },
-        ClaimNote::Drift { change: 1_250.0, unit: Unit::Us },
-        ClaimNote::Correlated { correlation: 0.8123 },
-        ClaimNote::FewRequests { metric, server: server.clone(), needed: 3_688, least: 1_200, launches: 6, of: 12 },
-        ClaimNote::Lost { metric, server, launches: 1, of: 1 },
-        ClaimNote::Absent { target: "odd".to_owned(), reason: "no `go` on PATH".to_owned() },
-        ClaimNote::Unfit("unknown target `c`; the targets are a, b".to_owned()),
-    ]);
-    notes
-}
-
 #[test]
 fn every_note_of_a_claim_in_its_words() {
     let with = |verdict, notes| ClaimAnalysis { verdict, notes, ..runs::full().claims.remove(0) };
@@ -146,4 +94,13 @@ fn what_documents_have_of_notes_is_read_again() {
         let json = serde_json::to_string(&note).unwrap();
         assert_eq!(serde_json::from_str::<ClaimNote>(&json).unwrap(), note, "{json}");
     }
+    let mut run = runs::full();
+    run.claims[0].notes = every_note();
+    run.claims[0].notes.push(ClaimNote::Said("it needs 8 cores".to_owned()));
+    let json = report::run_json(&run);
+    assert_eq!(serde_json::from_str::<Analysis>(&json).unwrap().claims, run.claims);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let notes = document["claims"][0]["notes"].as_array().unwrap().iter();
+    let said: Vec<&str> = notes.map(|note| note.as_str().or(note["text"].as_str()).unwrap()).collect();
+    assert_eq!(said, claim_notes(&run.claims[0]));
 }

@@ -8,6 +8,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::io::{self, Errno};
 use rustix::net::{SendFlags, Shutdown, send, shutdown, sockopt};
 
+use crate::clock;
 use crate::request::{self, Job, Parsed};
 use crate::ticket::Ticket;
 
@@ -49,9 +50,11 @@ pub(crate) struct Conn {
     pub(crate) interest: EventFlags,
     pub(crate) state: State,
     pub(crate) ending: Option<Ending>,
+    /// When its client sent something last, in nanoseconds.
+    pub(crate) heard_at: u64,
     /// Requests in their delay, and those behind them that have none.
     pub(crate) queue: VecDeque<Job>,
-    /// Counted requests that were in the queue when an idle close was decided.
+    /// Requests that were in their delay when an idle close was decided.
     pub(crate) orphans: usize,
     /// Bytes read and not yet understood.
     pub(crate) input: Vec<u8>,
@@ -72,6 +75,7 @@ impl Conn {
             interest: EventFlags::IN,
             state: State::Open,
             ending: None,
+            heard_at: clock::now(),
             queue: VecDeque::new(),
             orphans: 0,
             input: Vec::new(),
@@ -119,7 +123,7 @@ impl Conn {
             }
             Parsed::Refused(page) => {
                 self.seen = 0;
-                (data.len(), Some(Job { page, close: true }))
+                (data.len(), Some(Job { page, close: true, delayed: false }))
             }
         }
     }
@@ -145,16 +149,16 @@ impl Conn {
         self.forget()
     }
 
-    /// Empties the queue; returns how many counted requests were in it.
+    /// Empties the queue; returns how many requests in their delay were in it.
     pub(crate) fn forget(&mut self) -> usize {
-        let counted = self.queued();
+        let delayed = self.queued();
         self.queue.clear();
-        counted
+        delayed
     }
 
-    /// How many counted requests are in the queue.
+    /// How many requests in their delay are in the queue.
     pub(crate) fn queued(&self) -> usize {
-        self.queue.iter().filter(|job| job.page.counted()).count()
+        self.queue.iter().filter(|job| job.delayed).count()
     }
 
     /// Hands to the kernel as much of the output as it takes.

@@ -32,6 +32,11 @@ impl Connections {
         self.0.get_mut(index).filter(|conn| conn.ticket.token() == token)
     }
 
+    /// The connections, in the order of their places.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Conn> {
+        self.0.iter().map(|(_, conn)| conn)
+    }
+
     /// Takes the connection out.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<Conn> {
         self.get(ticket)?;

@@ -6,6 +6,7 @@ use std::{io, mem, thread};
 
 use crate::clock;
 use crate::conn::{Conn, Ending, State};
+use crate::idleness::Idleness;
 use crate::kind::Kind;
 use crate::log::{Action, Log};
 use crate::outcome::Outcomes;
@@ -33,23 +34,18 @@ enum Stall {
     At(u64),
 }
 
-/// Uses CPU in proportion to `rounds`: each waits for the one before, so that no compiler or processor shortens it.
-fn compute(rounds: u64) {
-    let mut state = rounds;
-    for _ in 0..rounds {
-        state = std::hint::black_box(state.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17));
-    }
-}
-
 /// Everything a specimen knows apart from its sockets.
 pub(crate) struct Desk {
     pub(crate) schedule: Schedule,
+    /// Every how-many-th counted request has the handler delay, and how many there were.
+    delayed_every: u64,
+    asked: u64,
     pub(crate) log: Log,
     replies: Replies,
     outcomes: Outcomes,
     stall: Stall,
     stall_for: Duration,
-    work: u64,
+    pub(crate) idleness: Idleness,
     lingering: VecDeque<(u64, Ticket)>,
 }
 
@@ -58,12 +54,14 @@ impl Desk {
         let stall_at = clock::nanos(settings.stall_at);
         Desk {
             schedule: Schedule::new(clock::nanos(settings.handler_delay), settings.slots()),
+            delayed_every: if settings.kind == Kind::LateReplies { settings.every.max(1) } else { 1 },
+            asked: 0,
             log,
             replies: Replies::new(),
             outcomes: Outcomes::new(settings),
             stall: if settings.kind == Kind::Stall { Stall::Unarmed(stall_at) } else { Stall::Never },
             stall_for: settings.stall_for,
-            work: settings.work,
+            idleness: Idleness::new(settings),
             lingering: VecDeque::new(),
         }
     }
@@ -72,7 +70,7 @@ impl Desk {
     pub(crate) fn next_at(&self) -> Option<u64> {
         let stall = if let Stall::At(at) = self.stall { Some(at) } else { None };
         let linger = self.lingering.front().map(|&(at, _)| at);
-        [self.schedule.next_at(), linger, stall].into_iter().flatten().min()
+        [self.schedule.next_at(), linger, stall, self.idleness.next_at()].into_iter().flatten().min()
     }
 
     /// Stops the thread if it is time for it.
@@ -142,7 +140,7 @@ impl Desk {
     }
 
     /// A whole request has arrived.
-    fn dispatch(&mut self, conn: &mut Conn, job: Job) {
+    fn dispatch(&mut self, conn: &mut Conn, mut job: Job) {
         let too_late = conn.state == State::HalfClosed;
         if job.close {
             conn.state = State::Deaf;
@@ -155,7 +153,9 @@ impl Desk {
         }
         if job.page.counted() {
             self.arm();
-            if self.schedule.delays() {
+            self.asked += 1;
+            job.delayed = self.schedule.delays() && self.asked.is_multiple_of(self.delayed_every);
+            if job.delayed {
                 self.schedule.arrive(clock::now(), conn.ticket);
                 conn.queue.push_back(job);
                 return;
@@ -179,14 +179,14 @@ impl Desk {
     pub(crate) fn answer(&mut self, conn: &mut Conn) {
         let Some(job) = conn.queue.pop_front() else { return };
         self.act(conn, job);
-        while let Some(job) = conn.queue.pop_front_if(|job| !job.page.counted()) {
+        while let Some(job) = conn.queue.pop_front_if(|job| !job.delayed) {
             self.act(conn, job);
         }
     }
 
     fn act(&mut self, conn: &mut Conn, job: Job) {
         if job.page.counted() {
-            compute(self.work);
+            self.idleness.work();
             let action = self.outcomes.next();
             self.perform(conn, job, action);
         } else {

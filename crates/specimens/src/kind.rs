@@ -43,6 +43,16 @@ pub enum Kind {
     RepeatedReply,
     /// Every outcome, drawn at random from a seed.
     Mixed,
+    /// The work of all requests, done together once nobody asks any more.
+    Deferred,
+    /// CPU used while nobody asks for anything.
+    Restless,
+    /// More work for each request after nobody asked for a while.
+    SlowAfterIdle,
+    /// FIN on connections that nobody uses.
+    IdleTimeout,
+    /// The handler delay for some requests, none for the others.
+    LateReplies,
     /// No defect, and every endpoint of targets/CONTRACT.md.
     Contract,
     /// The contract, but for `/hash`: the digest of the first nonce stands for all.
@@ -57,7 +67,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of declaration.
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 28] = [
         Kind::Clean,
         Kind::Serialised,
         Kind::Pool,
@@ -76,6 +86,11 @@ impl Kind {
         Kind::Unavailable,
         Kind::RepeatedReply,
         Kind::Mixed,
+        Kind::Deferred,
+        Kind::Restless,
+        Kind::SlowAfterIdle,
+        Kind::IdleTimeout,
+        Kind::LateReplies,
         Kind::Contract,
         Kind::CachedReply,
         Kind::SkippedDelay,
@@ -104,6 +119,11 @@ impl Kind {
             Kind::Unavailable => "unavailable",
             Kind::RepeatedReply => "repeated-reply",
             Kind::Mixed => "mixed",
+            Kind::Deferred => "deferred",
+            Kind::Restless => "restless",
+            Kind::SlowAfterIdle => "slow-after-idle",
+            Kind::IdleTimeout => "idle-timeout",
+            Kind::LateReplies => "late-replies",
             Kind::Contract => "contract",
             Kind::CachedReply => "cached-reply",
             Kind::SkippedDelay => "skipped-delay",
@@ -138,6 +158,11 @@ impl Kind {
             Kind::Unavailable => "every EVERY-th reply is a 503",
             Kind::RepeatedReply => "every EVERY-th reply is sent twice",
             Kind::Mixed => "draws each request's outcome from SEED: 60 % replies, 4 % of each defect",
+            Kind::Deferred => "answers at once and does the WORK of all requests IDLE_FOR after the last",
+            Kind::Restless => "computes for a fifth of the time while nobody asks for anything",
+            Kind::SlowAfterIdle => "does three times the WORK for IDLE_FOR after nobody asked for that long",
+            Kind::IdleTimeout => "closes connections that nobody used for IDLE_FOR",
+            Kind::LateReplies => "every EVERY-th request has the HANDLER_DELAY, the others have none",
             Kind::Contract => "keeps the contract of the targets",
             Kind::CachedReply => "keeps the contract but for /hash: the first digest for each n serves all nonces",
             Kind::SkippedDelay => "keeps the contract, but waits only for a request that is alone",
@@ -155,6 +180,8 @@ impl Kind {
     pub(crate) fn defect(self) -> Option<Action> {
         Some(match self {
             Kind::Clean | Kind::Serialised | Kind::Pool | Kind::Stall | Kind::Mixed => return None,
+            Kind::Deferred | Kind::Restless | Kind::SlowAfterIdle => return None,
+            Kind::IdleTimeout | Kind::LateReplies => return None,
             Kind::Contract | Kind::CachedReply | Kind::SkippedDelay | Kind::SkippedPasses | Kind::WrongType => {
                 return None;
             }

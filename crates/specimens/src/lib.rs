@@ -42,6 +42,7 @@ mod conn;
 mod connections;
 mod contract;
 mod desk;
+mod idleness;
 mod kind;
 mod log;
 mod outcome;

@@ -48,6 +48,8 @@ pub(crate) struct Job {
     pub(crate) page: Page,
     /// Whether the connection ends after it.
     pub(crate) close: bool,
+    /// Whether it is, or was, in its handler delay.
+    pub(crate) delayed: bool,
 }
 
 /// What the bytes at the start of a request are.
@@ -95,7 +97,8 @@ fn accept(request: &httparse::Request<'_, '_>, head: usize) -> Parsed {
     if matches!(request.method, Some("HEAD" | "CONNECT")) {
         return Parsed::Refused(Page::Unsupported);
     }
-    let mut job = Job { page: Page::of(request.path.unwrap_or_default()), close: request.version == Some(0) };
+    let (page, close) = (Page::of(request.path.unwrap_or_default()), request.version == Some(0));
+    let mut job = Job { page, close, delayed: false };
     let mut body = None;
     for field in request.headers.iter() {
         match read_field(field, &mut job, body) {

@@ -15,7 +15,8 @@ use crate::clock;
 use crate::conn::Conn;
 use crate::connections::Connections;
 use crate::desk::{Desk, Fate};
-use crate::log::Log;
+use crate::kind::Kind;
+use crate::log::{Action, Log};
 use crate::settings::Settings;
 use crate::ticket::Ticket;
 
@@ -38,6 +39,9 @@ const READ: usize = 64 * 1024;
 /// How long no connection is accepted after that failed, in nanoseconds.
 const BACK_OFF_NS: u64 = 20_000_000;
 
+/// How often it is looked for unused connections within the time for which they may be that.
+const LOOKS_FOR_UNUSED: u64 = 10;
+
 /// A specimen, ready to run.
 pub(crate) struct EventLoop {
     epoll: OwnedFd,
@@ -47,6 +51,8 @@ pub(crate) struct EventLoop {
     conns: Connections,
     accepted: u64,
     accept_from: Option<u64>,
+    /// How long a connection may go unused, and when that is looked at next; nanoseconds.
+    unused: Option<(u64, u64)>,
     desk: Desk,
     buffer: Vec<u8>,
 }
@@ -67,6 +73,7 @@ impl EventLoop {
             conns: Connections::default(),
             accepted: 0,
             accept_from: None,
+            unused: (settings.kind == Kind::IdleTimeout).then(|| (clock::nanos(settings.idle_for), 0)),
             desk: Desk::new(settings, log),
             buffer: vec![0; READ],
         })
@@ -97,7 +104,8 @@ impl EventLoop {
 
     /// When there is something to do even without an event; nanoseconds.
     fn next_at(&self) -> Option<u64> {
-        [self.desk.next_at(), self.accept_from].into_iter().flatten().min()
+        let unused = self.unused.map(|(_, at)| at);
+        [self.desk.next_at(), self.accept_from, unused].into_iter().flatten().min()
     }
 
     fn wait(&self, events: &mut Vec<Event>) -> io::Result<()> {
@@ -122,6 +130,8 @@ impl EventLoop {
                 self.settle(ticket, fate);
             }
         }
+        self.desk.idleness.act(now);
+        self.close_unused(now);
         while let Some(ticket) = self.desk.lingered(now) {
             self.close(ticket);
         }
@@ -130,6 +140,18 @@ impl EventLoop {
             self.watch_listener(EventFlags::IN)?;
         }
         Ok(())
+    }
+
+    /// Closes the connections that nobody has used for so long.
+    fn close_unused(&mut self, now: u64) {
+        let Some((longest, at)) = self.unused.filter(|(_, at)| *at <= now) else { return };
+        let is_unused = |conn: &&Conn| conn.queue.is_empty() && conn.heard_at.saturating_add(longest) <= now;
+        let unused: Vec<Ticket> = self.conns.all().filter(is_unused).map(|conn| conn.ticket).collect();
+        for ticket in unused {
+            self.desk.log.record(ticket.serial, Action::IdleClose);
+            self.close(ticket);
+        }
+        self.unused = Some((longest, now.max(at).saturating_add((longest / LOOKS_FOR_UNUSED).max(1))));
     }
 
     fn watch_listener(&self, flags: EventFlags) -> io::Result<()> {
@@ -171,7 +193,10 @@ impl EventLoop {
         let count = if conn.interest.contains(EventFlags::IN) && flags != EventFlags::OUT {
             match recv(&*conn, &mut self.buffer[..], RecvFlags::empty()) {
                 Ok((0, _)) => return self.close(ticket),
-                Ok((count, _)) => count,
+                Ok((count, _)) => {
+                    conn.heard_at = clock::now();
+                    count
+                }
                 Err(Errno::AGAIN | Errno::INTR) => 0,
                 Err(_) => return self.close(ticket),
             }

@@ -23,12 +23,15 @@ pub struct Settings {
     /// For [`Kind::Stall`]: how long it lasts.
     pub stall_for: Duration,
     /// Every how-many-th request shows the defect (1 = all), for kinds whose defect is one of single
-    /// requests; 0 is taken as 1.
+    /// requests, and has the delay of [`Kind::LateReplies`]; 0 is taken as 1.
     pub every: u64,
     /// What the outcomes of [`Kind::Mixed`] are drawn from.
     pub seed: u64,
     /// Rounds of computing for each counted request: a known dial of CPU per request. A round is some nanoseconds.
     pub work: u64,
+    /// How long nobody asks before [`Kind::Deferred`] does what it put off, [`Kind::SlowAfterIdle`] is slow, and
+    /// [`Kind::IdleTimeout`] closes connections.
+    pub idle_for: Duration,
     /// The file that `/hash` hashes, for kinds that have the contract's endpoints.
     pub data_file: Option<PathBuf>,
     /// Port of the admin server, for the same kinds.
@@ -36,15 +39,20 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1, no work. There is no
-    /// handler delay, except 10 ms for [`Kind::Serialised`] and [`Kind::Pool`], which have no defect
-    /// without one.
+    /// The defaults: 4 workers, every 10th request, a stall of 1 s after 1 s, seed 1, idle after 1 s. There is no
+    /// handler delay, except 10 ms for [`Kind::Serialised`], [`Kind::Pool`] and [`Kind::LateReplies`], and no work, except
+    /// 10,000 rounds for [`Kind::Deferred`], idle after 50 ms, and [`Kind::SlowAfterIdle`], idle after 100 ms: they have no defect without.
     pub fn new(kind: Kind) -> Self {
         let handler_delay = match kind {
-            Kind::Serialised | Kind::Pool => Duration::from_millis(10),
+            Kind::Serialised | Kind::Pool | Kind::LateReplies => Duration::from_millis(10),
             _ => Duration::ZERO,
         };
         let second = Duration::from_secs(1);
+        let (work, idle_for) = match kind {
+            Kind::Deferred => (10_000, Duration::from_millis(50)),
+            Kind::SlowAfterIdle => (10_000, Duration::from_millis(100)),
+            _ => (0, second),
+        };
         Settings {
             kind,
             handler_delay,
@@ -53,14 +61,15 @@ impl Settings {
             stall_for: second,
             every: 10,
             seed: 1,
-            work: 0,
+            work,
+            idle_for,
             data_file: None,
             admin_port: None,
         }
     }
 
     /// The defaults, overridden by the environment variables `HANDLER_DELAY`, `WORKERS`, `STALL_AT`,
-    /// `STALL_FOR`, `EVERY`, `SEED`, `WORK`, `DATA_FILE` and `ADMIN_PORT` where they are set.
+    /// `STALL_FOR`, `EVERY`, `SEED`, `WORK`, `IDLE_FOR`, `DATA_FILE` and `ADMIN_PORT` where they are set.
     ///
     /// Durations are a whole number and a unit: `10ms`, `1s`, `1500us`, `800ns`; at most a day.
     ///
@@ -81,6 +90,7 @@ impl Settings {
         override_with(&mut settings.every, read("EVERY"), Given::every)?;
         override_with(&mut settings.seed, read("SEED"), Given::number)?;
         override_with(&mut settings.work, read("WORK"), Given::number)?;
+        override_with(&mut settings.idle_for, read("IDLE_FOR"), Given::duration)?;
         settings.data_file = lookup("DATA_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
         override_with(&mut settings.admin_port, read("ADMIN_PORT"), Given::port)?;
         Ok(settings)
@@ -203,6 +213,7 @@ mod tests {
             ("EVERY", "3"),
             ("SEED", "18446744073709551615"),
             ("WORK", "2500"),
+            ("IDLE_FOR", "70ms"),
             ("DATA_FILE", "/a/b"),
             ("ADMIN_PORT", "8081"),
         ];
@@ -215,6 +226,7 @@ mod tests {
             every: 3,
             seed: u64::MAX,
             work: 2500,
+            idle_for: Duration::from_millis(70),
             data_file: Some("/a/b".into()),
             admin_port: Some(8081),
         };

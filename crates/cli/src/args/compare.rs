@@ -17,8 +17,9 @@ Examples:
   bourdon compare runs/2026-11-20-mine runs/2026-11-21-mine --gate 'p99<+10%'
   bourdon compare before.json after.json
 
-The old one comes first. Servers are launched in turn, block by block, so that a
-slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
+The old one comes first. In each block both are launched together, and the load
+goes round between them in slices; where it cannot, they are launched in turn. So
+a slow minute of the machine is shared by both; ratios are new ÷ old with 95 %
 intervals. A revision is checked out beside your working directory, which is
 left as it is; `.` is the working directory itself.
 
@@ -33,8 +34,11 @@ says its load itself; what was recorded is compared as it was measured.
 
 TIME has a unit (500us, 10ms, 1.5s, 2m); a bare number is seconds.";
 
-/// Half width of "the same", as a share.
+/// Half width of "the same", as a share: where launches are alone, or were recorded.
 const MARGIN: f64 = 0.05;
+
+/// The same where the load goes round.
+const MARGIN_ROTATING: f64 = 0.01;
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
@@ -71,7 +75,7 @@ pub(crate) struct CompareArgs {
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Window of each launch [default: 3s]
+    /// How long each launch is measured, over all its slices [default: 5s, 3s with --no-rotation]
     #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 
@@ -79,11 +83,24 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = duration)]
     pub(crate) warm_up: Option<u64>,
 
-    /// Exactly this many blocks [default: 6 to 12, until the ratios are known to ± 2 %]
+    /// Exactly this many blocks [default: 6 to 12, until the primary metric's ratio is known to ± 1 %,
+    /// ± 2 % with --no-rotation]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) blocks: Option<u32>,
 
-    /// Ratios within this margin of 1 are the same [default: 5%]
+    /// What decides all that is drawn: the order of the launches, arrivals, mixes [default: a new one; the experiment's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+
+    /// What the comparison is about: its test keeps its own level, all others share one [default: cpu_per_request]
+    #[arg(long, value_name = "METRIC", value_parser = metric)]
+    pub(crate) primary: Option<Metric>,
+
+    /// Launch each server alone, instead of both together with the load going round between them in slices
+    #[arg(long)]
+    pub(crate) no_rotation: bool,
+
+    /// Ratios within this margin of 1 are the same [default: 1%; 5% where launches are alone, or were recorded]
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     pub(crate) margin: Option<f64>,
 
@@ -151,7 +168,18 @@ impl CompareArgs {
 
     /// Ratios within this margin of 1 are the same.
     pub(crate) fn margin(&self) -> f64 {
-        self.margin.unwrap_or(MARGIN)
+        let is_launched = !self.run.is_empty();
+        self.margin.unwrap_or(if is_launched && self.rotates() { MARGIN_ROTATING } else { MARGIN })
+    }
+
+    /// What the comparison is about.
+    pub(crate) fn primary(&self) -> Metric {
+        self.primary.unwrap_or(Metric::CpuPerRequest)
+    }
+
+    /// Whether the load is to go round between servers that are launched.
+    pub(crate) fn rotates(&self) -> bool {
+        !self.no_rotation
     }
 
     /// Where the launches are recorded.
@@ -163,6 +191,13 @@ impl CompareArgs {
 /// What `--gate` asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gates(pub(crate) Vec<Gate>);
+
+fn metric(text: &str) -> Result<Metric, String> {
+    let known = || Metric::ALL.iter().map(|metric| metric.id());
+    let near = || nearest(text, known()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let all = || known().collect::<Vec<_>>().join(", ");
+    Metric::from_id(text).ok_or_else(|| format!("{}the metrics are {}", near(), all()))
+}
 
 fn gates(text: &str) -> Result<Gates, String> {
     let name = |term: &str| term.split(['<', '>']).next().unwrap_or_default().trim().to_owned();

@@ -17,7 +17,7 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use generator::GeneratorArgs;
 pub(crate) use load::{ArrivalsArg, LoadArgs, LoadFormat};
 use values::share;
-pub(crate) use values::{at_least_one, positive_duration};
+pub(crate) use values::{at_least_one, positive_duration, seed};
 
 /// A performance laboratory for HTTP servers: puts them under controlled load, watches them, and says what holds, how
 /// surely, and why.
@@ -105,8 +105,13 @@ pub(crate) struct RunArgs {
     pub(crate) seed: Option<u64>,
 
     /// Resume this recorded run or comparison, or this folder of `all`
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "runs", "threads", "spin"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "target", "seed", "runs", "threads", "spin", "no_rotation"])]
     pub(crate) resume: Option<PathBuf>,
+
+    /// Launch each target alone, instead of those under the same conditions together with the load going round among them in
+    /// slices
+    #[arg(long)]
+    pub(crate) no_rotation: bool,
 
     /// When a target never starts, measure the others all the same instead of stopping after the first block
     #[arg(long)]

@@ -13,6 +13,11 @@ fn with_unit(text: &str) -> Cow<'_, str> {
     if is_bare { Cow::Owned(format!("{text}s")) } else { Cow::Borrowed(text) }
 }
 
+/// The seed that was given, else one that nobody can know beforehand, short enough to be typed again.
+pub(crate) fn seed(given: Option<u64>) -> u64 {
+    given.unwrap_or_else(|| fastrand::u32(..).into())
+}
+
 pub(super) fn path(text: &str) -> Result<String, String> {
     let whole = text.starts_with('/') && !text.chars().any(|c| c.is_whitespace() || c.is_control());
     if whole { Ok(text.to_owned()) } else { Err("a path begins with `/` and has no spaces".to_owned()) }

@@ -25,7 +25,7 @@ use crate::bounded;
 use crate::exit::{Exit, Failure};
 use crate::output::{style, write_out};
 
-/// Largest input that is read: a thousand times the longest summary, and a table of a hundred thousand rows.
+/// Largest input that is read: a thousand times the longest summary.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// What the standard input is called.

@@ -3,6 +3,7 @@
 use report::format::counted;
 
 use super::number::number;
+use crate::experiment::clipped;
 
 /// How lines begin, or what stands in them, in what bourdon itself prints.
 const OURS: [&str; 4] = ["service time ", "response time ", "scheduled ", "scheduled_ns,"];
@@ -40,7 +41,7 @@ pub(super) fn separated(name: &str, text: &str) -> Option<String> {
         // With dots alone it may be an address.
         let words = words.filter(|word| word.contains([',', '\'']));
         let (word, plain) = words.filter_map(|word| Some((word, without_separators(word)?))).next()?;
-        Some(format!("{name}:{number}: {}", meant(word, &plain)))
+        Some(format!("{name}:{number}: {}", clipped(&meant(word, &plain))))
     })
 }
 

@@ -7,6 +7,9 @@ use super::number::{count, number, quantile};
 use super::refused::{cut_in_two, meant, without_separators};
 use crate::experiment::Fault;
 
+/// Most rows that are read: what is said of each takes some kilobytes.
+const MOST_ROWS: usize = 100_000;
+
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Column {
@@ -82,7 +85,7 @@ const UNITS: [(&str, f64); 4] = [("ns", 1e-3), ("us", 1.0), ("ms", 1e3), ("s", 1
 /// Reads the rows of a table.
 ///
 /// # Errors
-/// At the place of a column that is not known, a cell that is not a number, or a row of another length.
+/// At the place of a column that is not known, a cell that is not a number, or a row of another length or too many of them.
 pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(text, &error))?.clone();
@@ -95,6 +98,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Published>, Fault> {
     let (mut rows, mut record) = (Vec::new(), StringRecord::new());
     while reader.read_record(&mut record).map_err(|error| broken(text, &error))? {
         let places = Places::of(&mut lines, &record, end_of(&reader));
+        if rows.len() == MOST_ROWS {
+            let fault = Fault::new(places.cell(0), format!("more than {MOST_ROWS} rows"));
+            return Err(fault.help("give the table in parts, each with its header"));
+        }
         rows.push(row(&columns, &header, &record, &places, rows.len() + 1)?);
     }
     if rows.is_empty() {

@@ -81,6 +81,27 @@ fn spent_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+#[test]
+fn a_table_of_more_rows_than_can_be_read_is_refused_at_the_first_of_them() {
+    let table = |rows: usize| format!("rate\n{}", "9\n".repeat(rows));
+    assert_eq!(super::table::read(&table(100_000)).unwrap().len(), 100_000);
+    let fault = super::table::read(&table(100_001)).unwrap_err().within("x", &table(100_001));
+    assert_eq!((fault.message(), fault.line()), ("more than 100000 rows", 100_002));
+}
+
+#[test]
+fn a_long_cell_is_not_repeated_whole() {
+    let cell = "9x`".repeat(100_000);
+    for table in [
+        format!("name,rate\nx,{cell}\n"),
+        format!("name,{cell}\nx,1\n"),
+        format!("name,rate\nx,\"1{}\"\n", ",000".repeat(100_000)),
+    ] {
+        let said = super::table::read(&table).unwrap_err().within("x", &table).render(false);
+        assert!(said.len() < 10_000, "{} bytes", said.len());
+    }
+}
+
 /// A cell in quotes may not stand in the text as it reads.
 #[test]
 fn a_table_takes_time_in_proportion_to_its_rows() {

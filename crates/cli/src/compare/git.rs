@@ -7,7 +7,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use reaper::{End, Ended, Question, Unanswered, ask};
+use model::ProcessEnd;
+use reaper::{Ended, Question, Unanswered, ask};
 
 use crate::exit::Failure;
 use crate::home;
@@ -96,14 +97,14 @@ impl<'a> Git<'a> {
         };
         let said = match ask(question, prepare, hear) {
             Ok(answer) => match answer.ended {
-                Ended::Well => return Ok(()),
+                Ended::Ran(ProcessEnd::Exited(0)) => return Ok(()),
                 Ended::NotStarted(text) | Ended::Unguarded(text) => format!("git cannot be run: {text}"),
-                Ended::Otherwise(end) if !matches!(end, End::Status(_)) => {
+                Ended::Ran(end) if !matches!(end, ProcessEnd::Exited(_)) => {
                     return Err(NoAnswer::Killed(format!(
                         "git {end}, which says nothing of the repository; try again"
                     )));
                 }
-                Ended::Otherwise(status) => {
+                Ended::Ran(status) => {
                     let errors = String::from_utf8_lossy(&answer.errors);
                     let lines: Vec<&str> = errors.lines().filter(|line| !line.trim().is_empty()).collect();
                     if lines.is_empty() {

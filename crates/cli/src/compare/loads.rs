@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
-    Accounting, Arrivals, Awaited, Blocks, ConnectionCounts, Draft, Environment, Extent, FailureCount, GeneratorUse,
-    Instrument, Interval, Latencies, Load, LoadModel, Measurement, Metric, Mix, NS_PER_S, ReplyExpectation, Request,
-    Residence, Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
+    Accounting, Arrivals, Aspect, AspectValue, Awaited, Blocks, ConnectionCounts, Difference, Draft, Environment,
+    Extent, FailureCount, GeneratorUse, Instrument, Interval, Latencies, Load, LoadModel, Measurement, Metric, Mix,
+    NS_PER_S, ReplyExpectation, Request, Residence, Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord,
+    WindowCount, WrongReply,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -169,10 +170,11 @@ impl Side {
 
     /// What was asked of the two sides and is in no plan: what was sent, what had to come back, and the generator's
     /// threads. What one of them does not say is not known, and no difference.
-    pub(super) fn differences(&self, new: &Side) -> Vec<String> {
+    pub(super) fn differences(&self, new: &Side) -> Vec<Difference> {
         let said = |key: &str| {
             let (before, after) = (self.asked.get(key)?, new.asked.get(key)?);
-            (before != after).then(|| format!("{key}: old {before}, new {after}"))
+            let [old, new] = [before, after].map(|side| Some(AspectValue::Text(side.to_string())));
+            (before != after).then(|| Difference { what: Aspect::Asked(key.to_owned()), old, new })
         };
         ["http", "headers", "body_bytes", "expect", "tls", "threads", "spin"].into_iter().filter_map(said).collect()
     }
@@ -270,7 +272,7 @@ fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut draft = super::draft(args, &name, "Which is faster?".to_owned(), vec![server], load);
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
-    (draft.blocks, draft.repeats) = (Blocks { min: blocks, max: blocks }, 0);
+    (draft.blocks, draft.repeats, draft.rotation) = (Blocks { min: blocks, max: blocks }, 0, None);
     Ok(draft)
 }
 
@@ -285,10 +287,12 @@ fn trial(path: &Path, saved: Saved, block: u32, plan: &model::Plan) -> Result<Tr
         twin: false,
         levels: plan.cells[0].levels.clone(),
         started_at: saved.started_at,
+        ended_at: None,
         time_to_ready_ms: None,
         measurement: Some(saved.into()),
         observation: None,
         failure: None,
+        slices: Vec::new(),
     };
     match record.fault() {
         Some(fault) => Err(foreign(path, &fault)),

@@ -10,14 +10,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ::report::format::{counted, times};
+use judge::thresholds::LEAST_ROUNDS;
 use lab::{LabError, RunFolder};
-use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Metric, Target};
+use model::{CompareAnalysis, ComparePlan, ComparedRevision, Draft, Gate, Judged, Load, Rotation, Target};
 
 use crate::answer::{self, of};
-use crate::args::{CompareArgs, RunArgs, ShownArgs};
+use crate::args::{CompareArgs, RunArgs, ShownArgs, seed};
 use crate::conduct::PreparedRun;
 use crate::exit::{Exit, Failure};
-use crate::experiment::{self, OneLoad, Options, Source};
+use crate::experiment::{self, OneLoad, Options, ROTATION, Source};
 use crate::found;
 use crate::interrupt::flag_on_interrupt;
 use crate::output::say;
@@ -32,9 +33,8 @@ use revisions::Revisions;
 /// Name of the runs that are made of arguments.
 const NAME: &str = "compare";
 
-/// What is to be known before a comparison may end, and how precisely. Throughput says little where the generator or a
-/// rate is the limit; CPU per request still does.
-const PRECISE: [Metric; 2] = [Metric::Throughput, Metric::CpuPerRequest];
+/// How precisely the primary metric's ratio is to be known before a comparison may end: by slices, and by launches alone.
+const PRECISION_ROTATING: f64 = 0.01;
 const PRECISION: f64 = 0.02;
 
 /// `bourdon compare`.
@@ -121,7 +121,8 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
 /// What was recorded is compared where nothing but the server differs, or where that is known.
 fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Failure> {
     if !analysis.differences.is_empty() && !args.force {
-        let differences = analysis.differences.join("\n  ");
+        let differences: Vec<String> = analysis.differences.iter().map(report::difference_words).collect();
+        let differences = differences.join("\n  ");
         return Err(Failure::usage(format!(
             "more differs between these two than the server:\n  {differences}\nmeasure both anew in the same way, or \
              compare them all the same with --force"
@@ -182,16 +183,17 @@ fn plan(args: &CompareArgs, source: &Source, zoo: &[Target], base: &Path) -> Res
         quick: false,
         targets: None,
         blocks: args.blocks,
-        seed: None,
+        seed: args.seed,
         allow_failures: args.allow_failures,
+        rotates: args.rotates(),
         generator: args.generator.asked(),
         zoo,
         machine: ready::machine(),
         base,
     };
     let mut plan = experiment::plan(source, &options)?;
-    plan.precise = PRECISE.to_vec();
-    plan.precision = PRECISION;
+    plan.precise = vec![args.primary()];
+    plan.precision = precision(plan.rotation.is_some());
     Ok(plan)
 }
 
@@ -200,9 +202,11 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
     let asked = OneLoad {
         name,
         question,
+        seed: seed(args.seed),
         margin: args.margin(),
-        precise: PRECISE.to_vec(),
-        precision: PRECISION,
+        precise: vec![args.primary()],
+        precision: precision(args.rotates()),
+        rotation: rotation(args, &load),
         blocks: args.blocks,
         allow_failures: args.allow_failures,
         generator: args.generator.asked(),
@@ -212,6 +216,16 @@ fn draft(args: &CompareArgs, name: &str, question: String, targets: Vec<Target>,
         tls_resume: args.tls_resume,
     };
     asked.draft()
+}
+
+fn precision(rotates: bool) -> f64 {
+    if rotates { PRECISION_ROTATING } else { PRECISION }
+}
+
+/// How loads go round: also of a window that is shorter than the usual slices, for somebody asked for both.
+fn rotation(args: &CompareArgs, load: &Load) -> Option<Rotation> {
+    let slice_ns = ROTATION.slice_ns.min(load.window_ns() / u64::from(LEAST_ROUNDS)).max(1);
+    args.rotates().then_some(Rotation { slice_ns, ..ROTATION })
 }
 
 fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, Failure> {
@@ -258,7 +272,8 @@ fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: Ru
 
 /// What was asked of two targets, for the record.
 fn asked(args: &CompareArgs, old: String, new: String, revisions: Vec<ComparedRevision>) -> ComparePlan {
-    ComparePlan { old, new, gates: gates(args).to_vec(), allow_undecided: args.allow_undecided, revisions }
+    let (gates, primary) = (gates(args).to_vec(), Some(args.primary()));
+    ComparePlan { old, new, primary, gates, allow_undecided: args.allow_undecided, revisions }
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

@@ -50,7 +50,7 @@ pub(super) fn refuse_strangers(args: &CompareArgs, form: Form) -> Result<(), Fai
 }
 
 /// Each option that not every form has: whether it was given, and where it belongs.
-fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 19] {
+fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 22] {
     const LAUNCHED: &[Form] = &[Commands, Experiment];
     let generator = args.generator.asked();
     [
@@ -69,6 +69,9 @@ fn given(args: &CompareArgs) -> [(&'static str, bool, &'static [Form]); 19] {
         ("--margin", args.margin.is_some(), &[Commands, Loads]),
         ("--allow-failures", args.allow_failures.is_some(), &[Commands, Experiment, Loads]),
         ("--blocks", args.blocks.is_some(), LAUNCHED),
+        ("--seed", args.seed.is_some(), LAUNCHED),
+        ("--primary", args.primary.is_some(), LAUNCHED),
+        ("--no-rotation", args.no_rotation, LAUNCHED),
         ("-t (--threads)", generator.threads.is_some(), LAUNCHED),
         ("--spin", generator.spin.is_some(), LAUNCHED),
         ("--runs", args.runs.is_some(), LAUNCHED),

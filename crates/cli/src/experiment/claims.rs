@@ -171,7 +171,7 @@ pub(super) fn too_quick(resolved: &ResolvedClaim, cells: &[CellPlan]) -> Option<
 fn short_of_requests<'a>(resolved: &'a ResolvedClaim, cells: &[CellPlan]) -> Option<(&'a Call, String)> {
     resolved.expectation.expression.calls().into_iter().find_map(|call| {
         let cell = cells.get(*resolved.cells.get(&call.offset)?)?;
-        Some((call, never_enough(cell, call.metric)?))
+        Some((call, report::never_enough_words(never_enough(cell, call.metric)?)))
     })
 }
 

@@ -71,10 +71,23 @@ impl Fault {
             None => (name.to_owned(), text.to_owned()),
         };
         // The renderer makes the lines of the file plain itself, and the lengths of those must not change here.
-        let (name, message) = (report::plain(&name).into_owned(), report::plain(&self.message).into_owned());
-        let helps = self.helps.iter().map(|help| report::plain(help).into_owned()).collect();
+        let (name, message) = (report::plain(&name).into_owned(), clipped(&report::plain(&self.message)));
+        let helps = self.helps.iter().map(|help| clipped(&report::plain(help))).collect();
         Diagnostic(Box::new(Inner { name, text, span: self.span, message, helps }))
     }
+}
+
+/// Characters of one end of a sentence that are shown of it where it is longer than both: what it quotes may have any length.
+const END: usize = 500;
+
+/// A sentence without the middle of it where it is too long to be read.
+pub(crate) fn clipped(text: &str) -> String {
+    let end_of_first = text.char_indices().nth(END).map_or(text.len(), |(at, _)| at);
+    let start_of_last = text.char_indices().rev().nth(END - 1).map_or(0, |(at, _)| at);
+    if start_of_last <= end_of_first {
+        return text.to_owned();
+    }
+    format!("{} … {}", &text[..end_of_first], &text[start_of_last..])
 }
 
 /// The candidate that takes the fewest typing errors to become `word`: at most one in three letters of the longer of the two.
@@ -181,6 +194,15 @@ mod tests {
         assert_eq!(nearest("cpu", ["p99", "cpu_per_request"]).as_deref(), Some("cpu_per_request"));
         assert_eq!(nearest("colour", words), None);
         assert_eq!(nearest("rate", words), None, "the word itself is not a suggestion");
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_read_has_both_its_ends() {
+        let ends = |middle: usize| format!("{}{}{}", "ä".repeat(END), "m".repeat(middle), "ö".repeat(END));
+        assert_eq!(clipped(&ends(0)), ends(0));
+        assert_eq!(clipped(&ends(9)), format!("{} … {}", "ä".repeat(END), "ö".repeat(END)));
+        let said = Fault::new(0..0, ends(99_999)).help(ends(99_999)).within(&ends(0), "").render(false);
+        assert!(said.len() < 20_000, "{said}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod one_load;
 mod recipe;
 mod resolve;
 mod roster;
+mod rotation;
 mod section;
 mod target_file;
 #[cfg(test)]
@@ -28,12 +29,13 @@ use model::Target;
 
 #[cfg(test)]
 use diagnostic::Diagnostic;
-pub(crate) use diagnostic::{Fault, nearest};
+pub(crate) use diagnostic::{Fault, clipped, nearest};
 pub(crate) use generator::GeneratorAsked;
 pub(crate) use one_load::{OneLoad, Server};
 pub(crate) use recipe::authorities_in;
 pub(crate) use resolve::plan;
 pub(crate) use roster::specimen;
+pub(crate) use rotation::ROTATION;
 pub(crate) use target_file::target;
 
 /// A file's name as it was typed, and its text.
@@ -65,6 +67,8 @@ pub(crate) struct Options<'a> {
     pub(crate) seed: Option<u64>,
     /// `--allow-failures`, before that of the file.
     pub(crate) allow_failures: Option<f64>,
+    /// Whether loads may go round among targets: `--no-rotation` comes before the file.
+    pub(crate) rotates: bool,
     /// `--threads` and `--spin`, before the file's `[generator]`.
     pub(crate) generator: GeneratorAsked,
     /// The targets of the zoo.

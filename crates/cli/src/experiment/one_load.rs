@@ -6,13 +6,12 @@ use std::path::Path;
 use judge::thresholds::ALLOWED_FAILURES;
 use model::{
     Blocks, BuildRecipe, CURRENT_RUNTIME, Cell, CellPlan, Draft, LaunchRecipe, Level, Load, Metric, PLAN_SCHEMA,
-    READY_WITHIN_NS, Target, TargetTls, WHOAMI,
+    READY_WITHIN_NS, Rotation, Target, TargetTls, WHOAMI,
 };
 
 use super::factor::TARGET;
 use super::generator::Share;
 use super::recipe::{TARGET_BIN, path_in};
-use super::resolve::DEFAULT_SEED;
 use super::trials::{BLOCKS_TO_A_REPEAT, FULL_BLOCKS};
 use super::{GeneratorAsked, Machine};
 
@@ -23,11 +22,15 @@ pub(crate) struct OneLoad<'a> {
     pub(crate) name: &'a str,
     /// What is asked.
     pub(crate) question: String,
+    /// What all that is drawn depends on.
+    pub(crate) seed: u64,
     /// Half width of "the same", as a share.
     pub(crate) margin: f64,
     /// What is to be known how precisely before it may end.
     pub(crate) precise: Vec<Metric>,
     pub(crate) precision: f64,
+    /// How its loads go round among the targets.
+    pub(crate) rotation: Option<Rotation>,
     /// Exactly so many blocks.
     pub(crate) blocks: Option<u32>,
     /// The share of requests that may fail.
@@ -69,7 +72,7 @@ impl OneLoad<'_> {
             question: self.question,
             source: None,
             quick: false,
-            seed: DEFAULT_SEED,
+            seed: self.seed,
             margin: self.margin,
             precision: self.precision,
             allow_failures: self.allow_failures.unwrap_or(ALLOWED_FAILURES),
@@ -79,6 +82,7 @@ impl OneLoad<'_> {
             repeats: blocks.max / BLOCKS_TO_A_REPEAT,
             twin: None,
             ladder: None,
+            rotation: self.rotation,
             profile_functions: Vec::new(),
             cells: self.targets.iter().map(cell).collect(),
             generator: share.generator,

@@ -33,7 +33,7 @@ const KEYS: [&str; 12] = [
 ];
 
 /// The order of trials, and what else is drawn, unless somebody asks for another.
-pub(super) const DEFAULT_SEED: u64 = 42;
+const DEFAULT_SEED: u64 = 42;
 
 /// Half width of "the same" unless the file says otherwise.
 const DEFAULT_MARGIN: f64 = 0.05;
@@ -72,6 +72,7 @@ fn read(source: &Source, options: &Options) -> Read<Draft> {
         repeats: 0,
         twin: None,
         ladder: experiment.ladder.clone(),
+        rotation: experiment.trials.rotation.filter(|_| options.rotates),
         profile_functions: file.read("profile", profile_functions)?.unwrap_or_default(),
         generator: experiment.share.generator.clone(),
         target_cpus: experiment.share.target.clone(),

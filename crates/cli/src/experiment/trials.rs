@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use judge::thresholds::ALLOWED_FAILURES;
-use model::{Blocks, Cell, CellPlan, LoadKey, NS_PER_S};
+use model::{Blocks, Cell, CellPlan, LoadKey, NS_PER_S, Rotation};
 
 use super::diagnostic::{Fault, Read, Span};
 use super::factor::{FactorKind, TARGET, Varied};
 use super::roster::Roster;
+use super::rotation::{ROTATION, rotation};
 use super::section::{Item, Section};
 use super::value::Placed;
 use super::vary::Vary;
@@ -32,6 +33,8 @@ pub(super) struct Trials {
     pub(super) allow_failures: f64,
     /// Blocks that may be launched again; none leaves it to their number.
     pub(super) repeats: Option<u32>,
+    /// How loads go round; none where each launch is to be alone.
+    pub(super) rotation: Option<Rotation>,
 }
 
 impl Trials {
@@ -45,12 +48,24 @@ impl Trials {
             precision: 0.03,
             allow_failures: ALLOWED_FAILURES,
             repeats: None,
+            rotation: Some(ROTATION),
         };
         let Some(section) = section else { return Ok(defaults) };
-        section.only(&["warm_up", "window", "blocks", "precision", "allow_failures", "repeats", "ladder"])?;
+        section.only(&[
+            "warm_up",
+            "window",
+            "blocks",
+            "precision",
+            "allow_failures",
+            "repeats",
+            "rotation",
+            "ladder",
+        ])?;
         let precision = section.read("precision", |item| item.share())?.unwrap_or(defaults.precision);
         let allow_failures = section.read("allow_failures", |item| item.any_share())?.unwrap_or(ALLOWED_FAILURES);
-        Ok(Trials { precision, allow_failures, ..defaults.overridden(section)? })
+        let rotation = section.read("rotation", |item| rotation(item, section.get("ladder").is_some()))?;
+        let rotation = rotation.unwrap_or(defaults.rotation);
+        Ok(Trials { precision, allow_failures, rotation, ..defaults.overridden(section)? })
     }
 
     /// The same, but for what a section says of warm-up, window, blocks and repeats.
@@ -63,6 +78,7 @@ impl Trials {
             precision: self.precision,
             allow_failures: self.allow_failures,
             repeats: section.read("repeats", |item| item.small(0, "1"))?.or(self.repeats),
+            rotation: self.rotation,
         })
     }
 }

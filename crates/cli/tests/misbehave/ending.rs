@@ -127,9 +127,10 @@ fn killed_with_its_reaper_and_the_target_at_once_it_leaves_nothing() {
 
 #[test]
 fn without_its_reaper_or_its_warden_or_both_a_launch_ends_and_leaves_nothing() {
-    for names in [&["reaper"][..], &["warden", "reaper"]] {
+    let both = &["warden", "reaper"][..];
+    for (names, how) in [(&both[1..], Signal::KILL), (both, Signal::KILL), (&both[1..], Signal::TERM)] {
         let (lab, running) = under_load();
-        names.iter().flat_map(|name| called(&lab, name)).for_each(|pid| signal(pid, Signal::KILL));
+        names.iter().flat_map(|name| called(&lab, name)).for_each(|pid| signal(pid, how));
         running.end().answers();
         let launches = lab.record().launches();
         let (lost, made): (Vec<&Json>, Vec<&Json>) =
@@ -185,8 +186,15 @@ fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died(
     signal(reaper, Signal::STOP);
     signal(target, Signal::KILL);
     running.end().says(&["it was ended by signal 9 (SIGKILL) under load; somebody killed it, or the kernel did"]);
-    let void = lab.record().analysis()["void_trials"].clone();
-    assert_eq!(void[0]["reason"]["code"], "died", "{void}");
+    let record = lab.record();
+    let failure = &record.launches()[0]["failure"];
+    assert_eq!(failure["ended"], serde_json::json!({"how": {"killed": {"signal": 9}}, "when": "under-load"}));
+    let reason = &record.analysis()["void_trials"][0]["reason"];
+    assert_eq!((&reason["code"], &reason["ended"]), (&"died".into(), &failure["ended"]), "{reason}");
+    assert!(
+        reason["text"].as_str().unwrap().starts_with("it was ended by signal 9 (SIGKILL) under load; "),
+        "{reason}"
+    );
     lab.nothing_is_left();
 }
 

@@ -1,6 +1,6 @@
 //! Targets that do not come up as they should.
 
-use crate::run_support::{FILE, Json, Lab, beside_a_specimen};
+use crate::run_support::{FILE, Json, Lab, beside_a_specimen, short};
 use crate::{SERVER, fails, lab, serves, tried};
 
 #[test]
@@ -97,6 +97,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
         let words = shlex::split(command).unwrap();
         lab.bourdon(&words[1..].iter().map(String::as_str).collect::<Vec<_>>()).exits(4).says(said);
         lab.nothing_is_left();
+        lab.bourdon(&["report", record.name()]).exits(4);
         record.all_measured("specimen:clean", 2);
         let odd = record.launches().into_iter().filter(|trial| trial["where"]["target"] == "odd");
         let failures: Vec<Json> = odd.map(|trial| trial["failure"].clone()).collect();
@@ -111,8 +112,7 @@ fn a_target_that_cannot_be_launched_ends_the_run_with_its_first_block_unless_the
             "1 launch did not become ready",
             "1 trial launched; 1 did not become ready; 1 not tried",
         ]);
-        let is_said = |failure: &&Json| failure["text"].as_str().unwrap().starts_with("not launched again: ");
-        assert!(!not.is_empty() && not.iter().all(is_said), "{failures:?}");
+        assert!(!not.is_empty() && not.iter().all(|failure| failure["not_again"].is_object()), "{failures:?}");
     }
 }
 
@@ -145,6 +145,38 @@ fn who_listens_elsewhere_is_told_while_it_may_still_open_the_right_port() {
     running.end().answers();
     lab.nothing_is_left();
     lab.record().all_measured("odd", 1);
+}
+
+#[test]
+fn a_first_reply_that_takes_seconds_is_waited_for_as_long_as_the_target_is() {
+    let slow = "ready = '/rest/hello'\nready_within = '600s'\nenv = { HANDLER_DELAY = '1200ms' }\n\
+                run = '$BOURDON specimen clean'";
+    let loaded = "path = \"/rest/hello\", expect_body = \"Hello world\"";
+    let lab = Lab::new().experiment(beside_a_specimen(slow).replace(loaded, "path = \"/ping\""));
+    lab.run(&["--target", "odd", "--blocks", "1"]).answers();
+    lab.record().all_measured("odd", 1);
+    lab.nothing_is_left();
+}
+
+#[test]
+fn a_server_that_lacks_its_certificate_is_told_what_gives_it_one() {
+    let hint = "$TLS_CERT and $TLS_KEY are set where it is loaded over TLS with a certificate of bourdon's alone: ";
+    for run in ["sh -c 'exit 3' sh $TLS_CERT", "sh -c 'echo KeyError: TLS_CERT >&2; exit 3'"] {
+        let lab = Lab::new().experiment(beside_a_specimen(&format!("run = \"{run}\"")));
+        tried(&lab).exits(4).says(&[hint, "`tls = true` in its [[target]] and in [load]"]);
+    }
+}
+
+#[test]
+fn a_comparison_does_not_wait_in_vain_twice() {
+    let side = |name: &str| format!("[[target]]\nname = \"{name}\"\nrun = \"sleep 600\"\nready_within = \"200ms\"\n");
+    let sides = format!("{}{}[vary]\ntarget = [\"a\", \"b\"]\n", side("a"), side("b"));
+    let load = short(2).replace("world\" }", "world\", connections = 2 }");
+    let lab = Lab::new().experiment(load.split_once("[vary]").unwrap().0.to_owned() + &sides);
+    lab.bourdon(&["compare", FILE]).exits(4).says(&["did not become ready: it was not ready within 200ms"]);
+    let launches = lab.record().launches();
+    assert_eq!(launches.len(), 1, "{launches:#?}");
+    lab.nothing_is_left();
 }
 
 #[test]

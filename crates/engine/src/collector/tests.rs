@@ -57,7 +57,9 @@ fn a_thread_that_is_late_is_waited_for_two_seconds_and_what_it_tells_then_is_cou
     assert_eq!(counts(&told), [(0.0, 10), (1.0, 10), (0.0, 3), (2.0, 10), (3.0, 10), (4.0, 14)]);
     assert_eq!(counts(&course), [(0.0, 13), (1.0, 10), (2.0, 10), (3.0, 10), (4.0, 14)]);
     assert_eq!((whole.service.len(), back), (57, [5, 2]));
-    assert!(course[0].max_us < Some(2_000.0), "the quantiles are of what came in time");
+    assert!(course[0].p99_us < Some(2_000.0), "the quantiles are of what came in time");
+    assert_eq!(course[0].max_us, told[2].max_us, "and the largest of all");
+    assert!(course[0].max_us > Some(49_000.0), "{:?}", course[0]);
 }
 
 #[test]

@@ -17,10 +17,11 @@ use crate::clock::ThreadTimes;
 use crate::collector::{Collector, Passed};
 use crate::demand::{DRAIN_NS, Demand};
 use crate::http1::Http1;
-use crate::output::{LoadOutput, conclude};
+use crate::output::{Brought, LoadOutput};
 use crate::protocol::Protocol;
+use crate::rotation::{SLICE_DRAIN_NS, SliceSpec, Sliced, go_round};
 use crate::second::{Felt, SecondPort};
-use crate::session::{LEAD_NS, LoadError, RunOptions};
+use crate::session::{Home, LEAD_NS, LoadError, RunOptions};
 use crate::tls::{Secure, Secured};
 use crate::wire::Wire;
 use crate::worker::{Resting, Task, Turn};
@@ -156,22 +157,79 @@ fn work<P: Protocol<Conversation: Send> + Send>(
     let stop = AtomicBool::new(false);
     let task = Task { spec: &turns.loads[0], thread: 0, stop: &stop, lost: &stop };
     let mut resting = Resting::opened(task, protocol, wire, clock.clone())?;
-    let (mut outputs, mut start_ns) = (Vec::new(), clock.now_ns());
+    let (mut outputs, mut begin_ns) = (Vec::new(), clock.now_ns());
     for spec in turns.loads {
-        let mut collector = Collector::new(Felt::of(spec), spec.step_s(), 1, options.histograms);
+        let one = One { spec, begin_ns, drain_ns: turns.drain_ns, step_s: spec.step_s(), options };
+        let (home, rested) = one.load(resting, &stop, progress)?;
+        resting = rested;
+        outputs.push(home.brought.conclude());
+        clock.advance_to(clock.now_ns() + turns.rest_ns);
+        begin_ns = clock.now_ns() + LEAD_NS;
+    }
+    Ok(outputs)
+}
+
+/// One load in virtual time.
+struct One<'a> {
+    spec: &'a LoadSpec,
+    begin_ns: u64,
+    drain_ns: u64,
+    step_s: u64,
+    options: RunOptions,
+}
+
+impl One<'_> {
+    /// Makes it on a thread of its own; gives the connections back.
+    fn load<'a, P: Protocol<Conversation: Send> + Send, W: Wire + Send>(
+        &self,
+        resting: Resting<'a, P, W, VirtualClock>,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(&Passed),
+    ) -> Result<(Home, Resting<'a, P, W, VirtualClock>), LoadError> {
+        let One { spec, begin_ns, .. } = *self;
+        let mut collector = Collector::new(Felt::of(spec), self.step_s, 1, self.options.histograms);
         let (full, seconds) = mpsc::channel();
         let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
-        let turn = Turn { demand: Demand::new(spec, 0, start_ns), drain_ns: turns.drain_ns, port };
+        let turn = Turn { demand: Demand::new(spec, 0, begin_ns), drain_ns: self.drain_ns, port };
         let result = std::thread::scope(|scope| {
             let thread = scope.spawn(move || resting.serve(turn, ThreadTimes::default));
             collector.collect(&seconds, &[empty], progress);
             thread.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
         let (part, rested) = result?;
-        resting = rested;
-        outputs.push(conclude(spec, vec![part], collector, false));
-        clock.advance_to(clock.now_ns() + turns.rest_ns);
-        start_ns = clock.now_ns() + LEAD_NS;
+        let (totals, stopped) = (collector.totals(), stop.load(Ordering::Relaxed));
+        Ok((Home { begin_ns, totals, brought: Brought::new(spec, vec![part], collector, stopped) }, rested))
     }
-    Ok(outputs)
+}
+
+/// Makes slices that go round among simulated servers, in virtual time and with one thread.
+///
+/// # Errors
+/// As [`crate::rotate`].
+///
+/// # Panics
+/// As [`crate::rotate`].
+pub fn simulate_rotation(
+    loads: &[LoadSpec],
+    servers: Vec<SimulatedServer>,
+    options: RunOptions,
+    stop: &AtomicBool,
+    next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Vec<Option<LoadOutput>>, LoadError> {
+    let clock = VirtualClock::default();
+    let mut seats = Vec::new();
+    for (spec, server) in loads.iter().zip(servers) {
+        let wire = SimulatedWire::new(server, crate::http1::encoded(spec).collect(), spec.connections, clock.clone());
+        let task = Task { spec, thread: 0, stop, lost: stop };
+        seats.push(Some(Resting::opened(task, Http1::new(spec, 0), wire, clock.clone())?));
+    }
+    go_round(loads, stop, next, &mut |server, spec, step_s| {
+        let resting = seats[server].take().expect("a thread gives its connections back");
+        let begin_ns = clock.now_ns() + LEAD_NS;
+        let one = One { spec, begin_ns, drain_ns: SLICE_DRAIN_NS, step_s, options };
+        let (home, rested) = one.load(resting, stop, progress)?;
+        seats[server] = Some(rested);
+        Ok(home)
+    })
 }

@@ -101,6 +101,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, now_ns: u64) {
         self.counts.connect_failed += 1;
+        self.counts.connect_errno.get_or_insert((now_ns, errno.raw_os_error()));
         self.counts.refused += u64::from(matches!(errno, Errno::CONNREFUSED | Errno::PROTO));
         self.to_connect.under_way -= 1;
         self.last_failed_ns = now_ns;

@@ -162,7 +162,8 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
 
     fn end_window(&mut self, now_ns: u64) {
         if now_ns < self.demand.window.end_ns {
-            self.demand.stop(now_ns);
+            // What left at this very moment is in the books already.
+            self.demand.stop(now_ns + 1);
             self.ledger.move_end(self.demand.window);
         }
     }

@@ -1,6 +1,6 @@
 use model::*;
 
-use crate::testing::{Session, fail_at_launch, wrong_replies};
+use crate::testing::{DIED, Session, die, fail_at_launch, wrong_replies};
 
 fn three() -> Session {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).cell("c", 100.2).noise(0.01).blocks(6);
@@ -37,7 +37,7 @@ fn cold(percents: [u64; 6]) -> Option<MarkNote> {
         first.completed *= u64::from(percent > 0);
     }
     let mut cell = crate::analyse(&session.plan(), &Environment::default(), &records).cells.remove(0);
-    let place = cell.marks.iter().position(|note| note.mark == Mark::Cold)?;
+    let place = cell.marks.iter().position(|note| note.mark() == Mark::Cold)?;
     Some(cell.marks.remove(place))
 }
 
@@ -59,11 +59,10 @@ fn a_server_that_ended_under_load_is_bad_however_many_others_did_not() {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).twin();
     let mut records = session.records();
     let dead = records.iter_mut().filter(|trial| trial.cell == 0 && trial.block == 3);
-    dead.for_each(crate::testing::die);
+    dead.for_each(die);
     let analysis = session.analyse_these(&records);
     let died: Vec<_> = analysis.cells.iter().map(|cell| (cell.failing.died, cell.died.clone())).collect();
-    let text = "it exited with status 3 under load".to_owned();
-    assert_eq!(died, [(2, Some(Died { of: 12, text, printed: "out of memory".to_owned() })), (0, None)]);
+    assert_eq!(died, [(2, Some(Died { of: 12, why: DIED.into(), printed: "out of memory".to_owned() })), (0, None)]);
     assert_eq!(analysis.cells.iter().map(|cell| cell.failing.bad).collect::<Vec<_>>(), [true, false]);
     let withheld = analysis.comparisons.iter().filter_map(|pair| pair.withheld).collect::<Vec<_>>();
     assert_eq!(withheld, [], "its figures are of the other launches");
@@ -95,7 +94,7 @@ fn a_void_trial_is_left_out_and_named() {
     wrong_replies(&mut records[3 * 2 + 1], 12);
     fail_at_launch(&mut records[0]);
     let analysis = session.analyse_these(&records);
-    let named: Vec<(&str, &str)> = analysis.void_trials.iter().map(|v| (v.id.as_str(), v.reason.code.id())).collect();
+    let named: Vec<(&str, &str)> = analysis.void_trials.iter().map(|v| (v.id.as_str(), v.reason.code().id())).collect();
     assert_eq!(named, [("b01-c01", "launch"), ("b03-c02", "correctness")]);
     assert_eq!(analysis.trials, TrialCount { total: 21, void: 2, not_up: 1, not_tried: 0 });
     assert_eq!((analysis.cells[1].trials, analysis.cells[1].void, analysis.blocks), (6, 1, 7));
@@ -132,7 +131,7 @@ fn a_cell_whose_replies_are_all_wrong_shows_its_errors() {
     let group = analysis.groups.iter().find(|group| group.metric == Metric::Throughput).unwrap();
     assert_eq!(
         group.ranks.last().unwrap(),
-        &Rank { rank: None, tied: false, target: "a".to_owned(), open: Vec::new() }
+        &Rank { rank: None, tied: false, target: "a".to_owned(), unranked: Some(Unranked::Failed), open: Vec::new() }
     );
 }
 
@@ -161,11 +160,11 @@ fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() 
     };
     let unserved = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().connections.never_served = 1;
     assert_eq!(marks(2, unserved), []);
-    assert_eq!(marks(3, unserved)[0].mark, Mark::Unserved);
+    assert_eq!(marks(3, unserved)[0].mark(), Mark::Unserved);
     let stolen = |trial: &mut TrialRecord| trial.observation.as_mut().unwrap().host.steal_share = 0.03;
     let taken = MarkCause::Taken { cpus: 1, steal_share: Some(0.03), others_share: None };
     let launches = Some(Launches { with: 1, of: 6, told: "b01-c01".to_owned() });
-    assert_eq!(marks(1, stolen), [MarkNote { launches, ..MarkNote::new(Mark::Noisy, taken) }]);
+    assert_eq!(marks(1, stolen), [MarkNote { launches, ..MarkNote::new(taken) }]);
 }
 
 #[test]
@@ -185,7 +184,7 @@ fn the_figures_of_a_cells_mark_are_those_of_one_launch_that_shows_what_it_is_abo
         });
     }
     let note =
-        session.analyse_these(&records).cells.remove(0).marks.into_iter().find(|note| note.mark == Mark::Lateness);
+        session.analyse_these(&records).cells.remove(0).marks.into_iter().find(|note| note.mark() == Mark::Lateness);
     let note = note.unwrap();
     assert_eq!(note.metrics, [Metric::P90, Metric::P99, Metric::P999]);
     assert_eq!(note.launches, Some(Launches { with: 6, of: 6, told: ids[1].clone() }));
@@ -246,10 +245,10 @@ fn profiles_are_pooled_by_their_samples_and_a_launch_without_one_is_told() {
         });
     }
     let last = records.iter_mut().rfind(|trial| trial.cell == 0).unwrap();
-    last.observation.as_mut().unwrap().no_profile = Some("no admin port".to_owned());
+    last.observation.as_mut().unwrap().no_profile = Some(NoPprof::NoAdminPort.into());
     let analysis = session.analyse_these(&records);
     let profile = analysis.cells[0].profile.as_ref().unwrap();
-    assert_eq!((profile.launches, profile.samples, profile.missing.as_deref()), (2, 400, Some("no admin port")));
+    assert_eq!((profile.launches, profile.samples, &profile.no_profile), (2, 400, &Some(NoPprof::NoAdminPort.into())));
     assert_eq!(profile.by, by, "the launches differ, and that is told");
     let shares: Vec<(&str, f64)> = profile.functions.iter().map(|f| (f.name.as_str(), f.flat_share)).collect();
     assert_eq!(shares, [("futex", 0.4), ("serve", 0.2)]);
@@ -286,8 +285,32 @@ fn the_figures_of_a_mark_are_those_of_the_launch_that_has_most_of_it() {
         trial.observation.as_mut().unwrap().host.others_share = others;
     }
     let cell = session.analyse_these(&records).cells.remove(0);
-    let note = cell.marks.iter().find(|note| note.mark == Mark::Noisy).unwrap();
+    let note = cell.marks.iter().find(|note| note.mark() == Mark::Noisy).unwrap();
     assert_eq!(note.launches.as_ref().unwrap().told, "b02-c01");
     let said = report::note_words(note);
     assert!(said.contains("90 %") && said.contains("in 3 of 6 launches; figures of the worst, b02-c01"), "{said}");
+}
+
+#[test]
+fn targets_are_ranked_by_throughput_and_at_a_given_rate_by_their_p99_unless_that_is_the_generators() {
+    let leading = |change: &dyn Fn(&mut CellAnalysis)| {
+        let mut analysis = three().analyse();
+        analysis.cells.iter_mut().for_each(change);
+        crate::comparisons::choose_leaders(&mut analysis.groups, &analysis.cells);
+        let leading = analysis.groups.into_iter().filter(|group| group.leads);
+        leading.map(|group| group.metric).collect::<Vec<_>>()
+    };
+    let open = |cell: &mut CellAnalysis| cell.latency_us.population = Population::Response;
+    let late = |cell: &mut CellAnalysis| cell.marks.push(MarkNote::new(MarkCause::Late(Vec::new())));
+    let is_one = |group: &RankGroup| group.leads == (group.metric == Metric::Throughput);
+    assert!(three().analyse().groups.iter().all(is_one));
+    assert_eq!(leading(&late), [Metric::Throughput]);
+    assert_eq!(leading(&open), [Metric::P99]);
+    assert_eq!(
+        leading(&|cell| {
+            open(cell);
+            late(cell);
+        }),
+        []
+    );
 }

@@ -5,11 +5,11 @@ use model::{
     Withheld,
 };
 
-use super::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use super::verdict::{distance, verdict};
 use crate::guard::{self, Doubt, MARKS, Range, noise, range};
 use crate::needed::needs_blocks;
 use crate::records::Records;
+use crate::resolve::{ClaimError, ResolvedClaim, resolve_claim};
 use crate::statistics::{Interval, logarithms, mean, t_interval_at};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
@@ -139,6 +139,9 @@ impl ClaimTest<'_> {
         if !self.withstands_noise(guarded) {
             return Outcome { verdict: ClaimVerdict::Inconclusive, plainly, because: vec![Doubt::Noise] };
         }
+        if !self.holds_over_every_round(guarded) {
+            return Outcome { verdict: ClaimVerdict::Inconclusive, plainly, because: vec![Doubt::Rounds] };
+        }
         let takes_back = |doubts: &[Doubt]| judge(doubts) != plainly;
         let mut because: Vec<Doubt> = MARKS.into_iter().filter(|doubt| takes_back(&[*doubt])).collect();
         if because.is_empty() && guarded != plainly {
@@ -187,6 +190,15 @@ impl ClaimTest<'_> {
             || busy.is_empty()
             || self.judged(&quiet, &MARKS) == verdict
             || self.judged(self.records.blocks(), &with_noise) == verdict
+    }
+
+    /// Whether a verdict stands with the rounds of slices that were left out.
+    fn holds_over_every_round(&self, verdict: ClaimVerdict) -> bool {
+        let every = self.records.with_every_round().filter(|_| verdict != ClaimVerdict::Inconclusive);
+        every.is_none_or(|records| {
+            let test = ClaimTest { records: &records, resolved: self.resolved.clone(), ..*self };
+            test.judged(records.blocks(), &MARKS) == verdict
+        })
     }
 
     /// The expression's value in each of these blocks that has one; none at all where a server answered nothing in a launch.

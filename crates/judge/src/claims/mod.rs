@@ -2,12 +2,10 @@
 
 mod evaluate;
 mod notes;
-mod resolve;
 mod sample;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
 pub(crate) use evaluate::evaluate;
-pub use resolve::{ClaimError, ResolvedClaim, resolve_claim};
 pub use sample::never_enough;

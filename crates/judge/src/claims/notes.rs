@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use model::{Call, Cell, ClaimDoubt, ClaimNote, Coldness, LoadModel, Mark, Metric, Unit};
+use model::{Call, Cell, ClaimDoubt, ClaimNote, Coldness, Factor, LoadModel, Mark, Metric, Unit};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
 use crate::guard::{self, Doubt, noise};
 use crate::launch::Launch;
+use crate::rates::bounded_base;
+use crate::slices;
 use crate::statistics::{correlation_limit, lag_one_autocorrelation, share_interval, trend};
-use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE};
+use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, SIGNIFICANCE, SLICE_COLLECTIONS};
 
 /// Doubts that are told of a verdict that holds in spite of them, too.
 const ALWAYS: [Doubt; 7] =
@@ -24,6 +26,7 @@ impl ClaimTest<'_> {
         }
         notes.extend(unanswered);
         notes.extend(self.cold_note());
+        notes.extend(self.low_rates());
         notes.extend(self.taken_back(found));
         notes.extend(self.cautions(&found.because));
         notes.extend(self.zero_notes());
@@ -100,6 +103,14 @@ impl ClaimTest<'_> {
                 let unbounded = (!noise::is_bounded(metric, is_closed)).then_some(metric);
                 ClaimDoubt::Noise { server, launches: noisy as u64, of: self.launches(cell), unbounded }
             }
+            Doubt::Spill => {
+                let rounds = self.records.launch(cell, *widest)?.rounds.as_ref()?;
+                ClaimDoubt::Spill { server, cpus: rounds.spill }
+            }
+            Doubt::Rounds => {
+                let launches = self.records.valid(cell).filter(|launch| launch.lacks_rounds()).count() as u64;
+                ClaimDoubt::Rounds { server, launches, of: self.launches(cell) }
+            }
             Doubt::Failing => ClaimDoubt::Failing { server },
             Doubt::Wrong => ClaimDoubt::Wrong { server },
             Doubt::Silent => match self.records.together(cell).failing {
@@ -141,6 +152,15 @@ impl ClaimTest<'_> {
         (!servers.is_empty()).then_some(ClaimNote::Cold { servers, quick: self.records.plan.quick })
     }
 
+    /// The cells whose rate may be a smaller share of capacity than was asked for.
+    fn low_rates(&self) -> Vec<ClaimNote> {
+        let note = |cell| {
+            let (target, per_s) = bounded_base(self.records.plan, cell)?;
+            Some(ClaimNote::LowRate { server: self.server(cell), target: target.to_owned(), per_s })
+        };
+        self.cells_under_load().into_iter().filter_map(note).collect()
+    }
+
     /// Why there is no quantile that the claim asks for: a launch has too few requests for it, or too many failed.
     pub(super) fn too_few_requests(&self) -> Option<ClaimNote> {
         self.resolved.expectation.expression.calls().into_iter().find_map(|call| {
@@ -152,10 +172,20 @@ impl ClaimTest<'_> {
                 [self.records.short_of(cell, metric), self.records.has_lost(cell, metric)].map(|n| n as u64);
             match (short, lost) {
                 (0, 0) => None,
+                (launches, 0) if metric == Metric::P99 && self.fewest_collections(cell).is_some() => {
+                    let (needed, least) = (SLICE_COLLECTIONS as u64, self.fewest_collections(cell)? as u64);
+                    Some(ClaimNote::FewCollections { server, needed, least, launches, of })
+                }
                 (launches, 0) => Some(ClaimNote::FewRequests { metric, server, needed, least, launches, of }),
                 (_, launches) => Some(ClaimNote::Lost { metric, server, launches, of }),
             }
         })
+    }
+
+    /// The fewest garbage collections that fell into a launch's slices, where they are too few for a p99.
+    fn fewest_collections(&self, cell: usize) -> Option<f64> {
+        let lacking = self.records.valid(cell).filter(|launch| launch.lacks_collections());
+        lacking.filter_map(|launch| slices::collections(&launch.record.slices)).reduce(f64::min)
     }
 
     /// A cell's target, with the conditions that the claim's cells do not share. Those that they share are said of the
@@ -165,7 +195,9 @@ impl ClaimTest<'_> {
         let calls = self.resolved.expectation.expression.calls().into_iter();
         let cells: Vec<&Cell> = calls.filter_map(|call| self.cell(call)).map(levels).collect();
         let mut own = levels(cell).clone();
-        own.0.retain(|factor, level| factor == "target" || cells.iter().any(|other| other.get(factor) != Some(level)));
+        own.0.retain(|factor, level| {
+            factor == Factor::Target.id() || cells.iter().any(|other| other.get(factor) != Some(level))
+        });
         own
     }
 

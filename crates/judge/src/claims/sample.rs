@@ -1,17 +1,15 @@
 //! How many requests a launch can have at most, where this is known before it runs, and what they cannot show.
 
-use model::{Arrivals, CellPlan, LoadModel, Metric, thousands as count};
+use model::{Arrivals, CellPlan, LoadModel, Metric, NeverEnough};
 
 use crate::asked::Asked;
 use crate::bounds::most_completions;
 
 /// Why a launch of this cell can never have the metric: a quantile that needs more requests than it can get. None where
 /// it can, or where their number is not known beforehand.
-pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<String> {
+pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<NeverEnough> {
     let (needed, most) = (metric.required_samples()?, most_requests(cell)?);
-    let text =
-        || format!("a {metric} needs {} requests a launch, and there are {} at most", count(needed), count(most));
-    (most < needed).then(text)
+    (most < needed).then_some(NeverEnough { metric, needed, most })
 }
 
 /// Most requests of a launch: what the delay allows in a closed load, what is due in an open one. Arrivals at random have
@@ -41,7 +39,7 @@ mod tests {
         let closed = |connections, delay_ms| cell_plan("a", &[], connections, delay_ms);
         let said = |cell: &CellPlan, metric| never_enough(cell, metric);
         // 10 · (10 s ÷ (1 s − 1 ms) + 1) = 110.1
-        let few = "a p99 needs 368 requests a launch, and there are 111 at most".to_owned();
+        let few = NeverEnough { metric: Metric::P99, needed: 368, most: 111 };
         assert_eq!(said(&closed(10, 1_000), Metric::P99), Some(few));
         assert_eq!(said(&closed(10, 1_000), Metric::P90), None);
         assert_eq!(said(&closed(100, 1_000), Metric::P99), None);
@@ -49,7 +47,7 @@ mod tests {
         assert_eq!(said(&closed(1, 0), Metric::P999), None, "without a delay nobody knows");
         let mut open = closed(10, 0);
         open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };
-        assert!(said(&open, Metric::P99).unwrap().ends_with("200 at most"));
+        assert_eq!(said(&open, Metric::P99).unwrap().most, 200);
         open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Poisson };
         assert_eq!(said(&open, Metric::P99), None, "by chance more come than are expected");
         open.load.model = LoadModel::Open { rate_per_s: 20.0, arrivals: Arrivals::Constant };

@@ -1,7 +1,7 @@
 use model::*;
 use report::claim_notes;
 
-use super::*;
+use crate::resolve::{ClaimError, resolve_claim};
 use crate::testing::{Session, fail_at_launch};
 
 fn two() -> Session {

@@ -2,44 +2,43 @@
 //! not compile until somebody has said whether it counts.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 
-use model::{CellPlan, Environment, Extent, GeneratorPlan, Load, LoadModel, format_duration};
+use model::{Arrivals, Aspect, AspectValue, CellPlan, Difference, Draft, Environment, GeneratorPlan, Load, Plan};
 
 use super::Run;
+use crate::rotation;
 
-/// Something of a run by its name, in words.
-type Said = (String, String);
+/// What a run says of each aspect; none of one that it does not know.
+type Said = (Aspect, Option<AspectValue>);
 
-/// What differs, in words. Of the cells that are compared, in `common`, it is told of the first that differs.
-pub(super) fn between(old: Run<'_>, new: Run<'_>, common: &[(usize, usize)]) -> Vec<String> {
-    let mut all = differing(of_environment(old.environment), &of_environment(new.environment));
+/// What differs. Of the cells that are compared, in `common`, it is told of the first that differs.
+pub(super) fn between(old: Run<'_>, new: Run<'_>, common: &[(usize, usize)]) -> Vec<Difference> {
+    let mut all = differing(of_environment(old.environment), of_environment(new.environment));
     // What a toolchain was is not known of a run that did not ask it.
     let (before, after) = (&old.environment.toolchains, &new.environment.toolchains);
     let both = |of: &BTreeMap<String, String>| {
         let asked = of.iter().filter(|(target, _)| before.contains_key(*target) && after.contains_key(*target));
-        asked.map(|(target, version)| (format!("toolchain of {target}"), version.clone())).collect::<Vec<_>>()
+        asked.map(|(target, version)| said(Aspect::Toolchain(target.clone()), version.as_str())).collect::<Vec<_>>()
     };
-    all.extend(differing(both(before), &both(after)));
-    all.extend(differing(of_plan(old), &of_plan(new)));
-    let cells = common.iter().map(|(a, b)| [&old.plan.cells[*a], &new.plan.cells[*b]]);
+    all.extend(differing(both(before), both(after)));
+    all.extend(differing(of_plan(old), of_plan(new)));
+    let cells = common.iter().map(|(a, b)| [(old.plan, *a), (new.plan, *b)]);
     all.extend(cells.map(of_cells).find(|found| !found.is_empty()).unwrap_or_default());
     all
 }
 
-fn differing(old: Vec<Said>, new: &[Said]) -> Vec<String> {
-    let known: BTreeMap<&str, &str> = new.iter().map(|(what, it)| (what.as_str(), it.as_str())).collect();
-    let missing = new.iter().filter(|(what, _)| !old.iter().any(|(other, _)| other == what));
-    let missing: Vec<Said> = missing.map(|(what, _)| (what.clone(), NOT_SAID.to_owned())).collect();
-    let difference = |(what, before): Said| {
-        let after = known.get(what.as_str()).copied().unwrap_or(NOT_SAID);
-        (before != after).then(|| format!("{what}: old {before}, new {after}"))
-    };
-    old.into_iter().chain(missing).filter_map(difference).collect()
+fn differing(old: Vec<Said>, new: Vec<Said>) -> Vec<Difference> {
+    let mut new: BTreeMap<Aspect, Option<AspectValue>> = new.into_iter().collect();
+    let paired: Vec<Difference> = old
+        .into_iter()
+        .map(|(what, old)| {
+            let new = new.remove(&what).flatten();
+            Difference { what, old, new }
+        })
+        .collect();
+    let missing = new.into_iter().map(|(what, new)| Difference { what, old: None, new });
+    paired.into_iter().chain(missing).filter(|found| found.old != found.new).collect()
 }
-
-/// What stands for something that a run does not say.
-const NOT_SAID: &str = "not known";
 
 /// When, by which command line and of which programs a run was made is what a comparison is for; its limit of open files
 /// bourdon raises itself.
@@ -61,35 +60,74 @@ fn of_environment(environment: &Environment) -> Vec<Said> {
         programs: _,
     } = environment;
     let fixed = [
-        said("bourdon", bourdon),
-        said("CPU", cpu),
-        said("CPUs", cpus),
-        said("kernel", kernel),
-        said("governor", maybe(governor.as_ref())),
-        said("SMT", maybe(smt.as_ref())),
-        said("memory", memory_bytes),
+        said(Aspect::Bourdon, bourdon.as_str()),
+        said(Aspect::Cpu, cpu.as_str()),
+        said(Aspect::Cpus, u64::from(*cpus)),
+        said(Aspect::Kernel, kernel.as_str()),
+        (Aspect::Governor, governor.as_deref().map(AspectValue::from)),
+        (Aspect::Smt, smt.map(AspectValue::from)),
+        said(Aspect::Memory, *memory_bytes),
     ];
-    fixed.into_iter().chain(sysctls.iter().map(|(name, value)| said(name, value))).collect()
+    let sysctls = sysctls.iter().map(|(name, value)| said(Aspect::Sysctl(name.clone()), value.as_str()));
+    fixed.into_iter().chain(sysctls).collect()
 }
 
-/// What one generator thread can do here is a matter of judging.
+/// What a plan asks, when it stops and how it is judged differ between runs as their targets and cells do; of cells that are
+/// compared, what they are is looked at on its own. What one generator thread can do here is a matter of judging, too.
 fn of_plan(run: Run<'_>) -> Vec<Said> {
-    let GeneratorPlan { threads, cpus, spin, limits: _ } = &run.plan.generator;
+    let Draft {
+        schema: _,
+        name: _,
+        question: _,
+        source: _,
+        quick: _,
+        seed: _,
+        margin: _,
+        precision: _,
+        allow_failures: _,
+        precise: _,
+        blocks: _,
+        blocks_before: _,
+        repeats: _,
+        twin: _,
+        ladder,
+        // Of each cell, since not every one of a plan that asks for it is loaded so.
+        rotation: _,
+        profile_functions: _,
+        generator: GeneratorPlan { threads, cpus, spin, limits: _ },
+        target_cpus,
+        factors: _,
+        targets: _,
+        absent: _,
+        cells: _,
+        added: _,
+        relative_rates: _,
+        claims: _,
+        comparison: _,
+    } = &**run.plan;
     vec![
-        said("CPUs of the target", list(&run.plan.target_cpus)),
-        said("generator threads", threads),
-        said("generator CPUs", list(cpus)),
-        said("spin", spin),
-        said("ladder", run.plan.ladder.as_deref().unwrap_or("none")),
+        said(Aspect::TargetCpus, AspectValue::Cpus(target_cpus.clone())),
+        said(Aspect::GeneratorThreads, u64::from(*threads)),
+        said(Aspect::GeneratorCpus, AspectValue::Cpus(cpus.clone())),
+        said(Aspect::Spin, *spin),
+        said(Aspect::Ladder, ladder.as_deref().unwrap_or(NONE)),
     ]
 }
 
-fn of_cells(both: [&CellPlan; 2]) -> Vec<String> {
-    let [old, new] = both.map(of_cell);
-    let found = differing(old, &new);
-    let [a, b] = both.map(|cell| &cell.load.mix);
+/// What a run does not ask for.
+const NONE: &str = "none";
+
+fn of_cells(both: [(&Plan, usize); 2]) -> Vec<Difference> {
+    let [old, new] = both.map(|(plan, cell)| {
+        let slices = rotation::of_cell(plan, cell).map_or(NONE.into(), AspectValue::Rotation);
+        let mut all = of_cell(&plan.cells[cell]);
+        all.push(said(Aspect::Rotation, slices));
+        all
+    });
+    let found = differing(old, new);
+    let [a, b] = both.map(|(plan, cell)| &plan.cells[cell].load.mix);
     let other_mix = found.is_empty() && a != b;
-    let mix = other_mix.then(|| "what is asked for: another mix of requests".to_owned());
+    let mix = other_mix.then_some(Difference { what: Aspect::Mix, old: None, new: None });
     found.into_iter().chain(mix).collect()
 }
 
@@ -110,56 +148,40 @@ fn of_cell(cell: &CellPlan) -> Vec<Said> {
         census: _,
     } = cell;
     let of_cell = [
-        said("TLS", tls),
-        said("TLS sessions resumed", tls_resume),
-        said("runtime", runtime),
-        said("handler delay", format_duration(*handler_delay_ns)),
-        said("CPUs of the target", list(target_cpus)),
-        said("share of capacity", maybe(rate_share.as_ref())),
-        said("arrivals", rate_arrivals.map_or("constant".to_owned(), |arrivals| arrivals.id().to_owned())),
-        said("profile", profile),
-        said("census", cell.takes_census()),
+        said(Aspect::Tls, *tls),
+        said(Aspect::TlsResume, *tls_resume),
+        said(Aspect::Runtime, runtime.as_str()),
+        said(Aspect::HandlerDelay, time(*handler_delay_ns)),
+        said(Aspect::TargetCpus, AspectValue::Cpus(target_cpus.clone())),
+        (Aspect::RateShare, rate_share.map(AspectValue::Share)),
+        said(Aspect::Arrivals, rate_arrivals.unwrap_or(Arrivals::Constant).id()),
+        said(Aspect::Profile, *profile),
+        said(Aspect::Census, cell.takes_census()),
     ];
     of_load(load).into_iter().chain(of_cell).collect()
 }
 
 fn of_load(load: &Load) -> Vec<Said> {
     let Load { mix, model, connections, pipeline, keep_alive, timeout_ns, network_delay_ns, warm_up_ns, extent } = load;
-    let model = match model {
-        LoadModel::Closed => "closed".to_owned(),
-        LoadModel::Open { rate_per_s, arrivals } => format!("open at {rate_per_s} a second ({})", arrivals.id()),
-    };
-    let extent = match extent {
-        Extent::Window(ns) => format_duration(*ns),
-        Extent::Requests { count, within_ns: None } => format!("{count} requests"),
-        Extent::Requests { count, within_ns: Some(ns) } => format!("{count} requests in {}", format_duration(*ns)),
-    };
     let first = &mix.first().request;
     vec![
-        said("path", &first.path),
-        said("method", &first.method),
-        said("load", model),
-        said("connections", connections),
-        said("pipeline", pipeline),
-        said("keep-alive", keep_alive),
-        said("time-out", timeout_ns.map_or("none".to_owned(), format_duration)),
-        said("window", extent),
-        said("network delay", format_duration(*network_delay_ns)),
-        said("warm-up", format_duration(*warm_up_ns)),
+        said(Aspect::Path, first.path.as_str()),
+        said(Aspect::Method, first.method.as_str()),
+        said(Aspect::Load, AspectValue::Load(*model)),
+        said(Aspect::Connections, u64::from(*connections)),
+        said(Aspect::Pipeline, u64::from(*pipeline)),
+        said(Aspect::KeepAlive, *keep_alive),
+        said(Aspect::TimeOut, timeout_ns.map_or(NONE.into(), time)),
+        said(Aspect::Window, AspectValue::Extent(*extent)),
+        said(Aspect::NetworkDelay, time(*network_delay_ns)),
+        said(Aspect::WarmUp, time(*warm_up_ns)),
     ]
 }
 
-fn said(what: &str, it: impl Display) -> Said {
-    (what.to_owned(), it.to_string())
+fn said(what: Aspect, it: impl Into<AspectValue>) -> Said {
+    (what, Some(it.into()))
 }
 
-fn maybe(it: Option<&impl Display>) -> String {
-    it.map_or(NOT_SAID.to_owned(), ToString::to_string)
-}
-
-fn list(cpus: &[u32]) -> String {
-    match cpus {
-        [] => "any".to_owned(),
-        some => some.iter().map(u32::to_string).collect::<Vec<_>>().join(" and "),
-    }
+fn time(ns: u64) -> AspectValue {
+    AspectValue::Time { ns }
 }

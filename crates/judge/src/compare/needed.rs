@@ -1,15 +1,14 @@
 //! About how many blocks would settle a row or a gate that is open.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use model::{Arm, CompareRow, ComparisonVerdict, Mark, Metric, Withheld};
+use model::{CompareRow, ComparisonVerdict, Mark, Metric, Withheld};
 
 use crate::comparisons::is_cold;
 use crate::guard::{self, Doubt, MARKS};
 use crate::launch::Launch;
 use crate::needed::{beside, inside, needs_blocks};
-use crate::pair::{LaunchSelection, Pair};
+use crate::pair::Pair;
 use crate::statistics::{Interval, LogRatio};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE};
 
@@ -70,15 +69,12 @@ impl Pair<'_> {
         if !self.is_bounded(metric) {
             return Some(Withheld::Unbounded);
         }
-        let at = |launches| Some(self.within(metric, (launches, &[]), CONFIDENCE)?.interval.estimate);
-        let [low, estimate, high] = {
-            let mut all =
-                [LaunchSelection::All, LaunchSelection::InFavourOf(Arm::Old), LaunchSelection::InFavourOf(Arm::New)]
-                    .map(at);
-            all.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
-            all
+        let at = |launches| {
+            let estimate = self.within(metric, (launches, &[]), CONFIDENCE)?.interval.estimate;
+            Some(Interval { estimate, low: estimate, high: estimate })
         };
-        let interval = Interval { estimate: estimate?, low: low?, high: high? };
+        let ends = self.as_noise_may_have_it(metric).into_iter().map(|(launches, drawn)| Some(drawn.of(at(launches)?)));
+        let interval = ends.reduce(|one, other| Some(one?.hull(&other?)))??;
         is_open(&interval).then_some(Withheld::Disturbed)
     }
 
@@ -218,7 +214,9 @@ mod tests {
 
         let mut trials = session(13).records();
         trials[0].observation.as_mut().unwrap().host.others_share = 0.3;
-        let others: Vec<model::TrialRecord> = trials.iter().filter(|trial| trial.block > 1).cloned().collect();
+        let later = trials.iter().filter(|trial| trial.block > 1).cloned();
+        let others: Vec<model::TrialRecord> =
+            later.map(|trial| model::TrialRecord { block: trial.block - 1, ..trial }).collect();
         let (needed, counted) = of(&plan, &trials);
         assert!(needed > 12 && counted == 12 && of(&plan, &others).0 == needed, "{needed} {counted}");
         let session = session(15).planned(14, 14);

@@ -63,7 +63,14 @@ fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
         content: RevisionContent::Commit(commit.to_owned()),
     };
     let revisions = vec![commit(&old, "0123456789abcdef"), commit(&new, "0123456789abcdef")];
-    plan.comparison = Some(ComparePlan { old, new: new.clone(), gates: Vec::new(), allow_undecided: false, revisions });
+    plan.comparison = Some(ComparePlan {
+        old,
+        new: new.clone(),
+        primary: None,
+        gates: Vec::new(),
+        allow_undecided: false,
+        revisions,
+    });
     let of = |change: &dyn Fn(&mut Draft)| {
         let mut plan = plan.clone();
         change(&mut plan);
@@ -106,7 +113,7 @@ fn a_generator_at_its_limit_takes_the_verdict_on_throughput_back() {
     let found = row(&analysis, Metric::Throughput);
     assert_eq!(found.verdict, ComparisonVerdict::Inconclusive, "both do at least so much");
     assert_eq!((found.seen, &found.withheld_of[..]), (Some(ComparisonVerdict::Slower), &[Arm::Old, Arm::New][..]));
-    let marks: Vec<Mark> = session.analyse().cells[0].marks.iter().map(|note| note.mark).collect();
+    let marks: Vec<Mark> = session.analyse().cells[0].marks.iter().map(|note| note.mark()).collect();
     assert!(marks.contains(&Mark::Generator), "{marks:?}");
 }
 
@@ -217,7 +224,7 @@ fn errors_are_compared_by_their_difference_and_gated() {
     assert_eq!((errors.verdict, errors.ratio.estimate), (ComparisonVerdict::Slower, None));
     assert_eq!(failing.gates[0].verdict, GateVerdict::Broken);
     let new = failing.cells.iter().find(|of| of.arm == Arm::New).unwrap();
-    assert!(new.cell.failing.bad && new.cell.marks.iter().any(|note| note.mark == Mark::Errors));
+    assert!(new.cell.failing.bad && new.cell.marks.iter().any(|note| note.mark() == Mark::Errors));
     assert!(crate::answer_is_bad(&model::Judged::Comparison(Box::new(failing))));
 }
 

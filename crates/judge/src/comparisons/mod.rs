@@ -6,7 +6,7 @@ mod tests;
 
 use model::{Comparison, ComparisonVerdict, Measured, Metric, Unit, Withheld};
 
-pub(crate) use ranks::group;
+pub(crate) use ranks::{choose_leaders, group};
 
 use crate::cells::too_short_to_warm;
 use crate::guard::{self, Doubt, MARKS};

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Comparison, ComparisonVerdict, Metric, Rank, RankGroup, Withheld};
+use model::{Cell, CellAnalysis, Comparison, ComparisonVerdict, Mark, Metric, Population, Rank, RankGroup, Withheld};
 
 use super::{COMPARED, can_tie};
 use crate::cells::measured;
@@ -57,11 +57,41 @@ pub(crate) fn group(records: &Records, comparisons: &[Comparison]) -> Vec<RankGr
             let entrants: Vec<Entrant> = cells.iter().map(|cell| entrant(records, *cell, metric)).collect();
             if entrants.iter().any(|entrant| entrant.estimate.is_some()) {
                 let pairs = pairs.get(&(metric, &conditions)).unwrap_or(&none);
-                groups.push(RankGroup { metric, conditions: conditions.clone(), ranks: rank(metric, entrants, pairs) });
+                groups.push(RankGroup {
+                    metric,
+                    conditions: conditions.clone(),
+                    leads: false,
+                    ranks: rank(metric, entrants, pairs),
+                });
             }
         }
     }
     groups
+}
+
+/// Says of each group whether it leads: whether its metric is what distinguishes the targets.
+pub(crate) fn choose_leaders(groups: &mut [RankGroup], cells: &[CellAnalysis]) {
+    let mut alike: BTreeMap<Cell, Vec<&CellAnalysis>> = BTreeMap::new();
+    cells.iter().for_each(|cell| alike.entry(cell.levels.conditions()).or_default().push(cell));
+    for group in groups {
+        let leading = alike.get(&group.conditions).and_then(|cells| leading(cells));
+        group.leads = leading == Some(group.metric);
+    }
+}
+
+/// By what targets under the same conditions are ranked. In an open load all of them get the rate that was asked, unless they
+/// fall behind, and what distinguishes them is how long the replies take; unless that is as much the generator's doing.
+fn leading(cells: &[&CellAnalysis]) -> Option<Metric> {
+    let is_open = cells.iter().any(|cell| cell.latency_us.population == Population::Response);
+    let is_late = |cell: &&CellAnalysis| {
+        let by = [Mark::Lateness, Mark::Standstill];
+        cell.marks.iter().any(|note| by.contains(&note.mark()) && note.is_about(Metric::P99))
+    };
+    match (is_open, cells.iter().any(is_late)) {
+        (false, _) => Some(Metric::Throughput),
+        (true, false) => Some(Metric::P99),
+        (true, true) => None,
+    }
 }
 
 /// Who is significantly better than whom, and of whom noise leaves it open, by metric and conditions.
@@ -109,7 +139,13 @@ fn rank(metric: Metric, entrants: Vec<Entrant>, pairs: &Pairs) -> Vec<Rank> {
     let placed: Vec<usize> = (0..order.len()).filter(|at| order[*at].counts).collect();
     let mut ranks: Vec<Rank> = order
         .iter()
-        .map(|entrant| Rank { rank: None, tied: false, target: entrant.target.clone(), open: Vec::new() })
+        .map(|entrant| Rank {
+            rank: None,
+            tied: false,
+            target: entrant.target.clone(),
+            unranked: None,
+            open: Vec::new(),
+        })
         .collect();
     let mut above = 0;
     for group in groups(&placed, |a, b| pairs.differ(&order[a], &order[b])) {

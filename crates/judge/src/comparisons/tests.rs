@@ -310,7 +310,7 @@ fn a_tail_that_a_standstill_made_is_what_it_is_without_it() {
         stand_still(trial.measurement.as_mut().unwrap());
     }
     let analysis = session.analyse_these(&records);
-    assert!(analysis.cells[0].marks.iter().any(|note| note.mark == Mark::Standstill));
+    assert!(analysis.cells[0].marks.iter().any(|note| note.mark() == Mark::Standstill));
     let p99 = analysis.comparisons.iter().find(|found| found.metric == Metric::P99).unwrap();
     assert!(p99.ratio.low.unwrap() > 2.0, "{p99:?}");
     assert_eq!(p99.verdict, ComparisonVerdict::Inconclusive);

@@ -41,13 +41,17 @@ pub(crate) enum Doubt {
     /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
     /// for it.
     Silent,
+    /// Another server of the round used much CPU in its slices.
+    Spill,
+    /// Rounds of slices are left out.
+    Rounds,
     /// The machine was busy with something else: without that the launch could have been better, and a request not as cheap.
     Noise,
 }
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 9] = [
+pub(crate) const MARKS: [Doubt; 10] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -57,6 +61,7 @@ pub(crate) const MARKS: [Doubt; 9] = [
     Doubt::Failing,
     Doubt::Wrong,
     Doubt::Silent,
+    Doubt::Spill,
 ];
 
 impl Doubt {
@@ -72,6 +77,8 @@ impl Doubt {
             Doubt::Failing => Withheld::Failing,
             Doubt::Wrong => Withheld::Wrong,
             Doubt::Silent => Withheld::Silent,
+            Doubt::Spill => Withheld::Spill,
+            Doubt::Rounds => Withheld::Rounds,
             Doubt::Noise => Withheld::Disturbed,
         }
     }
@@ -180,8 +187,15 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
+        Doubt::Spill => is_spilt_on(metric) && launch.rounds.as_ref().is_some_and(|rounds| rounds.spill > 0.0),
+        Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is(Mark::Noisy),
     }
+}
+
+/// Whether what others use of a CPU changes a metric.
+fn is_spilt_on(metric: Metric) -> bool {
+    metric.is_timed() && !metric.is_before_load()
 }
 
 /// Marks of a latency that is the generator's doing.
@@ -216,10 +230,25 @@ impl<'a> Guarded<'a> {
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
             _ => exactly,
         };
+        let range = range.times(self.without_spill()).times(self.with_every_round(metric));
         match metric {
             Metric::Throughput | Metric::ElapsedPerRequest => range,
             _ => range.times(self.without_noise(metric)),
         }
+    }
+
+    /// What a figure could have been without what others of its round used of a CPU in its slices, as a share of what was seen. Two
+    /// of them share it, so that the ratio of any two is open by as much as the most that one used.
+    fn without_spill(&self) -> Range {
+        let spill = self.launch.rounds.as_ref().filter(|_| self.has(Doubt::Spill)).map_or(0.0, |rounds| rounds.spill);
+        let half = (1.0 + spill).sqrt();
+        Range { low: 1.0 / half, high: half }
+    }
+
+    /// What the rounds that were left out make of a figure, as a share of what was seen.
+    fn with_every_round(&self, metric: Metric) -> Range {
+        let off = if self.has(Doubt::Rounds) { self.launch.left_out(metric).exp() } else { 1.0 };
+        Range::exactly(1.0).hull(Range::exactly(off))
     }
 
     /// What a figure of which less is better could have been without what kept the machine busy, as a share of what was seen.

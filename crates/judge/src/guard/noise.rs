@@ -4,6 +4,7 @@ use model::{Load, Metric};
 
 use crate::launch::Launch;
 use crate::others::{self, Shared};
+use crate::slices;
 use crate::thresholds::{MOST_LOST, SHARED_CORE_COST};
 
 /// Whether a metric changes when something else uses the machine. A rate or a time does; so does how often a target is
@@ -40,7 +41,23 @@ pub(crate) fn goes_both_ways(metric: Metric) -> bool {
 /// than with the CPUs that the side left, and the CPU time that it used being worth as much more as it is without a
 /// neighbour. CPU time is not wall-clock time: what is taken from a target is not charged to it, and only the neighbour counts.
 pub(crate) fn could_be_off(launch: &Launch, metric: Metric) -> Option<f64> {
-    let sides = others::shared(launch.record.observation.as_ref()?, launch.record.measurement.as_ref()?);
+    let host = &launch.record.observation.as_ref()?.host;
+    off(launch, metric, host.steal_share + host.others_share)
+}
+
+/// The same of a launch in rotation, without what fell on all that were alive with it: for what others used in its slices beyond
+/// what they used in those of the launch in which that was least. Other launches are held against none.
+pub(crate) fn could_be_off_alone(launch: &Launch, metric: Metric) -> Option<f64> {
+    match &launch.rounds {
+        Some(rounds) => {
+            off(launch, metric, (slices::taken(slices::measured(&launch.record.slices)) - rounds.taken).max(0.0))
+        }
+        None => could_be_off(launch, metric),
+    }
+}
+
+fn off(launch: &Launch, metric: Metric, share: f64) -> Option<f64> {
+    let sides = others::shared(share, launch.record.observation.as_ref()?, launch.measured()?);
     let of_side = |Shared { taken, busy }: Shared| {
         let used = if metric == Metric::CpuPerRequest { 1.0 } else { busy.min(1.0) };
         (1.0 / (1.0 - taken.min(MOST_LOST))).min(SHARED_CORE_COST / used).ln()

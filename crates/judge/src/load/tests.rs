@@ -12,7 +12,7 @@ fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measu
 
 /// What the first reason is about, and says.
 fn said(reasons: &[Reason]) -> (Code, String) {
-    (reasons[0].code, words(&reasons[0]))
+    (reasons[0].code(), words(&reasons[0]))
 }
 
 fn closed() -> LoadSpec {
@@ -60,7 +60,7 @@ fn unsent(kind: NotSent, number: u64, busy: f64) -> Measurement {
 
 fn word(spec: &LoadSpec, measured: &Measurement) -> (Verdict, &'static str) {
     let validity = judge_load(spec, None, measured);
-    (validity.verdict, validity.reasons[0].code.id())
+    (validity.verdict, validity.reasons[0].code().id())
 }
 
 fn is(verdict: Verdict, code: &'static str) -> (Verdict, &'static str) {
@@ -79,7 +79,7 @@ fn a_closed_load_says_who_was_the_limit() {
                 connections, or CPUs that others use too";
     assert_eq!(words(&judge_load(&closed(), None, &starved).reasons[0]), text);
     let validity = judge_load(&closed(), None, &measurement(100.0, 9_200.0, 0.8));
-    assert_eq!((validity.verdict, validity.reasons[0].code.id()), (Verdict::AtLeast, "generator"));
+    assert_eq!((validity.verdict, validity.reasons[0].code().id()), (Verdict::AtLeast, "generator"));
     assert!(words(&validity.reasons[0]).contains("thread 1 was 80 % busy"), "{validity:?}");
     assert_eq!(validity.reasons[0].cure, Some(Cure::MoreThreads), "{validity:?}");
 }
@@ -97,7 +97,7 @@ fn a_broken_instrument_voids_whatever_the_limit() {
     measured.accounting.scheduled += 1;
     measured.residence.in_flight_s *= 2.0;
     let validity = judge_load(&closed(), None, &measured);
-    let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code.id()).collect();
+    let codes: Vec<&str> = validity.reasons.iter().map(|reason| reason.code().id()).collect();
     assert_eq!((validity.verdict, codes), (Verdict::Void, vec!["accounting", "in-flight"]));
 }
 
@@ -108,7 +108,7 @@ fn an_open_rate_that_is_reached_is_valid_and_lateness_is_noted() {
     measured.latency_us.response = Some(summary(100.0, 1_000));
     measured.latency_us.lateness = Some(summary(50.0, 1_000));
     let validity = judge_load(&open(10_000.0), None, &measured);
-    assert_eq!(validity.reasons[1].code.id(), "lateness");
+    assert_eq!(validity.reasons[1].code().id(), "lateness");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn an_interrupted_load_keeps_its_figures() {
     let measured = Measurement { interrupted: true, ..measurement(100.0, 9_200.0, 0.43) };
     let validity = judge_load(&closed(), None, &measured);
     assert_eq!(validity.verdict, Verdict::Valid);
-    assert_eq!(validity.reasons.last().unwrap().code.id(), "interrupted");
+    assert_eq!(validity.reasons.last().unwrap().code().id(), "interrupted");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_server_that_was_silent_is_named_unless_it_stopped() {
         measured.silences =
             vec![Silence { at_s: 4.99, length_s: 5.01, failed: Some(5 * failed), ..Silence::default() }];
         let reasons = judge_load(&open(10_000.0), None, &measured).reasons;
-        reasons.iter().map(|reason| reason.code.id()).collect::<Vec<_>>()
+        reasons.iter().map(|reason| reason.code().id()).collect::<Vec<_>>()
     };
     assert_eq!(codes(0), ["rate-reached", "server-silent"]);
     assert_eq!(codes(1), ["rate-reached"], "`stopped_at_s` says it");
@@ -299,7 +299,7 @@ fn wrong_replies_are_no_matter_of_validity() {
 fn a_number_of_requests_leaves_connections_idle_without_a_mark() {
     let mut measured = measurement(100.0, 9_200.0, 0.43);
     measured.residence.completed_s = 500.0;
-    assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code.id(), "unserved");
+    assert_eq!(judge_load(&closed(), None, &measured).reasons[1].code().id(), "unserved");
     let spec = closed().with(|it| it.extent = Extent::Requests { count: 92_000, within_ns: None });
     assert_eq!(judge_load(&spec, None, &measured).reasons.len(), 1);
 }
@@ -381,7 +381,7 @@ fn with_rates(rates: &[u64]) -> Measurement {
 fn a_server_that_gets_slower_is_told_with_its_figures() {
     let said = |rates: &[u64]| {
         let validity = judge_load(&closed(), None, &with_rates(rates));
-        validity.reasons.into_iter().find(|reason| reason.code == Mark::SlowDown.into()).map(|reason| words(&reason))
+        validity.reasons.into_iter().find(|reason| reason.code() == Mark::SlowDown.into()).map(|reason| words(&reason))
     };
     let text = "the server got slower inside the window (requests/s: 1,746 from second 0, 503 from second 10)";
     assert_eq!(said(&[1_745, 502]).as_deref(), Some(text));
@@ -416,7 +416,7 @@ fn who_refuses_everybody_is_not_excused_by_a_standstill() {
         load.standstills = Some(Standstills { count: 1, sum_s: 2.0, longest_s: 2.0, ..Standstills::default() });
         let validity = judge_load(&spec, None, &load);
         assert_eq!((validity.verdict, validity.failing.bad), (Verdict::Valid, true));
-        assert_eq!(validity.reasons[0].code, LimitCode::NoReply.into());
+        assert_eq!(validity.reasons[0].code(), LimitCode::NoReply.into());
     }
 }
 

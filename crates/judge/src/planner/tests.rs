@@ -1,6 +1,11 @@
-use model::{Blocks, ComparePlan, Extent, TrialFailure, TrialStage};
+mod rotating;
+
+use model::{
+    Blocks, ComparePlan, EndedWhen, Extent, GuardEnd, ProcessEnd, TargetEnd, TrialFailure, TrialSpec, TrialStage,
+};
 
 use super::*;
+use crate::made::Made;
 use crate::testing::Session;
 
 fn five_cells() -> Session {
@@ -32,9 +37,10 @@ fn reason(next: Next) -> String {
 #[test]
 fn the_order_is_golden() {
     let planner = BlockPlanner::new(&five_cells().plan());
-    let orders: Vec<Vec<usize>> =
-        (1..=3).map(|k| planner.block(k).iter().flatten().map(|spec| spec.cell).collect()).collect();
-    assert_eq!(orders, [[0, 2, 3, 4, 1], [1, 3, 0, 4, 2], [1, 4, 2, 3, 0]]);
+    let orders: Vec<Vec<usize>> = (1..=3)
+        .map(|k| Made::new(&planner.plan).block(k).iter().flat_map(|it| &it.trials).map(|spec| spec.cell).collect())
+        .collect();
+    assert_eq!(orders, [[0, 2, 3, 4, 1], [1, 4, 3, 2, 0], [1, 4, 2, 3, 0]]);
 }
 
 #[test]
@@ -108,7 +114,8 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
     some[0].measurement.as_mut().unwrap().accounting.ok = 1;
     assert_eq!(cells(next(&plan, &some)).len(), 2, "one right reply");
     let (old, new) = ("a".to_owned(), "b".to_owned());
-    let both = ComparePlan { old, new, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
+    let both =
+        ComparePlan { old, new, primary: None, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
     let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
     assert!(reason(next(&compared, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
 }
@@ -117,7 +124,8 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
 fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_serves() {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
     let (old, new) = ("b".to_owned(), "a".to_owned());
-    let both = ComparePlan { old, new, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
+    let both =
+        ComparePlan { old, new, primary: None, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
     let compared = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();
     let dead = |blocks: u32, launches: &[(u32, &str)]| {
         let mut records = session.clone().blocks(blocks).records();
@@ -147,10 +155,11 @@ fn a_ladder_is_climbed_in_its_order_and_again_from_its_foot() {
     let plan = draft.clone().resolve().unwrap();
     let planner = BlockPlanner::new(&plan);
     for block in 1..=6 {
-        let order: Vec<usize> = planner.block(block).iter().flatten().map(|spec| spec.cell).collect();
+        let order: Vec<usize> =
+            Made::new(&planner.plan).block(block).iter().flat_map(|it| &it.trials).map(|spec| spec.cell).collect();
         assert!(order == [0, 2, 1, 3] || order == [1, 3, 0, 2], "{order:?}");
     }
-    let first = planner.block(1)[0][0].cell;
+    let first = Made::new(&planner.plan).block(1)[0].trials[0].cell;
     let done: Vec<TrialRecord> = session.records().into_iter().filter(|trial| trial.cell != first + 2).collect();
     assert_eq!(cells(after(&planner.plan, &done)), [first, first + 2]);
     assert_eq!(cell_for_twin(&plan), Some(0));
@@ -244,7 +253,7 @@ fn what_is_judged_as_it_comes_is_what_judging_all_anew_says() {
             };
             assert_eq!(judged(&kept), judged(&anew));
             assert!(kept.repeated().keys().eq(anew.repeated().keys()));
-            assert_eq!(planner.half_widths(&kept), planner.half_widths(&anew));
+            assert_eq!(kept.half_widths(), anew.half_widths());
             assert_eq!(planner.clone().next(), after(&plan, &records[..=known]), "asking it changes nothing");
         }
         assert_eq!(planner.judged.len(), records.len(), "each was judged once");
@@ -267,8 +276,9 @@ fn a_raise_keeps_the_share_of_blocks_that_are_launched_again() {
 /// Makes a trial one whose guard somebody took away.
 fn unguard(trial: &mut TrialRecord) {
     (trial.measurement, trial.observation) = (None, None);
-    let (text, output) = ("it lost its reaper under load".to_owned(), String::new());
-    trial.failure = Some(TrialFailure { stage: TrialStage::Unguarded, text, output, waited_ms: None });
+    let how = ProcessEnd::Unguarded(GuardEnd::Told);
+    let end = TargetEnd { how, when: EndedWhen::UnderLoad, hint: None };
+    trial.failure = Some(TrialFailure::new(TrialStage::Unguarded, end));
 }
 
 #[test]

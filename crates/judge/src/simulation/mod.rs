@@ -3,7 +3,9 @@
 
 mod errors;
 mod launches;
+mod machine;
 mod noise;
+mod rotation;
 mod sessions;
 mod tables;
 

@@ -147,16 +147,18 @@ impl Seen {
         bounds.is_some_and(|(low, high)| low <= ratio && ratio <= high)
     }
 
-    /// Distinguishable pairs whose ranks say otherwise.
+    /// Distinguishable pairs whose ranks say otherwise; of which one has no rank, the ranks say nothing.
     pub(super) fn contradictions(&self) -> usize {
         let group = self.analysis.groups.iter().find(|group| group.metric == Metric::Throughput);
         let rank = |name: &str| group?.ranks.iter().find(|rank| rank.target == name)?.rank;
-        let agrees = |pair: &&Comparison| match pair.verdict {
-            ComparisonVerdict::Faster => rank(&pair.a) < rank(&pair.b),
-            ComparisonVerdict::Slower => rank(&pair.a) > rank(&pair.b),
-            _ => true,
+        let is_contradicted = |pair: &&Comparison| {
+            rank(&pair.a).zip(rank(&pair.b)).is_some_and(|(a, b)| match pair.verdict {
+                ComparisonVerdict::Faster => a >= b,
+                ComparisonVerdict::Slower => a <= b,
+                _ => false,
+            })
         };
-        self.throughput().filter(|pair| !agrees(pair)).count()
+        self.throughput().filter(is_contradicted).count()
     }
 
     /// Half of the interval of a target against itself, by throughput, on the log scale.
@@ -167,7 +169,7 @@ impl Seen {
 
     /// Whether the session as a whole is marked.
     pub(super) fn marked(&self, mark: Mark) -> bool {
-        self.analysis.session.marks.iter().any(|note| note.mark == mark)
+        self.analysis.session.marks.iter().any(|note| note.mark() == mark)
     }
 }
 

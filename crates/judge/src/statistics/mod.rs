@@ -39,6 +39,11 @@ impl Interval {
         (self.high - self.low) / 2.0
     }
 
+    /// The least interval that holds both, around this one's estimate.
+    pub fn hull(&self, other: &Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high), ..*self }
+    }
+
     /// The interval of a monotonically rising function of the value, such as `f64::exp`.
     pub fn map(self, rising: impl Fn(f64) -> f64) -> Interval {
         Interval { estimate: rising(self.estimate), low: rising(self.low), high: rising(self.high) }

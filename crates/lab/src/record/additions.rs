@@ -14,8 +14,11 @@ use crate::error::LabError;
 
 const ADDITIONS: &str = "additions.jsonl";
 
-/// Bytes of the file at most: a cell holds the bodies that it sends and expects.
-const MOST_BYTES: u64 = 512 << 20;
+/// Bytes of a line at most: a cell holds the bodies that it sends and expects.
+const MOST_LINE_BYTES: u64 = 64 << 20;
+
+/// Lines at most: more than any plan has cells.
+const MOST_LINES: usize = 10_000;
 
 /// The file of a run, where it is there. What a kill left half written in it is not an addition; nothing was done with it.
 pub(super) fn open(run: &Path) -> Result<Option<Owned>, LabError> {
@@ -53,11 +56,15 @@ pub(super) fn read(run: &Path, plan: Plan) -> Result<Plan, LabError> {
         Err(error) if error.is_missing() => return Ok(plan),
         opened => opened?,
     };
-    let mut reader = BufReader::new(file.take(MOST_BYTES));
+    let mut reader = BufReader::new(file);
     let mut plan = plan;
     for number in 1.. {
         let mut line = Vec::new();
-        reader.read_until(b'\n', &mut line).map_err(LabError::file(&path))?;
+        reader.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line).map_err(LabError::file(&path))?;
+        if line.len() as u64 == MOST_LINE_BYTES || number > MOST_LINES {
+            let fault = "there is more than any plan has added: the file is damaged".to_owned();
+            return Err(document::content(&path, number, fault));
+        }
         if line.last() != Some(&b'\n') {
             break;
         }

@@ -5,21 +5,18 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use model::{
     Addition, Draft, ENVIRONMENT_SCHEMA, Environment, Event, LoadSecond, PLAN_SCHEMAS, Plan, Sample, TRIAL_SCHEMAS,
     TrialRecord,
 };
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use super::additions;
 use super::journal::{self, Journal};
-use super::owned::{Owned, cut_torn_line};
+use super::owned::{Owned, cut_torn_line, lock};
 use super::trace::{self, Trace};
 use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
-use crate::durable::{UNFINISHED, create_folder_durably, sync_folder, write_durably};
+use crate::durable::{UNFINISHED, create_folder_durably, keep_from_git, sync_folder, write_durably};
 use crate::error::LabError;
 use crate::held::{Held, sweep};
 
@@ -30,10 +27,6 @@ const TRIALS: &str = "trials.jsonl";
 /// Bytes of a trial's line at most: a day's trial of the first version has some 20 MB. A damaged file must not fill the
 /// memory.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
-
-/// How often a record that somebody holds is asked for, and how long it takes until the next time: a second in all.
-const TRIES: u32 = 20;
-const AGAIN: Duration = Duration::from_millis(50);
 
 /// Folders with one file a trial.
 const PER_TRIAL: [&str; 4] = ["histograms", "profiles", "samples", "stderr"];
@@ -88,12 +81,16 @@ impl RunFolder {
     /// # Errors
     /// When a file cannot be written.
     pub fn create(runs: &Path, name: &str, plan: &Plan, environment: &Environment) -> Result<Self, LabError> {
+        let is_new = !runs.exists();
         create_folder_durably(runs).map_err(LabError::file(runs))?;
         sweep(runs, |name| name.starts_with(UNFINISHED), reaper::remove_folder);
         let unfinished = Held::make(runs, UNFINISHED).map_err(LabError::file(runs))?;
         // The name that it has until then is gone when somebody reads of it.
         let folder = furnish(unfinished.path(), plan, environment).map_err(|error| error.within(&runs.join(name)))?;
         let path = claim_name(unfinished.path(), runs, name)?;
+        if is_new {
+            keep_from_git(runs);
+        }
         Ok(folder.at(path))
     }
 
@@ -105,7 +102,7 @@ impl RunFolder {
         read_plan(path)?;
         let file = path.join(TRIALS);
         let mut recorded = open_trials(&file, OpenOptions::new().read(true).append(true))?;
-        lock(&recorded, path)?;
+        lock(&recorded, &file, path)?;
         // Once more: who held the lock may have added to the plan, or raised its blocks.
         let (plan, environment) = read_plan(path)?;
         let trials = read_trials(&recorded, &file, &plan)?;
@@ -314,7 +311,7 @@ fn furnish(unfinished: &Path, plan: &Plan, environment: &Environment) -> Result<
     write_durably(&described, &to_json(environment)).map_err(LabError::file(&described))?;
     write_durably(&recorded, b"").map_err(LabError::file(&recorded))?;
     let trials = OpenOptions::new().read(true).append(true).open(&recorded).map_err(LabError::file(&recorded))?;
-    lock(&trials, unfinished)?;
+    lock(&trials, &recorded, unfinished)?;
     RunFolder::held(unfinished, trials)
 }
 
@@ -358,18 +355,6 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> {
     entries.map(|entry| (entry.path(), entry.file_name().to_string_lossy().into_owned()))
 }
 
-/// Takes the record for itself. A bourdon that was killed may still hold it for a moment, by a child that it was making.
-fn lock(file: &File, path: &Path) -> Result<(), LabError> {
-    for _ in 0..TRIES {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(AGAIN),
-            Err(other) => return Err(LabError::file(path.join(TRIALS))(other.into())),
-        }
-    }
-    Err(LabError::Busy { path: path.to_owned() })
-}
-
 fn read_plan(path: &Path) -> Result<(Plan, Environment), LabError> {
     let draft: Draft = read_toml(&path.join(PLAN), &PLAN_SCHEMAS).map_err(|error| match error {
         error if error.is_missing() && !path.exists() => LabError::NotThere { path: path.to_owned() },
@@ -388,11 +373,23 @@ fn open_trials(file: &Path, options: &mut OpenOptions) -> Result<File, LabError>
     })
 }
 
-fn stranger(trial: &TrialRecord, plan: &Plan) -> String {
-    let (cell, cells) = (trial.cell.saturating_add(1), plan.cells.len());
-    format!(
-        "a trial of cell {cell}, and plan.toml has {cells}: it was cut, or is that of another run; restore it from a copy"
-    )
+/// Why a trial cannot be one of this plan, where it cannot: its figures would be judged by the conditions of another.
+fn stranger(trial: &TrialRecord, plan: &Plan) -> Option<String> {
+    let (number, cells) = (trial.cell.saturating_add(1), plan.cells.len());
+    let Some(cell) = plan.cell(trial.cell) else {
+        return Some(format!(
+            "a trial of cell {number}, and plan.toml has {cells}: it was cut, or is that of another run; restore it from a copy"
+        ));
+    };
+    let TrialRecord { id, levels, .. } = trial;
+    let fault = if *levels != cell.levels {
+        format!("`where` of {id} is {levels}, and cell {number} of plan.toml is {}", cell.levels)
+    } else if *id != trial.spec().id() {
+        format!("`id` is {id}, and what it says of its block and cell makes {}", trial.spec().id())
+    } else {
+        return None;
+    };
+    Some(format!("{fault}: one of them was changed, or is of another run; restore it from a copy"))
 }
 
 /// The trials of a file, up to what stands behind its last newline.
@@ -412,8 +409,8 @@ fn read_trials(file: impl Read, path: &Path, plan: &Plan) -> Result<Vec<TrialRec
             break;
         }
         let trial: TrialRecord = from_json(&line, &TRIAL_SCHEMAS, path, number)?;
-        if plan.cell(trial.cell).is_none() {
-            return Err(document::content(path, number, stranger(&trial, plan)));
+        if let Some(fault) = stranger(&trial, plan) {
+            return Err(document::content(path, number, fault));
         }
         if let Some(fault) = trial.fault() {
             let cure = "it was damaged, or written by something else; restore it from a copy";
@@ -422,29 +419,4 @@ fn read_trials(file: impl Read, path: &Path, plan: &Plan) -> Result<Vec<TrialRec
         trials.push(trial);
     }
     Ok(trials)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_is_just_going_is_waited_for_and_who_stays_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let held = || {
-            let file = File::create(folder.path().join(TRIALS)).unwrap();
-            flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
-            file
-        };
-        let ours = || File::open(folder.path().join(TRIALS)).unwrap();
-        let going = held();
-        let goes = std::thread::spawn(move || {
-            std::thread::sleep(2 * AGAIN);
-            drop(going);
-        });
-        assert!(lock(&ours(), folder.path()).is_ok());
-        goes.join().unwrap();
-        let _stays = held();
-        assert!(matches!(lock(&ours(), folder.path()), Err(LabError::Busy { .. })));
-    }
 }

@@ -4,7 +4,10 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use crate::document;
@@ -12,6 +15,10 @@ use crate::error::LabError;
 
 /// How much is read at once.
 const CHUNK: u64 = 64 * 1024;
+
+/// How often a record that somebody holds is asked for, and how long it takes until the next time: a second in all.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// A file, as long as what was written to it, and what that was.
 #[derive(Debug)]
@@ -118,6 +125,18 @@ pub(super) fn cut_torn_line(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
+/// Takes the record for itself. A bourdon that was killed may still hold it for a moment, by a child that it was making.
+pub(super) fn lock(file: &File, path: &Path, run: &Path) -> Result<(), LabError> {
+    for _ in 0..TRIES {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(AGAIN),
+            Err(other) => return Err(LabError::file(path)(other.into())),
+        }
+    }
+    Err(LabError::Busy { path: run.to_owned() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +157,25 @@ mod tests {
             cut_torn_line(&mut file).unwrap();
             assert_eq!(file.metadata().unwrap().len(), left);
         }
+    }
+
+    #[test]
+    fn who_is_just_going_is_waited_for_and_who_stays_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = || {
+            let file = File::create(folder.path().join("it")).unwrap();
+            flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+            file
+        };
+        let ours = || File::open(folder.path().join("it")).unwrap();
+        let going = held();
+        let goes = std::thread::spawn(move || {
+            std::thread::sleep(2 * AGAIN);
+            drop(going);
+        });
+        assert!(lock(&ours(), folder.path(), folder.path()).is_ok());
+        goes.join().unwrap();
+        let _stays = held();
+        assert!(matches!(lock(&ours(), folder.path(), folder.path()), Err(LabError::Busy { .. })));
     }
 }

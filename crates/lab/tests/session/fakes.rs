@@ -1,22 +1,23 @@
 //! A launcher that launches nothing, a simulated load, and a plan of two targets.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::simulation::{SimulatedServer, simulate};
-use engine::{LoadError, LoadOutput, Passed, RunOptions};
+use engine::simulation::{SimulatedServer, simulate, simulate_rotation};
+use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use judge::RunPlanner;
 use lab::{
-    Gone, LabError, LaunchSpec, Launcher, Loader, Perf, Prepared, RunFolder, Running, Session, SessionEnd, TrialTools,
-    Unlaunched,
+    LabError, LaunchSpec, Launcher, Loader, Perf, Prepared, Rotator, RunFolder, Running, Session, SessionEnd,
+    TrialTools, Unlaunched,
 };
 use model::{
-    Blocks, Cell, CellPlan, Draft, ENVIRONMENT_SCHEMA, Environment, Event, Extent, GeneratorPlan, HttpVersion,
-    LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, ReplyExpectation, Request, Target, TrialFailure,
-    TrialStage,
+    Blocks, Cell as Levels, CellPlan, Draft, ENVIRONMENT_SCHEMA, EndedWhen, Environment, Event, Extent, GeneratorPlan,
+    GuardEnd, HttpVersion, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, Planner, ProcessEnd,
+    ReplyExpectation, Request, Target, TargetEnd, TrialFailure, TrialStage, WhyFailed,
 };
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -29,6 +30,12 @@ pub(crate) struct FakeLauncher {
     pub(crate) keep_going: bool,
     /// Starts, and is gone when its load is over.
     pub(crate) dies: Option<&'static str>,
+    /// How often it is found alive before that.
+    pub(crate) found_alive: u32,
+    /// Whether somebody takes its guard away instead.
+    pub(crate) is_bereft: bool,
+    /// What runs now, and the most that ran at once.
+    pub(crate) alive: Rc<Cell<[u32; 2]>>,
     /// The admin port of what is launched; with one, this process is watched in its place.
     pub(crate) admin: Option<SocketAddr>,
     /// There is none unless a test puts one here.
@@ -36,9 +43,20 @@ pub(crate) struct FakeLauncher {
 }
 
 struct FakeRunning {
-    dies: bool,
+    /// How often it is found alive, if it dies.
+    dies: Option<u32>,
+    how: ProcessEnd,
+    alive: Rc<Cell<[u32; 2]>>,
     admin: Option<SocketAddr>,
 }
+
+/// Why a target of its is never ready.
+pub(crate) fn not_ready() -> WhyFailed {
+    WhyFailed::Text("it was not ready".into())
+}
+
+/// How one that dies is found.
+pub(crate) const DEAD: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::BeforeLoad, hint: None };
 
 impl Launcher for FakeLauncher {
     fn launch(
@@ -51,12 +69,16 @@ impl Launcher for FakeLauncher {
         if self.never_ready == Some(spec.target.name.as_str()) {
             return Err(Unlaunched::Failed(TrialFailure {
                 stage: TrialStage::Ready,
-                text: "it was not ready".into(),
+                why: not_ready(),
                 output: "no such file".into(),
                 waited_ms: Some(60_000),
             }));
         }
-        Ok(Box::new(FakeRunning { dies: self.dies == Some(spec.target.name.as_str()), admin: self.admin }))
+        let dies = (self.dies == Some(spec.target.name.as_str())).then_some(self.found_alive);
+        let how = if self.is_bereft { ProcessEnd::Unguarded(GuardEnd::Told) } else { DEAD.how };
+        let [now, most] = self.alive.get();
+        self.alive.set([now + 1, most.max(now + 1)]);
+        Ok(Box::new(FakeRunning { dies, how, alive: Rc::clone(&self.alive), admin: self.admin }))
     }
 }
 
@@ -73,10 +95,19 @@ impl Running for FakeRunning {
     fn time_to_ready_ms(&self) -> Option<f64> {
         Some(1.0)
     }
-    fn ended(&mut self) -> Option<Gone> {
-        self.dies.then(|| Gone { stage: TrialStage::Died, how: "exited with status 3".into(), hint: "" })
+    fn ended(&mut self) -> Option<ProcessEnd> {
+        match &mut self.dies {
+            None => None,
+            Some(0) => Some(self.how),
+            Some(more) => {
+                *more -= 1;
+                None
+            }
+        }
     }
     fn stop(self: Box<Self>) -> Option<std::path::PathBuf> {
+        let [now, most] = self.alive.get();
+        self.alive.set([now - 1, most]);
         None
     }
 }
@@ -88,6 +119,18 @@ pub(crate) fn load(
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<LoadOutput, LoadError> {
     simulate(spec, SimulatedServer::new(10 * MS, "hi"), options, progress)
+}
+
+/// Slices that go round among servers that all take 10 ms.
+pub(crate) fn rotate(
+    loads: &[LoadSpec],
+    options: RunOptions,
+    stop: &AtomicBool,
+    next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+    progress: &mut dyn FnMut(&Passed),
+) -> Result<Vec<Option<LoadOutput>>, LoadError> {
+    let servers = loads.iter().map(|_| SimulatedServer::new(10 * MS, "hi")).collect();
+    simulate_rotation(loads, servers, options, stop, next, progress)
 }
 
 pub(crate) fn target(name: &str) -> Target {
@@ -113,7 +156,7 @@ pub(crate) fn cell(target: &str, connections: u32) -> CellPlan {
         version: HttpVersion::Http11,
     };
     CellPlan {
-        levels: Cell(BTreeMap::from([
+        levels: Levels(BTreeMap::from([
             ("target".to_owned(), Level::Text(target.into())),
             ("connections".to_owned(), Level::Integer(connections.into())),
         ])),
@@ -162,6 +205,7 @@ pub(crate) fn draft(blocks: u32) -> Draft {
         repeats: 0,
         twin: None,
         ladder: None,
+        rotation: None,
         profile_functions: vec![],
         generator: GeneratorPlan { threads: 1, cpus: vec![], spin: false, limits: None },
         target_cpus: vec![],
@@ -199,11 +243,23 @@ pub(crate) fn conduct_telling(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<SessionEnd, LabError> {
+    conduct_planned(&mut RunPlanner::new(plan), plan, folder, (launcher, load, &rotate), stop, on_event)
+}
+
+/// Runs what a planner asks for into `folder`.
+pub(crate) fn conduct_planned(
+    planner: &mut dyn Planner,
+    plan: &Plan,
+    folder: &mut RunFolder,
+    (launcher, load, rotate): (&FakeLauncher, Loader<'_>, Rotator<'_>),
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&Event),
+) -> Result<SessionEnd, LabError> {
     let done = RunFolder::read(folder.path()).unwrap().trials;
     let prepared = Prepared::default();
-    let tools = TrialTools { launcher, load, prepared: &prepared, perf: &launcher.perf };
+    let tools = TrialTools { launcher, load, rotate, prepared: &prepared, perf: &launcher.perf };
     let session = Session { plan: plan.clone(), folder, done, tools, keep_going: launcher.keep_going };
-    session.run(&mut RunPlanner::new(plan), stop, on_event)
+    session.run(planner, stop, on_event)
 }
 
 /// The folder of a run that was stopped after three trials, and that nobody holds.

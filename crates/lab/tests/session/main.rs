@@ -6,6 +6,7 @@ mod fakes;
 mod profiles;
 mod rates;
 mod records;
+mod rotation;
 mod unstarted;
 
 use std::cell::RefCell;
@@ -16,7 +17,7 @@ use judge::RunPlanner;
 use lab::{Prepared, RunFolder, Session, TrialTools};
 use model::{Draft, Extent, LoadSpec};
 
-use fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, load, order, plan};
+use fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, load, order, plan, rotate};
 
 #[test]
 fn every_cell_is_launched_once_in_each_block_in_an_order_of_the_seed() {
@@ -128,7 +129,8 @@ fn a_network_delay_stands_between_load_and_target() {
         load(spec, options, stop, progress)
     };
     let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
-    let tools = TrialTools { launcher: &launcher, load: &load, prepared: &prepared, perf: &launcher.perf };
+    let tools =
+        TrialTools { launcher: &launcher, load: &load, rotate: &rotate, prepared: &prepared, perf: &launcher.perf };
     let mut folder = create(runs.path(), &plan);
     let session = Session { plan: plan.clone(), folder: &mut folder, done: vec![], tools, keep_going: false };
     let end = session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
@@ -139,4 +141,24 @@ fn a_network_delay_stands_between_load_and_target() {
         assert_eq!(address != host, delayed, "{address}");
         assert_eq!(trial.measurement.as_ref().unwrap().generator.network_delay.is_some(), delayed);
     }
+}
+
+#[test]
+fn what_is_drawn_of_a_load_is_the_same_within_a_block_and_another_in_the_next() {
+    let runs = tempfile::tempdir().unwrap();
+    let plan = Draft { cells: vec![cell("a", 10), cell("b", 10)], ..draft(2) }.resolve().unwrap();
+    let seeds = RefCell::new(Vec::new());
+    let load = |spec: &LoadSpec, options: RunOptions, stop: &AtomicBool, progress: &mut dyn FnMut(&Passed)| {
+        seeds.borrow_mut().push(spec.seed);
+        load(spec, options, stop, progress)
+    };
+    let (launcher, prepared) = (FakeLauncher::default(), Prepared::default());
+    let tools =
+        TrialTools { launcher: &launcher, load: &load, rotate: &rotate, prepared: &prepared, perf: &launcher.perf };
+    let mut folder = create(runs.path(), &plan);
+    let session = Session { plan: plan.clone(), folder: &mut folder, done: vec![], tools, keep_going: false };
+    session.run(&mut RunPlanner::new(&plan), &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let seeds = seeds.into_inner();
+    assert_eq!(seeds.len(), 4);
+    assert!(seeds[0] == seeds[1] && seeds[2] == seeds[3] && seeds[0] != seeds[2], "{seeds:?}");
 }

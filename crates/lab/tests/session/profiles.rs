@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::{Perf, RunFolder, RunRecord};
-use model::{CellPlan, Draft, Event, Extent, Metric, ProfiledBy};
+use model::{CellPlan, Draft, Event, Extent, Metric, NoPerf, NoPprof, NoProfile, ProfiledBy};
 
 use crate::fakes::{FakeLauncher, MS, cell, conduct, conduct_telling, create, draft, environment, load};
 
@@ -45,8 +45,8 @@ fn a_profile_is_kept_and_read_and_a_target_without_one_is_not_void() {
     assert_eq!(Metric::ProfileShare.value(first), Some(2.0 / 116.0));
     assert_eq!(std::fs::read(folder.path().join("profiles/b01-c01.pb.gz")).unwrap(), profile);
     let seen = second.observation.as_ref().unwrap();
-    let why = seen.no_profile.as_ref().unwrap();
-    assert!(why.contains("answers with status 404; `perf` is not on PATH: install "), "{why}");
+    let why = NoProfile::Seen { pprof: Some(NoPprof::Status(404)), perf: Some(NoPerf::NotInstalled) };
+    assert_eq!(seen.no_profile, Some(why));
     assert_eq!(Metric::ProfileShare.value(second), None);
     assert!(!folder.path().join("profiles/b02-c01.pb.gz").exists());
     assert_eq!(

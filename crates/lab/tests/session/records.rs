@@ -71,6 +71,13 @@ fn a_line_without_end_is_damage_and_not_read_whole() {
         assert!(error.to_string().contains("line 4: this line is longer than any trial's"), "{error}");
     }
     assert_eq!(file.metadata().unwrap().len(), 8 << 30, "nothing is cut");
+    let file = std::fs::File::create(path.join("additions.jsonl")).unwrap();
+    file.set_len(8 << 30).unwrap();
+    for error in [RunFolder::read(&path).unwrap_err(), RunFolder::resume(&path).unwrap_err()] {
+        let said = "additions.jsonl, line 1: there is more than any plan has added: the file is damaged";
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    assert_eq!(file.metadata().unwrap().len(), 8 << 30, "nothing is cut");
 }
 
 #[test]
@@ -284,4 +291,15 @@ fn a_link_that_leads_nowhere_is_refused_and_not_followed() {
         }
     }
     RunFolder::resume(&path).unwrap();
+}
+
+#[test]
+fn a_folder_that_is_made_for_runs_is_left_out_by_git_and_one_that_was_there_is_as_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let runs = place.path().join("runs");
+    create(&runs, &plan(1));
+    assert_eq!(std::fs::read_to_string(runs.join(".gitignore")).unwrap(), "*\n");
+    std::fs::remove_file(runs.join(".gitignore")).unwrap();
+    create(&runs, &plan(1));
+    assert!(!runs.join(".gitignore").exists());
 }

@@ -3,7 +3,7 @@
 use lab::{RunFolder, Unstarted};
 use model::{ComparePlan, Draft};
 
-use crate::fakes::{FakeLauncher, conduct, create, draft, plan};
+use crate::fakes::{FakeLauncher, conduct, create, draft, not_ready, plan};
 
 fn without_b(keep_going: bool) -> FakeLauncher {
     FakeLauncher { never_ready: Some("b"), keep_going, ..FakeLauncher::default() }
@@ -19,7 +19,7 @@ fn a_target_that_never_gets_ready_is_tried_once_and_ends_the_run_with_its_first_
         assert_eq!((end.trials.len(), failed.len()), (trials, trials / 2));
         assert_eq!(failed[0].output, "no such file");
         assert_eq!(launcher.launched.borrow().iter().filter(|name| *name == "b").count(), 1);
-        let unstarted = Unstarted { target: "b".into(), why: "it was not ready".into(), started: false };
+        let unstarted = Unstarted { target: "b".into(), why: not_ready(), started: false };
         assert_eq!(end.unstarted, (!keep_going).then_some(unstarted));
     }
 }
@@ -49,8 +49,14 @@ fn a_run_that_ended_without_a_target_is_resumed_in_the_same_blocks() {
 fn a_target_that_once_started_ends_a_comparison_alone() {
     let runs = tempfile::tempdir().unwrap();
     for (compared, blocks) in [(false, 3), (true, 2)] {
-        let both =
-            ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], allow_undecided: false, revisions: vec![] };
+        let both = ComparePlan {
+            old: "a".into(),
+            new: "b".into(),
+            primary: None,
+            gates: vec![],
+            allow_undecided: false,
+            revisions: vec![],
+        };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
@@ -64,16 +70,26 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
 fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
     let runs = tempfile::tempdir().unwrap();
     for compared in [false, true] {
-        let both =
-            ComparePlan { old: "a".into(), new: "b".into(), gates: vec![], allow_undecided: false, revisions: vec![] };
+        let both = ComparePlan {
+            old: "a".into(),
+            new: "b".into(),
+            primary: None,
+            gates: vec![],
+            allow_undecided: false,
+            revisions: vec![],
+        };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
         let mut folder = create(runs.path(), &plan);
         conduct(&plan, &mut folder, &FakeLauncher::default(), Some(4));
         conduct(&plan, &mut folder, &without_b(false), None);
         let mended = FakeLauncher::default();
         conduct(&plan, &mut folder, &mended, None);
-        let again = if compared { 2 + 4 } else { 2 + 2 };
-        assert_eq!(mended.launched.borrow().len(), again, "b in the second block, and what the third lacks");
+        let again = if compared { 4 + 4 } else { 2 + 2 };
+        assert_eq!(
+            mended.launched.borrow().len(),
+            again,
+            "b, which nobody waits for twice in a comparison, in the second block, and what the third lacks"
+        );
         let read = RunFolder::read(folder.path()).unwrap();
         assert_eq!(read.counted().filter(|trial| trial.failure.is_none()).count(), 12);
         let idle = FakeLauncher::default();

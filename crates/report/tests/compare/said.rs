@@ -1,6 +1,6 @@
 //! The first sentences of a comparison, and its counts.
 
-use model::{CellAnalysis, ReplySizes, RevisionContent, SameServer};
+use model::{CellAnalysis, ReplySizes, RevisionContent, Rotated, SameServer, UnslicedCause};
 
 use super::*;
 
@@ -40,6 +40,27 @@ fn the_launches_that_count_are_counted_and_those_that_were_made() {
     assert_eq!(said(launched(8, 4), launched(6, 6)), "12 launches of each, 8 and 6 of them count");
     assert_eq!(said(launched(11, 1), launched(11, 1)), "12 launches of each, 11 of them count");
     assert_eq!(said(launched(1, 0), launched(0, 0)), "1 and 0 launches");
+}
+
+#[test]
+fn who_did_not_go_round_is_said_before_the_figures_and_who_did_in_the_notes() {
+    let mut analysis = revisions();
+    let mut said = |rotation: &Rotated| {
+        let cell = || CellAnalysis { rotation: Some(rotation.clone()), ..delayed_cells().remove(0) };
+        analysis.cells =
+            vec![ComparedCell { arm: Arm::Old, cell: cell() }, ComparedCell { arm: Arm::New, cell: cell() }];
+        (said(&analysis), compare_markdown(&analysis).replace('\u{a0}', " "))
+    };
+    let cause = UnslicedCause::ConnectionsEnd { idle: 2, said: 0 };
+    let reason = Reason::from(cause);
+    let (text, markdown) = said(&Rotated::Seen { target: "new".to_owned(), reason });
+    let alone = "Each launch was alone, because of new: its load cannot go round with others' in slices: the server ends \
+                 connections: 2 while they were idle.";
+    assert!(text.contains(alone) && text.find(alone) < text.find("Worse: throughput"), "{text}");
+    assert!(markdown.contains(alone), "{markdown}");
+    let (text, _) = said(&Rotated::Together { rounds: 20, slice_s: 0.25 });
+    let together = "in 20 slices of about 250 ms for each launch.";
+    assert!(text.contains(together) && text.find("Notes") < text.find(together), "{text}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-use model::{FailedRequests, Failure, Launches, Mark, MarkCause, MarkNote};
+use model::{FailedRequests, Failure, Launches, MarkCause, MarkNote};
 
 /// A mark of so many of a cell's six launches.
-pub(crate) fn note(mark: Mark, cause: MarkCause, with: u32) -> MarkNote {
+pub(crate) fn note(cause: MarkCause, with: u32) -> MarkNote {
     let launches = Some(Launches { with, of: 6, told: "b01-c02".to_owned() });
-    MarkNote { launches, ..MarkNote::new(mark, cause) }
+    MarkNote { launches, ..MarkNote::new(cause) }
 }
 
 /// That other processes took this share of two CPUs.

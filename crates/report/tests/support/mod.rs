@@ -2,6 +2,7 @@
 
 pub(crate) mod loads;
 pub(crate) mod marks;
+pub(crate) mod notes;
 pub(crate) mod runs;
 
 use report::Style;

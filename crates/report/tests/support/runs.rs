@@ -1,183 +1,30 @@
+mod cells;
 mod claims;
 
 use std::collections::BTreeMap;
 
 use model::{
-    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellAnalysis, CellCourse, CellLatency, CellProfile, Certainty,
-    ClaimChance, ClaimNote, ClaimVerdict, Code, Coldness, Comparison, ComparisonVerdict, Course, Environment, Failing,
-    Failure, Finding, Invariant, InvariantCheck, Level, LimitCause, Mark, MarkCause, MarkNote, Measured, MemoryCount,
-    Metric, Pathology, Plateau, Population, ProfiledBy, ProfiledFunction, Rank, RankGroup, Reason, Reconstruction,
-    RelativeRate, RepeatedBlock, RuledOut, SessionAnalysis, Shortfall, ThreadNeed, TrialCount, TrialStage, Unit,
-    VoidTrial, Why, WindowCourse,
+    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellCourse, Certainty, ClaimChance, ClaimNote, ClaimVerdict, Code,
+    Comparison, ComparisonVerdict, Environment, Finding, Invariant, Level, MarkCause, MarkNote, Metric, Pathology,
+    Plateau, Population, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, RuledOut,
+    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Why,
 };
 
 use super::local;
-use super::marks::{failures, note, taken};
+use super::marks::{note, taken};
+use cells::{bare_cells, cell, levels, profile};
+pub(crate) use cells::{delayed_cells, measured};
 use claims::{claim, claims};
-
-pub(crate) fn measured(estimate: f64, half: f64, unit: Unit) -> Measured {
-    let (low, high) = (Some(estimate * (1.0 - half)), Some(estimate * (1.0 + half)));
-    Measured { estimate: Some(estimate), low, high, unit }
-}
-
-fn unknown(unit: Unit) -> Measured {
-    Measured { estimate: None, low: None, high: None, unit }
-}
-
-fn levels(target: &str, delay: &str, connections: u64) -> Cell {
-    let text = |text: &str| Level::Text(text.to_owned());
-    let levels =
-        [("target", text(target)), ("handler_delay", text(delay)), ("connections", Level::Integer(connections))];
-    Cell(levels.into_iter().map(|(factor, level)| (factor.to_owned(), level)).collect())
-}
-
-fn cell(levels: Cell, rate: f64, half: f64, p99_us: f64, cpu_us: f64) -> CellAnalysis {
-    CellAnalysis {
-        levels,
-        trials: 6,
-        void: 0,
-        set_aside: 0,
-        warm_up_s: 1.0,
-        window_s: 10.0,
-        throughput: measured(rate, half, Unit::RequestsPerS),
-        at_least: false,
-        course: CellCourse {
-            launches: BTreeMap::from([(Course::Flat, 6)]),
-            steady_throughput: Some(measured(rate, half, Unit::RequestsPerS)),
-            cut: Some(0.0),
-        },
-        of_ceiling: None,
-        latency_us: CellLatency {
-            population: Population::Service,
-            mean: measured(p99_us * 0.82, 0.01, Unit::Us),
-            p50: measured(p99_us * 0.8, 0.01, Unit::Us),
-            p90: measured(p99_us * 0.9, 0.01, Unit::Us),
-            p99: measured(p99_us, 0.02, Unit::Us),
-            censored: false,
-            failed_share: 0.0,
-        },
-        cpu_us_per_request: measured(cpu_us, 0.02, Unit::Us),
-        target_busy: Some(0.31),
-        generator_busy: Some(0.22),
-        generator_starved: Some(0.004),
-        peak_memory_bytes: measured(14_889_779.0, 0.03, Unit::Bytes),
-        memory_count: MemoryCount::Resident,
-        time_to_ready_ms: measured(12.0, 0.1, Unit::Ms),
-        profile: None,
-        behind: None,
-        handshakes: None,
-        errors: 0.0,
-        died: None,
-        first_wrong: None,
-        failing: Failing { allowed_share: 0.01, ..Failing::default() },
-        invariants: vec![InvariantCheck {
-            invariant: Invariant::Accounting,
-            holds: true,
-            breach: None,
-            trial: None,
-            held_in: Some(6),
-        }],
-        marks: Vec::new(),
-    }
-}
-
-fn profile() -> CellProfile {
-    let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
-    CellProfile {
-        by: vec![ProfiledBy::Pprof],
-        launches: 6,
-        samples: 3_118,
-        share: measured(0.213, 0.06, Unit::Share),
-        functions: vec![
-            function("internal/runtime/syscall/linux.Syscall6", 0.457),
-            function("runtime.futex", 0.158),
-            function("net/http.(*conn).serve", 0.0043),
-        ],
-        missing: None,
-    }
-}
-
-fn mark(cell: &mut CellAnalysis, mark: Mark, cause: MarkCause) {
-    cell.marks.push(note(mark, cause, 6));
-}
-
-pub(crate) fn delayed_cells() -> Vec<CellAnalysis> {
-    let mut cells = vec![
-        cell(levels("go-net-http", "10ms", 100), 9_214.0, 0.006, 12_100.0, 31.0),
-        cell(levels("go-iris-2016", "10ms", 100), 98.2, 0.003, 1_020_000.0, 58.0),
-        cell(levels("go-iris", "10ms", 100), 9_201.0, 0.007, 12_300.0, 34.0),
-    ];
-    for (cell, share) in cells.iter_mut().zip([0.921, 0.009_8, 0.920]) {
-        cell.of_ceiling = Some(share);
-    }
-    cells[0].profile = Some(profile());
-    cells[1].profile = Some(CellProfile {
-        by: Vec::new(),
-        launches: 0,
-        samples: 0,
-        share: unknown(Unit::Share),
-        functions: Vec::new(),
-        missing: Some("the target gives no CPU profile: /debug/pprof/profile answers with status 404".to_owned()),
-    });
-    cells[2].profile = Some(CellProfile {
-        by: vec![ProfiledBy::Perf, ProfiledBy::PerfUser],
-        launches: 5,
-        samples: 902,
-        share: unknown(Unit::Share),
-        functions: vec![ProfiledFunction { name: "[k] tcp_sendmsg".to_owned(), flat_share: 0.12 }],
-        missing: Some("the target has no admin port, which would give a CPU profile; `perf` is not on PATH".to_owned()),
-    });
-    cells[1].latency_us.censored = true;
-    cells[2].course = CellCourse {
-        launches: BTreeMap::from([(Course::Flat, 2), (Course::WarmUp, 4)]),
-        steady_throughput: Some(measured(9_388.0, 0.005, Unit::RequestsPerS)),
-        cut: Some(0.3),
-    };
-    let levels = vec![(0.0, 8_120.0), (3.0, 9_390.0)];
-    let course = WindowCourse { metric: Metric::Throughput, levels, steady_from_s: Some(3.0), window_s: 10.0 };
-    mark(&mut cells[2], Mark::WarmUp, MarkCause::Course(course));
-    let unserved = MarkCause::Unserved { never: 9, connections: 100, served_share: None, elsewhere: None };
-    mark(&mut cells[1], Mark::Unserved, unserved);
-    mark(&mut cells[1], Mark::Thin, MarkCause::CompletionsPerSlot(9.82));
-    cells
-}
-
-fn bare_cells() -> Vec<CellAnalysis> {
-    let mut cells = vec![
-        cell(levels("go-net-http", "0ms", 100), 45_678.0, 0.012, 4_310.0, 17.2),
-        cell(levels("go-iris-2016", "0ms", 100), 61_034.0, 0.021, 3_020.0, 14.8),
-        cell(levels("go-iris", "0ms", 100), 0.0, 0.0, 0.0, 0.0),
-        cell(levels("go-gin", "0ms", 100), 44_950.0, 0.014, 4_520.0, 18.1),
-    ];
-    cells[1].at_least = true;
-    cells[1].generator_busy = Some(0.978);
-    let busy = Shortfall::Thread(ThreadNeed { thread: 1, busy: 0.978, starved: 0.0 });
-    mark(&mut cells[1], Mark::Generator, MarkCause::Limit(LimitCause::AtLeast(busy)));
-    let nothing = &mut cells[2];
-    (nothing.trials, nothing.void) = (0, 6);
-    nothing.throughput = unknown(Unit::RequestsPerS);
-    for value in [&mut nothing.latency_us.p50, &mut nothing.latency_us.p90, &mut nothing.latency_us.p99] {
-        *value = unknown(Unit::Us);
-    }
-    nothing.cpu_us_per_request = unknown(Unit::Us);
-    nothing.peak_memory_bytes = unknown(Unit::Bytes);
-    cells[3].errors = 0.001_3;
-    mark(&mut cells[3], Mark::Errors, failures(274_068, Failure::ResetBeforeReply, 356));
-    cells[3].latency_us.p99 = unknown(Unit::Us);
-    mark(&mut cells[3], Mark::Thin, MarkCause::CompletionsPerSlot(21.0));
-    let cold = Coldness::FasterBy { share: 0.19, low: 0.13, high: 0.25 };
-    cells[3].marks.push(MarkNote::new(Mark::Cold, MarkCause::Cold(cold)));
-    cells
-}
 
 fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) -> RankGroup {
     let rank = |(rank, tied, target): &(Option<u32>, bool, &str)| Rank {
         rank: *rank,
         tied: *tied,
+        unranked: None,
         target: (*target).to_owned(),
         open: Vec::new(),
     };
-    RankGroup { metric, conditions, ranks: ranks.iter().map(rank).collect() }
+    RankGroup { metric, conditions, leads: true, ranks: ranks.iter().map(rank).collect() }
 }
 
 fn plateau(connections: u64, handler_delay_s: f64, requests_per_s: f64) -> Plateau {
@@ -197,7 +44,7 @@ fn findings() -> Vec<Finding> {
     let pool = Finding {
         target: "php-apache".to_owned(),
         pathology: Pathology::FixedWorkerPool,
-        certainty: Certainty::Is,
+        certainty: Certainty::ConsistentWith,
         value: Some(measured(150.0, 0.004, Unit::RequestsAtOnce)),
         evidence: vec![plateau(300, 0.01, 15_000.0), plateau(600, 0.02, 7_500.0)],
         conditions: Cell(BTreeMap::from([("tls".to_owned(), Level::Text("true".to_owned()))])),
@@ -207,7 +54,7 @@ fn findings() -> Vec<Finding> {
 }
 
 fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
-    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::new(code, text.to_owned()) }
+    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::said(code, text.to_owned()) }
 }
 
 fn environment() -> Environment {
@@ -251,6 +98,7 @@ fn empty() -> Analysis {
         cells: Vec::new(),
         comparisons: Vec::new(),
         groups: Vec::new(),
+        rank_chance: None,
         claims: Vec::new(),
         claims_by_chance: ClaimChance::default(),
         findings: Vec::new(),
@@ -287,17 +135,18 @@ fn session() -> SessionAnalysis {
             why: Why::Mark(MarkCause::Taken { cpus: 2, steal_share: Some(0.034), others_share: None }),
         }],
         marks: vec![
-            MarkNote::new(
-                Mark::Noisy,
-                MarkCause::Itself(vec![("go-net-http".to_owned(), Metric::Throughput, differs)]),
-            ),
-            MarkNote::new(Mark::Drift, MarkCause::Drift { blocks: 6, p: 0.012 }),
+            MarkNote::new(MarkCause::Itself(vec![("go-net-http".to_owned(), Metric::Throughput, differs)])),
+            MarkNote::new(MarkCause::Drift { blocks: 6, p: 0.012 }),
         ],
     }
 }
 
 /// Everything at once.
 pub(crate) fn full() -> Analysis {
+    remarked(full_figures())
+}
+
+fn full_figures() -> Analysis {
     let at = |delay: &str| levels("", delay, 100).conditions();
     let delayed = [(Some(1), true, "go-net-http"), (Some(1), true, "go-iris"), (Some(3), false, "go-iris-2016")];
     let bare = [(Some(1), true, "go-net-http"), (Some(1), true, "go-gin"), (None, false, "go-iris-2016")];
@@ -308,15 +157,16 @@ pub(crate) fn full() -> Analysis {
     Analysis {
         cells,
         absent: vec![AbsentTarget {
-            runtime: None,
             name: "java-tomcat".to_owned(),
             reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
+            ..AbsentTarget::default()
         }],
         relative_rates: vec![RelativeRate {
             conditions: Cell(BTreeMap::from([("rate".to_owned(), Level::Text("50% of closed".to_owned()))])),
             rate_per_s: 4400.0,
             closed_per_s: BTreeMap::from([("go-gin".to_owned(), 8_812.4), ("go-net-http".to_owned(), 9_104.0)]),
             without: BTreeMap::new(),
+            at_least: BTreeMap::new(),
         }],
         reconstructions: vec![Reconstruction {
             target: "go-iris-2016".to_owned(),
@@ -352,6 +202,10 @@ pub(crate) fn full() -> Analysis {
 
 /// Two blocks: figures without intervals, ranks or verdicts; one trial void.
 pub(crate) fn preliminary() -> Analysis {
+    remarked(preliminary_figures())
+}
+
+fn preliminary_figures() -> Analysis {
     let mut cells = delayed_cells();
     for cell in &mut cells {
         cell.trials = 2;
@@ -375,6 +229,10 @@ pub(crate) fn preliminary() -> Analysis {
 
 /// An open rate, only the target varied, no claim, nothing wrong.
 pub(crate) fn open_rate() -> Analysis {
+    remarked(open_rate_figures())
+}
+
+fn open_rate_figures() -> Analysis {
     let only_target = |name: &str| Cell(BTreeMap::from([("target".to_owned(), Level::Text(name.to_owned()))]));
     let mut cells = vec![
         cell(only_target("mine"), 4_999.0, 0.0004, 2_310.0, 61.0),
@@ -383,6 +241,10 @@ pub(crate) fn open_rate() -> Analysis {
     for cell in &mut cells {
         cell.latency_us.population = Population::Response;
     }
+    let both = |metric, second, tied| {
+        let entries = [(Some(1), tied, "mine"), (second, tied, "the-other-one-with-a-long-name")];
+        ranks(metric, Cell::default(), &entries)
+    };
     Analysis {
         name: "mine-or-theirs".to_owned(),
         question: "Is mine faster?".to_owned(),
@@ -390,16 +252,8 @@ pub(crate) fn open_rate() -> Analysis {
         quick: false,
         cells,
         groups: vec![
-            ranks(
-                Metric::Throughput,
-                Cell::default(),
-                &[(Some(1), true, "mine"), (Some(1), true, "the-other-one-with-a-long-name")],
-            ),
-            ranks(
-                Metric::P99,
-                Cell::default(),
-                &[(Some(1), false, "mine"), (Some(2), false, "the-other-one-with-a-long-name")],
-            ),
+            RankGroup { leads: false, ..both(Metric::Throughput, Some(1), true) },
+            both(Metric::P99, Some(2), false),
         ],
         trials: TrialCount { total: 12, void: 0, ..TrialCount::default() },
         ..empty()
@@ -408,6 +262,10 @@ pub(crate) fn open_rate() -> Analysis {
 
 /// One target under conditions of which no two cells share any: settings that change together, one that never does.
 pub(crate) fn one_target() -> Analysis {
+    remarked(one_target_figures())
+}
+
+fn one_target_figures() -> Analysis {
     let text = |text: &str| Level::Text(text.to_owned());
     let levels = |runtime: &str, [read, write]: [&str; 2], profile: bool| {
         let settings = [("target", "go-httprouter"), ("runtime", runtime), ("read_timeout", read)];
@@ -426,7 +284,7 @@ pub(crate) fn one_target() -> Analysis {
     ];
     cells[4].profile = Some(profile());
     for (cell, with) in [(0, 1), (2, 2)] {
-        cells[cell].marks.push(note(Mark::Noisy, taken(0.031), with));
+        cells[cell].marks.push(note(taken(0.031), with));
     }
     let claim = claim(
         "timeouts-cost-throughput-on-1.9",
@@ -447,4 +305,10 @@ pub(crate) fn one_target() -> Analysis {
         trials: TrialCount { total: 31, void: 1, ..TrialCount::default() },
         ..empty()
     }
+}
+
+/// The same with what the judgement says beside its figures.
+pub(crate) fn remarked(mut analysis: Analysis) -> Analysis {
+    judge::remark(&mut analysis);
+    analysis
 }

@@ -15,7 +15,9 @@ fn shows(kind: Kind, seen: &Seen, actions: &[Action]) {
 
 #[test]
 fn proper_replies() {
-    for kind in [Kind::Clean, Kind::Serialised, Kind::Pool, Kind::Stall] {
+    for kind in
+        [Kind::Clean, Kind::Serialised, Kind::Pool, Kind::Stall, Kind::Deferred, Kind::Restless, Kind::SlowAfterIdle]
+    {
         shows(kind, &hello(), &[Action::Reply]);
     }
 }
@@ -207,4 +209,15 @@ fn the_contract_is_kept_on_one_connection_and_ends_with_the_server() {
     assert_eq!(client.get("/nothing/here"), reply(404, "Not Found"));
     assert_eq!(server.stop(), [], "it keeps no log");
     assert_eq!(client.seen(), Seen::Eof(String::new()));
+}
+
+#[test]
+fn a_connection_that_nobody_uses_is_closed() {
+    let server = run(Settings { idle_for: Duration::from_millis(50), ..Settings::new(Kind::IdleTimeout) });
+    let mut client = Client::new(&server);
+    let start = clock::now();
+    assert_eq!(client.get("/rest/hello"), hello());
+    assert_eq!(client.seen(), Seen::Eof(String::new()));
+    assert!(since(start) >= Duration::from_millis(50));
+    assert_eq!(plain(&server.stop()), [(1, Action::Reply), (1, Action::IdleClose)]);
 }

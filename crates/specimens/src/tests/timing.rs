@@ -26,6 +26,23 @@ fn slots_limit_what_runs_side_by_side() {
 }
 
 #[test]
+fn some_replies_are_late_and_those_behind_them_on_their_connection_come_after_them() {
+    let handler_delay = Duration::from_millis(20);
+    let server = run(Settings { handler_delay, every: 3, ..Settings::new(Kind::LateReplies) });
+    let mut client = Client::new(&server);
+    let mut late = |requests: usize| {
+        let start = clock::now();
+        client.send(&request("/rest/hello").repeat(requests));
+        (0..requests).for_each(|_| assert_eq!(client.seen(), hello()));
+        since(start) >= handler_delay
+    };
+    assert!([late(1), late(1), late(1)][2], "the third one");
+    assert!(late(7), "the sixth and the ninth are among these");
+    drop(client);
+    assert_eq!(plain(&server.stop()), [(1, Action::Reply); 10]);
+}
+
+#[test]
 fn pings_do_not_wait_for_others() {
     let server = run(Settings { handler_delay: PATIENCE, ..Settings::new(Kind::Serialised) });
     let mut busy = Client::new(&server);

@@ -5,6 +5,10 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+
+/// Held by whoever needs a port to stay free: the kernel may give it to another test's listener meanwhile.
+static PORTS: Mutex<()> = Mutex::new(());
 
 fn start(environment: &[(&str, &str)]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rust-axum"));
@@ -36,6 +40,7 @@ fn a_bad_setting_is_said_in_one_line() {
 
 #[test]
 fn a_taken_port_is_said_in_one_line() {
+    let _alone = PORTS.lock();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let other = if port == "1025" { "1026" } else { "1025" };
@@ -46,6 +51,7 @@ fn a_taken_port_is_said_in_one_line() {
 
 #[test]
 fn a_stop_lets_a_request_in_flight_end() {
+    let _alone = PORTS.lock();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let child = start(&[("PORT", &port.to_string()), ("HANDLER_DELAY", "300ms")]);
     let mut stream = connect(port);

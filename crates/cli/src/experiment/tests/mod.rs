@@ -3,6 +3,7 @@
 mod errors;
 mod golden;
 mod mixes;
+mod rotation;
 mod rules;
 mod shipped;
 mod target_errors;
@@ -43,6 +44,7 @@ fn with<T>(read: impl FnOnce(&Options) -> T) -> T {
         targets: None,
         blocks: None,
         seed: None,
+        rotates: true,
         allow_failures: None,
         generator: GeneratorAsked::default(),
         zoo: &zoo,

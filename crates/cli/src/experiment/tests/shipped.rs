@@ -33,7 +33,7 @@ fn shipped_zoo() -> Vec<Target> {
 }
 
 /// A shipped experiment, resolved for two CPUs.
-fn shipped(name: &str, quick: bool) -> Draft {
+pub(super) fn shipped(name: &str, quick: bool) -> Draft {
     let path = root().join(format!("experiments/{name}.toml"));
     let source = Source { name: path.display().to_string(), text: fs::read_to_string(&path).unwrap() };
     let (zoo, base) = (shipped_zoo(), root().join("experiments"));

@@ -295,7 +295,7 @@ fn no_verdict_is_about_a_server_that_was_not_given_what_it_needs_to_be_warm() {
     );
     assert_eq!((claims[0].needs_blocks, claims[0].measured.estimate.is_some()), (None, true));
     let marks = &session.clone().warm_within(20).analyse().cells[0].marks;
-    assert!(marks.iter().any(|note| note.mark == Mark::Cold), "{marks:?}");
+    assert!(marks.iter().any(|note| note.mark() == Mark::Cold), "{marks:?}");
     assert_eq!(verdicts(&session.warm_within(1).analyse().claims), [Supported; 3]);
 }
 
@@ -415,7 +415,7 @@ fn the_seven_claims_of_business_latency_keep_their_verdicts_in_both_forms() {
         let analysis = crate::analyse(&draft.resolve().unwrap(), &Environment::default(), &records);
         assert_eq!(analysis.trials.void, 0, "{:?}", analysis.void_trials);
         let marked =
-            |mark: Mark| analysis.cells.iter().filter(|c| c.marks.iter().any(|note| note.mark == mark)).count();
+            |mark: Mark| analysis.cells.iter().filter(|c| c.marks.iter().any(|note| note.mark() == mark)).count();
         assert!(marked(Mark::Unserved) >= 2 && marked(Mark::Thin) >= 3 && marked(Mark::AtCeiling) >= 2);
         assert_eq!(verdicts(&analysis.claims), [Supported; 7], "quick {quick}: {:#?}", analysis.claims);
     }

@@ -1,6 +1,7 @@
 //! What a busy machine cannot have done to two revisions of one server: it hits both alike.
 
 use super::*;
+use crate::testing::cut;
 use crate::thresholds::CONSISTENT_BLOCKS;
 
 const ENOUGH: u32 = CONSISTENT_BLOCKS as u32;
@@ -12,8 +13,12 @@ fn beside_others(session: &Session, of_cells: &[usize], are_revisions: bool) -> 
 }
 
 fn gated(gates: &str, session: &Session, of_cells: &[usize], are_revisions: bool) -> CompareAnalysis {
-    let (mut draft, mut trials) = (session.draft(), session.records());
+    let mut trials = session.records();
     trials.iter_mut().filter(|trial| of_cells.contains(&trial.cell)).for_each(|trial| disturb(trial, 0.2));
+    judged(gates, session.draft(), &trials, are_revisions)
+}
+
+fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_revisions: bool) -> CompareAnalysis {
     let of = |target: &str| ComparedRevision {
         target: target.to_owned(),
         repository: "/r".into(),
@@ -24,12 +29,13 @@ fn gated(gates: &str, session: &Session, of_cells: &[usize], are_revisions: bool
     draft.comparison = Some(ComparePlan {
         old: "old".into(),
         new: "new".into(),
+        primary: None,
         gates: Vec::new(),
         allow_undecided: false,
         revisions,
     });
     let plan = draft.resolve().unwrap();
-    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    let run = Run { plan: &plan, environment: &Environment::default(), trials };
     compare_targets(run, "old", "new", &parse_gates(gates).unwrap())
 }
 
@@ -82,4 +88,68 @@ fn noise_breaks_no_gate_of_a_tail_by_what_it_adds() {
     assert_eq!(of(0.8, "p99<+10%, p50<+10%"), [GateVerdict::Undecided, GateVerdict::Broken]);
     assert_eq!(of(0.97, "p99<-10%"), [GateVerdict::Broken], "who is worse in every block is not a tenth better");
     assert_eq!(of(1.25, "p99<-10%, p50<-10%"), [GateVerdict::Undecided, GateVerdict::Held]);
+}
+
+/// Two targets between which the load went round, in six blocks beside others who had 0.4 of two CPUs in every slice, and so much
+/// more of both in the slices of the new one: what is said of CPU per request, of which the new one needs so many times as much.
+fn in_rotation(cpu: f64, more: f64, are_revisions: bool) -> (ComparisonVerdict, Option<Withheld>) {
+    let session = session(1_000.0, 1_000.0, 0.0005).blocks(6).planned(6, 6);
+    let mut trials = session.records();
+    for trial in &mut trials {
+        let is_new = trial.cell == 0;
+        let seen = trial.observation.as_mut().unwrap();
+        seen.cpu_user_s *= if is_new { cpu } else { 1.0 };
+        seen.cpu_system_s *= if is_new { cpu } else { 1.0 };
+        disturb(trial, 0.2);
+        cut(trial, 12);
+        trial.slices.iter_mut().for_each(|slice| slice.others_share = 0.2 + if is_new { more } else { 0.0 });
+    }
+    let found = judged(GATES, session.draft(), &trials, are_revisions);
+    let row = row(&found, Metric::CpuPerRequest);
+    (row.verdict, row.withheld)
+}
+
+#[test]
+fn what_fell_on_both_revisions_at_once_hides_no_difference_between_them() {
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed));
+    let slower = (ComparisonVerdict::Slower, None);
+    assert_eq!(in_rotation(1.08, 0.0, true), slower);
+    assert_eq!(in_rotation(1.08, 0.0, false), taken_back, "it may hit two programs differently");
+    assert_eq!(
+        in_rotation(1.08, 0.01, true),
+        slower,
+        "what one had more of than the other cost it less than the change"
+    );
+    assert_eq!(in_rotation(1.08, 0.06, true), taken_back, "it may be the change");
+}
+
+#[test]
+fn what_fell_on_both_revisions_at_once_may_have_hidden_how_large_a_difference_is() {
+    assert_eq!(in_rotation(1.02, 0.0, true), (ComparisonVerdict::Same, None));
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Disturbed));
+    assert_eq!(in_rotation(1.04, 0.0, true), taken_back, "without what was added to both it may be 7 %");
+}
+
+/// Two revisions between which the load went round beside others who had 0.2 to 0.6 of two CPUs in each slice, which made
+/// each request as much dearer: what is said of CPU per request, of which the new one needs so many times as much.
+fn beside_a_changing_load(cpu: f64, seed: u64) -> ComparisonVerdict {
+    let session = session(1_000.0, 1_000.0, 0.0005).blocks(8).planned(8, 8).seed(seed);
+    let (mut trials, mut rng) = (session.records(), fastrand::Rng::with_seed(seed));
+    for trial in &mut trials {
+        disturb(trial, 0.2);
+        cut(trial, 20);
+        for slice in &mut trial.slices {
+            slice.others_share = 0.1 + 0.2 * rng.f64();
+            slice.cpu_s *= (1.0 + slice.others_share) * if trial.cell == 0 { cpu } else { 1.0 };
+        }
+    }
+    row(&judged(GATES, session.draft(), &trials, true), Metric::CpuPerRequest).verdict
+}
+
+#[test]
+fn noise_that_changes_from_slice_to_slice_tells_no_equals_apart_and_hides_hardly_a_tenth() {
+    let is_slower =
+        |cpu: f64| (0..200).filter(|seed| beside_a_changing_load(cpu, *seed) == ComparisonVerdict::Slower).count();
+    let (of_equals, of_a_tenth) = (is_slower(1.0), is_slower(1.1));
+    assert!(of_equals <= 2 && of_a_tenth >= 150, "{of_equals} and {of_a_tenth} of 200");
 }

@@ -1,9 +1,12 @@
-use model::GeneratorLimits;
+use model::{GeneratorLimits, Rotation};
+use report::difference_words;
 
 use super::*;
 
 const LIMITS: GeneratorLimits =
     GeneratorLimits { ceiling_per_s: 1.0, pipelined_ceiling_per_s: 1.0, open_rate_per_s: 1.0 };
+
+const ROTATION: Rotation = Rotation { slice_ns: 1_000_000_000, lead_in_ns: 50_000_000, rounds: Some(10) };
 
 #[test]
 fn what_differs_beside_the_server_is_told() {
@@ -18,8 +21,9 @@ fn what_differs_beside_the_server_is_told() {
         Run { plan: &other, environment: &new, trials: &trials },
     );
     let analysis = compare_runs(a, b, ("a".to_owned(), "b".to_owned()), &[]).unwrap();
-    assert_eq!(analysis.differences[0], "kernel: old 6.1, new 6.18");
-    assert!(analysis.differences[1].starts_with("window: "), "{:?}", analysis.differences);
+    let said: Vec<String> = analysis.differences.iter().map(difference_words).collect();
+    assert_eq!(said[0], "kernel: old 6.1, new 6.18");
+    assert!(said[1].starts_with("window: "), "{said:?}");
 }
 
 /// What is told of two runs of one plan, the new one changed.
@@ -33,7 +37,9 @@ fn differences(environment: impl Fn(&mut Environment), change: impl FnOnce(&mut 
     let mut new = old.clone();
     environment(&mut new);
     let run = |plan, environment| Run { plan, environment, trials: &trials };
-    compare_runs(run(&plan, &old), run(&other, &new), ("a".to_owned(), "b".to_owned()), &[]).unwrap().differences
+    let names = ("a".to_owned(), "b".to_owned());
+    let analysis = compare_runs(run(&plan, &old), run(&other, &new), names, &[]).unwrap();
+    analysis.differences.iter().map(difference_words).collect()
 }
 
 #[test]
@@ -46,6 +52,15 @@ fn whatever_may_change_the_figures_is_a_difference() {
     assert_eq!(of_plan(|plan| plan.ladder = Some("connections".to_owned())), "ladder: old none, new connections");
     let calibrate = |plan: &mut Draft| plan.generator.limits = Some(LIMITS);
     assert_eq!(of_plan(calibrate), "", "that is for judging");
+    fn rotate(plan: &mut Draft) {
+        plan.rotation = Some(ROTATION);
+    }
+    assert_eq!(of_plan(rotate), "rotation: old none, new 10 slices of 1s, each after 50ms");
+    let rotate_in_vain = |plan: &mut Draft| {
+        rotate(plan);
+        plan.cells.iter_mut().for_each(|cell| cell.profile = true);
+    };
+    assert_eq!(of_plan(rotate_in_vain), "profile: old false, new true", "what cannot be cut into slices is not");
     let of_cells = |change: fn(&mut CellPlan)| differences(|_| {}, |plan| plan.cells.iter_mut().for_each(change));
     let secure = |cell: &mut CellPlan| (cell.tls, cell.tls_resume) = (true, true);
     assert_eq!(of_cells(secure), ["TLS: old false, new true", "TLS sessions resumed: old false, new true"]);

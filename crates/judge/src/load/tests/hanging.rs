@@ -29,7 +29,7 @@ fn what_was_none_of_completed_requests_is_named_by_what_it_was() {
         load.accounting.failed.insert(Failure::TimedOut, timed_out);
         let spec = closed().with(|it| it.keep_alive = keep_alive);
         let reasons = judge_load(&spec, None, &load).reasons;
-        reasons.into_iter().find(|reason| reason.code == Mark::Unserved.into()).map(|reason| words(&reason))
+        reasons.into_iter().find(|reason| reason.code() == Mark::Unserved.into()).map(|reason| words(&reason))
     };
     let said = |rest: &str| Some(format!("completed requests account for 65 % of the connections' time, {rest}"));
     assert_eq!(with(660.0, true, 0), said("opening connections for 34 %"));
@@ -50,7 +50,7 @@ fn closed_for(window_s: u64) -> LoadSpec {
 fn found_of(spec: &LoadSpec, server: SimulatedServer) -> [bool; 3] {
     let measured = simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
     let validity = judge_load(spec, None, &measured);
-    let hangs = validity.reasons.iter().any(|reason| reason.code == Mark::Hung.into());
+    let hangs = validity.reasons.iter().any(|reason| reason.code() == Mark::Hung.into());
     [hangs, validity.failing.stopped > 0, validity.failing.bad]
 }
 

@@ -22,15 +22,15 @@ fn a_full_generator_makes_a_lower_bound_unless_something_else_explains_the_rate(
     full(&mut trial);
     let judgement = check_trial(&cell, None, &trial);
     assert!(judgement.at_least);
-    assert_eq!((judgement.limit.code.id(), judgement.marks[0].mark), ("generator", Mark::Generator));
+    assert_eq!((judgement.limit.code().id(), judgement.marks[0].mark()), ("generator", Mark::Generator));
     trial.observation.as_mut().unwrap().cpu_user_s = 9.6;
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.at_least, judgement.limit.code.id()), (false, "target-cpu"));
+    assert_eq!((judgement.at_least, judgement.limit.code().id()), (false, "target-cpu"));
     let (cell, mut trial) = launch(10, 9_900.0);
     full(&mut trial);
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.at_least, judgement.limit.code.id()), (false, "at-ceiling"));
-    assert_eq!(judgement.marks[0].mark, Mark::AtCeiling);
+    assert_eq!((judgement.at_least, judgement.limit.code().id()), (false, "at-ceiling"));
+    assert_eq!(judgement.marks[0].mark(), Mark::AtCeiling);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn an_open_rate_is_reached_or_missed_for_a_reason() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!((judgement.limit.code.id(), judgement.marks.len()), ("rate-reached", 0));
+    assert_eq!((judgement.limit.code().id(), judgement.marks.len()), ("rate-reached", 0));
     assert!(!judgement.checks.iter().any(|check| check.invariant == Invariant::Markov), "closed model only");
     let books = &mut measured(&mut trial).accounting;
     books.sent_late.insert(LateCause::Generator, 2_000);
@@ -55,7 +55,7 @@ fn a_quantile_near_the_lateness_is_marked() {
     open(&mut cell, &mut trial, 9_200.0);
     measured(&mut trial).latency_us.lateness = Some(summary(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
-    assert_eq!(note.mark, Mark::Lateness);
+    assert_eq!(note.mark(), Mark::Lateness);
     assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
 }
 
@@ -66,7 +66,7 @@ fn late_metrics(late: LatencySummary, waited: u64) -> Vec<Metric> {
     measured(&mut trial).latency_us.lateness = Some(LatencySummary { mean: None, ..late });
     measured(&mut trial).accounting.sent_late.insert(LateCause::NoConnection, waited);
     let marks = check_trial(&cell, None, &trial).marks;
-    marks.into_iter().find(|note| note.mark == Mark::Lateness).map_or(Vec::new(), |note| note.metrics)
+    marks.into_iter().find(|note| note.mark() == Mark::Lateness).map_or(Vec::new(), |note| note.metrics)
 }
 
 /// One request in a thousand that leaves late moves a p99, and hardly the median; one in ten moves that.

@@ -32,14 +32,14 @@ fn a_long_stall_is_a_standstill_and_a_turn_on_a_busy_machine_is_none() {
         check_trial(&cell, None, &trial).limit
     };
     let found = limit(600_000.0, 10.0);
-    assert_eq!(found.code.id(), "generator-stalled");
+    assert_eq!(found.code().id(), "generator-stalled");
     assert_eq!(
         words(&found),
         "the generator itself stood still for 600 ms of a window of 10.0 s: the server does at least this"
     );
     assert_eq!(found.cure, Some(Cure::OwnCpus));
-    assert_ne!(limit(490_000.0, 10.0).code.id(), "generator-stalled");
-    assert_ne!(limit(90_000.0, 0.1).code.id(), "generator-stalled");
+    assert_ne!(limit(490_000.0, 10.0).code().id(), "generator-stalled");
+    assert_ne!(limit(90_000.0, 0.1).code().id(), "generator-stalled");
 }
 
 #[test]
@@ -49,7 +49,11 @@ fn a_launch_in_which_only_the_generators_standstill_was_measured_is_void() {
     measured.generator.threads[0].longest_stall_us = 11e6;
     (measured.accounting, measured.in_window) = Default::default();
     let judgement = check_trial(&cell, None, &trial);
-    assert_eq!(judgement.void.map(|reason| reason.code.id()), Some("generator-stalled"), "not a server of 0 a second");
+    assert_eq!(
+        judgement.void.map(|reason| reason.code().id()),
+        Some("generator-stalled"),
+        "not a server of 0 a second"
+    );
 }
 
 #[test]
@@ -62,7 +66,7 @@ fn a_small_standstill_does_not_explain_what_an_overloaded_server_kept_waiting() 
         measured.accounting.not_sent.insert(NotSent::WaitingAtEnd, 4_000);
         measured.standstills =
             Some(Standstills { count: 1, sum_s, longest_s: sum_s, never_sent: 4_000, ..Standstills::default() });
-        (check_trial(&cell, None, &trial).limit.code.id(), void_code(&cell, &trial))
+        (check_trial(&cell, None, &trial).limit.code().id(), void_code(&cell, &trial))
     };
     assert_eq!(missed(0.01), ("server-behind", None), "some 92 requests a standstill");
     assert_eq!(missed(0.3), ("rate-not-reached", Some("rate-not-reached")));
@@ -94,7 +98,7 @@ fn standstills_make_a_closed_throughput_a_lower_bound_and_an_open_load_void() {
     let with = |cell: &CellPlan, mut trial: TrialRecord, share: f64| {
         stood_still(&mut trial, share * window_s, 100);
         let judgement = check_trial(cell, None, &trial);
-        (judgement.at_least, judgement.limit.code.id(), judgement.void.map(|reason| reason.code.id()))
+        (judgement.at_least, judgement.limit.code().id(), judgement.void.map(|reason| reason.code().id()))
     };
     let stalled = || "generator-stalled";
     assert_eq!(with(&cell, trial.clone(), 0.04), (false, "server-bound", None));
@@ -120,7 +124,7 @@ fn a_standstill_touches_the_quantiles_that_its_requests_can_move() {
         measured(&mut trial).latency_us.response.iter_mut().for_each(|all| (all.p999, all.count) = (None, 100_000));
         stood_still(&mut trial, sum_s, (share * 100_000.0) as u64);
         let marks = check_trial(&cell, None, &trial).marks;
-        let found = marks.iter().find(|note| note.mark == Mark::Standstill);
+        let found = marks.iter().find(|note| note.mark() == Mark::Standstill);
         let of_quantiles: Vec<Metric> = found
             .map_or(Vec::new(), |note| note.metrics.clone())
             .into_iter()
@@ -137,7 +141,7 @@ fn no_standstill_and_none_that_moved_a_figure_is_no_mark() {
     stood_still(&mut trial, 0.3, 2_000);
     let is_marked = |trial: &TrialRecord| {
         let marks = check_trial(&cell, None, trial).marks;
-        marks.iter().any(|note| note.mark == Mark::Standstill && note.is_about(Metric::P99))
+        marks.iter().any(|note| note.mark() == Mark::Standstill && note.is_about(Metric::P99))
     };
     assert!(is_marked(&trial));
     let mut same = trial.clone();

@@ -2,7 +2,7 @@
 
 use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, FewCores, Measured, Metric, Unit};
 
-use super::{levels, measured, unknown};
+use super::cells::{levels, measured, unknown};
 
 pub(super) fn claim(name: &str, says: &str, expect: &str, verdict: ClaimVerdict, measured: Measured) -> ClaimAnalysis {
     ClaimAnalysis {

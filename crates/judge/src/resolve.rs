@@ -150,7 +150,7 @@ fn find_cell(plan: &Draft, conditions: &Cell, call: &Call) -> Result<usize, Clai
     let found: Vec<usize> = (0..plan.cells.len()).filter(|index| fits(&plan.cells[*index].levels)).collect();
     match found[..] {
         [one] => Ok(one),
-        [] => Err(ClaimError::NoSuchCell { call: words(call), offset: call.offset }),
+        [] => Err(ClaimError::NoSuchCell { call: call.to_string(), offset: call.offset }),
         _ => Err(left_open(plan, &found, call)),
     }
 }
@@ -188,7 +188,7 @@ fn left_open(plan: &Draft, found: &[usize], call: &Call) -> ClaimError {
     let named = plan.factors.iter().cloned().chain(factors(plan));
     let factor = named.into_iter().find(|factor| levels_in(factor).len() > 1).unwrap_or_default();
     let levels = levels_in(&factor);
-    ClaimError::FactorLeftOpen { factor, call: words(call), offset: call.offset, levels }
+    ClaimError::FactorLeftOpen { factor, call: call.to_string(), offset: call.offset, levels }
 }
 
 /// The factors of the cells but for the target.
@@ -210,12 +210,6 @@ fn distinct(words: Vec<String>) -> Vec<String> {
 /// A duration in the form that cells have; other words as they are.
 fn canonical(word: &str) -> String {
     parse_duration(word).map_or_else(|_| word.to_owned(), format_duration)
-}
-
-/// A call as it would be written.
-fn words(call: &Call) -> String {
-    let levels: String = call.levels.iter().map(|(factor, level)| format!(", {factor} = {level}")).collect();
-    format!("{}({}{levels})", call.metric, call.target)
 }
 
 fn or_nothing(factors: &[String]) -> String {

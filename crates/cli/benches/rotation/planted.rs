@@ -1,0 +1,162 @@
+//! Sessions of two servers whose difference is known.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::hog::Hog;
+use crate::{Asked, BOURDON, is_smoke};
+
+/// What the rounds alone cost is measured over so long, beforehand.
+const TRUTH: Duration = Duration::from_mins(20);
+
+/// As short as a session can be.
+pub(crate) const SHORT: [&str; 6] = ["--duration", "500ms", "--warm-up", "0s", "--blocks", "1"];
+
+/// A kind of session: two specimens, each with its settings, under one load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Planted {
+    pub(crate) name: &'static str,
+    pub(crate) old: &'static str,
+    pub(crate) new: &'static str,
+    /// The metric that the session is about.
+    pub(crate) primary: &'static str,
+    /// What else `compare` is given.
+    pub(crate) load: &'static [&'static str],
+    /// Whether it has a truth to be measured beforehand.
+    pub(crate) measured: bool,
+    pub(crate) hog: bool,
+    pub(crate) sessions: usize,
+}
+
+/// Both compute 40,000 rounds for each request, which takes some 50 µs of CPU.
+const ITSELF: Planted = Planted {
+    name: "itself",
+    old: "WORK=40000 clean",
+    new: "WORK=40000 clean",
+    primary: "cpu_per_request",
+    load: &[],
+    measured: false,
+    hog: false,
+    sessions: 40,
+};
+
+pub(crate) const PLANTED: [Planted; 5] = [
+    ITSELF,
+    Planted { name: "itself-beside-a-hog", hog: true, ..ITSELF },
+    Planted { name: "two-percent", new: "WORK=40800 clean", measured: true, sessions: 20, ..ITSELF },
+    Planted { name: "five-percent", new: "WORK=42000 clean", measured: true, sessions: 20, ..ITSELF },
+    // One request in 50 is late, which is what the p99 is of; the rate is about half of what one CPU can serve.
+    Planted {
+        name: "p99-twenty-percent",
+        old: "WORK=40000 EVERY=50 HANDLER_DELAY=10ms late-replies",
+        new: "WORK=40000 EVERY=50 HANDLER_DELAY=12ms late-replies",
+        primary: "p99",
+        load: &["--rate", "6000"],
+        sessions: 10,
+        ..ITSELF
+    },
+];
+
+pub(crate) fn prove(asked: &Asked) {
+    let kinds = asked.among(&PLANTED);
+    for planted in kinds.iter().filter(|planted| planted.measured) {
+        println!("{}: {:.4} is the true ratio of CPU per request", planted.name, planted.truth(&asked.folder));
+    }
+    if !kinds.is_empty() {
+        println!(
+            "\n| planted | sessions | called different | worse by the primary | median half width | median time |"
+        );
+        println!("|---|---|---|---|---|---|");
+    }
+    for planted in kinds {
+        println!("{}", planted.told(&planted.sessions(asked)));
+    }
+}
+
+impl Planted {
+    /// Those that are asked for.
+    pub(crate) fn sessions(&self, asked: &Asked) -> Vec<Value> {
+        let options: &[&str] = if is_smoke() { &SHORT } else { &[] };
+        (0..self.sessions.min(asked.sessions)).map(|number| self.session(number, &asked.folder, options)).collect()
+    }
+
+    /// What the planted work comes to: the CPU of two servers by their own clocks, as closed loads alternate between them for a
+    /// long time. It is measured once.
+    fn truth(&self, folder: &Path) -> f64 {
+        let kept = folder.join(format!("{}.truth", self.name));
+        if let Ok(text) = std::fs::read_to_string(&kept) {
+            return text.trim().parse().unwrap();
+        }
+        let minutes = (TRUTH.as_secs() / 60).to_string();
+        let window = format!("{}s", TRUTH.as_secs() / 2 / 6);
+        let runs = folder.join(format!("{}-truth-of-{minutes}-minutes", self.name));
+        let options = if is_smoke() { SHORT } else { ["--duration", &window, "--warm-up", "1s", "--blocks", "6"] };
+        let ratio = self.primary(&self.compare(&runs, &options))["ratio"]["estimate"].as_f64().unwrap();
+        std::fs::write(&kept, format!("{ratio}\n")).unwrap();
+        ratio
+    }
+
+    /// One session; its answer is kept beside its record.
+    pub(crate) fn session(&self, number: usize, folder: &Path, options: &[&str]) -> Value {
+        let kept = folder.join(format!("{}-{number:02}.json", self.name));
+        if let Ok(text) = std::fs::read_to_string(&kept) {
+            return serde_json::from_str(&text).unwrap();
+        }
+        let hog = self.hog.then(Hog::start);
+        let answer = self.compare(&self.runs(number, folder), options);
+        drop(hog);
+        std::fs::write(&kept, answer.to_string()).unwrap();
+        answer
+    }
+
+    /// Where a session's record lies, behind those of attempts at it that were interrupted.
+    pub(crate) fn runs(&self, number: usize, folder: &Path) -> PathBuf {
+        folder.join(format!("{}-{number:02}", self.name))
+    }
+
+    fn compare(&self, runs: &Path, options: &[&str]) -> Value {
+        let server = |written: &str| {
+            let (settings, specimen) = written.rsplit_once(' ').unwrap();
+            format!("env {settings} {BOURDON} specimen {specimen}")
+        };
+        let mut command = Command::new(BOURDON);
+        command.args(["compare", "--run", &server(self.old), "--run", &server(self.new)]);
+        command.args(["--path", "/rest/hello", "--ready", "/ping", "--primary", self.primary]).args(self.load);
+        command.args(["--format", "json", "--runs"]).arg(runs).args(options).stderr(Stdio::null());
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command:?}: {}: {error}", output.status))
+    }
+
+    /// What was found of the primary metric.
+    pub(crate) fn primary<'a>(&self, answer: &'a Value) -> &'a Value {
+        answer["rows"].as_array().unwrap().iter().find(|row| row["metric"] == self.primary).unwrap()
+    }
+
+    fn told(&self, answers: &[Value]) -> String {
+        let is_different = |row: &Value| row["verdict"] == "slower" || row["verdict"] == "faster";
+        let any = |answer: &&Value| answer["rows"].as_array().unwrap().iter().any(is_different);
+        let different = answers.iter().filter(any).count();
+        let worse = answers.iter().filter(|answer| self.primary(answer)["verdict"] == "slower").count();
+        let half_width = |answer: &Value| {
+            let ratio = &self.primary(answer)["ratio"];
+            (ratio["high"].as_f64().unwrap_or(f64::INFINITY) / ratio["low"].as_f64().unwrap_or(0.0)).ln() / 2.0
+        };
+        let widths = median(answers.iter().map(half_width));
+        let times = median(answers.iter().map(|answer| answer["elapsed_s"].as_f64().unwrap_or(f64::NAN)));
+        format!(
+            "| {} | {} | {different} | {worse} | ± {:.2} % | {times:.0} s |",
+            self.name,
+            answers.len(),
+            widths.exp_m1() * 100.0
+        )
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

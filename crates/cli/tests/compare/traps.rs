@@ -1,0 +1,67 @@
+//! Servers that do something while others have their slices: what they did is charged to them, or they are launched alone.
+
+use std::collections::BTreeSet;
+
+use lab::RunFolder;
+use model::Code;
+
+use crate::run_support::{Json, Lab};
+
+/// Compares a server with one that has such a habit, in two blocks.
+fn beside(habit: &str, load: &[&str]) -> (Lab, Json) {
+    let lab = Lab::new();
+    let runs = ["--run", "env WORK=1000 $BOURDON specimen clean", "--run", habit, "--path", "/rest/hello"];
+    let rotating = ["--ready", "/ping", "--warm-up", "50ms", "--blocks", "2", "--format", "json"];
+    let document = lab.bourdon(&[&["compare"], &runs[..], &rotating, load].concat()).answers().json();
+    lab.nothing_is_left();
+    (lab, document)
+}
+
+/// Which sides are marked with what they did in slices of others.
+fn spilt(document: &Json) -> Vec<&str> {
+    let is_spill = |cell: &&Json| cell["marks"].as_array().unwrap().iter().any(|note| note["mark"] == "spill");
+    document["cells"].as_array().unwrap().iter().filter(is_spill).map(|cell| cell["arm"].as_str().unwrap()).collect()
+}
+
+/// Why launches were void that went round, and whether each side has been launched alone in both blocks.
+fn refused(lab: &Lab) -> (BTreeSet<&'static str>, bool) {
+    let record = RunFolder::read(lab.record().path()).unwrap();
+    let (round, alone): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| !trial.slices.is_empty());
+    let void = round.iter().filter_map(|trial| judge::check_trial(&record.plan.cells[trial.cell], None, trial).void);
+    let unsliced = void.map(|reason| reason.code()).filter(|code| matches!(code, Code::Unsliced(_)));
+    let launched: BTreeSet<_> = alone.iter().map(|trial| (trial.block, trial.cell, trial.twin)).collect();
+    (unsliced.map(Code::id).collect(), launched.len() >= 2 * 3)
+}
+
+#[test]
+fn what_a_server_puts_off_or_does_unasked_is_charged_to_it_and_marked() {
+    let rate = ["-c", "4", "--rate", "1000", "--duration", "500ms"];
+    for habit in ["env WORK=20000 $BOURDON specimen deferred", "env WORK=1000 $BOURDON specimen restless"] {
+        let (lab, document) = beside(habit, &rate);
+        assert_eq!(spilt(&document), ["new"], "{habit}: {document:#}");
+        let cpu = document["rows"].as_array().unwrap().iter().find(|row| row["metric"] == "cpu_per_request").unwrap();
+        let ratio = cpu["ratio"]["estimate"].as_f64().unwrap();
+        assert!(ratio > 1.5, "{habit} is charged: {ratio}");
+        assert_eq!(refused(&lab), (BTreeSet::new(), false), "{habit}");
+    }
+}
+
+#[test]
+fn who_cannot_end_its_work_between_two_slices_or_ends_its_connections_is_launched_alone() {
+    let too_much = "env WORK=40000 IDLE_FOR=50ms $BOURDON specimen deferred";
+    let closing = "env WORK=1000 IDLE_FOR=200ms $BOURDON specimen idle-timeout";
+    for (habit, reason) in [(too_much, "slow-drain"), (closing, "connections-end")] {
+        let (lab, document) = beside(habit, &["-c", "16", "--duration", "500ms"]);
+        assert_eq!(refused(&lab), (BTreeSet::from([reason]), true), "{habit}: {document:#}");
+    }
+}
+
+#[test]
+fn who_is_slow_after_it_idled_is_launched_alone() {
+    let (lab, document) =
+        beside("env WORK=10000 IDLE_FOR=100ms $BOURDON specimen slow-after-idle", &["-c", "4", "--duration", "5s"]);
+    let (reasons, alone) = refused(&lab);
+    // A busy machine may stop it for as long as the end of a slice waits.
+    let either = BTreeSet::from(["slow-after-idling", "slow-drain"]);
+    assert!(alone && !reasons.is_empty() && reasons.is_subset(&either), "{reasons:?}: {document:#}");
+}

@@ -1,0 +1,188 @@
+use model::{Environment, Rotated, Rotation};
+
+use super::*;
+use crate::testing::cut;
+
+/// Two targets and a twin, each launch in slices.
+fn rotating() -> (Plan, Vec<TrialRecord>) {
+    let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).noise(0.0).twin().blocks(2);
+    let mut draft = session.draft();
+    draft.rotation = Some(Rotation { slice_ns: 250_000_000, lead_in_ns: 20_000_000, rounds: Some(12) });
+    let mut records = session.records();
+    records.iter_mut().for_each(|trial| cut(trial, 12));
+    (draft.resolve().unwrap(), records)
+}
+
+fn of_block(records: &[TrialRecord], block: u32) -> Vec<TrialRecord> {
+    records.iter().filter(|trial| trial.block == block).cloned().collect()
+}
+
+/// The launches that are asked for at once, in the order of the plan, and whether they go round.
+fn asked(next: &Next) -> (u32, Vec<(usize, bool)>, bool) {
+    let (specs, go_round) = match next {
+        Next::Rotate(together) => (&together.trials, true),
+        Next::Run(specs) => (specs, false),
+        other => panic!("{other:?}"),
+    };
+    let mut launches: Vec<(usize, bool)> = specs.iter().map(|spec| (spec.cell, spec.twin)).collect();
+    launches.sort_unstable();
+    (specs[0].block, launches, go_round)
+}
+
+const ALL: [(usize, bool); 3] = [(0, false), (0, true), (1, false)];
+
+#[test]
+fn what_shares_its_conditions_is_asked_for_together_and_again_whole_where_one_lacks() {
+    let (plan, records) = rotating();
+    let first = after(&plan, &[]);
+    assert_eq!(asked(&first), (1, ALL.to_vec(), true));
+    let Next::Rotate(together) = &first else { panic!("{first:?}") };
+    assert_eq!(together.trials.iter().map(|spec| spec.position).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(together.turns.len(), 2 * 3 + 3 * 12, "a warm-up each in two turns, and twelve rounds");
+    assert_eq!(after(&plan, &[]), first, "nothing but the plan decides");
+    let second = after(&plan, &of_block(&records, 1));
+    assert_eq!(asked(&second), (2, ALL.to_vec(), true));
+    let Next::Rotate(other) = &second else { panic!("{second:?}") };
+    assert_ne!(other.turns, together.turns);
+    assert_eq!(after(&plan, &of_block(&records, 1)[..2]), first);
+}
+
+#[test]
+fn other_launches_of_a_block_are_asked_for_beside_those_that_go_round() {
+    let (plan, _) = rotating();
+    let plan = plan.with(|draft| {
+        let mut cell = draft.cells[0].clone();
+        cell.levels.0.insert("handler_delay".to_owned(), model::Level::Text("5ms".to_owned()));
+        draft.cells.push(cell);
+    });
+    let planner = BlockPlanner::new(&plan.unwrap());
+    let blocks: Vec<Vec<AtOnce>> = (1..=6).map(|block| Made::new(&planner.plan).block(block)).collect();
+    let with_the_cell = |at_once: &&AtOnce| at_once.trials.iter().any(|spec| spec.cell == 2);
+    for block in &blocks {
+        assert_eq!(block.iter().map(|it| it.trials.len()).sum::<usize>(), 4);
+        assert!(block.iter().filter(with_the_cell).all(|it| it.slicing.is_none() && it.trials.len() == 1));
+    }
+    assert!(
+        blocks.iter().any(|block| block[0].slicing.is_some()) && blocks.iter().any(|block| block[0].slicing.is_none())
+    );
+}
+
+#[test]
+fn once_a_launch_cannot_go_round_every_block_of_its_conditions_is_launched_alone() {
+    let (plan, records) = rotating();
+    let mut done = of_block(&records, 1);
+    let ends = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().connections.closed_idle = 1;
+    done.iter_mut().filter(|trial| trial.cell == 1).for_each(ends);
+    assert_eq!(asked(&after(&plan, &done)), (1, ALL.to_vec(), false));
+    let void = |done: &[TrialRecord]| {
+        let void = crate::analyse(&plan, &Environment::default(), done).void_trials;
+        void.iter().map(|trial| (trial.id.clone(), trial.reason.code().id())).collect::<Vec<_>>()
+    };
+    assert_eq!(void(&done), [("b01-c02".to_owned(), "connections-end")]);
+    let alone = |block: u32| of_block(&records, block).into_iter().map(|it| TrialRecord { slices: Vec::new(), ..it });
+    done.extend(alone(1).take(1));
+    assert_eq!(asked(&after(&plan, &done)).1, ALL[1..], "what was launched alone is not launched again");
+    done.extend(alone(1).skip(1));
+    assert_eq!(asked(&after(&plan, &done)), (2, ALL.to_vec(), false));
+    assert_eq!(void(&done), [], "the later record counts");
+}
+
+/// Two targets under two conditions and a twin of the first, in blocks of four cells; each launch in slices.
+fn two_sets(blocks: u32) -> (Plan, Vec<TrialRecord>) {
+    let session = Session::new()
+        .delayed("a", 10, 0, 1_000.0)
+        .delayed("b", 10, 0, 1_000.0)
+        .delayed("a", 20, 0, 1_000.0)
+        .delayed("b", 20, 0, 1_000.0)
+        .noise(0.0)
+        .twin()
+        .planned(blocks, blocks)
+        .blocks(blocks);
+    let mut draft = session.draft();
+    draft.rotation = Some(Rotation { slice_ns: 1_000_000_000, lead_in_ns: 20_000_000, rounds: None });
+    let mut records = session.records();
+    records.iter_mut().for_each(|trial| cut(trial, 10));
+    (draft.resolve().unwrap(), records)
+}
+
+/// The block of what was asked for at once, its launches, whether they go round, and how many trials were expected then.
+type AskedFor = (u32, usize, bool, usize);
+
+/// Answers whatever a planner asks for: the second conditions' first target ends its connections in this block's slices. Gives the
+/// records, and what was asked for at once, with how many trials were expected then.
+fn carried_out(plan: &Plan, records: &[TrialRecord], ends_in: u32) -> (Vec<TrialRecord>, Vec<AskedFor>) {
+    let (mut planner, mut done, mut asked_for) = (BlockPlanner::new(plan), Vec::new(), Vec::new());
+    loop {
+        let next = planner.next();
+        let (specs, go_round) = match &next {
+            Next::Rotate(together) => (together.trials.clone(), true),
+            Next::Run(specs) => (specs.clone(), false),
+            _ => return (done, asked_for),
+        };
+        asked_for.push((specs[0].block, specs.len(), go_round, planner.expected_trials()));
+        for spec in specs {
+            let of = |it: &&TrialRecord| (it.block, it.cell, it.twin) == (spec.block, spec.cell, spec.twin);
+            let mut trial = records.iter().find(of).unwrap().clone();
+            if !go_round {
+                trial.slices.clear();
+            } else if spec.cell == 2 && spec.block == ends_in {
+                trial.measurement.as_mut().unwrap().connections.closed_idle = 1;
+            }
+            planner.take(&trial);
+            done.push(trial);
+        }
+    }
+}
+
+#[test]
+fn of_two_sets_the_one_that_cannot_go_round_is_launched_alone_in_every_block_and_the_other_goes_on() {
+    let (plan, records) = two_sets(6);
+    let (done, asked_for) = carried_out(&plan, &records, 3);
+    let of = |block: u32, go_round: bool| -> usize {
+        asked_for.iter().filter(|it| (it.0, it.2) == (block, go_round)).map(|it| it.1).sum()
+    };
+    for block in 1..=6 {
+        assert_eq!(of(block, true), if block <= 3 { 3 + 2 } else { 3 }, "block {block}");
+        assert_eq!(of(block, false), 2, "block {block}");
+    }
+    assert_eq!(done.len(), 6 * 5 + 3 * 2, "what was made in slices in vain is made again");
+    let expected: Vec<usize> = asked_for.iter().map(|it| it.3).collect();
+    assert_eq!((expected.first(), expected.last()), (Some(&30), Some(&36)), "{expected:?}");
+    assert_eq!(blocks_begun(&plan, &done), 6);
+    let analysis = crate::analyse(&plan, &Environment::default(), &done);
+    assert_eq!((analysis.unfinished, analysis.void_trials.len(), analysis.blocks), (None, 0, 6));
+    let rotated: Vec<Option<Rotated>> = analysis.cells.iter().map(|cell| cell.rotation.clone()).collect();
+    let together = Some(Rotated::Together { rounds: 10, slice_s: 1.0 });
+    assert_eq!(rotated[..2], [together.clone(), together]);
+    for cell in &rotated[2..] {
+        let Some(Rotated::Seen { target, reason }) = cell else { panic!("{cell:?}") };
+        assert_eq!((target.as_str(), reason.code().id()), ("a", "connections-end"));
+    }
+}
+
+#[test]
+fn until_all_are_launched_alone_no_figure_by_slices_stands_beside_one_of_a_launch_alone() {
+    let (plan, records) = two_sets(6);
+    let (done, _) = carried_out(&plan, &records, 3);
+    let first_alone = done.iter().position(|trial| trial.slices.is_empty()).unwrap();
+    let analysis = crate::analyse(&plan, &Environment::default(), &done[..=first_alone]);
+    let launches: Vec<u32> = analysis.cells.iter().map(|cell| cell.trials).collect();
+    assert_eq!(launches[2] + launches[3], 1, "{launches:?}");
+    assert!(launches[0] >= 2 && launches[1] >= 2 && analysis.unfinished == Some(6), "{launches:?}");
+}
+
+#[test]
+fn a_block_that_was_begun_in_vain_is_made_whole_before_a_run_may_end() {
+    let (plan, mut records) = rotating();
+    let plan = plan.with(|draft| draft.blocks = model::Blocks { min: 2, max: 3 }).unwrap();
+    let third: Vec<TrialRecord> = of_block(&records, 2)
+        .into_iter()
+        .map(|trial| TrialRecord { block: 3, id: trial.id.replace("b02", "b03"), ..trial })
+        .collect();
+    records.extend(third);
+    let ends = |trial: &mut TrialRecord| trial.measurement.as_mut().unwrap().connections.closed_idle = 1;
+    records.iter_mut().filter(|trial| (trial.cell, trial.block) == (1, 3)).for_each(ends);
+    let alone = |block: u32| of_block(&records, block).into_iter().map(|it| TrialRecord { slices: Vec::new(), ..it });
+    let done: Vec<TrialRecord> = records.iter().cloned().chain(alone(1)).chain(alone(2)).collect();
+    assert_eq!(asked(&after(&plan, &done)), (3, ALL.to_vec(), false), "it is as precise as was asked without");
+}

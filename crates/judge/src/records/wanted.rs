@@ -1,0 +1,160 @@
+//! When a run has all its blocks: the rule by which its planner stops, and without which its verdicts are none.
+
+use std::collections::BTreeMap;
+
+use model::{Done, Known, Measurement, Metric, TrialRecord};
+
+use super::{Records, pairs};
+use crate::failing::wrong_replies;
+use crate::made::{AtOnce, in_a_block, least, most};
+use crate::statistics::{logarithms, t_interval};
+use crate::thresholds::DEATHS;
+
+/// What a run still wants.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Wanted {
+    /// What is missing of its next block.
+    Launches(Vec<AtOnce>),
+    /// Nothing more, and why.
+    Nothing(Done),
+}
+
+impl Records<'_> {
+    /// What the run wants next: whole blocks, until what is compared is precise enough or the cap is reached.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let least = least(self.plan);
+        // One that was begun for a block that counts again is made whole.
+        let last = (most(self.plan) + self.repeated.len() as u32).max(self.made.last_begun());
+        let blocks = (1..=last).filter(|block| !self.repeated.contains_key(block));
+        for (before, block) in (0..).zip(blocks) {
+            let missing = self.made.missing(block);
+            let launches = missing.iter().map(|at_once| at_once.trials.len()).sum::<usize>();
+            // Of one that was begun in vain, in slices, all may be missing.
+            let is_whole = launches == in_a_block(self.plan) && !self.made.is_begun(block);
+            if missing.is_empty() {
+                continue;
+            }
+            if is_whole && let Some(why) = self.in_vain() {
+                return Wanted::Nothing(why);
+            }
+            if before >= least
+                && is_whole
+                && let Some(widest) = self.widest().filter(|widest| *widest <= self.plan.precision)
+            {
+                let (known, asked) = (self.known(widest), self.plan.precision);
+                return Wanted::Nothing(Done::Precise { blocks: before, known, asked });
+            }
+            return Wanted::Launches(missing);
+        }
+        Wanted::Nothing(self.capped())
+    }
+
+    /// How many blocks the plan asks for where the run lacks some.
+    pub(super) fn lacks(&self) -> Option<u32> {
+        let has_all = |block: &&u32| self.cells.iter().all(|launches| launches.contains_key(block));
+        let has_least = self.blocks.iter().filter(has_all).count() >= least(self.plan) as usize;
+        match self.wanted() {
+            Wanted::Launches(_) | Wanted::Nothing(Done::InVain { .. }) if !has_least => Some(least(self.plan)),
+            Wanted::Launches(_) => Some(most(self.plan)),
+            Wanted::Nothing(_) => None,
+        }
+    }
+
+    /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the
+    /// throughput of a cell that has no partner. A cell without a single valid launch never becomes precise however often it is
+    /// launched, and one that once served nothing right has no ratio: neither counts.
+    pub(crate) fn half_widths(&self) -> Vec<Option<f64>> {
+        let half_width = |values: &[f64]| t_interval(values).map(|interval| interval.half_width());
+        let mut widths = Vec::new();
+        for group in self.plan.by_conditions() {
+            let serves = |cell: &usize| {
+                let rates = self.values(*cell, Metric::Throughput);
+                !rates.is_empty() && rates.iter().all(|rate| *rate > 0.0)
+            };
+            let alive: Vec<usize> = group.into_iter().filter(serves).collect();
+            if let [single] = alive[..] {
+                widths.push(logarithms(&self.values(single, Metric::Throughput)).and_then(|v| half_width(&v)));
+            }
+            for ((a, b), metric) in
+                pairs(&alive).into_iter().flat_map(|pair| self.plan.precise.iter().map(move |metric| (pair, *metric)))
+            {
+                let ratios = self.log_ratios(a, b, metric);
+                // What cannot be measured here never becomes precise either.
+                if metric == Metric::Throughput || !ratios.is_empty() {
+                    widths.push(half_width(&ratios));
+                }
+            }
+        }
+        widths
+    }
+
+    fn known(&self, half_width: f64) -> Known {
+        Known { metrics: self.plan.precise.clone(), half_width }
+    }
+
+    /// The widest half width, if each is known.
+    fn widest(&self) -> Option<f64> {
+        let widths: Option<Vec<f64>> = self.half_widths().into_iter().collect();
+        widths?.into_iter().reduce(f64::max)
+    }
+
+    /// Why further blocks would show nothing: of some targets no launch that came up counts, by the server's own doing, and
+    /// there is no other one to measure. Of a comparison one such side is enough.
+    fn in_vain(&self) -> Option<Done> {
+        let mut targets: BTreeMap<&str, Vec<InVain>> = BTreeMap::new();
+        for launch in self.all() {
+            targets.entry(launch.record.levels.target()).or_default().extend(InVain::of(launch.record));
+        }
+        let those = |which: InVain| -> Vec<String> {
+            let all = targets.iter().filter(|(_, of)| InVain::all(of) == Some(which));
+            all.map(|(target, _)| (*target).to_owned()).collect()
+        };
+        let (wrong, died) = (those(InVain::Wrong), those(InVain::Died));
+        let others = targets.values().any(|launches| InVain::all(launches) == Some(InVain::No));
+        let is_some = !wrong.is_empty() || !died.is_empty();
+        (is_some && (!others || self.plan.comparison.is_some())).then_some(Done::InVain { wrong, died })
+    }
+
+    fn capped(&self) -> Done {
+        let (least, blocks, aside) = (least(self.plan), most(self.plan), self.repeated.len() as u32);
+        if least == blocks {
+            return Done::Planned { blocks, aside };
+        }
+        Done::Capped { blocks, aside, known: self.widest().map(|widest| self.known(widest)) }
+    }
+}
+
+/// What a launch that came up gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InVain {
+    /// Something.
+    No,
+    /// Replies, not one of them right, which makes it void.
+    Wrong,
+    /// Nothing that counts: the server ended under load.
+    Died,
+}
+
+impl InVain {
+    /// None of a launch that nobody could measure.
+    fn of(trial: &TrialRecord) -> Option<Self> {
+        let is_wrong = |measured: &Measurement| measured.accounting.ok == 0 && wrong_replies(measured) > 0;
+        match &trial.measurement {
+            Some(measured) if is_wrong(measured) => Some(InVain::Wrong),
+            _ if trial.died().is_some() => Some(InVain::Died),
+            measured => measured.as_ref().map(|_| InVain::No),
+        }
+    }
+
+    /// What all launches so far of a target gave, which all others would, too; [`InVain::No`] where that is not known. None
+    /// where nobody could measure one. Thousands of replies show it in one launch; one death may be an accident.
+    fn all(launches: &[InVain]) -> Option<Self> {
+        let number = |of: InVain| launches.iter().filter(|launch| **launch == of).count();
+        Some(match (number(InVain::No), number(InVain::Wrong), number(InVain::Died)) {
+            (0, 0, 0) => return None,
+            (0, 1.., _) => InVain::Wrong,
+            (0, 0, DEATHS..) => InVain::Died,
+            _ => InVain::No,
+        })
+    }
+}

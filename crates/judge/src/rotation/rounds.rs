@@ -1,0 +1,70 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use model::{MarkCause, MarkNote, Metric, Plan, Slice};
+
+use crate::launch::{Launch, Rounds};
+use crate::thresholds::{ROUND_TAKEN, ROUNDS_LEFT_OUT, SPILL};
+use crate::{others, slices};
+
+/// Finds what launches that lived together share: which rounds count, and what a slice has too few requests for. A round is left
+/// out for what none of them did, and for all of them; where that befell more than a quarter of the rounds none is, and each
+/// launch has the mark `noisy`, as one that was alone has it.
+pub(crate) fn settle(plan: &Plan, launches: &mut BTreeMap<(u32, usize, bool), Launch>) {
+    let conditions = plan.by_conditions();
+    let mut sets: BTreeMap<(u32, Option<usize>), Vec<&mut Launch>> = BTreeMap::new();
+    for ((block, cell, _), launch) in launches.iter_mut().filter(|(_, launch)| !launch.record.slices.is_empty()) {
+        let group = conditions.iter().position(|cells| cells.contains(cell));
+        sets.entry((*block, group)).or_default().push(launch);
+    }
+    sets.into_values().for_each(|set| settle_one(plan, set));
+}
+
+fn settle_one(plan: &Plan, mut set: Vec<&mut Launch>) {
+    let seen: Vec<&Launch> = set.iter().map(|launch| &**launch).collect();
+    let rounds: BTreeSet<u32> = slices_of(&seen).map(|slice| slice.round).collect();
+    let busy: BTreeSet<u32> = rounds.iter().copied().filter(|round| is_busy(plan, &seen, *round)).collect();
+    let is_disturbed = busy.len() as f64 > ROUNDS_LEFT_OUT * rounds.len() as f64;
+    let cause = MarkCause::BusyRounds { busy: busy.len() as u32, rounds: rounds.len() as u32 };
+    let cpus = seen.iter().map(|launch| slices::cpus_while_idle(&launch.record.slices)).fold(0.0, f64::max);
+    let shared = Rc::new(Rounds {
+        of_all: [Metric::P50, Metric::P99].into_iter().filter(|metric| is_short(&seen, *metric)).collect(),
+        spill: if cpus > SPILL { cpus } else { 0.0 },
+        taken: seen.iter().map(|launch| slices::taken(slices_of(&[*launch]))).reduce(f64::min).unwrap_or(0.0),
+        left_out: if is_disturbed { BTreeSet::new() } else { busy },
+    });
+    for launch in &mut set {
+        launch.rounds = Some(shared.clone());
+        if is_disturbed {
+            launch.judgement.to_mut().marks.push(MarkNote::new(cause.clone()));
+        }
+    }
+}
+
+fn slices_of<'a>(set: &'a [&Launch]) -> impl Iterator<Item = &'a Slice> {
+    set.iter().flat_map(|launch| slices::measured(&launch.record.slices))
+}
+
+/// Whether a slice of one of them has too few requests for a quantile.
+fn is_short(set: &[&Launch], metric: Metric) -> bool {
+    slices_of(set).any(|slice| slices::value(metric, [slice].into_iter()).is_none())
+}
+
+/// Whether somebody else had much of the CPUs in a round, over the slices of all: the hypervisor, other processes, or whatever
+/// kept a thread of the generator from a CPU on which no target runs.
+fn is_busy(plan: &Plan, set: &[&Launch], round: u32) -> bool {
+    let all = || slices_of(set).filter(|slice| slice.round == round);
+    let length_s: f64 = all().map(|slice| slice.length_s).sum();
+    let taken = slices::taken(all());
+    let of_side = |launch: &&Launch| {
+        let (seen, measured) = (launch.record.observation.as_ref()?, launch.measured()?);
+        Some(others::of_the_smaller_side(taken, seen, measured))
+    };
+    let waited_s: f64 = all().filter_map(|slice| slice.generator_run_delay_s).sum();
+    let is_apart = || set.iter().all(|launch| others::is_apart(plan, &launch.record.levels));
+    set.iter().filter_map(of_side).fold(taken, f64::max) > ROUND_TAKEN
+        || (waited_s > ROUND_TAKEN * length_s && is_apart())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+use model::{Analysis, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, TrialRecord, Withheld};
+
+use crate::records::Records;
+use crate::testing::{Session, cut};
+
+const ROUNDS: u32 = 12;
+
+fn session() -> Session {
+    Session::new().cell("a", 1_000.0).cell("b", 1_000.0).noise(0.001).blocks(6)
+}
+
+/// The session's records, each in slices, changed launch by launch.
+fn sliced(session: &Session, change: impl Fn(&mut TrialRecord)) -> (Plan, Vec<TrialRecord>) {
+    let mut records = session.records();
+    for trial in &mut records {
+        cut(trial, ROUNDS);
+        change(trial);
+    }
+    (session.plan(), records)
+}
+
+/// Makes a target that much faster in these rounds, and slower in the others by so much less, so that its books stay as they are.
+fn faster(trial: &mut TrialRecord, rounds: &[u32], replies: u64) {
+    let others = u64::from(ROUNDS) - rounds.len() as u64;
+    let all = replies * rounds.len() as u64;
+    let (mut left, mut slices_left) = (all, others);
+    for slice in &mut trial.slices {
+        let change = if rounds.contains(&slice.round) {
+            replies as i64
+        } else {
+            let taken = left.div_ceil(slices_left);
+            (left, slices_left) = (left - taken, slices_left - 1);
+            -(taken as i64)
+        };
+        slice.completed = slice.completed.saturating_add_signed(change);
+        (slice.ok, slice.replies) = (slice.completed, slice.replies.max(slice.completed));
+    }
+}
+
+fn throughput((plan, records): &(Plan, Vec<TrialRecord>)) -> Comparison {
+    let found = crate::analyse(plan, &Environment::default(), records).comparisons;
+    found.into_iter().find(|found| found.metric == Metric::Throughput).expect("it is compared")
+}
+
+/// What others had of the CPUs while a launch had its slice in a round.
+fn busy(trial: &mut TrialRecord, rounds: &[u32], share: f64) {
+    trial.slices.iter_mut().filter(|slice| rounds.contains(&slice.round)).for_each(|slice| slice.others_share = share);
+}
+
+#[test]
+fn a_round_that_others_disturbed_counts_for_none_of_its_launches() {
+    let disturb = |trial: &mut TrialRecord| {
+        faster(trial, &[4], 600);
+        // Both are left out, for the round is disturbed as a whole.
+        if trial.cell == 0 {
+            busy(trial, &[4], 0.3);
+        }
+    };
+    let (plan, trials) = sliced(&session(), disturb);
+    let records = Records::new(&plan, &trials);
+    for cell in [0, 1] {
+        let launch = records.launch(cell, 1).unwrap();
+        assert_eq!(launch.rounds.as_ref().unwrap().left_out.iter().copied().collect::<Vec<_>>(), [4]);
+        let kept = trials.iter().find(|trial| (trial.block, trial.cell) == (1, cell)).unwrap();
+        let of = |slice: &model::Slice| (slice.ok as f64 / slice.window_s).ln();
+        let logs: Vec<f64> = kept.slices.iter().filter(|slice| slice.round != 4).map(of).collect();
+        let expected = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        assert!((launch.value(Metric::Throughput).unwrap() / expected - 1.0).abs() < 1e-9);
+        assert!(!launch.is(Mark::Noisy));
+    }
+}
+
+#[test]
+fn no_rate_no_latency_and_no_cpu_of_a_target_leaves_a_round_out() {
+    let own = |trial: &mut TrialRecord| {
+        faster(trial, &[4, 5], 600);
+        for slice in &mut trial.slices[7..] {
+            (slice.p99_us, slice.cpu_s, slice.idle_cpu_s) = (Some(90_000.0), 0.9, 0.5);
+        }
+    };
+    let (plan, trials) = sliced(&session(), own);
+    let records = Records::new(&plan, &trials);
+    assert!(records.all().iter().all(|launch| !launch.lacks_rounds() && !launch.is(Mark::Noisy)));
+}
+
+#[test]
+fn where_others_disturbed_over_a_quarter_of_the_rounds_the_block_is_repeated_or_noisy_and_none_is_left_out() {
+    let disturb = |rounds: &'static [u32]| {
+        move |trial: &mut TrialRecord| {
+            if trial.block == 2 {
+                busy(trial, rounds, 0.3);
+            }
+        }
+    };
+    let at = |rounds: &'static [u32], repeats: u32| {
+        let session = session().blocks(7).repeats(repeats);
+        let (plan, records) = sliced(&session, disturb(rounds));
+        let analysis = crate::analyse(&plan, &Environment::default(), &records);
+        let repeated = analysis.session.repeated.iter().map(|block| block.block).collect::<Vec<_>>();
+        let noisy = |analysis: &Analysis| {
+            let marks = analysis.cells.iter().flat_map(|cell| &cell.marks);
+            marks.filter(|note| note.mark() == Mark::Noisy).map(report::note_words).next()
+        };
+        (repeated, noisy(&analysis))
+    };
+    assert_eq!(at(&[1, 2, 3], 1), (vec![], None));
+    assert_eq!(at(&[1, 2, 3, 4], 1), (vec![2], None));
+    let said = "others kept the machine busy in 4 of 12 rounds of slices (in 1 of 7 launches; figures of b02-c01)";
+    assert_eq!(at(&[1, 2, 3, 4], 0), (vec![], Some(said.to_owned())));
+}
+
+#[test]
+fn a_verdict_that_the_rounds_left_out_would_change_is_none() {
+    let disturb = |replies: u64| {
+        move |trial: &mut TrialRecord| {
+            busy(trial, &[4, 5], 0.3);
+            if trial.cell == 0 {
+                faster(trial, &[4, 5], replies);
+            }
+        }
+    };
+    let found = throughput(&sliced(&session(), disturb(0)));
+    assert_eq!((found.verdict, found.withheld), (ComparisonVerdict::Same, None));
+    let found = throughput(&sliced(&session(), disturb(400)));
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Rounds), Some(ComparisonVerdict::Slower));
+    assert_eq!((found.verdict, found.withheld, found.seen), taken_back, "{found:?}");
+}
+
+#[test]
+fn what_a_target_used_in_slices_of_others_takes_back_a_difference_of_that_size_and_no_larger_one() {
+    let spilling = |cpus: f64| {
+        move |trial: &mut TrialRecord| {
+            if trial.cell == 0 {
+                trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = cpus * slice.idle_s);
+            }
+        }
+    };
+    let session = Session::new().cell("a", 1_100.0).cell("b", 1_000.0).noise(0.001).blocks(6);
+    let verdict = |cpus: f64| {
+        let found = throughput(&sliced(&session, spilling(cpus)));
+        (found.verdict, found.withheld)
+    };
+    assert_eq!(verdict(0.0), (ComparisonVerdict::Faster, None));
+    assert_eq!(verdict(0.09), (ComparisonVerdict::Faster, None));
+    assert_eq!(verdict(0.11), (ComparisonVerdict::Inconclusive, Some(Withheld::Spill)));
+}
+
+#[test]
+fn one_slice_without_a_quantile_leaves_all_of_its_launches_that_of_all_their_requests() {
+    let without = |trial: &mut TrialRecord| {
+        trial.slices.iter_mut().for_each(|slice| slice.p99_us = Some(5_000.0));
+        if (trial.block, trial.cell) == (1, 0) {
+            trial.slices[3].p99_us = None;
+        }
+    };
+    let (plan, trials) = sliced(&session(), without);
+    let records = Records::new(&plan, &trials);
+    let p99 = |cell, block| (records.value(cell, block, Metric::P99).unwrap() * 1e3).round() / 1e3;
+    let whole = |cell: usize| (Metric::P99.value(&trials[cell]).unwrap() * 1e3).round() / 1e3;
+    assert_eq!([p99(0, 1), p99(1, 1)], [whole(0), whole(1)]);
+    assert_eq!([p99(0, 2), p99(1, 2)], [5_000.0; 2]);
+    assert_eq!(records.value(0, 1, Metric::P999), None, "slices never tell it");
+}
+
+#[test]
+fn a_p99_needs_ten_garbage_collections_in_the_slices_of_each_launch() {
+    let session = session().claim("p99(a) / p99(b) < 2");
+    let with = |collections: f64| {
+        let collecting = |trial: &mut TrialRecord| {
+            let is_first = (trial.block, trial.cell) == (1, 0);
+            let each = if is_first { collections } else { 120.0 } / f64::from(ROUNDS);
+            trial.slices.iter_mut().for_each(|slice| slice.gc_count = Some(each));
+        };
+        let (plan, records) = sliced(&session, collecting);
+        let analysis = crate::analyse(&plan, &Environment::default(), &records);
+        let is_compared = analysis.comparisons.iter().any(|found| found.metric == Metric::P99);
+        (is_compared, report::claim_notes(&analysis.claims[0]))
+    };
+    assert_eq!(with(12.0), (true, vec![]));
+    let said = "a p99 in slices needs 10 garbage collections a launch; a had fewer in 1 of 6 launches (6)";
+    assert_eq!(with(6.0), (false, vec![said.to_owned()]));
+}

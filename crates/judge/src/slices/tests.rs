@@ -1,0 +1,199 @@
+use model::{LatencySummary, Mark, TrialRecord};
+
+use super::*;
+use crate::testing::{Session, cell_plan, cut, student3, summary};
+use crate::trial::{TrialJudgement, check_trial};
+
+/// A trial of 10,000 replies in ten slices.
+fn trial() -> TrialRecord {
+    let mut trial = Session::new().cell("a", 1_000.0).noise(0.0).blocks(1).records().remove(0);
+    cut(&mut trial, 10);
+    trial
+}
+
+fn judged(change: impl Fn(&mut TrialRecord)) -> TrialJudgement {
+    let mut trial = trial();
+    change(&mut trial);
+    check_trial(&cell_plan("a", &[], 10, 0), None, &trial)
+}
+
+fn void(change: impl Fn(&mut TrialRecord)) -> Option<String> {
+    judged(change).void.map(|reason| format!("{}: {}", reason.code().id(), report::reason_words(&reason)))
+}
+
+#[test]
+fn a_value_is_the_mean_of_the_logarithms_and_holds_what_was_put_off() {
+    let slice =
+        |ok, cpu_s, idle_cpu_s| Slice { window_s: 0.5, ok, replies: 100, cpu_s, idle_cpu_s, ..Slice::default() };
+    let slices = [slice(50, 0.001, 0.0), slice(200, 0.002, 0.002)];
+    let of = |metric| value(metric, slices.iter());
+    assert!((of(Metric::Throughput).unwrap() - 200.0).abs() < 1e-9, "100 and 400 a second");
+    assert!((of(Metric::CpuPerRequest).unwrap() - 20.0).abs() < 1e-9, "10 and 40 µs");
+    assert_eq!(of(Metric::P99), None, "too few requests");
+    assert_eq!(of(Metric::PeakMemory), None, "not of a slice");
+    assert_eq!(value(Metric::Throughput, [].into_iter()), None);
+}
+
+#[test]
+fn a_load_in_slices_that_add_up_is_valid() {
+    let judgement = judged(|_| ());
+    assert_eq!(judgement.void, None);
+    assert!(judgement.checks.iter().any(|check| check.invariant == Invariant::Slices && check.holds));
+    assert!(judged(|trial| trial.slices.clear()).checks.iter().all(|check| check.invariant != Invariant::Slices));
+}
+
+#[test]
+fn slices_that_do_not_come_to_what_was_measured_void_it() {
+    type Change = fn(&mut TrialRecord);
+    let wrong: [(Change, &str); 5] = [
+        (|trial| trial.slices[3].completed -= 1, "slices: replies: 9,999 over its slices, 10,000 in all"),
+        (|trial| trial.slices.truncate(9), "slices: replies: 9,000 over its slices, 10,000 in all"),
+        (|trial| trial.slices[3].window_s += 1.0, "slices: seconds measured: 11.0 over its slices, 10.0 in all"),
+        (
+            |trial| trial.slices[3].replies = 999,
+            "slices: replies in the slice of round 4: 1,000, where 999 is the most that can be",
+        ),
+        (
+            |trial| trial.slices[3].length_s = 0.5,
+            "slices: seconds measured in the slice of round 4: 1.00, where 0.500 is the most that can be",
+        ),
+    ];
+    for (change, said) in wrong {
+        assert_eq!(void(change).as_deref(), Some(said));
+    }
+}
+
+#[test]
+fn no_slice_has_more_replies_than_the_delay_allows() {
+    let mut trial = trial();
+    let moved = 300;
+    (trial.slices[3].completed, trial.slices[3].ok) = (1_000 + moved, 1_000 + moved);
+    (trial.slices[3].replies, trial.slices[4].completed, trial.slices[4].ok) = (2_000, 1_000 - moved, 1_000 - moved);
+    let of = |delay_ms| check_trial(&cell_plan("a", &[], 10, delay_ms), None, &trial).void;
+    assert_eq!(of(0), None);
+    let said = of(9).map(|reason| report::reason_words(&reason)).unwrap();
+    assert!(said.contains("replies in the slice of round 4: 1,300, where 1,260 is the most that can be"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_cut_is_void_with_its_reason() {
+    type Change = fn(&mut TrialRecord);
+    let slow = |us| Some(LatencySummary { p99: Some(us), ..summary(1_000.0, 1_000) });
+    assert_eq!(void(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(99_000.0)), None);
+    let unfit: [(Change, &str); 4] = [
+        (
+            |trial| trial.slices[0].not_drained = 1,
+            "slow-drain: its load cannot go round with others' in slices: replies outlast the 100 ms that the end of a slice \
+             waits (1 request was left, p99 12.0 ms)",
+        ),
+        (
+            |trial| trial.measurement.as_mut().unwrap().connections.closed_idle = 2,
+            "connections-end: its load cannot go round with others' in slices: the server ends connections: 2 while they were \
+             idle",
+        ),
+        (
+            |trial| trial.measurement.as_mut().unwrap().connections.closed_by_reply = 3,
+            "connections-end: its load cannot go round with others' in slices: the server ends connections: 3 with a reply",
+        ),
+        (
+            |trial| cut(trial, 1_000),
+            "few-replies: its load cannot go round with others' in slices: round 1 had 10 replies of the 20 that a slice needs",
+        ),
+    ];
+    for (change, said) in unfit {
+        assert_eq!(void(change).as_deref(), Some(said));
+    }
+    let outlasting = void(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(101_000.0));
+    assert!(outlasting.is_some_and(|said| said.starts_with("slow-drain")));
+    // What is measured alone may close what it likes.
+    let alone = |trial: &mut TrialRecord| {
+        trial.slices.clear();
+        trial.measurement.as_mut().unwrap().connections.closed_idle = 2;
+    };
+    assert_eq!(void(alone), None);
+}
+
+#[test]
+fn the_end_of_a_slice_waits_as_long_as_the_engine_does() {
+    assert_eq!(SLICE_DRAIN_S, engine::SLICE_DRAIN_NS as f64 / model::NS_PER_S as f64);
+}
+
+#[test]
+fn cpu_in_slices_of_others_is_told_from_a_hundredth_on() {
+    let using = |cpu_s: f64| judged(|trial| trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = cpu_s));
+    let spill = |judgement: TrialJudgement| judgement.marks.into_iter().find(|note| note.mark() == Mark::Spill);
+    assert_eq!(spill(using(0.009 * 1.9)), None);
+    let said = spill(using(0.03 * 1.9)).map(|note| report::note_words(&note));
+    assert_eq!(said.as_deref(), Some("it used 3 % of a CPU while others had their slices"));
+}
+
+/// So many slices of a quarter of a second with 500 replies in either half, of mean service times in µs that are given by slice.
+fn in_halves(rounds: u32, mut service_us: impl FnMut(u32) -> [f64; 2]) -> Vec<Slice> {
+    let half = |us: f64| HalfCount { completed: 500, service_ns: (us * 1e3) as u64 * 500 };
+    let slice = |round| Slice {
+        round,
+        window_s: 0.25,
+        completed: 1_000,
+        halves: Some(service_us(round).map(half)),
+        ..Slice::default()
+    };
+    (1..=rounds).map(slice).collect()
+}
+
+/// Alternating from slice to slice by so large a share either way.
+fn scattered(share: f64) -> impl Fn(u32) -> f64 {
+    move |round| if round % 2 == 0 { 1.0 + share } else { 1.0 / (1.0 + share) }
+}
+
+#[test]
+fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
+    let scatter = scattered(0.1);
+    let halves = in_halves(10, |round| [1_500.0 * scatter(round), 1_000.0]);
+    let said = void(|trial| trial.slices.iter_mut().zip(&halves).for_each(|(slice, it)| slice.halves = it.halves));
+    assert_eq!(
+        said.as_deref(),
+        Some(
+            "slow-after-idling: its load cannot go round with others' in slices: the server is slow after it idled (in the first \
+             halves of 10 slices replies took 50 % longer than in the second)"
+        )
+    );
+    let slower = |slices: &[Slice]| match slow_after_idling(true, slices) {
+        Some(UnslicedCause::SlowAfterIdling { slower, .. }) => slower,
+        other => panic!("{other:?}"),
+    };
+    assert!((slower(&in_halves(10, |_| [1_120.0, 1_000.0])) - 0.12).abs() < 1e-9);
+    let mut stalls = in_halves(10, |round| [1_500.0 * scatter(round), 1_000.0]);
+    stalls.iter_mut().step_by(2).for_each(|slice| slice.halves.as_mut().unwrap()[0] = HalfCount::default());
+    assert!(slower(&stalls) > 10.0, "where no reply came in 125 ms, one took as long");
+    assert!(slow_after_idling(false, &in_halves(10, |round| [2_300.0 * scatter(round), 1_000.0])).is_some());
+    assert_eq!(slow_after_idling(false, &in_halves(10, |round| [1_900.0 * scatter(round), 1_000.0])), None, "open");
+}
+
+#[test]
+fn who_is_not_slow_at_first_by_more_than_chance_and_a_small_change_is_not() {
+    let small = in_halves(40, |round| [1_080.0 * scattered(0.001)(round), 1_000.0]);
+    let chance = in_halves(10, |round| [1_120.0 * scattered(0.1)(round), 1_000.0]);
+    let faster = in_halves(40, |_| [1_000.0, 1_500.0]);
+    let few = in_halves(9, |_| [1_500.0, 1_000.0]);
+    let mut older = in_halves(40, |_| [1_500.0, 1_000.0]);
+    older[7].halves = None;
+    let mut warm_up = in_halves(11, |_| [1_500.0, 1_000.0]);
+    warm_up.iter_mut().take(2).for_each(|slice| slice.round = 0);
+    for (slices, what) in
+        [(small, "small"), (chance, "chance"), (faster, "faster"), (few, "few"), (older, "older"), (warm_up, "warm-up")]
+    {
+        assert_eq!(slow_after_idling(true, &slices), None, "{what}");
+    }
+}
+
+/// Every launch of a session is asked, some thirty of them.
+#[test]
+fn halves_that_are_alike_are_seldom_taken_for_a_server_that_is_slow_after_it_idled() {
+    let mut rng = fastrand::Rng::with_seed(1);
+    for scatter in [0.02, 0.1, 0.3, 3.0] {
+        let mut equal = || 1_000.0 * (scatter * student3(&mut rng)).clamp(-6.0, 6.0).exp();
+        let launches = (0..4_000).map(|launch| in_halves(10 + launch % 16, |_| [equal(), equal()]));
+        let refused = launches.filter(|slices| slow_after_idling(true, slices).is_some()).count();
+        assert!(refused <= 12, "{refused} of 4,000 launches whose halves differ by {scatter}");
+    }
+}

@@ -1,0 +1,142 @@
+//! One of the targets that are alive together: its slices so far, and what was seen of it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::{LoadOutput, MonotonicClock};
+use model::{CellPlan, EndedWhen, Plan, RuntimeSample, Sample, Slice, TrialFailure, TrialSpec, TrialStage};
+use observe::{ProcSource, Sampler, SeenSlice, SliceSummary, host_use};
+
+use crate::launch::Running;
+use crate::scrape::ask_once;
+use crate::trial::{TrialOutput, cell_of, cpus_allowed, died, host_cpus};
+
+pub(super) struct Member<'a> {
+    pub(super) spec: TrialSpec,
+    /// Which of the launches it is, from 0.
+    pub(super) place: usize,
+    pub(super) cell: &'a CellPlan,
+    pub(super) running: Box<dyn Running>,
+    sampler: Option<Sampler>,
+    /// Where its runtime tells of itself, if it does.
+    metrics: Option<(SocketAddr, &'a str)>,
+    /// How it ended, where it did.
+    gone: Option<TrialFailure>,
+    slices: Vec<Slice>,
+    /// What was seen in each of them; none where nobody looks.
+    seen: Vec<SeenSlice>,
+    looks: SliceSummary,
+}
+
+/// How closely a target is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// In passing.
+    Light,
+    /// At the begin or the end of its own slice.
+    Edge,
+    /// Before any load, and after all of it.
+    Full,
+}
+
+impl<'a> Member<'a> {
+    pub(super) fn new(plan: &'a Plan, spec: TrialSpec, place: usize, running: Box<dyn Running>) -> Self {
+        let cell = cell_of(plan, &spec);
+        let port = Some(running.address().port());
+        let sampler = |pid| Sampler::new(pid, port, &ProcSource::default(), Arc::new(MonotonicClock));
+        let metrics = plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_deref());
+        Self {
+            spec,
+            place,
+            cell,
+            sampler: running.pid().map(sampler),
+            metrics: running.admin_address().zip(metrics),
+            running,
+            gone: None,
+            slices: Vec::new(),
+            seen: Vec::new(),
+            looks: SliceSummary::default(),
+        }
+    }
+
+    /// Looks at it; none of one that nobody can look at, or that has ended.
+    pub(super) fn look(&mut self, how: Look) -> Option<Sample> {
+        let sampler = self.sampler.as_mut().filter(|_| self.gone.is_none())?;
+        let sample = match how {
+            Look::Light => sampler.sample(),
+            Look::Edge => sampler.sample_at_edge(),
+            Look::Full => sampler.sample_now(),
+        };
+        self.looks.add(&sample);
+        Some(sample)
+    }
+
+    /// What its runtime tells, where it does.
+    pub(super) fn ask(&self) -> Option<RuntimeSample> {
+        let (admin, path) = self.metrics.filter(|_| self.gone.is_none())?;
+        ask_once(admin, path)
+    }
+
+    /// Whether it still runs; `was_loaded` says whether the slice before this moment was its own.
+    pub(super) fn is_up(&mut self, was_loaded: bool) -> bool {
+        if self.gone.is_none() {
+            let when = match (was_loaded, self.slices.is_empty()) {
+                (true, _) => EndedWhen::UnderLoad,
+                (false, true) => EndedWhen::BeforeLoad,
+                (false, false) => EndedWhen::BetweenSlices,
+            };
+            self.gone = self.running.ended().map(|how| died(how, when));
+        }
+        self.gone.is_none()
+    }
+
+    /// How long was measured so far, in seconds.
+    pub(super) fn measured_s(&self) -> f64 {
+        self.slices.iter().filter(|slice| slice.round > 0).map(|slice| slice.window_s).sum()
+    }
+
+    /// Keeps a slice, and what was seen in it.
+    pub(super) fn keep(&mut self, mut slice: Slice, seen: Option<SeenSlice>) {
+        if let Some(seen) = seen {
+            let host = host_use(&seen, host_cpus());
+            (slice.steal_share, slice.others_share) = (host.steal_share, host.others_share);
+            slice.cpu_s = cpu_s(&seen.end) - cpu_s(&seen.begin);
+            self.seen.push(seen);
+        }
+        self.slices.push(slice);
+    }
+
+    /// What it did since its last slice, up to this look at it, and what its runtime told then.
+    pub(super) fn idled(&mut self, until: Option<&Sample>, told: Option<RuntimeSample>) {
+        if let (Some(slice), Some(seen), Some(until)) = (self.slices.last_mut(), self.seen.last_mut(), until) {
+            slice.idle_cpu_s = cpu_s(until) - cpu_s(&seen.end);
+            slice.idle_s = until.at_ns.saturating_sub(seen.end.at_ns) as f64 / 1e9;
+            seen.told_after = told;
+            slice.gc_count = seen.collections().0;
+        }
+    }
+
+    /// Ends it, and puts what came of it into its trial; gives the folder that it left, where one cannot be removed.
+    pub(super) fn end(mut self, plan: &Plan, output: Option<LoadOutput>, made: &mut TrialOutput) -> Option<PathBuf> {
+        self.is_up(false);
+        let record = &mut made.record;
+        // What was seen of one that was taken away says nothing of it.
+        if self.gone.as_ref().is_none_or(|gone| gone.stage != TrialStage::Unguarded) {
+            record.measurement = output.map(|output| output.measurement);
+            if !self.seen.is_empty() {
+                let counted = self.slices.iter().zip(&self.seen).filter(|(slice, _)| slice.round > 0);
+                counted.for_each(|(_, seen)| self.looks.add_slice(seen));
+                record.observation = Some(self.looks.end(cpus_allowed(plan, self.cell), host_cpus()));
+            }
+            record.slices = self.slices;
+        }
+        record.failure = self.gone;
+        self.running.stop()
+    }
+}
+
+/// CPU seconds since its processes started.
+pub(super) fn cpu_s(sample: &Sample) -> f64 {
+    sample.cpu_user_s + sample.cpu_system_s
+}

@@ -1,0 +1,150 @@
+//! The turns, and what is done at the edges between them, when nothing is in flight.
+
+use engine::{Passed, Sliced};
+use model::{LoadSecond, RuntimeSample, Sample, Turn};
+use observe::SeenSlice;
+
+use super::member::{Look, Member, cpu_s};
+use crate::trial::LaunchEvent;
+
+type Tell<'t> = &'t mut dyn FnMut(LaunchEvent<'_>);
+
+/// Members that take turns.
+pub(super) struct Round<'a, 't> {
+    members: Vec<Member<'a>>,
+    /// Those to come, the next one last, each with its place in its round.
+    turns: Vec<(Turn, u32)>,
+    /// The one that is being taken.
+    taken: Option<Taken>,
+    /// When the first one began, on the engine's clock.
+    begin_ns: Option<u64>,
+    /// Looks from before that is known.
+    untold: Vec<(usize, Sample)>,
+    tell: Tell<'t>,
+}
+
+/// A turn that is being taken.
+struct Taken {
+    member: usize,
+    turn: Turn,
+    position: u32,
+    /// The look at each member before it.
+    before: Vec<Option<Sample>>,
+    told: Option<RuntimeSample>,
+    /// What was measured of its member before it, in seconds.
+    measured_s: f64,
+}
+
+impl<'a, 't> Round<'a, 't> {
+    pub(super) fn new(members: Vec<Member<'a>>, turns: &[Turn], tell: Tell<'t>) -> Self {
+        let mut position = 0;
+        let mut placed: Vec<(Turn, u32)> = Vec::new();
+        for turn in turns {
+            let is_same = placed.last().is_some_and(|(last, _)| last.round == turn.round);
+            position = if is_same { position + 1 } else { 1 };
+            placed.push((*turn, position));
+        }
+        placed.reverse();
+        Self { members, turns: placed, taken: None, begin_ns: None, untold: Vec::new(), tell }
+    }
+
+    /// At an edge: what the slice before it brought is kept, and the next turn is begun; none when there is no more, or nobody
+    /// who could take it.
+    ///
+    /// What a target did since its last slice is what its clock says before its runtime is asked, and its slice begins behind
+    /// the answer: that is nobody's work.
+    pub(super) fn edge(&mut self, sliced: Option<&Sliced>) -> Option<engine::SliceSpec> {
+        let own = self.taken.as_ref().map(|taken| taken.member);
+        let how = |at| match own {
+            None => Look::Full,
+            Some(member) if member == at => Look::Edge,
+            Some(_) => Look::Light,
+        };
+        let mut looks: Vec<Option<Sample>> =
+            self.members.iter_mut().enumerate().map(|(at, member)| member.look(how(at))).collect();
+        if let (Some(sliced), Some(taken)) = (sliced, self.taken.take()) {
+            self.begin_ns.get_or_insert(sliced.begin_ns);
+            self.keep(sliced, &taken, &looks);
+        }
+        self.tell_looks(&looks);
+        let up: Vec<bool> =
+            self.members.iter_mut().enumerate().map(|(at, member)| member.is_up(own == Some(at))).collect();
+        let Some((member, (turn, position))) = self.next_turn(&up) else {
+            self.end_looks(&looks);
+            return None;
+        };
+        let next = &mut self.members[member];
+        let (told, measured_s) = (next.ask(), next.measured_s());
+        next.idled(looks[member].as_ref(), told);
+        looks[member] = next.look(Look::Edge);
+        self.taken = Some(Taken { member, turn, position, before: looks, told, measured_s });
+        let Turn { round, lead_in_ns, window_ns, seed, .. } = turn;
+        Some(engine::SliceSpec { server: member, counts: round > 0, lead_in_ns, window_ns, seed })
+    }
+
+    /// The next turn of one that is up.
+    fn next_turn(&mut self, up: &[bool]) -> Option<(usize, (Turn, u32))> {
+        while let Some((turn, position)) = self.turns.pop() {
+            let member = self.members.iter().position(|member| member.place == turn.launch);
+            if let Some(member) = member.filter(|member| up[*member]) {
+                return Some((member, (turn, position)));
+            }
+        }
+        None
+    }
+
+    fn keep(&mut self, sliced: &Sliced, taken: &Taken, looks: &[Option<Sample>]) {
+        let used = |(before, after): (&Option<Sample>, &Option<Sample>)| {
+            Some(cpu_s(after.as_ref()?) - cpu_s(before.as_ref()?))
+        };
+        let seen = taken.before[taken.member].zip(looks[taken.member]).map(|(begin, end)| SeenSlice {
+            begin,
+            end,
+            targets_cpu_s: taken.before.iter().zip(looks).filter_map(used).sum(),
+            window_s: sliced.figures.window_s,
+            told_before: taken.told,
+            told_after: None,
+        });
+        let since_ns = sliced.begin_ns - self.begin_ns.unwrap_or(sliced.begin_ns);
+        let (round, position, at_s) = (taken.turn.round, taken.position, since_ns as f64 / 1e9);
+        self.members[taken.member].keep(model::Slice { round, position, at_s, ..sliced.figures.clone() }, seen);
+    }
+
+    fn tell_looks(&mut self, looks: &[Option<Sample>]) {
+        self.untold.extend(looks.iter().enumerate().filter_map(|(at, look)| Some((at, (*look)?))));
+        let Some(begin_ns) = self.begin_ns else { return };
+        for (at, look) in self.untold.drain(..) {
+            (self.tell)(LaunchEvent::Samples(self.members[at].spec, &[look], begin_ns));
+        }
+    }
+
+    /// After the last turn.
+    fn end_looks(&mut self, looks: &[Option<Sample>]) {
+        for (member, look) in self.members.iter_mut().zip(looks) {
+            let told = member.ask();
+            member.idled(look.as_ref(), told);
+        }
+        let last: Vec<Option<Sample>> = self.members.iter_mut().map(|member| member.look(Look::Full)).collect();
+        self.tell_looks(&last);
+    }
+
+    /// A second of the slice under way has passed. It is told in its trial's own time, in which the measured parts of its slices
+    /// follow each other at once, and all of the first turn is warm-up.
+    pub(super) fn passed(&mut self, passed: &Passed) {
+        let Some(taken) = &self.taken else { return };
+        let mut second: LoadSecond = passed.second.clone();
+        let at_s = second.interval.at_s;
+        if taken.turn.round == 0 {
+            let length_s = (taken.turn.window_ns as f64 / 1e9).ceil();
+            (second.interval.at_s, second.drain) = ((at_s - length_s).min(-1.0), false);
+        } else if second.is_measured() {
+            second.interval.at_s = taken.measured_s + at_s;
+        }
+        (self.tell)(LaunchEvent::Second(self.members[taken.member].spec, &second));
+    }
+
+    /// The members, whether all turns were taken that somebody could take, and who is told.
+    pub(super) fn end(self) -> (Vec<Member<'a>>, bool, Tell<'t>) {
+        (self.members, self.turns.is_empty() && self.taken.is_none(), self.tell)
+    }
+}

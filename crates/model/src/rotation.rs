@@ -1,0 +1,132 @@
+//! Targets that are alive together, while the load goes round among them in slices.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::HalfCount;
+use crate::outcome::kinds;
+
+/// How a plan's loads go round among the targets that share their conditions, where they can; a cell's warm-up is its first turn
+/// then, and its window is what its slices come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// How long each slice is measured at least, in nanoseconds, as a mean: the lengths differ by a fifth either way.
+    pub slice_ns: u64,
+    /// How long each slice is under load before that at least, in nanoseconds.
+    pub lead_in_ns: u64,
+    /// How often each target has a slice in a launch, in plans of schema 2; none where that follows from the windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+}
+
+/// One slice of a launch, as it is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Round, from 1; 0 of the warm-up.
+    pub round: u32,
+    /// Its place among the turns of the round, from 1.
+    pub position: u32,
+    /// Its begin, lead-in included, in seconds since the first turn's.
+    pub at_s: f64,
+    /// From its begin until nothing of it was in flight any more, in seconds.
+    pub length_s: f64,
+    /// How long was measured, in seconds.
+    pub window_s: f64,
+    /// Replies of any kind that completed while it was measured.
+    pub completed: u64,
+    /// Those that were as expected.
+    pub ok: u64,
+    /// Replies of any kind in either half of what was measured; none in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halves: Option<[HalfCount; 2]>,
+    /// Replies of any kind over its whole length, lead-in and end included.
+    pub replies: u64,
+    /// Requests that failed over its whole length, without a whole reply or with a wrong one.
+    pub failed: u64,
+    /// Requests that were still in flight when its end was no longer waited for.
+    pub not_drained: u64,
+    /// Median felt latency in microseconds, of what was measured; null where too few requests were.
+    pub p50_us: Option<f64>,
+    /// 99th percentile of the same.
+    pub p99_us: Option<f64>,
+    /// The target's CPU seconds over its length.
+    pub cpu_s: f64,
+    /// The target's CPU seconds from its end to the begin of the target's next slice, or to the end of the last turn: what it put
+    /// off, or does unasked.
+    pub idle_cpu_s: f64,
+    /// How long that was, in seconds.
+    pub idle_s: f64,
+    /// Garbage collections from its begin to the begin of the target's next slice; null where the runtime does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_count: Option<f64>,
+    /// Seconds in which a thread of the generator could have run and waited for a CPU, the most of any; null where the kernel
+    /// does not say.
+    pub generator_run_delay_s: Option<f64>,
+    /// Share (0 to 1) of all CPU time that the hypervisor took, over its length.
+    pub steal_share: f64,
+    /// Share (0 to 1) of all CPU time that processes other than bourdon and the targets used, over its length.
+    pub others_share: f64,
+}
+
+kinds! {
+    /// What keeps a target's load from being cut into slices.
+    Unsliced {
+        /// Replies outlast the end of a slice.
+        SlowDrain = "slow-drain",
+        /// A slice has too few replies.
+        FewReplies = "few-replies",
+        /// The server ends connections that wait for their next slice, or after a number of requests.
+        ConnectionsEnd = "connections-end",
+        /// The server is slow at first in each slice, for it idled while others had theirs.
+        SlowAfterIdling = "slow-after-idling",
+    }
+}
+
+/// The same with its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnslicedCause {
+    /// Replies outlast the end of a slice.
+    SlowDrain {
+        /// 99th percentile of the service time in microseconds; null where too few requests were measured.
+        p99_us: Option<f64>,
+        /// For how long the end of a slice waits, in microseconds.
+        waited_us: f64,
+        /// Requests that were not waited for.
+        not_drained: u64,
+    },
+    /// A slice has too few replies.
+    FewReplies {
+        /// Its round.
+        round: u32,
+        /// Replies in it.
+        replies: u64,
+        /// As many are needed.
+        needed: u64,
+    },
+    /// The server ends connections.
+    ConnectionsEnd {
+        /// Between requests without a word.
+        idle: u64,
+        /// With a reply that said so.
+        said: u64,
+    },
+    /// The server is slow after it idled.
+    SlowAfterIdling {
+        /// Share by which replies took longer in the first halves of the slices than in the second, by their mean service times.
+        slower: f64,
+        /// How many slices that is the mean of.
+        slices: usize,
+    },
+}
+
+impl UnslicedCause {
+    /// Which it is.
+    pub fn code(&self) -> Unsliced {
+        match self {
+            UnslicedCause::SlowDrain { .. } => Unsliced::SlowDrain,
+            UnslicedCause::FewReplies { .. } => Unsliced::FewReplies,
+            UnslicedCause::ConnectionsEnd { .. } => Unsliced::ConnectionsEnd,
+            UnslicedCause::SlowAfterIdling { .. } => Unsliced::SlowAfterIdling,
+        }
+    }
+}

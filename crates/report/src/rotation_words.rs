@@ -1,0 +1,64 @@
+//! Which launches went round together, and why others were alone, in words that the run and the comparison share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{CellAnalysis, Rotated, Whole};
+
+use crate::format::{counted, duration_us};
+use crate::reason_words::reason_words;
+
+/// How the launches of a cell were made, in a sentence without its full stop.
+pub(crate) fn launched(cell: &CellAnalysis) -> String {
+    match &cell.rotation {
+        None => "Each launch was alone".to_owned(),
+        Some(Rotated::Together { rounds, slice_s }) => format!(
+            "Launches went round together: all targets were alive while the load went round among them, in {} of about {} \
+             for each launch",
+            counted((*rounds).into(), "slice", "slices"),
+            duration_us(slice_s * 1e6)
+        ),
+        Some(Rotated::Planned(why)) => format!("Each launch was alone: {}", planned(*why)),
+        Some(Rotated::Seen { target, reason }) => {
+            format!("Each launch was alone, because of {target}: {}", reason_words(reason))
+        }
+    }
+}
+
+/// The sentence that holds for all of these; none where they differ.
+pub(crate) fn alike<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> Option<String> {
+    let said: BTreeSet<String> = cells.into_iter().map(launched).collect();
+    if said.len() == 1 { said.into_iter().next() } else { None }
+}
+
+/// The sentences of these cells, each with its name where they differ: of those that were launched as was asked, or of those that
+/// were alone although they were to go round.
+pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec<String> {
+    let is_alone = |cell: &CellAnalysis| matches!(cell.rotation, Some(Rotated::Planned(_) | Rotated::Seen { .. }));
+    let differ = alike(named.iter().map(|(_, cell)| *cell)).is_none();
+    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, cell) in named.iter().filter(|(_, cell)| is_alone(cell) != as_asked) {
+        said.entry(launched(cell)).or_default().push(name);
+    }
+    let sentence = |(said, names): (String, Vec<&str>)| match differ {
+        true => format!("{said} ({}).", names.join(", ")),
+        false => format!("{said}."),
+    };
+    said.into_iter().map(sentence).collect()
+}
+
+fn planned(why: Whole) -> &'static str {
+    match why {
+        Whole::Ladder => "the levels of a ladder follow each other on one launch",
+        Whole::OneTarget => "no other target shares its conditions",
+        Whole::NewConnections => "each request has a connection of its own",
+        Whole::Requests => "the load is a number of requests, not a window",
+        Whole::NetworkDelay => "a network delay stands between the load and the target",
+        Whole::Profile => "a CPU profile was taken",
+        Whole::Census => "it was counted who serves the connections",
+        Whole::RateUnknown => "the rate was not known",
+        Whole::HandlerDelay => "a handler delay is too long for the end of a slice",
+        Whole::ShortWindow => "the window has no room for two slices",
+        Whole::FewRequests => "a slice would have too few requests",
+        Whole::Claimed => "a claim is about a p99.9, which slices do not tell",
+    }
+}
