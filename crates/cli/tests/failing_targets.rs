@@ -108,9 +108,10 @@ fn a_run_without_one_right_reply_ends_with_its_first_block_and_says_what_was_exp
     lab.record().all_measured("specimen:clean", 2);
 }
 
-/// Ends with the first request that is not the question whether it is ready, while that still waits for its reply.
-const DYING: &str = "[ -p log ] || mkfifo log; EVERY=1 LOG_FILE=log $1 specimen never-answers & \
-                     read line < log; echo out of memory >&2; exit 7";
+/// Ends with the first request that is not the question whether it is ready, while that still waits for its reply. Launches that
+/// are alive together have a log each.
+const DYING: &str = "log=log.$PORT; [ -p $log ] || mkfifo $log; EVERY=1 LOG_FILE=$log $1 specimen never-answers & \
+                     read line < $log; echo out of memory >&2; exit 7";
 
 #[test]
 fn a_comparison_of_which_one_side_dies_ends_with_the_block_that_shows_it_and_says_it_first() {

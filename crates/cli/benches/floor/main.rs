@@ -1,15 +1,16 @@
-//! What `bourdon load` costs above the floor of bare system calls, in rounds that alternate so that a machine whose
-//! speed drifts moves both. Quote the ratios, never the microseconds.
+//! What the engine costs above the floor of bare system calls. Quote the ratios, never the microseconds.
 //!
-//! `make bench-floor`, or `cargo bench -p bourdon --bench floor -- [ROUNDS] [SECONDS]`. Under `cargo test` it runs once
-//! and briefly, so that it cannot rot. The server is the clean specimen on the first CPU, over TLS nginx; the generators are
-//! on the last.
+//! `make bench-floor`, or `cargo bench -p bourdon --bench floor -- [LAUNCHES] [ROUNDS]`. A launch is one process in which the
+//! engine and the floor load the clean specimen in turn, in slices of 300 ms and so many rounds of four; a machine whose speed
+//! drifts moves both. Over TLS whole loads alternate with those of bare rustls, on nginx. The servers are on the first CPU, the
+//! generators on the last. Under `cargo test` it runs once and briefly, so that it cannot rot.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
 mod bare;
 mod bare_tls;
 mod nginx;
+mod slices;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -20,17 +21,28 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use judge::statistics::geometric_interval;
+use model::NS_PER_S;
 use nginx::Nginx;
 use reaper::{Guarded, Order};
+use slices::Bench;
 
 const BOURDON: &str = env!("CARGO_BIN_EXE_bourdon");
 
-/// Closed loads: (connections, requests in flight on each).
-const SHAPES: [(u64, u64); 3] = [(100, 1), (100, 16), (5_000, 1)];
+const LOADS: [Bench; 7] = [
+    Bench::Closed { connections: 100, pipeline: 1 },
+    Bench::Closed { connections: 100, pipeline: 16 },
+    Bench::Closed { connections: 5_000, pipeline: 1 },
+    Bench::Open { rate_per_s: 1_000 },
+    Bench::Open { rate_per_s: 10_000 },
+    Bench::Open { rate_per_s: 40_000 },
+    Bench::Open { rate_per_s: 100_000 },
+];
 
-/// Open loads: requests a second, over 100 connections.
-const RATES: [u64; 4] = [1_000, 10_000, 40_000, 100_000];
-const RATE_CONNECTIONS: u64 = 100;
+const SLICE_MS: u64 = 300;
+
+/// How long a load over TLS is.
+const TLS_MS: u64 = 3_000;
 
 /// Connections over TLS: those that are kept, those of one request each, and how many of these there are at once.
 const KEPT: u64 = 100;
@@ -42,13 +54,11 @@ fn main() {
     let number = |at: usize| arguments[at].parse::<u64>().unwrap();
     let source = || arguments[2].parse::<Ipv4Addr>().unwrap();
     match arguments.first().map(String::as_str) {
-        Some("closed") => {
-            println!("{}", bare::closed(number(1) as u16, source(), number(3) as usize, number(4) as usize, number(5)));
-        }
-        Some("open") => {
-            let (sent, p50_ns, p99_ns) =
-                bare::open(number(1) as u16, source(), number(3) as usize, number(4), number(5));
-            println!("{sent} {p50_ns} {p99_ns}");
+        Some("launch") => {
+            let sources = [2, 3].map(|at| arguments[at].parse::<Ipv4Addr>().unwrap());
+            let (rounds, slice_ns) = (number(4) as usize, number(5) * NS_PER_S / 1000);
+            let figures = slices::launch(Bench::read(&arguments[6..]), number(1) as u16, sources, rounds, slice_ns);
+            println!("{}", figures.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
         }
         Some("kept") => println!("{}", bare_tls::kept(number(1) as u16, source(), number(3) as usize, number(4))),
         Some("once") => {
@@ -56,31 +66,36 @@ fn main() {
         }
         _ if std::env::args().any(|argument| argument == "--bench") => {
             let given = |at: usize, default| if arguments.len() > at { number(at) } else { default };
-            let (rounds, ms) = (given(0, 10), given(1, 3) * 1000);
-            measure(rounds, ms, &SHAPES, &RATES);
-            measure_tls(rounds, ms, ONCE);
+            let launches = given(0, 6);
+            measure(launches, given(1, 10), SLICE_MS, &LOADS);
+            measure_tls(launches, TLS_MS, ONCE);
         }
         _ => {
-            measure(1, 100, &SHAPES[..2], &RATES[..1]);
+            measure(1, 2, 50, &[LOADS[0], LOADS[1], LOADS[4]]);
             measure_tls(1, 100, 20);
         }
     }
 }
 
-fn measure(rounds: u64, ms: u64, shapes: &[(u64, u64)], rates: &[u64]) {
-    let cpu = std::thread::available_parallelism().unwrap().get() - 1;
+fn measure(launches: u64, rounds: u64, slice_ms: u64, loads: &[Bench]) {
     let (mut server, port) = serve();
-    let bench = Bench { port, ms, cpu, runs: Cell::new(0) };
-    for (connections, pipeline) in shapes {
-        let ratios = (0..rounds).map(|_| [bench.closed(*connections, *pipeline)]).collect();
-        println!("{connections} connections, {pipeline} in flight on each: CPU {}", spread(ratios)[0]);
-    }
-    for rate in rates {
-        let ratios = (0..rounds).map(|_| bench.open(*rate)).collect();
-        let [p50, p99, cpu, sent] = spread(ratios);
-        println!("{rate} requests/s: lateness p50 {p50}, p99 {p99}; CPU {cpu}; sent ÷ scheduled {sent}");
+    let bench = Alternating::on(port, slice_ms);
+    for load in loads {
+        let made: Vec<Vec<f64>> = (0..launches).map(|_| bench.launch(*load, rounds)).collect();
+        let figures = ["CPU per request", "lateness p50", "lateness p99"].into_iter().enumerate();
+        let told = |(at, name): (usize, &str)| {
+            let ratios: Option<Vec<f64>> = made.iter().map(|launch| launch.get(at).copied()).collect();
+            Some(format!("{name} {}", interval(&ratios?)))
+        };
+        println!("{load:?}: {}", figures.filter_map(told).collect::<Vec<_>>().join(", "));
     }
     server.end();
+}
+
+/// A ratio over launches, with its 95 % interval where there are two or more.
+fn interval(ratios: &[f64]) -> String {
+    let told = geometric_interval(ratios).map(|it| format!("{:.3} ({:.3} to {:.3})", it.estimate, it.low, it.high));
+    told.unwrap_or_else(|| format!("{:.3}", ratios[0]))
 }
 
 /// The same over TLS, against bare rustls.
@@ -88,8 +103,7 @@ fn measure_tls(rounds: u64, ms: u64, once: u64) {
     let Some(nginx) = Nginx::start() else {
         return println!("TLS: left out, for nginx is not on PATH");
     };
-    let cpu = std::thread::available_parallelism().unwrap().get() - 1;
-    let bench = Bench { port: nginx.port, ms, cpu, runs: Cell::new(0) };
+    let bench = Alternating::on(nginx.port, ms);
     let kept = (0..rounds).map(|_| [bench.kept_over_tls()]).collect();
     println!("TLS, {KEPT} connections: CPU {}", spread(kept)[0]);
     let once_each = (0..rounds).map(|_| [bench.once_over_tls(once)]).collect();
@@ -120,8 +134,9 @@ fn serve() -> (Guarded, u16) {
     (server, port)
 }
 
-struct Bench {
+struct Alternating {
     port: u16,
+    /// How long a slice is, or a load over TLS.
     ms: u64,
     /// The generators' CPU.
     cpu: usize,
@@ -129,22 +144,29 @@ struct Bench {
     runs: Cell<u8>,
 }
 
-impl Bench {
-    /// CPU per request of bourdon ÷ that of the floor, one after the other.
-    fn closed(&self, connections: u64, pipeline: u64) -> f64 {
-        let (bare, bare_cpu_s) = self.bare("closed", connections, pipeline);
-        let shape = format!("-c{connections} --pipeline {pipeline}");
-        let (document, cpu_s) = self.bourdon(&shape);
-        let completed = document["accounting"]["completed"].as_f64().unwrap();
-        assert!(completed > 0.0 && bare[0] > 0.0, "both must have been answered");
-        (cpu_s / completed) / (bare_cpu_s / bare[0])
+impl Alternating {
+    fn on(port: u16, ms: u64) -> Self {
+        let cpu = std::thread::available_parallelism().unwrap().get() - 1;
+        Self { port, ms, cpu, runs: Cell::new(0) }
     }
 
+    /// The ratios of one launch.
+    fn launch(&self, load: Bench, rounds: u64) -> Vec<f64> {
+        let port = self.port.to_string();
+        let sources = [self.next_source(), self.next_source()].map(|source| source.to_string());
+        let [rounds, ms] = [rounds, self.ms].map(|number| number.to_string());
+        let own = ["launch", &port, &sources[0], &sources[1], &rounds, &ms];
+        let load = load.written();
+        let (ratios, _) = self.floor(&own.into_iter().chain(load.iter().map(String::as_str)).collect::<Vec<_>>());
+        ratios
+    }
+
+    /// CPU per request of bourdon ÷ that of bare rustls, one after the other.
     fn kept_over_tls(&self) -> f64 {
         let [port, source] = [self.port.to_string(), self.next_source().to_string()];
         let [connections, ms] = [KEPT, self.ms].map(|number| number.to_string());
         let (replies, bare_cpu_s) = self.floor(&["kept", &port, &source, &connections, &ms]);
-        let (document, cpu_s) = self.bourdon_over("https", &format!("--insecure -d{ms}ms -c{connections}"));
+        let (document, cpu_s) = self.bourdon_over_tls(&format!("-d{ms}ms -c{connections}"));
         (cpu_s / document["accounting"]["completed"].as_f64().unwrap()) / (bare_cpu_s / replies[0])
     }
 
@@ -153,30 +175,9 @@ impl Bench {
         let [all, at_once] = [connections, AT_ONCE].map(|number| number.to_string());
         let (replies, bare_cpu_s) = self.floor(&["once", &port, &source, &all, &at_once]);
         assert_eq!(replies[0], connections as f64);
-        let shape = format!("--insecure --no-keepalive -n{all} -c{at_once}");
-        let (document, cpu_s) = self.bourdon_over("https", &shape);
+        let (document, cpu_s) = self.bourdon_over_tls(&format!("--no-keepalive -n{all} -c{at_once}"));
         assert_eq!(document["accounting"]["completed"].as_f64(), Some(connections as f64));
         cpu_s / bare_cpu_s
-    }
-
-    /// Lateness p50, p99 and CPU per request of bourdon ÷ those of the floor; and what bourdon sent ÷ what was due.
-    fn open(&self, rate: u64) -> [f64; 4] {
-        let (bare, bare_cpu_s) = self.bare("open", RATE_CONNECTIONS, rate);
-        let (document, cpu_s) = self.bourdon(&format!("-c{RATE_CONNECTIONS} -R{rate}"));
-        let figure = |path: &str| document.pointer(path).and_then(serde_json::Value::as_f64);
-        let [scheduled, sent] = ["scheduled", "sent"].map(|name| figure(&format!("/accounting/{name}")).unwrap());
-        // A window of a tenth of a second has too few requests for a p99.
-        let late = |name: &str, bare_ns: f64| {
-            figure(&format!("/latency_us/lateness/{name}")).map_or(f64::NAN, |us| us * 1e3 / bare_ns)
-        };
-        [late("p50", bare[1]), late("p99", bare[2]), (cpu_s / sent) / (bare_cpu_s / bare[0]), sent / scheduled]
-    }
-
-    /// The floor's figures, and the CPU seconds it used.
-    fn bare(&self, model: &str, first: u64, second: u64) -> (Vec<f64>, f64) {
-        let (port, source) = (self.port.to_string(), self.next_source().to_string());
-        let [first, second, ms] = [first, second, self.ms].map(|number| number.to_string());
-        self.floor(&[model, &port, &source, &first, &second, &ms])
     }
 
     fn floor(&self, arguments: &[&str]) -> (Vec<f64>, f64) {
@@ -185,14 +186,11 @@ impl Bench {
     }
 
     /// The document of a load that checks every reply, and the CPU seconds it used.
-    fn bourdon(&self, shape: &str) -> (serde_json::Value, f64) {
-        self.bourdon_over("http", &format!("-d{}ms {shape}", self.ms))
-    }
-
-    fn bourdon_over(&self, scheme: &str, shape: &str) -> (serde_json::Value, f64) {
-        let url = format!("{scheme}://127.0.0.1:{}/rest/hello", self.port);
+    fn bourdon_over_tls(&self, shape: &str) -> (serde_json::Value, f64) {
+        let url = format!("https://127.0.0.1:{}/rest/hello", self.port);
         let source = self.next_source();
-        let load = format!("load --warm-up 0s --expect-status 200 --format json --source {source} {shape} {url}");
+        let load =
+            format!("load --warm-up 0s --expect-status 200 --format json --insecure --source {source} {shape} {url}");
         let arguments = load.split(' ').chain(["--expect-body", "Hello world"]);
         let (text, cpu_s) = cost(self.pinned(BOURDON.into()).args(arguments));
         (serde_json::from_str(&text).unwrap(), cpu_s)

@@ -8,12 +8,14 @@
 //!   one is stopped and, last, ended; and the ratio of two servers by slices of 250 ms and of twice that. All should be within 1 %.
 //!
 //! `make prove-rotation`, or `cargo bench -p bourdon --bench rotation -- [FOLDER] [SESSIONS] [KIND...]`: so many sessions of each
-//! kind at most, of all kinds where none is named. Every session's record and answer is kept in FOLDER; what is there is not made
-//! again, so that it can be interrupted and goes on. No session is left out or repeated. Under `cargo test` it makes one short
-//! session, so that it cannot rot; `SMOKE=1` makes all of them short, to see that they work.
+//! kind at most, of all kinds where none is named. Every session's record is kept in FOLDER, and beside it as KIND-NUMBER.json
+//! what came of it; what is there is not made again, so that it can be interrupted and goes on, also from these files alone. No
+//! session is left out or repeated. Under `cargo test` it makes one short session, so that it cannot rot; `SMOKE=1` makes all of
+//! them short, to see that they work.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic, and prints its result")]
 
+mod answer;
 mod hog;
 mod planted;
 mod trap;

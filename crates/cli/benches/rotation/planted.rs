@@ -1,15 +1,15 @@
 //! Sessions of two servers whose difference is known.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::hog::Hog;
-use crate::{Asked, BOURDON, is_smoke};
+use crate::{Asked, BOURDON, answer, is_smoke};
 
-/// What the rounds alone cost is measured over so long, beforehand.
+/// What the planted work comes to is measured over so long, beforehand.
 const TRUTH: Duration = Duration::from_mins(20);
 
 /// As short as a session can be.
@@ -86,35 +86,23 @@ impl Planted {
     /// What the planted work comes to: the CPU of two servers by their own clocks, as closed loads alternate between them for a
     /// long time. It is measured once.
     fn truth(&self, folder: &Path) -> f64 {
-        let kept = folder.join(format!("{}.truth", self.name));
-        if let Ok(text) = std::fs::read_to_string(&kept) {
-            return text.trim().parse().unwrap();
-        }
-        let minutes = (TRUTH.as_secs() / 60).to_string();
+        let session = folder.join(format!("{}-truth", self.name));
         let window = format!("{}s", TRUTH.as_secs() / 2 / 6);
-        let runs = folder.join(format!("{}-truth-of-{minutes}-minutes", self.name));
         let options = if is_smoke() { SHORT } else { ["--duration", &window, "--warm-up", "1s", "--blocks", "6"] };
-        let ratio = self.primary(&self.compare(&runs, &options))["ratio"]["estimate"].as_f64().unwrap();
-        std::fs::write(&kept, format!("{ratio}\n")).unwrap();
-        ratio
+        let measure = || answer::of_comparison(&self.compare(&session, &options), &session);
+        let answer = answer::kept(&session.with_extension("json"), measure);
+        self.primary(&answer)["ratio"]["estimate"].as_f64().unwrap()
     }
 
-    /// One session; its answer is kept beside its record.
+    /// One session; what came of it is kept beside its record.
     pub(crate) fn session(&self, number: usize, folder: &Path, options: &[&str]) -> Value {
-        let kept = folder.join(format!("{}-{number:02}.json", self.name));
-        if let Ok(text) = std::fs::read_to_string(&kept) {
-            return serde_json::from_str(&text).unwrap();
-        }
-        let hog = self.hog.then(Hog::start);
-        let answer = self.compare(&self.runs(number, folder), options);
-        drop(hog);
-        std::fs::write(&kept, answer.to_string()).unwrap();
-        answer
-    }
-
-    /// Where a session's record lies, behind those of attempts at it that were interrupted.
-    pub(crate) fn runs(&self, number: usize, folder: &Path) -> PathBuf {
-        folder.join(format!("{}-{number:02}", self.name))
+        let session = folder.join(format!("{}-{number:02}", self.name));
+        answer::kept(&session.with_extension("json"), || {
+            let hog = self.hog.then(Hog::start);
+            let answer = self.compare(&session, options);
+            drop(hog);
+            answer::of_comparison(&answer, &session)
+        })
     }
 
     fn compare(&self, runs: &Path, options: &[&str]) -> Value {

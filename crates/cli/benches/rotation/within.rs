@@ -16,7 +16,7 @@ use model::{Slice, TrialRecord};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::{Asked, BOURDON};
+use crate::{Asked, BOURDON, answer};
 use processes::Processes;
 use turns::{Condition, Once, Steps};
 
@@ -105,18 +105,13 @@ impl Within {
         [format!("{first} ÷ {second}")].into_iter().chain(last).collect()
     }
 
-    /// One session; its answer is kept beside its record.
+    /// One session; what came of it is kept beside its record.
     fn session(&self, number: usize, folder: &Path) -> Value {
-        let kept = folder.join(format!("{}-{number:02}.json", self.name));
-        if let Ok(text) = std::fs::read_to_string(&kept) {
-            return serde_json::from_str(&text).unwrap();
-        }
-        let runs = folder.join(format!("{}-{number:02}", self.name));
-        let steps = Steps::new(self.conditions, self.last, &self.plan(folder).plan);
-        let trials = self.rotate(&steps, &runs, folder);
-        let answer = self.answer(&steps, &trials);
-        std::fs::write(&kept, answer.to_string()).unwrap();
-        answer
+        let session = folder.join(format!("{}-{number:02}", self.name));
+        answer::kept(&session.with_extension("json"), || {
+            let steps = Steps::new(self.conditions, self.last, &self.plan(folder).plan);
+            self.answer(&steps, &self.rotate(&steps, &session, folder))
+        })
     }
 
     /// The plan of both targets, as a short run has recorded it; that is made once.
