@@ -75,7 +75,7 @@ pub(crate) struct CompareArgs {
     #[arg(short = 'R', long, value_name = "PER_SECOND", allow_negative_numbers = true, value_parser = positive_rate)]
     pub(crate) rate: Option<f64>,
 
-    /// How long each launch is measured, over all its slices [default: 5s, 3s with --no-rotation]
+    /// How long each launch is measured, over all its slices where it has any [default: 3s]
     #[arg(short, long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive_duration)]
     pub(crate) duration: Option<u64>,
 

@@ -14,11 +14,9 @@ use crate::args::CompareArgs;
 use crate::exit::Failure;
 use crate::experiment::{Server, authorities_in};
 
-/// Window when none is asked for: with launches and warm-ups, six blocks of two servers take a minute and a half.
-const WINDOW_NS: u64 = 5 * NS_PER_S;
-
-/// The same of launches that are alone.
-const WINDOW_ALONE_NS: u64 = 3 * NS_PER_S;
+/// Window when none is asked for. In rotation these are twelve slices, two whole sets of orders of three launches: six blocks of
+/// two servers and the twin take a minute and a half, of which launches and warm-ups are a quarter.
+const WINDOW_NS: u64 = 3 * NS_PER_S;
 const WARM_UP_NS: u64 = NS_PER_S;
 
 /// The status of a good reply unless another is asked for.
@@ -116,7 +114,6 @@ impl Arm {
 
 fn load(args: &CompareArgs) -> Load {
     let closed_or_open = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-    let window_ns = if args.rotates() { WINDOW_NS } else { WINDOW_ALONE_NS };
     Load {
         mix: Mix::one(
             Request::get(args.path()),
@@ -132,7 +129,7 @@ fn load(args: &CompareArgs) -> Load {
         timeout_ns: None,
         network_delay_ns: 0,
         warm_up_ns: args.warm_up.unwrap_or(WARM_UP_NS),
-        extent: Extent::Window(args.duration.unwrap_or(window_ns)),
+        extent: Extent::Window(args.duration.unwrap_or(WINDOW_NS)),
     }
 }
 
