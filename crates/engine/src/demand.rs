@@ -30,6 +30,8 @@ pub(crate) struct Demand {
     /// Requests of the window that may still be begun; none where time ends the load.
     quota: Option<u64>,
     pub(crate) start_ns: u64,
+    /// Over how long from then on the connections of all threads begin, evenly.
+    pub(crate) start_spread_ns: u64,
     pub(crate) window: Window,
     /// An exact number of requests at a rate lasts at least so long as they take at that rate: the last of n is due
     /// at (n − 1) ÷ rate, and a window that ended there would show more than the rate.
@@ -61,7 +63,8 @@ impl Demand {
             _ => 0.0,
         };
         let earliest_end_ns = window_start.saturating_add(at_rate_ns as u64);
-        Self { source, quota, start_ns, window: Window { start_ns: window_start, end_ns }, earliest_end_ns }
+        let (start_spread_ns, window) = (spec.start_spread_ns, Window { start_ns: window_start, end_ns });
+        Self { source, quota, start_ns, start_spread_ns, window, earliest_end_ns }
     }
 
     /// No demand at all, for the time in which connections are opened.

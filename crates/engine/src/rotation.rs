@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Extent, LoadSpec, NS_PER_S};
+use model::{Extent, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::collector::Passed;
 use crate::http1::Http1;
@@ -13,6 +13,9 @@ use crate::session::{Home, LoadError, RunOptions, session};
 /// flight at the end, and its connection is closed.
 pub const SLICE_DRAIN_NS: u64 = 100_000_000;
 
+/// Longest time over which the connections of a slice begin, in nanoseconds: whose replies take longer outlast the slice's end, too.
+const MOST_SPREAD_NS: u64 = SLICE_DRAIN_NS;
+
 /// The slice that is to be loaded next: one server's turn. What came of it is [`Sliced`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceSpec {
@@ -20,7 +23,7 @@ pub struct SliceSpec {
     pub server: usize,
     /// Whether it is one of those that are put together; a warm-up is not.
     pub counts: bool,
-    /// How long it is under load before what is measured begins, in nanoseconds.
+    /// How long it is under load before what is measured begins at least, in nanoseconds.
     pub lead_in_ns: u64,
     /// How long is measured, in nanoseconds.
     pub window_ns: u64,
@@ -41,7 +44,9 @@ pub struct Sliced {
 
 /// Opens the connections to all `servers`, which are asked for the same but for the address, and makes the slices that `next`
 /// gives, until it gives none or `stop` is set. Warm-up, extent and seed are the slice's own; the spread of the starts is
-/// that of `servers` and has to fit the lead-in. A slice that `stop` cuts is the last. At each edge, when no request is in
+/// that of `servers` in a server's first slice and has to fit the lead-in. From then on the connections of a closed load begin over
+/// the mean service time of the server's slice before (100 ms at most), and the lead-in lasts twice that at least: then
+/// each of them has had a reply, and servers whose replies all take alike long do not answer in lockstep. A slice that `stop` cuts is the last. At each edge, when no request is in
 /// flight any more, `next` is called with what the slice before it brought.
 ///
 /// Gives what the slices of each server that count come to, as one load whose window is theirs one after the other and whose
@@ -77,6 +82,7 @@ pub(crate) fn go_round(
 ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
     let nothing = || servers.iter().map(|_| None).collect::<Vec<Option<Brought>>>();
     let (mut whole, mut warm_up) = (nothing(), nothing());
+    let mut took_ns: Vec<Option<u64>> = vec![None; servers.len()];
     let mut sliced = None;
     while let Some(slice) = next(sliced.take()) {
         if stop.load(Ordering::Relaxed) {
@@ -84,9 +90,15 @@ pub(crate) fn go_round(
         }
         let mut spec = servers[slice.server].clone();
         (spec.warm_up_ns, spec.extent, spec.seed) = (slice.lead_in_ns, Extent::Window(slice.window_ns), slice.seed);
+        if let (LoadModel::Closed, Some(took_ns)) = (spec.model, took_ns[slice.server]) {
+            spec.start_spread_ns = took_ns.min(MOST_SPREAD_NS);
+            spec.warm_up_ns = spec.warm_up_ns.max(2 * spec.start_spread_ns);
+        }
         // A slice is one step of the whole, however long it is.
         let home = load(slice.server, &spec, slice.window_ns.div_ceil(NS_PER_S).max(1))?;
-        sliced = Some(figures(&home));
+        let brought = figures(&home);
+        took_ns[slice.server] = mean_service_ns(&brought).or(took_ns[slice.server]);
+        sliced = Some(brought);
         let before = if slice.counts { &mut whole } else { &mut warm_up };
         match &mut before[slice.server] {
             Some(before) => before.follow(home.brought),
@@ -99,6 +111,14 @@ pub(crate) fn go_round(
         Some(whole.conclude())
     };
     Ok(whole.into_iter().zip(warm_up).map(put_together).collect())
+}
+
+/// Mean service time of what a slice measured; none without a reply.
+fn mean_service_ns(slice: &Sliced) -> Option<u64> {
+    let halves = slice.figures.halves.iter().flatten();
+    let (completed, service_ns) =
+        halves.fold((0, 0), |(completed, ns), half| (completed + half.completed, ns + half.service_ns));
+    service_ns.checked_div(completed)
 }
 
 /// What is recorded of a slice.

@@ -133,7 +133,7 @@ pub(crate) fn session<'a, P: Protocol, T>(
 
 impl Session<'_> {
     /// Makes one load on the connections to one of the servers. `spec` is what the connections were opened for, with the
-    /// warm-up, the extent and the seed of this load, in whose course a step has so many seconds; whatever is in flight
+    /// warm-up, the spread of the starts, the extent and the seed of this load, in whose course a step has so many seconds; whatever is in flight
     /// `drain_ns` after its window is given up.
     ///
     /// # Errors

@@ -226,3 +226,58 @@ fn a_server_that_falls_silent_in_one_slice_is_silent_until_it_answers_in_another
         sliced.iter().filter(|slice| slice.figures.completed == 0).map(|slice| slice.figures.window_s).sum();
     assert!(not_drained > 0 && silence.length_s >= empty && silence.length_s < empty + 0.7, "{silence:?}, {empty} s");
 }
+
+/// Ten rounds of slices among servers that 100 connections load, the first of each a warm-up; gives what each server's came to.
+fn at_100(servers: Vec<SimulatedServer>) -> (Vec<Sliced>, Vec<Measurement>) {
+    let loads: Vec<LoadSpec> = servers.iter().map(|_| spec(LoadModel::Closed, 100, MS)).collect();
+    let (count, mut sliced, stop) = (servers.len(), Vec::new(), AtomicBool::new(false));
+    let mut next = |last: Option<Sliced>| {
+        sliced.extend(last);
+        let (server, round) = (sliced.len() % count, (sliced.len() / count) as u64);
+        let window_ns = if round == 0 { 1_000 * MS } else { 200 * MS + round * 7 % 10 * 10 * MS };
+        (round <= 10).then_some(SliceSpec { server, counts: round > 0, lead_in_ns: 20 * MS, window_ns, seed: round })
+    };
+    let whole = simulate_rotation(&loads, servers, RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
+    (sliced, whole.into_iter().map(|whole| checked(whole.unwrap().measurement)).collect())
+}
+
+#[test]
+fn the_rate_of_replies_that_all_take_alike_long_does_not_depend_on_where_a_slice_begins_and_ends() {
+    for service_ms in [30, 50, 70, 90] {
+        for percent in [0, 5, 10] {
+            let server = SimulatedServer { jitter_ns: service_ms * percent * MS / 100, ..hello(service_ms * MS) };
+            let (sliced, whole) = at_100(vec![server, hello(MS)]);
+            let took_s = service_ms as f64 / 1e3 * (1.0 + percent as f64 / 200.0);
+            let off = whole[0].requests_per_s() * took_s / 100.0 - 1.0;
+            assert!(off.abs() < 0.01, "{service_ms} ms and up to {percent} % more: {off}");
+            for Sliced { figures, .. } in sliced.iter().skip(2).step_by(2) {
+                let lead_in_s = figures.length_s - figures.window_s;
+                assert!(lead_in_s >= 2.0 * service_ms as f64 / 1e3, "each has had a reply: {figures:?}");
+                assert_eq!(figures.not_drained, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_answers_a_little_sooner_is_a_little_faster_though_all_replies_take_alike_long() {
+    let (_, whole) = at_100(vec![hello(9_900_000), hello(10_100_000)]);
+    let ratio = whole[0].requests_per_s() / whole[1].requests_per_s();
+    assert!((ratio * 99.0 / 101.0 - 1.0).abs() < 0.002, "{ratio}");
+}
+
+#[test]
+fn the_lead_in_grows_with_what_replies_take_up_to_a_bound_and_not_under_an_open_load() {
+    let lead_ins = |sliced: &[Sliced]| -> Vec<f64> {
+        let round = sliced.iter().skip(2).map(|it| it.figures.length_s - it.figures.window_s);
+        round.collect()
+    };
+    let (sliced, _) = at_100(vec![hello(150 * MS), hello(2 * MS)]);
+    for (at, lead_in_s) in lead_ins(&sliced).into_iter().enumerate() {
+        // Replies that outlast it are waited for 100 ms long; the others take as long as one.
+        let expected_s = if at % 2 == 0 { 0.2 + 0.1 } else { 0.02 + 0.002 };
+        assert!((lead_in_s - expected_s).abs() < 0.002, "{lead_in_s}");
+    }
+    let (sliced, _) = rotated(open(1_500.0), vec![hello(2 * MS), hello(5 * MS)], 6);
+    assert!(lead_ins(&sliced).into_iter().all(|lead_in_s| lead_in_s < 0.02 + 0.006), "{:?}", lead_ins(&sliced));
+}

@@ -34,7 +34,7 @@ pub struct Turn {
     pub launch: usize,
     /// Round, from 1; 0 of the warm-up, which counts nowhere.
     pub round: u32,
-    /// How long it is under load before what is measured begins, in nanoseconds.
+    /// How long it is under load before what is measured begins at least, in nanoseconds.
     pub lead_in_ns: u64,
     /// How long is measured, in nanoseconds.
     pub window_ns: u64,

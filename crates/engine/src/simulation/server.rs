@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use model::Clock;
+use model::{Clock, stirred};
 use rustix::io::Errno;
 
 use super::echo::{self, Kind};
@@ -39,6 +39,8 @@ pub struct SimulatedServer {
     pub says_first: Vec<u8>,
     /// Every so many requests take so much longer than the others, which do not wait for them.
     pub slow: Option<(u64, u64)>,
+    /// By how much longer a request takes at most, each by a share of it that is drawn from its number.
+    pub jitter_ns: u64,
     /// How many of the first connection slots the server closes, and after how long without a request on them.
     pub closes_idle: Option<(u32, u64)>,
 }
@@ -68,6 +70,7 @@ impl SimulatedServer {
             language: Language::Http1,
             says_first: Vec::new(),
             slow: None,
+            jitter_ns: 0,
             closes_idle: None,
         }
     }
@@ -139,7 +142,7 @@ impl SimulatedWire {
             return self.waiting.push_back(job);
         }
         self.busy += 1;
-        let mut end_ns = now_ns + self.server.service_ns;
+        let mut end_ns = now_ns + self.server.service_ns + stirred(job.number) % (self.server.jitter_ns + 1);
         if let Some((every, longer_ns)) = self.server.slow
             && job.number.is_multiple_of(every)
         {

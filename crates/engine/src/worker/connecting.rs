@@ -55,8 +55,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// time do not do so in lockstep.
     pub(super) fn start_of(&self, slot: u32) -> u64 {
         let place = u128::from(slot) * u128::from(self.task.spec.threads) + u128::from(self.task.thread);
-        let after_ns =
-            u128::from(self.task.spec.start_spread_ns) * place / u128::from(self.task.spec.connections.max(1));
+        let after_ns = u128::from(self.demand.start_spread_ns) * place / u128::from(self.task.spec.connections.max(1));
         self.demand.start_ns + after_ns as u64
     }
 

@@ -31,8 +31,9 @@ fn warm_up(plan: &Plan, slice_ns: u64, trials: &[TrialSpec], seed: u64) -> Vec<T
     turns.filter(|turn| turn.window_ns > 0).collect()
 }
 
-/// How long a slice is under load before it is measured: as the plan has it, and long enough for each connection to have had its
-/// first reply and for the starts to spread over a delay once more.
+/// How long a slice is under load before it is measured at least: as the plan has it, and long enough for each connection to have
+/// had its first reply and for the starts to spread over a delay once more. A closed load of a server that shows to be slower makes
+/// it longer.
 fn lead_in_ns(plan: &Plan, slicing: Slicing, cell: usize) -> u64 {
     let (cell, load) = (&plan.cells[cell], &plan.cells[cell].load);
     let one_each_ns = match load.model {

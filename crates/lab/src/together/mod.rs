@@ -118,7 +118,7 @@ fn rotate(
     made: &mut [TrialOutput],
 ) -> Result<bool, LabError> {
     let lead_in_ns = turns.iter().filter(|turn| turn.round > 0).map(|turn| turn.lead_in_ns).min().unwrap_or(0);
-    // The starts are spread anew in each slice.
+    // The starts are spread anew in each slice: so at first, then over what replies took.
     let load = |member: &Member<'_>| load_spec(plan, &member.spec, &*member.running, lead_in_ns);
     let loads: Vec<LoadSpec> = members.iter().map(load).collect();
     let options = RunOptions { histograms: true };
