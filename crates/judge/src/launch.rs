@@ -26,7 +26,7 @@ pub(crate) struct Rounds {
     pub(crate) left_out: BTreeSet<u32>,
     /// Metrics that a slice of one of them has too few requests for, so that the value of each is that of all its slices together.
     pub(crate) of_all: BTreeSet<Metric>,
-    /// The most CPUs that one of them used in slices of others, where that is much.
+    /// How many CPUs the others of them used in its slices, on average; its own.
     pub(crate) spill: f64,
     /// The least share (0 to 1) of all CPU time that others took in the slices of one of them.
     pub(crate) taken: f64,

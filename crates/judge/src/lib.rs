@@ -13,6 +13,7 @@ mod bounds;
 mod calibration;
 mod cells;
 mod claims;
+mod comparable;
 mod compare;
 mod comparisons;
 mod course;

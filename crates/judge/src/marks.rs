@@ -25,7 +25,7 @@ pub(crate) fn generator(limit: &Limit) -> Option<MarkNote> {
 const LATENCIES: [Metric; 5] = [Metric::P50, Metric::P90, Metric::P99, Metric::P999, Metric::Mean];
 
 /// Share of the requests that lie above a latency figure; for the mean a hundredth, which is enough to decide it.
-fn share_above(figure: Metric) -> f64 {
+pub(crate) fn share_above(figure: Metric) -> f64 {
     match figure {
         Metric::P50 => 0.5,
         Metric::P90 => 0.1,

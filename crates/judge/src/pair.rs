@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, MemoryCount, Metric, Scale, Withheld};
+use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, Metric, Scale, Withheld};
 
-use crate::cells::{self, Counted};
+use crate::cells;
 use crate::guard::{self, Doubt, End, MARKS, noise};
 use crate::launch::Launch;
 use crate::records::Records;
@@ -130,55 +130,6 @@ impl Pair<'_> {
         metric.scale() == Scale::Ratio && (is_zero(self.old) || is_zero(self.new))
     }
 
-    /// Why the two say nothing of each other, whatever the figures are.
-    pub(crate) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
-        let counted = |(records, cell): (&Records, usize)| cells::counted(records, cell, metric);
-        // Within a run memory is proportional where there are several processes, and only there. Beside others that live, it
-        // also divides what they share with those.
-        let differ = match (counted(self.old), counted(self.new)) {
-            (Counted::Memory(old), Counted::Memory(new)) if self.paired && !self.went_round() => {
-                (old == MemoryCount::ResidentSum) != (new == MemoryCount::ResidentSum)
-            }
-            (old, new) => old != new,
-        };
-        let is_short = |(records, cell): (&Records, usize)| records.short_of(cell, metric) > 0;
-        let has_lost = |(records, cell): (&Records, usize)| records.has_lost(cell, metric) > 0;
-        let lacks_collections = |(records, cell): (&Records, usize)| records.valid(cell).any(Launch::lacks_collections);
-        let why = match metric {
-            Metric::CpuPerRequest => Withheld::LittleCpu,
-            _ if has_lost(self.old) || has_lost(self.new) => Withheld::Failing,
-            Metric::P99 if lacks_collections(self.old) || lacks_collections(self.new) => Withheld::FewCollections,
-            _ => Withheld::FewRequests,
-        };
-        let short = (is_short(self.old) || is_short(self.new)).then_some(why);
-        let zero = self.has_zero(metric).then_some(Withheld::Zero);
-        short.or(zero).or_else(|| differ.then_some(Withheld::Definition))
-    }
-
-    /// Of which server it is so that a verdict is held back.
-    pub(crate) fn sides(&self, metric: Metric, why: Withheld) -> Vec<Arm> {
-        let is_of = |arm: &Arm| {
-            let (records, cell) = self.side(*arm);
-            match why {
-                Withheld::Definition => true,
-                Withheld::Zero => records.has_zero(cell, metric),
-                Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
-                    records.short_of(cell, metric) > 0
-                }
-                Withheld::Failing if records.has_lost(cell, metric) > 0 => true,
-                Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
-                Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
-                Withheld::Rounds => records.valid(cell).any(Launch::lacks_rounds),
-                Withheld::Spill => records.valid(cell).any(|launch| launch.is(Mark::Spill)),
-                _ => {
-                    let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);
-                    doubt.is_some_and(|doubt| guard::is_open(records, cell, metric, doubt))
-                }
-            }
-        };
-        [Arm::Old, Arm::New].into_iter().filter(is_of).collect()
-    }
-
     /// ln(new ÷ old), or new − old for shares, with its interval; none where too little was measured or there is no
     /// ratio.
     pub(crate) fn change(&self, metric: Metric, confidence: f64) -> Option<LogRatio> {
@@ -234,7 +185,7 @@ impl Pair<'_> {
         }
     }
 
-    fn side(&self, arm: Arm) -> (&Records<'_>, usize) {
+    pub(crate) fn side(&self, arm: Arm) -> (&Records<'_>, usize) {
         match arm {
             Arm::Old => self.old,
             Arm::New => self.new,
@@ -375,7 +326,7 @@ impl Pair<'_> {
     }
 
     /// Whether all launches of both lived beside others, and the load went round among them.
-    fn went_round(&self) -> bool {
+    pub(crate) fn went_round(&self) -> bool {
         let all = |(records, cell): (&Records, usize)| records.valid(cell).all(|launch| launch.rounds.is_some());
         all(self.old) && all(self.new)
     }
@@ -420,10 +371,11 @@ impl Pair<'_> {
         let better = if worse == Arm::New { Arm::Old } else { Arm::New };
         let [of_worse, of_better] = [worse, better].map(|arm| {
             let (records, cell) = self.side(arm);
-            records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).count()
+            records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).map(noise::fell_on).sum::<f64>()
         });
         // Noise that comes with one of the two may be its own.
-        let comes_with_one = 2 * of_better < of_worse || (noise::goes_both_ways(metric) && 2 * of_worse < of_better);
+        let comes_with_one =
+            2.0 * of_better < of_worse || (noise::goes_both_ways(metric) && 2.0 * of_worse < of_better);
         if !self.alike || !self.paired || comes_with_one {
             return false;
         }

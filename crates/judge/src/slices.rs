@@ -54,6 +54,13 @@ pub(crate) fn cpus_while_idle(slices: &[Slice]) -> f64 {
     if idle_s > 0.0 { cpu_s / idle_s } else { 0.0 }
 }
 
+/// How many CPUs the other targets used on average in these slices; none where one of them does not tell.
+pub(crate) fn neighbours_cpus(slices: &[Slice]) -> Option<f64> {
+    let cpu_s = measured(slices).map(|slice| slice.neighbours_cpu_s).sum::<Option<f64>>()?;
+    let length_s: f64 = measured(slices).map(|slice| slice.length_s).sum();
+    (length_s > 0.0).then(|| cpu_s / length_s)
+}
+
 /// Share (0 to 1) of all CPU time that the hypervisor and processes that are none of ours took, over these slices.
 pub(crate) fn taken<'a>(slices: impl Iterator<Item = &'a Slice>) -> f64 {
     let (taken_s, length_s) = slices.fold((0.0, 0.0), |(taken_s, length_s), slice| {

@@ -101,7 +101,9 @@ pub const THIN_COMPLETIONS: f64 = 30.0;
 pub const LATENESS_FACTOR: f64 = 10.0;
 
 /// Part of the requests above a quantile that the generator must have touched, by its lateness or by its standstills, to be
-/// able to move the quantile: a tenth of them moves a p50 to the p55, a p99 to the p99.1 at most.
+/// able to move the quantile: a tenth of them moves a p50 to the p55, a p99 to the p99.1 at most. So it is with other targets in its
+/// slices, by the share of the time in which they used a CPU: who waits behind those that they held up is ten times as many only
+/// where a server is busy for nine tenths.
 pub const TOUCHED_PART: f64 = 0.1;
 
 /// Share of the CPUs of target or generator, whichever has fewer, from which a trial is noisy when the hypervisor took as much
@@ -148,8 +150,14 @@ pub const LEAST_ROUNDS: u32 = 2;
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.
 pub const SLICE_COLLECTIONS: f64 = 10.0;
 
-/// CPUs that a target uses in slices of others from which it is said. A choice: as much as a comparison in slices resolves.
+/// CPUs that a target uses in slices of others from which it is said, and that others use in its slices from which its rate, its
+/// closed load's median and mean, and what its requests cost could have been better. A choice: as much as a comparison in slices
+/// resolves.
 pub const SPILL: f64 = 0.01;
+
+/// CPU that a target used in slices of others, for each second that it used in its own, from which its requests may not have
+/// caused it. A choice, for the same reason.
+pub const PUT_OFF: f64 = 0.01;
 
 /// Share by which replies take longer in the first halves of a launch's slices than in the second from which the server is slow
 /// after it idled, under a closed load: about half of it is missing in the rate. Of 108 to 348 slices each, Go, Node and the clean

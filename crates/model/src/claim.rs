@@ -348,12 +348,19 @@ pub enum ClaimDoubt {
         /// In so many launches.
         launches: u64,
     },
-    /// Some server of its rounds used much CPU in slices of others.
+    /// Other servers used a CPU in its slices.
     Spill {
         /// While this server was measured.
         server: Cell,
         /// Of one CPU, the share in use.
         cpus: f64,
+    },
+    /// It used CPU in slices of others, which its requests may not have caused.
+    PutOff {
+        /// Which server.
+        server: Cell,
+        /// For each second of CPU that it used in its own slices, in seconds.
+        share: f64,
     },
     /// Rounds during which the machine was busy are left out, and with them the figures say something else.
     Rounds {

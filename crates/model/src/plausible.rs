@@ -250,6 +250,7 @@ impl Slice {
         for (name, seconds) in [("cpu_s", self.cpu_s), ("idle_cpu_s", self.idle_cpu_s)] {
             amount(&field(name), seconds)?;
         }
+        amount(&field("neighbours_cpu_s"), self.neighbours_cpu_s)?;
         amount(&field("generator_run_delay_s"), self.generator_run_delay_s)?;
         share(&field("steal_share"), self.steal_share)?;
         share(&field("others_share"), self.others_share)

@@ -55,6 +55,9 @@ pub struct Slice {
     pub idle_cpu_s: f64,
     /// How long that was, in seconds.
     pub idle_s: f64,
+    /// CPU seconds that the other targets used over its length; none in older records, and where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours_cpu_s: Option<f64>,
     /// Garbage collections from its begin to the begin of the target's next slice; null where the runtime does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc_count: Option<f64>,

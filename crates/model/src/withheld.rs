@@ -26,12 +26,14 @@ pub enum Withheld {
     Unbounded,
     /// Rounds during which the machine was busy are left out, and with them the figures say something else.
     Rounds,
-    /// A server used as much CPU in others' slices as makes a difference of that size.
+    /// A server used as much CPU in slices of others as makes a difference of that size, to them or to what it is charged.
     Spill,
     /// The latency holds much of the generator's own.
     Lateness,
     /// A server had less load before the window than it says it needs to be warm.
     Cold,
+    /// Launches of the one went round with others, and the other had the load to itself.
+    Rotation,
     /// The two count different things under one name.
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.

@@ -112,7 +112,7 @@ fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
     Some(match claim.withheld {
         _ if claim.notes.iter().any(|note| matches!(note, ClaimNote::FewBlocks { .. })) => "too few blocks count",
         None if claim.needs_blocks.is_some() => "the intervals are too wide",
-        None | Some(Withheld::Definition | Withheld::Zero) => return None,
+        None | Some(Withheld::Definition | Withheld::Rotation | Withheld::Zero) => return None,
         Some(Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds) => "the machine was busy",
         Some(Withheld::AtLeast) => "the generator may have been the limit",
         Some(Withheld::AtCeiling) => "the handler delay allowed no more",

@@ -123,6 +123,11 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
                 place(server)
             )
         }
+        ClaimDoubt::PutOff { server, share } => format!(
+            "{} used {} of its CPU time while others had their slices, and whether its requests caused that is not known",
+            place(server),
+            percent(share / (1.0 + share))
+        ),
         ClaimDoubt::Rounds { server, launches, of } => format!(
             "rounds in which the machine was busy are left out in {} of {}, and with them the figures say something else",
             launches_of(*launches, *of),

@@ -28,7 +28,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "some connections completed nothing, or over 10 % of their time went into requests that outlasted the window, or connecting"
         }
         Mark::Thin => "fewer than 30 completions per connection slot",
-        Mark::Spill => "it used CPU in slices of others: no difference smaller than that is decided",
+        Mark::Spill => "it used CPU in slices of others: no difference that this can have made is decided",
         Mark::AtCeiling => {
             "the work itself allows no more: servers cannot be ranked there, only shown not to be slower"
         }

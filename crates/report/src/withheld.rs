@@ -28,6 +28,10 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             let needs = if are { "they say they need" } else { "it says it needs" };
             format!("{who} had less load before the window than {needs} to be warm")
         }
+        Withheld::Rotation => {
+            "launches of one went round with others in slices, and those of the other had the load to themselves"
+                .to_owned()
+        }
         Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
         Withheld::LittleCpu => {
@@ -80,7 +84,9 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) ->
             format!("a warm-up of {}", seconds(needed))
         }
         Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
-        Withheld::Spill | Withheld::FewCollections => format!("launches of their own{}", option("--no-rotation")),
+        Withheld::Spill | Withheld::FewCollections | Withheld::Rotation => {
+            format!("launches of their own{}", option("--no-rotation"))
+        }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
         }

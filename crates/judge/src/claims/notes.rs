@@ -104,8 +104,11 @@ impl ClaimTest<'_> {
                 ClaimDoubt::Noise { server, launches: noisy as u64, of: self.launches(cell), unbounded }
             }
             Doubt::Spill => {
-                let rounds = self.records.launch(cell, *widest)?.rounds.as_ref()?;
-                ClaimDoubt::Spill { server, cpus: rounds.spill }
+                let launch = self.records.launch(cell, *widest)?;
+                match guard::put_off(launch).filter(|_| metric == Metric::CpuPerRequest) {
+                    Some(share) => ClaimDoubt::PutOff { server, share },
+                    None => ClaimDoubt::Spill { server, cpus: launch.rounds.as_ref()?.spill },
+                }
             }
             Doubt::Rounds => {
                 let launches = self.records.valid(cell).filter(|launch| launch.lacks_rounds()).count() as u64;

@@ -3,11 +3,13 @@
 
 pub(crate) mod noise;
 mod range;
+mod spill;
 mod warming;
 
 use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
 
 pub(crate) use range::{Range, range};
+pub(crate) use spill::put_off;
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::{is_whole, measured_and_seen, steady_throughput};
@@ -41,7 +43,7 @@ pub(crate) enum Doubt {
     /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
     /// for it.
     Silent,
-    /// Another server of the round used much CPU in its slices.
+    /// Servers used a CPU in slices of others: its neighbours in its own, or it in theirs.
     Spill,
     /// Rounds of slices are left out.
     Rounds,
@@ -187,15 +189,10 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
-        Doubt::Spill => is_spilt_on(metric) && launch.rounds.as_ref().is_some_and(|rounds| rounds.spill > 0.0),
+        Doubt::Spill => launch.rounds.is_some(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is(Mark::Noisy),
     }
-}
-
-/// Whether what others use of a CPU changes a metric.
-fn is_spilt_on(metric: Metric) -> bool {
-    metric.is_timed() && !metric.is_before_load()
 }
 
 /// Marks of a latency that is the generator's doing.
@@ -230,19 +227,18 @@ impl<'a> Guarded<'a> {
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
             _ => exactly,
         };
-        let range = range.times(self.without_spill()).times(self.with_every_round(metric));
+        let range = range.times(self.with_every_round(metric));
         match metric {
             Metric::Throughput | Metric::ElapsedPerRequest => range,
-            _ => range.times(self.without_noise(metric)),
+            _ => range.times(self.without_others(metric, value)),
         }
     }
 
-    /// What a figure could have been without what others of its round used of a CPU in its slices, as a share of what was seen. Two
-    /// of them share it, so that the ratio of any two is open by as much as the most that one used.
-    fn without_spill(&self) -> Range {
-        let spill = self.launch.rounds.as_ref().filter(|_| self.has(Doubt::Spill)).map_or(0.0, |rounds| rounds.spill);
-        let half = (1.0 + spill).sqrt();
-        Range { low: 1.0 / half, high: half }
+    /// What a figure of which less is better could have been without what others used of its CPUs, targets or not, as a share of
+    /// what was seen.
+    fn without_others(&self, metric: Metric, value: f64) -> Range {
+        let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, (metric, value), self.asked.is_closed()));
+        self.without_noise(metric).times(spill.unwrap_or(Range::exactly(1.0)))
     }
 
     /// What the rounds that were left out make of a figure, as a share of what was seen.
@@ -314,7 +310,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Generator) {
             rate.high = rate.high.max(self.without_the_limit());
         }
-        rate.high /= self.without_noise(Metric::Throughput).low;
+        rate.high /= self.without_others(Metric::Throughput, completions_per_s(self.measured)).low;
         if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }

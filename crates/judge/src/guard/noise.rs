@@ -56,6 +56,18 @@ pub(crate) fn could_be_off_alone(launch: &Launch, metric: Metric) -> Option<f64>
     }
 }
 
+/// How much noise fell on a disturbed launch beside others like it: of those that the load went round among, which have the mark
+/// together, what others took in its own slices.
+pub(crate) fn fell_on(launch: &Launch) -> f64 {
+    launch.rounds.as_ref().map_or(1.0, |_| slices::taken(slices::measured(&launch.record.slices)))
+}
+
+/// The same where others used so many CPUs.
+pub(crate) fn beside(launch: &Launch, metric: Metric, cpus: f64) -> Option<f64> {
+    let host = &launch.record.observation.as_ref()?.host;
+    off(launch, metric, cpus / f64::from(host.cpus.max(1)))
+}
+
 fn off(launch: &Launch, metric: Metric, share: f64) -> Option<f64> {
     let sides = others::shared(share, launch.record.observation.as_ref()?, launch.measured()?);
     let of_side = |Shared { taken, busy }: Shared| {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use model::{MarkCause, MarkNote, Metric, Plan, Slice};
 
 use crate::launch::{Launch, Rounds};
-use crate::thresholds::{ROUND_TAKEN, ROUNDS_LEFT_OUT, SPILL};
+use crate::thresholds::{ROUND_TAKEN, ROUNDS_LEFT_OUT};
 use crate::{others, slices};
 
 /// Finds what launches that lived together share: which rounds count, and what a slice has too few requests for. A round is left
@@ -26,15 +26,15 @@ fn settle_one(plan: &Plan, mut set: Vec<&mut Launch>) {
     let busy: BTreeSet<u32> = rounds.iter().copied().filter(|round| is_busy(plan, &seen, *round)).collect();
     let is_disturbed = busy.len() as f64 > ROUNDS_LEFT_OUT * rounds.len() as f64;
     let cause = MarkCause::BusyRounds { busy: busy.len() as u32, rounds: rounds.len() as u32 };
-    let cpus = seen.iter().map(|launch| slices::cpus_while_idle(&launch.record.slices)).fold(0.0, f64::max);
-    let shared = Rc::new(Rounds {
+    let spilt: Vec<f64> = (0..seen.len()).map(|launch| spilt_on(&seen, launch)).collect();
+    let shared = Rounds {
         of_all: [Metric::P50, Metric::P99].into_iter().filter(|metric| is_short(&seen, *metric)).collect(),
-        spill: if cpus > SPILL { cpus } else { 0.0 },
+        spill: 0.0,
         taken: seen.iter().map(|launch| slices::taken(slices_of(&[*launch]))).reduce(f64::min).unwrap_or(0.0),
         left_out: if is_disturbed { BTreeSet::new() } else { busy },
-    });
-    for launch in &mut set {
-        launch.rounds = Some(shared.clone());
+    };
+    for (launch, spill) in set.iter_mut().zip(spilt) {
+        launch.rounds = Some(Rc::new(Rounds { spill, ..shared.clone() }));
         if is_disturbed {
             launch.judgement.to_mut().marks.push(MarkNote::new(cause.clone()));
         }
@@ -43,6 +43,15 @@ fn settle_one(plan: &Plan, mut set: Vec<&mut Launch>) {
 
 fn slices_of<'a>(set: &'a [&Launch]) -> impl Iterator<Item = &'a Slice> {
     set.iter().flat_map(|launch| slices::measured(&launch.record.slices))
+}
+
+/// How many CPUs the others used in the slices of one of them, on average. Of records that do not tell it by slice, all that each
+/// used while it idled, as if it were spread evenly.
+fn spilt_on(set: &[&Launch], launch: usize) -> f64 {
+    let slices = &set[launch].record.slices;
+    let others = set.iter().enumerate().filter(|(other, _)| *other != launch);
+    let evenly = || others.map(|(_, other)| slices::cpus_while_idle(&other.record.slices)).sum();
+    slices::neighbours_cpus(slices).unwrap_or_else(evenly)
 }
 
 /// Whether a slice of one of them has too few requests for a quantile.

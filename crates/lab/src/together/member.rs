@@ -102,6 +102,7 @@ impl<'a> Member<'a> {
             let host = host_use(&seen, host_cpus());
             (slice.steal_share, slice.others_share) = (host.steal_share, host.others_share);
             slice.cpu_s = cpu_s(&seen.end) - cpu_s(&seen.begin);
+            slice.neighbours_cpu_s = Some((seen.targets_cpu_s - slice.cpu_s).max(0.0));
             self.seen.push(seen);
         }
         self.slices.push(slice);

@@ -117,6 +117,8 @@ fn each_target_has_its_turns_and_its_record_is_the_sum_of_its_slices() {
             assert!(near(step.length_s, slice.window_s) && step.completed == slice.completed);
             assert!(slice.replies > slice.completed && slice.failed + slice.not_drained == 0, "{slice:?}");
             let is_last = (slice.round, slice.position) == (ROUNDS, 3);
+            // Both neighbours are this process, too.
+            assert!(slice.neighbours_cpu_s.is_some_and(|used_s| used_s > 1.5 * slice.cpu_s), "{slice:?}");
             assert!(slice.cpu_s > 0.0 && is_last != (slice.idle_cpu_s > 0.0 && slice.idle_s > 0.0), "{slice:?}");
         }
         assert!(seen.by_clock && seen.peak_memory_bytes > 0 && seen.voluntary_switches.is_some());

@@ -123,6 +123,36 @@ fn what_fell_on_both_revisions_at_once_hides_no_difference_between_them() {
     assert_eq!(in_rotation(1.08, 0.06, true), taken_back, "it may be the change");
 }
 
+/// What is said of the p99 of two revisions, of which the new one's is a third longer in each of ten blocks, where others had
+/// such shares of both CPUs in the slices of the new one and of the old one.
+fn tail_in_rotation(of_new: f64, of_old: f64) -> (ComparisonVerdict, Option<Withheld>) {
+    let session = session(7_500.0, 10_000.0, 0.005).blocks(ENOUGH).planned(ENOUGH, ENOUGH);
+    let mut trials = session.records();
+    for trial in &mut trials {
+        let share = if trial.cell == 0 { of_new } else { of_old };
+        disturb(trial, share);
+        cut(trial, 12);
+        trial.slices.iter_mut().for_each(|slice| slice.others_share = share);
+    }
+    let found = judged(GATES, session.draft(), &trials, true);
+    let row = row(&found, Metric::P99);
+    (row.verdict, row.withheld)
+}
+
+/// All launches of a set have the mark together.
+#[test]
+fn noise_that_came_with_one_of_two_that_go_round_is_seen_in_its_slices() {
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Unbounded));
+    assert_eq!(tail_in_rotation(0.2, 0.2), (ComparisonVerdict::Slower, None));
+    assert_eq!(
+        tail_in_rotation(0.2, 0.12),
+        (ComparisonVerdict::Slower, None),
+        "more than half of it came with the other, too"
+    );
+    assert_eq!(tail_in_rotation(0.2, 0.05), taken_back, "it may be its own");
+    assert_eq!(tail_in_rotation(0.05, 0.2), (ComparisonVerdict::Slower, None), "it made the other worse");
+}
+
 #[test]
 fn what_fell_on_both_revisions_at_once_may_have_hidden_how_large_a_difference_is() {
     assert_eq!(in_rotation(1.02, 0.0, true), (ComparisonVerdict::Same, None));

@@ -2,6 +2,7 @@ use model::{GeneratorLimits, Rotation};
 use report::difference_words;
 
 use super::*;
+use crate::testing::cut;
 
 const LIMITS: GeneratorLimits =
     GeneratorLimits { ceiling_per_s: 1.0, pipelined_ceiling_per_s: 1.0, open_rate_per_s: 1.0 };
@@ -24,6 +25,27 @@ fn what_differs_beside_the_server_is_told() {
     let said: Vec<String> = analysis.differences.iter().map(difference_words).collect();
     assert_eq!(said[0], "kernel: old 6.1, new 6.18");
     assert!(said[1].starts_with("window: "), "{said:?}");
+}
+
+/// The old run met what cannot go round, and its launches were made again alone; the plans do not differ.
+#[test]
+fn launches_that_went_round_are_not_held_against_launches_alone() {
+    let run = |seed| Session::new().cell("mine", 1_000.0).noise(0.001).seed(seed).blocks(6);
+    let (plan, alone, mut round) = (run(1).plan(), run(1).records(), run(2).records());
+    round.iter_mut().for_each(|trial| cut(trial, 12));
+    let withheld = |[old, new]: [&[TrialRecord]; 2], metric| {
+        let environment = Environment::default();
+        let of = |trials| Run { plan: &plan, environment: &environment, trials };
+        let found = compare_runs(of(old), of(new), ("a".to_owned(), "b".to_owned()), &[]).unwrap();
+        assert_eq!(found.differences, []);
+        row(&found, metric).withheld
+    };
+    for metric in [Metric::CpuPerRequest, Metric::Throughput, Metric::P99, Metric::PeakMemory] {
+        assert_eq!(withheld([&alone, &round], metric), Some(Withheld::Rotation), "{metric}");
+        assert_eq!(withheld([&round, &alone], metric), Some(Withheld::Rotation), "{metric}");
+        assert_eq!(withheld([&round, &round], metric), None, "{metric}");
+    }
+    assert_eq!(withheld([&alone, &round], Metric::TimeToReady), None, "it starts before any load");
 }
 
 /// What is told of two runs of one plan, the new one changed.

@@ -126,23 +126,112 @@ fn a_verdict_that_the_rounds_left_out_would_change_is_none() {
     assert_eq!((found.verdict, found.withheld, found.seen), taken_back, "{found:?}");
 }
 
+/// What `a` says of itself and `b`, where it used so many CPUs while `b` had its slices, and both launches tell so or neither does.
+fn beside_one_that_spills(session: &Session, metric: Metric, cpus: f64, is_told: bool) -> Comparison {
+    let spilling = move |trial: &mut TrialRecord| {
+        for slice in &mut trial.slices {
+            let (idle, neighbours) = if trial.cell == 0 { (cpus, 0.0) } else { (0.0, cpus) };
+            slice.idle_cpu_s = idle * slice.idle_s;
+            slice.neighbours_cpu_s = is_told.then_some(neighbours * slice.length_s);
+        }
+    };
+    let (plan, records) = sliced(session, spilling);
+    let found = crate::analyse(&plan, &Environment::default(), &records).comparisons;
+    found.into_iter().find(|found| found.metric == metric).expect("it is compared")
+}
+
+const TAKEN_BACK: (ComparisonVerdict, Option<Withheld>) = (ComparisonVerdict::Inconclusive, Some(Withheld::Spill));
+
 #[test]
 fn what_a_target_used_in_slices_of_others_takes_back_a_difference_of_that_size_and_no_larger_one() {
-    let spilling = |cpus: f64| {
-        move |trial: &mut TrialRecord| {
-            if trial.cell == 0 {
-                trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = cpus * slice.idle_s);
+    let verdict = |cpus: f64, is_told| {
+        let session = Session::new().cell("a", 1_100.0).cell("b", 1_000.0).noise(0.001).blocks(6);
+        let found = beside_one_that_spills(&session, Metric::Throughput, cpus, is_told);
+        (found.verdict, found.withheld)
+    };
+    // What is left of a CPU to the other is 1 − 0.09, so that it could have done 1 ÷ 0.91 as much: 9.9 % more.
+    for is_told in [true, false] {
+        assert_eq!(verdict(0.0, is_told), (ComparisonVerdict::Faster, None));
+        assert_eq!(verdict(0.08, is_told), (ComparisonVerdict::Faster, None));
+        assert_eq!(verdict(0.11, is_told), TAKEN_BACK);
+    }
+}
+
+#[test]
+fn who_spilt_is_not_the_slower_for_it_and_who_is_in_spite_of_it_is() {
+    let session = Session::new().cell("a", 1_000.0).cell("b", 1_050.0).noise(0.001).blocks(6);
+    for metric in [Metric::Throughput, Metric::P99] {
+        let found = beside_one_that_spills(&session, metric, 0.2, true);
+        assert_eq!((found.verdict, found.withheld), (ComparisonVerdict::Slower, None), "{metric}");
+    }
+}
+
+/// What is said of the p99 of `a`, and `b` with its 12 ms, where `a` used so many CPUs in slices of `b`: in each of the twelve, or
+/// all of it in one.
+fn tail_beside(a: f64, cpus: f64, at_once: bool) -> (ComparisonVerdict, Option<Withheld>) {
+    let spilling = move |trial: &mut TrialRecord| {
+        for slice in trial.slices.iter_mut().filter(|_| trial.cell == 1) {
+            let used_s = cpus * slice.length_s;
+            let at_once_s = if slice.round == 4 { f64::from(ROUNDS) * used_s } else { 0.0 };
+            slice.neighbours_cpu_s = Some(if at_once { at_once_s } else { used_s });
+        }
+    };
+    let session = Session::new().cell("a", a).cell("b", 1_000.0).noise(0.001).blocks(6);
+    let (plan, records) = sliced(&session, spilling);
+    let found = crate::analyse(&plan, &Environment::default(), &records).comparisons;
+    let found = found.into_iter().find(|found| found.metric == Metric::P99).expect("it is compared");
+    (found.verdict, found.withheld)
+}
+
+#[test]
+fn a_request_may_have_waited_for_all_that_neighbours_used_in_its_slice() {
+    let faster = (ComparisonVerdict::Faster, None);
+    assert_eq!(tail_beside(20_000.0, 0.17, false), TAKEN_BACK, "156 ms of each slice, of which one flush has 12");
+    assert_eq!(tail_beside(20_000.0, 0.002, false), faster, "1.8 ms do not make 12 of 0.6");
+    assert_eq!(tail_beside(20_000.0, 0.002, true), TAKEN_BACK, "22 ms in one slice may");
+    assert_eq!(tail_beside(1_100.0, 0.002, false), TAKEN_BACK, "and 1.8 ms 12 of 11");
+    assert_eq!(tail_beside(1_100.0, 0.000_9, false), faster, "too few for a p99 waited");
+    assert_eq!(tail_beside(1_100.0, 0.000_9, true), faster);
+}
+
+/// What is said of CPU per request, where `a` used as much in its slices as `b` times so much, and so much for each second of that
+/// while it idled.
+fn putting_off(own: f64, put_off: f64) -> (ComparisonVerdict, Option<Withheld>) {
+    let deferring = move |trial: &mut TrialRecord| {
+        if trial.cell == 0 {
+            for slice in &mut trial.slices {
+                slice.cpu_s *= own;
+                slice.idle_cpu_s = put_off * slice.cpu_s;
             }
         }
     };
-    let session = Session::new().cell("a", 1_100.0).cell("b", 1_000.0).noise(0.001).blocks(6);
-    let verdict = |cpus: f64| {
-        let found = throughput(&sliced(&session, spilling(cpus)));
-        (found.verdict, found.withheld)
+    let (plan, records) = sliced(&session(), deferring);
+    let found = crate::analyse(&plan, &Environment::default(), &records).comparisons;
+    let found = found.into_iter().find(|found| found.metric == Metric::CpuPerRequest).expect("it is compared");
+    (found.verdict, found.withheld)
+}
+
+#[test]
+fn who_puts_work_off_is_not_called_cheaper_nor_who_idles_at_a_cost_dearer() {
+    assert_eq!(putting_off(1.0, 0.54), TAKEN_BACK, "a ticker, or work put off: at par, or half as dear again");
+    assert_eq!(putting_off(0.8, 0.54), TAKEN_BACK, "cheaper in its slices alone");
+    assert_eq!(putting_off(1.3, 0.54), (ComparisonVerdict::Slower, None), "dearer in its slices alone");
+    assert_eq!(putting_off(0.6, 0.54), (ComparisonVerdict::Faster, None), "cheaper with all that it put off");
+    assert_eq!(putting_off(1.0, 0.009), (ComparisonVerdict::Same, None), "less than a hundredth");
+}
+
+#[test]
+fn a_claim_about_what_requests_cost_says_what_a_target_used_while_it_idled() {
+    let session = session().claim("cpu_per_request(a) / cpu_per_request(b) > 1.2");
+    let deferring = |trial: &mut TrialRecord| {
+        let share = if trial.cell == 0 { 0.54 } else { 0.0 };
+        trial.slices.iter_mut().for_each(|slice| slice.idle_cpu_s = share * slice.cpu_s);
     };
-    assert_eq!(verdict(0.0), (ComparisonVerdict::Faster, None));
-    assert_eq!(verdict(0.09), (ComparisonVerdict::Faster, None));
-    assert_eq!(verdict(0.11), (ComparisonVerdict::Inconclusive, Some(Withheld::Spill)));
+    let (plan, records) = sliced(&session, deferring);
+    let claim = crate::analyse(&plan, &Environment::default(), &records).claims.remove(0);
+    let said = "supported by the figures alone, but a used 35 % of its CPU time while others had their slices, and whether its \
+                requests caused that is not known";
+    assert_eq!((claim.withheld, report::claim_notes(&claim)), (Some(Withheld::Spill), vec![said.to_owned()]));
 }
 
 #[test]
