@@ -9,7 +9,7 @@ pub(crate) enum Exit {
     Usage,
     /// A target could not be built, launched or reached.
     Unreachable,
-    /// The answer is bad: more requests failed than may, content was wrong, or a gate or a claim does not hold.
+    /// Too many requests failed, content was wrong, or a gate or a claim does not hold.
     Bad,
     /// The instrument cannot vouch for the answer.
     Void,

@@ -49,7 +49,7 @@ fn one_load_each_has_ratios_and_neither_interval_nor_verdict() {
     let ended = compare(&old, &new, &["--format", "json", "--gate", "p50<+10%"]);
     assert_eq!(ended.status, Some(3), "a gate that is undecided is not passed: {ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!((&document["saved_loads"], &document["blocks"]), (&true.into(), &1.into()));
+    assert_eq!((&document["form"], &document["blocks"]), (&"loads".into(), &1.into()));
     assert!(document["cells"][0]["invariants"].to_string().contains("\"held_in\":1"));
     let throughput = &document["rows"][0];
     assert!(throughput["ratio"]["estimate"].as_f64().unwrap() < 0.5, "{throughput}");

@@ -73,7 +73,7 @@ fn wrong_content_voids_its_trials_alone() {
     };
     for kind in ["wrong-body", "repeated-reply"] {
         let lab = Lab::new().experiment(short(2).replace("specimen:stall", &format!("specimen:{kind}")));
-        lab.run(&[]).exits(1).shows(&["trials void of 10", "correctness: ", "Replies with wrong content: "]);
+        lab.run(&[]).exits(1).shows(&["of 10 trials are void", "correctness: ", "Replies with wrong content: "]);
         let record = lab.record();
         // A trial too unlucky to see a wrong reply (every tenth is) has nothing to be void for.
         let mut expected: Vec<Json> =

@@ -159,7 +159,7 @@ fn where_nobody_listens_the_load_ends_with_its_warm_up() {
 fn a_headline_says_how_many_failed() {
     let specimen = Specimen::start(Settings { every: 2, ..Settings::new(Kind::Unavailable) });
     let ended = bourdon(&["load", &specimen.url(), "-n", "400"]);
-    let said = "errors: 50 % of the requests failed, more than the 1 % that may: 200 with a wrong status";
+    let said = "errors: 50 % of the requests failed, over the 1 % allowed: 200 with a wrong status";
     assert!(ended.stdout.lines().take(3).any(|line| line.trim() == said), "{}", ended.stdout);
 }
 

@@ -9,8 +9,9 @@ mod row;
 use std::collections::BTreeMap;
 
 use model::{
-    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareRow, CutLoad, Draft, Environment, Gate, LaunchRecipe,
-    MarkNote, Metric, Plan, RepeatedBlock, SameServer, SessionAnalysis, Target, TrialCount, TrialRecord, VoidTrial,
+    Arm, COMPARE_SCHEMA, Cell, CellPlan, CompareAnalysis, CompareForm, CompareRow, CutLoad, Draft, Environment, Gate,
+    LaunchRecipe, MarkNote, Metric, Plan, RepeatedBlock, SameServer, SessionAnalysis, Target, TrialCount, TrialRecord,
+    VoidTrial,
 };
 
 use crate::pair::Pair;
@@ -86,7 +87,9 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let void_trials = analysis::void_trials(&records);
     let cells: Vec<usize> = pairs.iter().flat_map(|pair| [pair.old.1, pair.new.1]).collect();
     let blocks = records.blocks_of(&cells);
+    let of_experiment = run.plan.comparison.as_ref().is_some_and(|asked| asked.of_experiment);
     CompareAnalysis {
+        form: if of_experiment { CompareForm::Experiment } else { CompareForm::Commands },
         interleaved: true,
         blocks: blocks as u32,
         preliminary: !records.are_enough(blocks),
@@ -167,7 +170,7 @@ pub fn compare_loads(
         trials
     });
     let (old, new) = (Run { trials: &before, ..old }, Run { trials: &after, ..new });
-    Ok(CompareAnalysis { saved_loads: true, interleaved: in_turn, cut, ..compare_runs(old, new, names, gates)? })
+    Ok(CompareAnalysis { form: CompareForm::Loads, interleaved: in_turn, cut, ..compare_runs(old, new, names, gates)? })
 }
 
 /// Takes a load that was stopped in its window for what it is: a whole one with a shorter window. How short is too short the
@@ -207,7 +210,7 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
         reply_sizes: pairs.iter().filter_map(Pair::reply_sizes).collect(),
         cells: pairs.iter().flat_map(Pair::cells).collect(),
         gates,
-        saved_loads: false,
+        form: CompareForm::Runs,
         cut: Vec::new(),
         interleaved: false,
         blocks: 0,

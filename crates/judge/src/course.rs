@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(note.mark(), Mark::WarmUp);
         assert!(
             report::note_words(&note)
-                .ends_with("from second 4; steady after 33 % of the window: 4 s more of warm_up would leave that out"),
+                .ends_with("from second 4; steady after 33 % of the window: 4 s more of warm-up would leave that out"),
             "{note:?}"
         );
         let slowing = window(&[at(8, 10_000.0, 5.0), at(4, 8_000.0, 5.0)].concat());

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arm, Cell, CellAnalysis, ComparisonVerdict, Difference, Environment, Measured, Metric, RevisionContent,
-    SessionAnalysis, TrialCount, VoidTrial, Withheld,
+    Arm, Cell, CellAnalysis, CompareForm, ComparisonVerdict, Difference, Environment, Measured, Metric,
+    RevisionContent, SessionAnalysis, TrialCount, VoidTrial, Withheld,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -19,9 +19,8 @@ pub struct CompareAnalysis {
     pub new: String,
     /// Whether both were launched in turn, within the same blocks. Else the machine may have changed in between.
     pub interleaved: bool,
-    /// Whether these are saved loads: each is one launch, and nothing is known of the server's process.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub saved_loads: bool,
+    /// What is compared.
+    pub form: CompareForm,
     /// Saved loads that were stopped in their window, which are compared as far as they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<CutLoad>,
@@ -69,6 +68,13 @@ pub struct CompareAnalysis {
     pub void_trials: Vec<VoidTrial>,
     /// Wall time during which the run was at work, in seconds, when known.
     pub elapsed_s: Option<f64>,
+}
+
+impl CompareAnalysis {
+    /// Whether these are saved loads.
+    pub fn is_of_loads(&self) -> bool {
+        self.form == CompareForm::Loads
+    }
 }
 
 /// A saved load that was stopped in its window.

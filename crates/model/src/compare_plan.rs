@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{Gate, Metric};
 
 /// What `bourdon compare` asked for, in a plan of two targets: with it a comparison can be resumed as one.
@@ -20,6 +21,10 @@ pub struct ComparePlan {
     /// Whether it may end well where all that is wrong is that a gate is undecided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_undecided: bool,
+    /// Whether an experiment file says what is loaded, and not options: what is asked for otherwise is written there. Plans of
+    /// earlier versions do not tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_experiment: bool,
     /// The revisions that the targets are made of; none where they are commands alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<ComparedRevision>,
@@ -46,6 +51,20 @@ pub enum RevisionContent {
     Commit(String),
     /// Those of the working tree, by a digest of what git tracks there.
     WorkingTree(String),
+}
+
+kinds! {
+    /// What is compared, and so how whoever asked can ask for something else.
+    CompareForm {
+        /// Two commands or revisions, launched under the load that options describe.
+        Commands = "commands",
+        /// Two targets of an experiment file, launched.
+        Experiment = "experiment",
+        /// Two recorded runs.
+        Runs = "runs",
+        /// Saved loads: each is one launch, and nothing is known of the server's process.
+        Loads = "loads",
+    }
 }
 
 /// Which of the two servers.

@@ -8,22 +8,22 @@ pub const REQUIRED_SAMPLES: [(f64, u64); 7] =
     [(0.5, 6), (0.75, 13), (0.9, 36), (0.95, 72), (0.99, 368), (0.999, 3_688), (0.9999, 36_887)];
 
 kinds! {
-    /// What a distribution is of: requests, or connections.
+    /// What a distribution is of: requests, or connections. Records and documents of earlier versions say it in a sentence.
     Members {
         /// Response time: of the open model.
-        Due = "requests due in the window; those timed out, never sent or unfinished count with their age",
+        Due = "due" | "requests due in the window; those timed out, never sent or unfinished count with their age",
         /// Total time: of the closed model, with a connection for each request.
-        Begun = "requests begun in the window; those timed out, never sent or unfinished count with their age",
+        Begun = "begun" | "requests begun in the window; those timed out, never sent or unfinished count with their age",
         /// Service time.
-        Sent = "requests sent for the window; those timed out or unfinished count with their age",
+        Sent = "sent" | "requests sent for the window; those timed out or unfinished count with their age",
         /// Lateness.
-        DueAndSent = "requests due in the window that were sent",
+        DueAndSent = "due-and-sent" | "requests due in the window that were sent",
         /// Time to the first byte.
-        Completed = "requests of the window with a complete reply",
+        Completed = "completed" | "requests of the window with a complete reply",
         /// Time to connect.
-        Connections = "connections opened, before the window too",
+        Connections = "connections" | "connections opened, before the window too",
         /// Time of the handshake.
-        Handshakes = "TLS handshakes, before the window too",
+        Handshakes = "handshakes" | "TLS handshakes, before the window too",
     }
 }
 
@@ -152,6 +152,13 @@ impl Latencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_earlier_versions_said_in_a_sentence_is_read() {
+        let read = |text: &str| serde_json::from_str::<Members>(&format!("\"{text}\"")).unwrap();
+        assert_eq!(read("requests due in the window that were sent"), Members::DueAndSent);
+        assert_eq!(read(Members::Sent.id()), Members::Sent);
+    }
 
     #[test]
     fn a_quantile_is_not_known_where_more_failed_than_lie_above_it() {

@@ -74,7 +74,7 @@ pub use compare::{
     COMPARE_SCHEMA, CompareAnalysis, CompareRow, ComparedCell, CutLoad, GateResult, GateVerdict, Quiet, ReplySizes,
     SameServer,
 };
-pub use compare_plan::{Arm, ComparePlan, ComparedRevision, RevisionContent};
+pub use compare_plan::{Arm, CompareForm, ComparePlan, ComparedRevision, RevisionContent};
 pub use counting::{counted, thousands, times};
 pub use cure::Cure;
 pub use difference::{Aspect, AspectValue, Difference};

@@ -2,10 +2,10 @@ use serde::{Deserialize, Serialize};
 
 /// Declares a closed enum whose variants have kebab-case ids, used as keys in every output.
 macro_rules! kinds {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $id:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $id:literal $(| $old:literal)*,)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $id)] $variant,)* }
+        pub enum $name { $($(#[$doc])* #[serde(rename = $id $(, alias = $old)*)] $variant,)* }
 
         impl $name {
             /// Every variant, in the order in which they are printed.

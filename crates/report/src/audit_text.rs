@@ -46,7 +46,7 @@ fn overview(page: &mut Page, audit: &Audit) {
     if failing > 0 {
         page.line(
             Tint::Bad,
-            &format!("{} with more failed requests than may be", counted(failing, "result", "results")),
+            &format!("{} over the allowed share of failed requests", counted(failing, "result", "results")),
         );
     }
     remarks(page, &audit.remarks, WORTH_KNOWING);
@@ -82,11 +82,11 @@ fn result(page: &mut Page, row: &RowAudit, alone: bool) {
     }
 }
 
-/// `99.8 % of the requests failed, more than may`, where they did: nothing else is worth as much.
+/// `99.8 % of the requests failed, over the allowed share`, where they did: nothing else is worth as much.
 fn failed(row: &RowAudit) -> String {
     let failed = row.published.failed_of().filter(|_| row.failing);
     failed.map_or(String::new(), |(failed, all)| {
-        format!("{} of the requests failed, more than may", percent(failed as f64 / all as f64))
+        format!("{} of the requests failed, over the allowed share", percent(failed as f64 / all as f64))
     })
 }
 

@@ -6,7 +6,7 @@ use model::{
     ReplyBytes, ServedSides,
 };
 
-use crate::format::{counted, duration_us, number, percent, seconds, thousands};
+use crate::format::{at_most_decimals, counted, duration_us, number, percent, seconds, thousands};
 
 /// A figure whose possible values are no further apart than this share of it is shown alone.
 const CLOSE: f64 = 0.01;
@@ -97,7 +97,7 @@ fn markov(of: &MarkovSides, is_broken: bool) -> String {
     let (least, quantile) = (duration_us(of.least_us), quantile_name(of.q));
     let mean = format!("N ÷ X = {slots} ÷ {rate}/s = {most}");
     if is_broken {
-        return format!("{mean} < (1 − {})·{quantile} = {least}", decimal(of.q));
+        return format!("{mean} < (1 − {})·{quantile} = {least}", at_most_decimals(of.q, 6));
     }
     format!("{mean}, not below the largest (1 − q)·Q(q), {least} of {quantile}{}", allowed(of.allowance))
 }
@@ -217,8 +217,7 @@ pub fn remark_words(remark: &AuditRemark) -> String {
     match remark {
         AuditRemark::FailedRequests { failed, requests, allowed } => {
             let share = percent(*failed as f64 / *requests as f64);
-            let more =
-                allowed.map_or(String::new(), |allowed| format!(", more than the {} that may", percent(allowed)));
+            let more = allowed.map_or(String::new(), |allowed| format!(", over the {} allowed", percent(allowed)));
             let [failed, requests] = [*failed, *requests].map(thousands);
             format!("{failed} of {requests} requests failed, {share}{more}: rate and latencies may be theirs")
         }
@@ -353,12 +352,8 @@ fn point(of: LatencyPoint) -> String {
 
 /// A quantile's usual name: `p50`, `p99`, `p99.9`.
 pub(crate) fn quantile_name(q: f64) -> String {
-    format!("p{}", decimal(q * 100.0))
-}
-
-/// Six decimals hide what 99.9 ÷ 100 leaves behind the last digit that was meant.
-fn decimal(value: f64) -> String {
-    format!("{value:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    // Six decimals hide what 99.9 ÷ 100 leaves behind the last digit that was meant.
+    format!("p{}", at_most_decimals(q * 100.0, 6))
 }
 
 #[cfg(test)]

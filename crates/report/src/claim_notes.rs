@@ -3,7 +3,7 @@
 use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, NeverEnough, counted};
 
 use crate::conditions::conditions;
-use crate::format::{number, percent, quantity, thousands};
+use crate::format::{decimals, number, percent, quantity, thousands};
 use crate::mark_words::{base_words, cold_words};
 use crate::words::bracketed;
 
@@ -61,7 +61,10 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             format!("the value drifts over the session, by {change} from first to last block: {NARROW}")
         }
         ClaimNote::Correlated { correlation } => {
-            format!("neighbouring blocks resemble each other (lag-1 correlation {correlation:.2}): {NARROW}")
+            format!(
+                "neighbouring blocks resemble each other (lag-1 correlation {}): {NARROW}",
+                decimals(*correlation, 2)
+            )
         }
         ClaimNote::FewRequests { metric, server, needed, least, launches, of } => {
             let ([needed, least], launches) = ([needed, least].map(|of| thousands(*of)), launches_of(*launches, *of));
@@ -134,7 +137,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server)
         ),
         ClaimDoubt::Failing { server } => {
-            format!("more requests of {} failed than may, and a failure may be quick and cheap", place(server))
+            format!("too many requests of {} failed, and a failure may be quick and cheap", place(server))
         }
         ClaimDoubt::Wrong { server } => format!("replies of {} had wrong content", place(server)),
         ClaimDoubt::Unserved { server, launches } => {

@@ -2,9 +2,10 @@
 
 use model::{Analysis, Bound, CellAnalysis, ClaimAnalysis, ClaimChance, FewCores, MOST_NEEDED_BLOCKS, Metric, Unit};
 
+use crate::asker::Asker;
 use crate::claim_notes::claim_notes;
 use crate::conditions::conditions;
-use crate::format::{counted, measured_of, number, percent, quantity, thousands};
+use crate::format::{counted, decimals, measured_of, number, percent, quantity, thousands};
 use crate::more_blocks::Blocks;
 use crate::withheld::cure;
 use crate::words;
@@ -20,7 +21,8 @@ pub(crate) fn by_chance(chance: ClaimChance) -> Option<String> {
         0 => None,
         1 => Some(format!("1 claim at 95 %: chance alone would support it in {} of runs, at most", percent(supported))),
         _ => {
-            let supported = if supported < 0.05 { "less than 0.1".to_owned() } else { format!("about {supported:.1}") };
+            let supported =
+                if supported < 0.05 { "less than 0.1".to_owned() } else { format!("about {}", decimals(supported, 1)) };
             Some(format!("{tested} claims at 95 %: chance alone would support {supported} of them, at most"))
         }
     }
@@ -109,7 +111,7 @@ pub(crate) fn would_settle(claim: &ClaimAnalysis, analysis: &Analysis) -> Option
         let calls = claim.expect.expectation.as_ref()?.expression.calls();
         let is_meant = |cell: &&CellAnalysis| calls.iter().any(|call| call.target == cell.levels.target());
         let cells: Vec<&CellAnalysis> = analysis.cells.iter().filter(is_meant).collect();
-        cure(claim.withheld?, &cells, false).map(|cure| format!("what would settle it: {cure}"))
+        cure(claim.withheld?, &cells, Asker::Experiment).map(|cure| format!("what would settle it: {cure}"))
     };
     let Some(blocks) = claim.needs_blocks else { return cure() };
     Some(match blocks {

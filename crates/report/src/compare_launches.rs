@@ -6,7 +6,7 @@ use crate::format::counted;
 
 /// `6 launches of each`, `12 launches of each, 8 and 6 of them count`, `12 and 0 launches`: those that came up.
 pub(crate) fn launches(analysis: &CompareAnalysis) -> String {
-    let (one, many) = if analysis.saved_loads { ("load", "loads") } else { ("launch", "launches") };
+    let (one, many) = if analysis.is_of_loads() { ("load", "loads") } else { ("launch", "launches") };
     let of_each = |number: u32| format!("{} of each", counted(number.into(), one, many));
     let up: Vec<u32> = analysis.cells.iter().map(|of| came_up(analysis, of)).collect();
     let count: Vec<u32> = analysis.cells.iter().map(|of| of.cell.trials).collect();

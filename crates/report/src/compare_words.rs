@@ -7,18 +7,19 @@ use model::{
     GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
 };
 
+use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
 use crate::blanks::memory_words;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::difference_words::difference_words;
-use crate::format::{bytes, counted, duration_us, elapsed, quantity};
+use crate::format::{bytes, counted, duration_us, elapsed, quantity, signed};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::reason_words::repeated_words;
 use crate::rotation_words;
-use crate::withheld::{because, cure_of};
+use crate::withheld::{because, cure_of, longer_window};
 use crate::words::{self, machine, words};
 
 /// One metric of both servers.
@@ -41,8 +42,8 @@ pub(crate) fn question(analysis: &CompareAnalysis) -> String {
 pub(crate) fn header(analysis: &CompareAnalysis) -> Vec<String> {
     let launches = launches(analysis);
     let how = match analysis.seed {
-        _ if analysis.saved_loads && analysis.interleaved => format!("{launches}, taken in turn"),
-        _ if analysis.saved_loads => launches,
+        _ if analysis.is_of_loads() && analysis.interleaved => format!("{launches}, taken in turn"),
+        _ if analysis.is_of_loads() => launches,
         Some(seed) if analysis.interleaved => format!("{launches}, interleaved, seed {seed}"),
         _ => format!("{launches}, in two runs"),
     };
@@ -87,7 +88,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
     said.extend(bad::behind(&named(analysis)));
     said.extend(rotation_words::of_cells(&named(analysis), false));
-    if analysis.saved_loads {
+    if analysis.is_of_loads() {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {
             let few = match (old, new) {
@@ -129,9 +130,10 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 fn reply_sizes(sizes: &ReplySizes, analysis: &CompareAnalysis) -> String {
     let place = if has_several_conditions(analysis) { with(&sizes.conditions) } else { String::new() };
     let [old, new] = [sizes.old_bytes, sizes.new_bytes].map(|size| unbroken(&bytes(size)));
+    let compared = Asker::from(analysis.form).name(Knob::Body);
+    let compared = compared.map_or(String::new(), |option| format!(" {option} compares each body."));
     format!(
-        "The replies{place} differ in size: {old} against {new} a reply, heads included. Is it the same answer? \
-         --expect-body compares each body."
+        "The replies{place} differ in size: {old} against {new} a reply, heads included. Is it the same answer?{compared}"
     )
 }
 
@@ -334,8 +336,7 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     };
     let estimate = of.estimate?;
     let (Some(low), Some(high)) = (of.low, of.high) else {
-        let shown = without_sign_of_nothing(format!("{:+.1}", percent(estimate)));
-        return Some((format!("{shown} {unit}"), String::new()));
+        return Some((format!("{} {unit}", signed(percent(estimate), 1)), String::new()));
     };
     if difference.is_none() && high > WIDEST * low {
         return Some((NOT_KNOWN.to_owned(), TOO_FEW.to_owned()));
@@ -348,16 +349,8 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
     } else {
         0
     };
-    let shown = |value: f64| without_sign_of_nothing(format!("{:+.decimals$}", percent(value)));
+    let shown = |value: f64| signed(percent(value), decimals);
     Some((format!("{} {unit}", shown(estimate)), format!("({} to {})", shown(low), shown(high))))
-}
-
-/// `-0` is 0.
-fn without_sign_of_nothing(shown: String) -> String {
-    match shown.strip_prefix('-') {
-        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
-        _ => shown,
-    }
 }
 
 /// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.
@@ -395,14 +388,16 @@ fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
     let needed = result.metric.required_samples().filter(|_| was_measured);
     needed.map_or("not measured".to_owned(), |needed| {
         let requests = counted(needed, "request", "requests");
-        format!("not measured, for it needs {requests} in each launch. What would settle it: a longer window (-d)")
+        let asker = Asker::from(analysis.form);
+        let cure = asker.anew(longer_window(asker));
+        format!("not measured, for it needs {requests} in each launch. What would settle it: {cure}")
     })
 }
 
 /// What the session says of itself.
 pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     // A load that was saved does not tell how its launches were made.
-    let cells = if analysis.saved_loads { Vec::new() } else { named(analysis) };
+    let cells = if analysis.is_of_loads() { Vec::new() } else { named(analysis) };
     let mut said = rotation_words::of_cells(&cells, true);
     let itself = analysis.session.itself.iter().filter(|found| found.ratio.low.is_some());
     let itself = itself.filter_map(|found| Some((found.metric.words(), change(&found.ratio, None)?)));
@@ -436,15 +431,16 @@ pub(crate) fn void_trials(analysis: &CompareAnalysis) -> Vec<String> {
     let count = analysis.trials;
     let mut said = Vec::new();
     if count.void > 0 {
-        let of = if analysis.saved_loads { "loads" } else { "launches" };
-        let void = || format!("{} of {} {of} void", count.void, count.total);
+        let [one, many] = if analysis.is_of_loads() { ["load", "loads"] } else { ["launch", "launches"] };
+        let void = || words::void_of(count, one, many);
         said.push(format!("{}:", words::not_all_up(count, "server", "servers").unwrap_or_else(void)));
     }
+    let asker = analysis.form.into();
     let files = |trials: &[&VoidTrial]| trials.iter().map(|trial| trial.id.as_str()).collect::<Vec<_>>().join(", ");
-    said.extend(if analysis.saved_loads {
-        words::void_trials_named(&analysis.void_trials, files, conditions)
+    said.extend(if analysis.is_of_loads() {
+        words::void_trials_named(&analysis.void_trials, asker, files, conditions)
     } else {
-        words::void_trials(&analysis.void_trials, conditions)
+        words::void_trials(&analysis.void_trials, asker, conditions)
     });
     said
 }

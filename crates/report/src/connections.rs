@@ -2,7 +2,7 @@
 
 use model::{LoadSpec, Measurement};
 
-use crate::format::{counted, thousands};
+use crate::format::{counted, decimals, thousands};
 use crate::page::unbroken;
 use crate::words::errno;
 
@@ -27,10 +27,10 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
     for (name, count) in [
         ("closed while idle", counts.closed_idle),
         ("closed with a reply", counts.closed_by_reply),
-        ("closed for replies that nobody asked for", counts.unasked_replies),
+        ("closed for unrequested replies", counts.unasked_replies),
     ] {
         if count > 0 {
-            text.push_str(&format!(", {name} {}", thousands(count)));
+            text.push_str(&format!(", {} {name}", thousands(count)));
         }
     }
     if counts.connect_failed > 0 {
@@ -48,11 +48,12 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
     } else {
         format!("{min} to {most} {each}, median {median}")
     };
-    let jain =
-        counts.jain.map_or(String::new(), |jain| format!("; {}", unbroken(&format!("fairness (Jain) {jain:.3} of 1"))));
+    let jain = counts.jain.map_or(String::new(), |jain| {
+        format!("; {}", unbroken(&format!("fairness (Jain) {} of 1", decimals(jain, 3))))
+    });
     let without = match counts.never_served {
         0 => String::new(),
-        some => format!(", without a reply in the window {}", thousands(some)),
+        some => format!(", {} without a reply in the window", thousands(some)),
     };
     format!("{text}{without}; {served}{jain}")
 }

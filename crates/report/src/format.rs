@@ -96,6 +96,25 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// So many decimals: `0.950`, of what is known to so many and no more.
+pub fn decimals(value: f64, places: usize) -> String {
+    format!("{value:.places$}")
+}
+
+/// At most so many decimals, without zeros at the end: `99.9`.
+pub(crate) fn at_most_decimals(value: f64, places: usize) -> String {
+    without_zeros(&decimals(value, places)).to_owned()
+}
+
+/// A change, with its sign: `+5.1`, `-0.3`; nothing has none.
+pub(crate) fn signed(value: f64, places: usize) -> String {
+    let shown = format!("{value:+.places$}");
+    match shown.strip_prefix(['-', '+']) {
+        Some(digits) if digits.chars().all(|c| matches!(c, '0' | '.')) => digits.to_owned(),
+        _ => shown,
+    }
+}
+
 /// A decimal number without zeros at its end that say nothing.
 fn without_zeros(decimal: &str) -> &str {
     if decimal.contains('.') { decimal.trim_end_matches('0').trim_end_matches('.') } else { decimal }

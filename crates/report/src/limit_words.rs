@@ -174,8 +174,7 @@ fn rate_sent(cause: &LimitCause) -> String {
 
 fn too_few(of: &AtOnce) -> String {
     format!(
-        "; with the {} that a request took, so many a second need {} requests at once, and the connections allow {}: with \
-         more of them it is seen whether the server was the limit",
+        "; at {} a request this rate needs {} requests at once, and the connections allow {}: try more connections",
         duration_us(of.service_us),
         thousands(of.needed),
         thousands(of.allowed)

@@ -3,13 +3,14 @@ use model::{
     Mark, Measurement, NS_PER_S, Side, Standstills, TlsUse, Trust, Validity, Verdict,
 };
 
+use crate::asker::Asker;
 use crate::connections::connections;
 use crate::format::{bytes_per_s, counted, duration_us, number, percent, seconds, thousands};
 use crate::gap::gap;
 use crate::page::{Page, Style, Tint, join, unbroken};
 use crate::plain::shortened;
 use crate::reason_words::{imbalance_words, reason_words, with_cure};
-use crate::words::{errno, late_words, words};
+use crate::words::{errno, late_words, members_words, words};
 use crate::wrong_reply::sentence;
 use crate::{spark, table};
 
@@ -131,7 +132,7 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     if !parts.is_empty() {
         let Failing { failed_share, allowed_share, .. } = validity.failing;
         let more = if failed_share > allowed_share {
-            format!(", more than the {} that may", percent(allowed_share))
+            format!(", over the {} allowed", percent(allowed_share))
         } else {
             String::new()
         };
@@ -143,7 +144,7 @@ fn errors(page: &mut Page, validity: &Validity, measured: &Measurement) {
     let unasked = measured.connections.unasked_replies;
     if unasked > 0 {
         let times = counted(unasked, "connection", "connections");
-        page.paragraph(2, Tint::Bad, &format!("wrong content: bytes that no request had asked for, on {times}"));
+        page.paragraph(2, Tint::Bad, &format!("wrong content: unrequested bytes on {times}"));
     }
 }
 
@@ -153,11 +154,11 @@ fn hung(page: &mut Page, validity: &Validity) {
     let Failing { hung_share, allowed_share, .. } = validity.failing;
     let share = match hung_share > allowed_share {
         true => {
-            format!(" ({} of the requests, more than the {} that may)", percent(hung_share), percent(allowed_share))
+            format!(" ({} of the requests, over the {} allowed)", percent(hung_share), percent(allowed_share))
         }
         false => String::new(),
     };
-    page.paragraph(2, Tint::Bad, &format!("hung: {}{share}", with_cure(reason)));
+    page.paragraph(2, Tint::Bad, &format!("hung: {}{share}", with_cure(reason, Asker::Load)));
 }
 
 fn first_wrong(page: &mut Page, measured: &Measurement) {
@@ -224,7 +225,7 @@ fn reasons(page: &mut Page, validity: &Validity) {
             _ => String::new(),
         };
         let ran = if reason.code() == LimitCode::Interrupted.into() { "; the figures are of what ran" } else { "" };
-        page.paragraph(2, tint, &format!("{name}{}{ran}", with_cure(reason)));
+        page.paragraph(2, tint, &format!("{name}{}{ran}", with_cure(reason, Asker::Load)));
     }
 }
 
@@ -294,15 +295,12 @@ fn undisturbed(page: &mut Page, stood: &Standstills, least: Option<&Latencies>) 
         return;
     }
     page.gap();
-    let held = counted(stood.requests, "request that", "requests that");
+    let held = counted(stood.requests, "request", "requests");
     let never_sent = match stood.never_sent {
         0 => String::new(),
         many => format!(" ({} never sent: left out)", thousands(many)),
     };
-    let text = format!(
-        "At least, with the standstills taken off the {held} came due or waited in them, or until what they had held up was \
-         worked off{never_sent}:"
-    );
+    let text = format!("At least, not counting the generator's pauses, which held up {held}{never_sent}:");
     page.paragraph(0, Tint::Plain, &text);
     page.table(&table::lines(Some(&LATENCY_HEADER.map(str::to_owned)), &rows, 1));
 }
@@ -328,7 +326,7 @@ fn latency_row(name: &str, summary: &LatencySummary) -> Vec<String> {
 fn populations(rows: &[(&str, &LatencySummary)]) -> Vec<String> {
     let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
     for (name, summary) in rows {
-        let mut text = format!("{}: {}", counted(summary.count, "value", "values"), summary.population);
+        let mut text = format!("{}: {}", counted(summary.count, "value", "values"), members_words(summary.population));
         if summary.censored > 0 {
             text.push_str(&format!("; {} without a reply, counted at the age reached", thousands(summary.censored)));
         }

@@ -5,7 +5,7 @@ use model::{
     SpentElsewhere, Touched, WindowCourse, counted, times,
 };
 
-use crate::format::{bytes, duration_us, kinds, number, percent, seconds, thousands};
+use crate::format::{bytes, decimals, duration_us, kinds, number, percent, seconds, thousands};
 use crate::limit_words::{formula, limit_words, long_silence};
 
 /// What a mark means, said once.
@@ -119,11 +119,13 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Cold(cold) => cold_words(*cold),
         MarkCause::Course(course) => format!("{}{}", levels(course), steady(course)),
         MarkCause::Growth(growth) => growth_words(*growth),
-        MarkCause::Drift { blocks, p } => format!("throughput over {blocks} blocks, p = {p:.3}"),
-        MarkCause::Correlated { blocks, correlation, by_chance, p } => format!(
-            "throughput over {blocks} blocks, lag-1 correlation {correlation:.2} where chance gives {by_chance:.2}, \
-             p = {p:.3}"
-        ),
+        MarkCause::Drift { blocks, p } => format!("throughput over {blocks} blocks, p = {}", decimals(*p, 3)),
+        MarkCause::Correlated { blocks, correlation, by_chance, p } => {
+            let ([correlation, chance], p) = ([*correlation, *by_chance].map(|of| decimals(of, 2)), decimals(*p, 3));
+            format!(
+                "throughput over {blocks} blocks, lag-1 correlation {correlation} where chance gives {chance}, p = {p}"
+            )
+        }
         MarkCause::Failures(failures) => failed(failures),
     }
 }
@@ -226,7 +228,7 @@ pub(crate) fn levels(course: &WindowCourse) -> String {
 fn steady(course: &WindowCourse) -> String {
     course.steady_from_s.map_or(String::new(), |from_s| {
         let share = percent(from_s / course.window_s);
-        format!("; steady after {share} of the window: {from_s:.0} s more of warm_up would leave that out")
+        format!("; steady after {share} of the window: {} more of warm-up would leave that out", seconds(from_s))
     })
 }
 

@@ -34,8 +34,8 @@ impl Blocks {
             have: analysis.blocks,
             asked: asked(analysis.unfinished),
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
-            of_loads: analysis.saved_loads,
-            words: match (analysis.saved_loads, analysis.interleaved) {
+            of_loads: analysis.is_of_loads(),
+            words: match (analysis.is_of_loads(), analysis.interleaved) {
                 (true, _) => ["load of each", "loads of each"],
                 (false, true) => ["block", "blocks"],
                 (false, false) => ["block of each", "blocks of each"],

@@ -1,10 +1,11 @@
 //! What reasons say, and what would mend them.
 
 use model::{
-    Breach, Code, Cure, DistrustCause, EndedWhen, Imbalance, Mark, MarkCause, NotServed, ProcessEnd, Reason,
-    RepeatedBlock, SliceFigure, TargetEnd, UnslicedCause, Why, WhyFailed,
+    Breach, Code, DistrustCause, EndedWhen, Imbalance, Mark, MarkCause, NotServed, ProcessEnd, Reason, RepeatedBlock,
+    SliceFigure, TargetEnd, UnslicedCause, Why, WhyFailed,
 };
 
+use crate::asker::{Asker, Knob};
 use crate::format::{counted, duration_us, kinds, number, percent, thousands};
 use crate::limit_words::limit_words;
 use crate::mark_words::{arm_words, levels, mark_words, name};
@@ -45,24 +46,14 @@ fn not_again(why: &WhyFailed) -> String {
     format!("not launched again: {}", failed_words(why))
 }
 
-/// The same with what would mend it.
-pub(crate) fn with_cure(reason: &Reason) -> String {
-    let lower_it = || (reason.code() == Mark::Lateness.into()).then_some("CPUs of its own, or --spin, lower it");
-    let cure = reason.cure.map(cure).or_else(lower_it);
+/// The same with what would mend it, in the words of whoever asks.
+pub(crate) fn with_cure(reason: &Reason, asker: Asker) -> String {
+    let lower_it = || {
+        let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin},"));
+        (reason.code() == Mark::Lateness.into()).then(|| format!("CPUs of its own{spin} lower it"))
+    };
+    let cure = reason.cure.and_then(|cure| asker.cure(cure)).or_else(lower_it);
     cure.map_or_else(|| reason_words(reason), |cure| format!("{}; {cure}", reason_words(reason)))
-}
-
-/// How a cure is asked for. What it is to be given to is the generator.
-fn cure(of: Cure) -> &'static str {
-    match of {
-        Cure::OwnCpus => "give it CPUs of its own",
-        Cure::MoreThreads => "give it more threads (-t) or other CPUs",
-        Cure::MorePortsOrFiles => "raise the limit of open files, widen the port range, or keep connections alive",
-        Cure::StartServer => "is the server running, and does it listen there?",
-        Cure::LongerWindow => "measure for longer (-d), or at a higher rate (-R)",
-        Cure::TryTls => "if the port speaks TLS, try https://",
-        Cure::TimeOut => "--timeout counts such as failed",
-    }
 }
 
 /// What a block was set aside for.
@@ -197,8 +188,7 @@ pub(crate) fn breach_words(breach: &Breach) -> String {
             )
         }
         Breach::Content { replies, bad_body, malformed, unasked } => {
-            let wrong =
-                [("with a wrong body", bad_body), ("not HTTP", malformed), ("that no request had asked for", unasked)];
+            let wrong = [("with a wrong body", bad_body), ("not HTTP", malformed), ("unrequested", unasked)];
             format!("wrong content among {}: {}", counted(*replies, "reply", "replies"), kinds(wrong))
         }
     }

@@ -225,7 +225,7 @@ pub(crate) fn disturbed(groups: &[Group<'_>]) -> Option<String> {
 /// What a shared rank means, where there is one.
 pub(crate) fn ties(groups: &[Group<'_>]) -> Option<&'static str> {
     let tied = groups.iter().flat_map(|group| &group.rows).any(|row| row.place.is_tied());
-    tied.then_some("= tied: these launches do not tell them apart")
+    tied.then_some("= tied: too close to call")
 }
 
 /// What the marks below the tables mean, once each.

@@ -1,5 +1,6 @@
 use model::{Analysis, ClaimAnalysis, Mark};
 
+use crate::asker::Asker;
 use crate::bad::Bad;
 use crate::blanks::{memory, missing, unranked};
 use crate::conditions::Conditions;
@@ -26,7 +27,7 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     notes(&mut parts, analysis, &conditions);
     if let Some(title) = words::void_title(analysis) {
         parts.push(format!("**{title}**"));
-        let trials = words::void_trials(&analysis.void_trials, |cell| conditions.title(cell));
+        let trials = words::void_trials(&analysis.void_trials, Asker::Experiment, |cell| conditions.title(cell));
         parts.push(bullets(trials.iter().map(|text| escape(text))));
     }
     parts.retain(|part| !part.is_empty());

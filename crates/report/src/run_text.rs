@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 
+use crate::asker::Asker;
 use crate::blanks::{memory, missing, unranked};
 use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
@@ -233,7 +234,7 @@ fn notes(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: 
 fn void_trials(page: &mut Page, analysis: &Analysis, conditions: &Conditions) {
     let Some(title) = words::void_title(analysis) else { return };
     page.gap();
-    match words::void_trials(&analysis.void_trials, |cell| conditions.title(cell)).as_slice() {
+    match words::void_trials(&analysis.void_trials, Asker::Experiment, |cell| conditions.title(cell)).as_slice() {
         [only] => page.paragraph(0, Tint::Bad, &format!("{title}: {only}")),
         several => {
             page.line(Tint::Bad, &title);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimChance, ClaimVerdict, FewCores};
 
+use crate::asker::Asker;
 use crate::bad::{self, Bad};
 use crate::conditions::Conditions;
 use crate::markdown::{bullets, code, escape, line};
@@ -129,7 +130,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     parts.push(bullets(words::relative_rates(analysis, &conditions).iter().map(|text| escape(text))));
     let absent = words::absent(analysis).into_iter();
     parts.push(bullets(absent.map(|(names, reason)| format!("absent: {}: {}", names.join(", "), escape(reason)))));
-    let void = words::void_trials(&analysis.void_trials, |cell| conditions.title(cell));
+    let void = words::void_trials(&analysis.void_trials, Asker::Experiment, |cell| conditions.title(cell));
     parts.push(bullets(void.iter().map(|text| escape(text))));
 }
 

@@ -2,7 +2,7 @@
 
 use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Waited, Withheld, format_duration};
 
-use crate::format::seconds;
+use crate::asker::{Asker, Knob};
 
 /// Why, as what follows "because".
 pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),
         Withheld::Censored => format!("requests of {who} were unfinished, so that the figure is only a lower bound"),
-        Withheld::Failing => format!("more requests of {who} failed than may, and a failure may be quick and cheap"),
+        Withheld::Failing => format!("too many requests of {who} failed, and a failure may be quick and cheap"),
         Withheld::Wrong => format!("replies of {who} had wrong content"),
         Withheld::Silent => format!("{who} served nothing in a launch, or stopped answering in one"),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
@@ -58,46 +58,56 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
     }
 }
 
-/// What would settle it for these cells; nothing where only another server would. `compare` has options for it, an
-/// experiment its file.
-pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], has_options: bool) -> Option<String> {
+/// What would settle it for these cells, in the words of whoever asks; nothing where only another server would.
+pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Option<String> {
     let cells = || cells.iter().copied();
-    let option = |option: &str| if has_options { format!(" ({option})") } else { String::new() };
-    let longer = || {
-        let longest_s = cells().map(|cell| cell.remarks.warm_up_to_try_s).fold(0.0, f64::max);
-        format_duration((longest_s * 1e3).round() as u64 * 1_000_000)
-    };
     let is_starved = |cell: &CellAnalysis| cell.remarks.generator_waited == Some(Waited::MoreThanBusy);
-    Some(match why {
+    let cure = match why {
         Withheld::AtLeast if cells().any(is_starved) => {
             "fewer other programs on this machine, which kept the generator from its CPUs".to_owned()
         }
-        Withheld::AtLeast => format!("more threads or CPUs for the generator{}", option("-t")),
-        Withheld::AtCeiling => format!("more connections{}", option("-c")),
-        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => {
-            format!("a longer window{}", option("-d"))
+        Withheld::AtLeast => format!("more threads or CPUs for the generator{}", asker.by(Knob::Threads)),
+        Withheld::AtCeiling => format!("more connections{}", asker.by(Knob::Connections)),
+        Withheld::Edges | Withheld::Censored | Withheld::LittleCpu | Withheld::FewRequests => longer_window(asker),
+        Withheld::Warming => {
+            let longest_s = cells().map(|cell| cell.remarks.warm_up_to_try_s).fold(0.0, f64::max);
+            warm_up("a longer warm-up", longest_s, asker)
         }
-        Withheld::Warming if has_options => format!("a longer warm-up (--warm-up {})", longer()),
-        Withheld::Warming => format!("a longer warm-up, such as {}", longer()),
-        Withheld::Cold => {
-            let needed = cells().filter_map(needed_s).fold(0.0, f64::max);
-            format!("a warm-up of {}", seconds(needed))
+        Withheld::Cold => warm_up("a longer warm-up", cells().filter_map(needed_s).fold(0.0, f64::max), asker),
+        Withheld::Lateness => {
+            let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
+            format!("CPUs of its own for the generator{spin}")
         }
-        Withheld::Lateness => "CPUs of its own for the generator, or --spin".to_owned(),
         Withheld::Spill | Withheld::FewCollections | Withheld::Rotation => {
-            format!("launches of their own{}", option("--no-rotation"))
+            format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
         }
         Withheld::Failing | Withheld::Wrong | Withheld::Silent | Withheld::Definition | Withheld::Zero => return None,
-    })
+    };
+    Some(asker.anew(cure))
+}
+
+/// `a longer window (-d)`.
+pub(crate) fn longer_window(asker: Asker) -> String {
+    format!("a longer window{}", asker.by(Knob::Window))
+}
+
+/// `a longer warm-up (--warm-up 5s)`, as it can be typed.
+fn warm_up(what: &str, seconds: f64, asker: Asker) -> String {
+    let length = format_duration((seconds * 1e3).round() as u64 * 1_000_000);
+    match (asker, asker.name(Knob::WarmUp)) {
+        (_, None) => format!("{what}, such as {length}"),
+        (Asker::Experiment, Some(key)) => format!("{what} ({key} of {length})"),
+        (_, Some(option)) => format!("{what} ({option} {length})"),
+    }
 }
 
 /// The same for one side of a comparison, or both.
 pub(crate) fn cure_of(why: Withheld, of: &[Arm], analysis: &CompareAnalysis) -> Option<String> {
     let cells = analysis.cells.iter().filter(|it| of.contains(&it.arm)).map(|it| &it.cell);
-    cure(why, &cells.collect::<Vec<_>>(), true)
+    cure(why, &cells.collect::<Vec<_>>(), analysis.form.into())
 }
 
 /// How much load a cell needs to be warm, in seconds, where it had less.

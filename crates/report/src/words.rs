@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::{
-    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, NotServed,
-    Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
+    Analysis, Cell, CellAnalysis, Certainty, Comparison, Environment, Finding, LateCause, Mark, MarkNote, Members,
+    NotServed, Pathology, RelativeRate, TrialCount, TrialStage, Unclassified, VoidTrial, alike,
 };
 
+use crate::asker::Asker;
 use crate::conditions::Conditions;
 use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
@@ -24,6 +25,21 @@ pub(crate) fn late_words(cause: LateCause) -> &'static str {
     match cause {
         LateCause::NoConnection => "no connection free",
         LateCause::Generator => "generator",
+    }
+}
+
+/// What a distribution is of.
+pub(crate) fn members_words(members: Members) -> &'static str {
+    match members {
+        Members::Due => "requests due in the window; those timed out, never sent or unfinished count with their age",
+        Members::Begun => {
+            "requests begun in the window; those timed out, never sent or unfinished count with their age"
+        }
+        Members::Sent => "requests sent for the window; those timed out or unfinished count with their age",
+        Members::DueAndSent => "requests due in the window that were sent",
+        Members::Completed => "requests of the window with a complete reply",
+        Members::Connections => "connections opened, before the window too",
+        Members::Handshakes => "TLS handshakes, before the window too",
     }
 }
 
@@ -168,15 +184,15 @@ pub(crate) fn relative_rates(analysis: &Analysis, conditions: &Conditions) -> Ve
         |(target, why): (&String, &NotServed)| format!("; what {target} can serve is not known: {}", not_served(why));
     let sentence = |rate: &RelativeRate| {
         let served = |(target, served): (&String, &f64)| match rate.at_least.get(target) {
-            Some(why) => format!("≥ {} from {target} ({})", number(*served), reason_words(why)),
-            None => format!("{} from {target}", number(*served)),
+            Some(why) => format!("≥ {}/s from {target} ({})", number(*served), reason_words(why)),
+            None => format!("{}/s from {target}", number(*served)),
         };
         let served: Vec<String> = rate.closed_per_s.iter().map(served).collect();
         let at = conditions.title(&rate.conditions);
         let at = if at.is_empty() { "The rate".to_owned() } else { at };
         let (rate_per_s, served) = (number(rate.rate_per_s), served.join(", "));
         let lacking: String = rate.without.iter().map(lacks).collect();
-        format!("{at}: {rate_per_s} requests/s; before the run a closed load got, a second, {served}{lacking}")
+        format!("{at}: {rate_per_s} requests/s; a closed load before the run got {served}{lacking}")
     };
     analysis.relative_rates.iter().map(sentence).collect()
 }
@@ -193,13 +209,17 @@ pub(crate) fn absent(analysis: &Analysis) -> Vec<(Vec<String>, &str)> {
     by_reason
 }
 
-/// `1 trial void of 36`, and nothing when none is; `30 trials launched, 1 of them void; 2 did not become ready; 4 not
+/// `1 of 36 trials is void`, and nothing when none is; `30 trials launched, 1 of them void; 2 did not become ready; 4 not
 /// tried` where targets did not become ready.
 pub(crate) fn void_title(analysis: &Analysis) -> Option<String> {
     let count = analysis.trials;
-    let void =
-        || format!("{} void of {}", counted(count.void.into(), "trial", "trials"), thousands(count.total.into()));
-    (count.void > 0).then(|| not_all_up(count, "trial", "trials").unwrap_or_else(void))
+    (count.void > 0).then(|| not_all_up(count, "trial", "trials").unwrap_or_else(|| void_of(count, "trial", "trials")))
+}
+
+/// `2 of 42 trials are void`.
+pub(crate) fn void_of(count: TrialCount, one: &str, many: &str) -> String {
+    let is = if count.void == 1 { "is" } else { "are" };
+    format!("{} of {} {is} void", thousands(count.void.into()), counted(count.total.into(), one, many))
 }
 
 /// What became of the trials where not every target came up.
@@ -220,14 +240,15 @@ pub(crate) fn not_all_up(count: TrialCount, one: &str, many: &str) -> Option<Str
 
 /// A line for all void trials of a cell that have one cause, in the words of the first of them, and one for all that were not
 /// made because their target had not started before. `conditions` says those of a cell.
-pub(crate) fn void_trials(trials: &[VoidTrial], conditions: impl Fn(&Cell) -> String) -> Vec<String> {
+pub(crate) fn void_trials(trials: &[VoidTrial], asker: Asker, conditions: impl Fn(&Cell) -> String) -> Vec<String> {
     let blocks = |trials: &[&VoidTrial]| numbered(&trials.iter().map(|trial| trial.block).collect::<Vec<_>>());
-    void_trials_named(trials, blocks, conditions)
+    void_trials_named(trials, asker, blocks, conditions)
 }
 
 /// The same, of trials that are known by other names than their blocks.
 pub(crate) fn void_trials_named(
     trials: &[VoidTrial],
+    asker: Asker,
     names: impl Fn(&[&VoidTrial]) -> String,
     conditions: impl Fn(&Cell) -> String,
 ) -> Vec<String> {
@@ -239,7 +260,8 @@ pub(crate) fn void_trials_named(
         let trial = told[places[0]];
         let differ = alike.iter().any(|other| reason_words(&other.reason) != reason_words(&trial.reason));
         let of = if differ { format!("in {}: ", names(&[trial])) } else { String::new() };
-        void_trial(&format!("{}, {}", names(&alike), place_of(trial)), (trial, &of), &conditions(&trial.levels))
+        let place = format!("{}, {}{}", names(&alike), place_of(trial), bracketed(&conditions(&trial.levels)));
+        void_trial(&place, (trial, &of), asker)
     };
     let mut said: Vec<String> = together.into_iter().map(line).collect();
     if !not_tried.is_empty() {
@@ -251,10 +273,10 @@ pub(crate) fn void_trials_named(
 
 /// `block 3, go-gin (10 ms handler delay, 100 connections): 12 of 9,180 replies are wrong`.
 /// `of` says which of several the words are of.
-fn void_trial(place: &str, (trial, of): (&VoidTrial, &str), conditions: &str) -> String {
+fn void_trial(place: &str, (trial, of): (&VoidTrial, &str), asker: Asker) -> String {
     let noise = if trial.twin { ", launched again for the noise" } else { "" };
-    let (conditions, reason) = (bracketed(conditions), &trial.reason);
-    format!("{place}{conditions}{noise}: {}: {of}{}", words(reason.code().id()), with_cure(reason))
+    let reason = &trial.reason;
+    format!("{place}{noise}: {}: {of}{}", words(reason.code().id()), with_cure(reason, asker))
 }
 
 fn place_of(trial: &VoidTrial) -> String {

@@ -5,10 +5,10 @@ mod said;
 mod support;
 
 use model::{
-    Arm, Aspect, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, Died, Difference,
-    EndedWhen, Environment, Failing, GateResult, GateVerdict, Judged, Level, MarkCause, MarkNote, Measured, Metric,
-    ProcessEnd, Quiet, Reason, RepeatedBlock, SessionAnalysis, TargetEnd, TrialCount, TrialStage, Unit, VoidTrial,
-    Waited, Why, Withheld,
+    Arm, Aspect, COMPARE_SCHEMA, Cell, CompareAnalysis, CompareForm, CompareRow, ComparedCell, ComparisonVerdict, Died,
+    Difference, EndedWhen, Environment, Failing, GateResult, GateVerdict, Judged, Level, MarkCause, MarkNote, Measured,
+    Metric, ProcessEnd, Quiet, Reason, RepeatedBlock, SessionAnalysis, TargetEnd, TrialCount, TrialStage, Unit,
+    VoidTrial, Waited, Why, Withheld,
 };
 use report::{compare_markdown, compare_text};
 use support::marks::{failures, note, taken};
@@ -78,7 +78,7 @@ fn revisions() -> CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
         old: "main (b74f097c1d)".to_owned(),
         new: "feature (1a61e6f002)".to_owned(),
-        saved_loads: false,
+        form: CompareForm::Commands,
         cut: Vec::new(),
         interleaved: true,
         blocks: 7,
@@ -122,6 +122,7 @@ fn runs() -> CompareAnalysis {
     CompareAnalysis {
         old: "runs/2026-11-20-mine".to_owned(),
         new: "runs/2026-11-21-mine".to_owned(),
+        form: CompareForm::Runs,
         interleaved: false,
         blocks: 4,
         preliminary: true,
@@ -325,7 +326,7 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     let text = said(&analysis);
     assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput -5.1 % (-5.7 to -4.6), needs about 6"));
     assert!(!text.contains("Inconclusive:"), "{text}");
-    analysis.saved_loads = true;
+    analysis.form = CompareForm::Loads;
     assert!(said(&analysis).contains("Too few loads for a verdict (4 of 6): throughput"));
 }
 
@@ -334,8 +335,7 @@ fn what_is_open_says_what_would_settle_it() {
     let mut analysis = revisions();
     analysis.cells = [Arm::Old, Arm::New].map(|arm| ComparedCell { arm, cell: delayed_cells().remove(0) }).into();
     analysis.gates[1].needs_blocks = Some(14);
-    let text =
-        |analysis: &CompareAnalysis| compare_text(analysis, PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = said;
     let said = text(&analysis);
     let open = "Inconclusive: latency p99 +8 % (-7 to +23), needs about 41 blocks (7 min 22 s more).";
     assert!(said.contains(open), "{said}");
@@ -350,9 +350,9 @@ fn what_is_open_says_what_would_settle_it() {
     assert!(text(&analysis).contains("needs 1,000 blocks or more."));
     (analysis.rows[2].needs_blocks, analysis.interleaved, analysis.elapsed_s) = (Some(41), false, None);
     assert!(text(&analysis).contains("needs about 41 blocks of each."));
-    analysis.saved_loads = true;
+    analysis.form = CompareForm::Loads;
     assert!(text(&analysis).contains("needs about 41 loads of each."));
-    (analysis.saved_loads, analysis.interleaved) = (false, true);
+    (analysis.form, analysis.interleaved) = (CompareForm::Commands, true);
     (analysis.blocks, analysis.preliminary) = (2, true);
     assert_eq!(
         next(&analysis).as_deref(),
@@ -406,7 +406,7 @@ fn a_server_that_dies_is_said_first_and_once_with_what_it_printed() {
     let comment = compare_markdown(&dying());
     assert!(comment.contains("```text\nTraceback (most recent call last):\n  File"), "{comment}");
     let mut saved = dying();
-    (saved.saved_loads, saved.void_trials[0].id) = (true, "4.json".to_owned());
+    (saved.form, saved.void_trials[0].id) = (CompareForm::Loads, "4.json".to_owned());
     assert!(text(&saved).contains("\n4.json, b02-c01, feature: died"), "by their files: {}", text(&saved));
 }
 

@@ -176,7 +176,7 @@ fn a_claim_that_is_held_back_says_what_would_settle_it() {
 fn a_rate_without_conditions_is_called_the_rate() {
     let mut full = runs::full();
     full.relative_rates[0].conditions = model::Cell::default();
-    assert!(text(&full).contains("\nThe rate: 4,400 requests/s; before the run"));
+    assert!(text(&full).contains("\nThe rate: 4,400 requests/s; a closed load before the run"));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn launches_of_one_cell_that_are_void_for_one_cause_are_one_line() {
     let shown = text(&run);
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let target = run.cells[0].levels.target();
-    assert!(words.contains(&format!("2 trials void of 42: blocks 2, 3 and 7, {target} (")), "{shown}");
+    assert!(words.contains(&format!("2 of 42 trials are void: blocks 2, 3 and 7, {target} (")), "{shown}");
     assert!(words.contains("generator stalled: in block 2: it stood still for 1.2 s") && !words.contains("2.0 s"));
 }
 

@@ -18,7 +18,7 @@ use std::io::Read;
 use std::path::Path;
 
 use model::{AuditModel, AuditSource, NS_PER_S, Printed, Published};
-use report::format::counted;
+use report::format::{counted, decimals};
 
 use crate::args::{AuditArgs, AuditFormat};
 use crate::bounded;
@@ -81,7 +81,7 @@ fn complete(row: &mut Published, args: &AuditArgs) -> Result<(), Failure> {
     if let (Some(given), Some(printed), false) = (duration_s, row.duration_s, is_table)
         && !(printed.low..=printed.high).contains(&given)
     {
-        return Err(printed_itself("--duration", &format!("a duration of {:.3} s", printed.printed)));
+        return Err(printed_itself("--duration", &format!("a duration of {} s", decimals(printed.printed, 3))));
     }
     row.connections = row.connections.or(args.connections);
     row.pipeline = row.pipeline.or(args.pipeline).or(assumed_pipeline(row.source));

@@ -153,7 +153,7 @@ fn of_experiment(args: &CompareArgs, file: &Path) -> Result<Exit, Failure> {
         )));
     };
     let (old, new) = (old.to_owned(), new.to_owned());
-    plan.comparison = Some(asked(args, old, new, Vec::new()));
+    plan.comparison = Some(ComparePlan { of_experiment: true, ..asked(args, old, new, Vec::new()) });
     measure(args, plan, &*flag_on_interrupt()?)
 }
 
@@ -273,7 +273,7 @@ fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: Ru
 /// What was asked of two targets, for the record.
 fn asked(args: &CompareArgs, old: String, new: String, revisions: Vec<ComparedRevision>) -> ComparePlan {
     let (gates, primary) = (gates(args).to_vec(), Some(args.primary()));
-    ComparePlan { old, new, primary, gates, allow_undecided: args.allow_undecided, revisions }
+    ComparePlan { old, new, primary, gates, allow_undecided: args.allow_undecided, of_experiment: false, revisions }
 }
 
 fn gates(args: &CompareArgs) -> &[Gate] {

@@ -69,6 +69,7 @@ fn one_server_on_both_sides_is_told_by_its_files_and_commands() {
         primary: None,
         gates: Vec::new(),
         allow_undecided: false,
+        of_experiment: false,
         revisions,
     });
     let of = |change: &dyn Fn(&mut Draft)| {

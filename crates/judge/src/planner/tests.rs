@@ -114,8 +114,15 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
     some[0].measurement.as_mut().unwrap().accounting.ok = 1;
     assert_eq!(cells(next(&plan, &some)).len(), 2, "one right reply");
     let (old, new) = ("a".to_owned(), "b".to_owned());
-    let both =
-        ComparePlan { old, new, primary: None, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
+    let both = ComparePlan {
+        old,
+        new,
+        primary: None,
+        gates: Vec::new(),
+        allow_undecided: false,
+        of_experiment: false,
+        revisions: Vec::new(),
+    };
     let compared = plan.with(|draft| draft.comparison = Some(both)).unwrap();
     assert!(reason(next(&compared, &one)).starts_with("not one reply of b was right"), "a comparison needs both");
 }
@@ -124,8 +131,15 @@ fn what_has_no_right_reply_ends_with_its_first_block_unless_another_target_has_s
 fn what_died_in_two_launches_of_two_is_not_launched_again_unless_another_target_serves() {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).planned(6, 12);
     let (old, new) = ("b".to_owned(), "a".to_owned());
-    let both =
-        ComparePlan { old, new, primary: None, gates: Vec::new(), allow_undecided: false, revisions: Vec::new() };
+    let both = ComparePlan {
+        old,
+        new,
+        primary: None,
+        gates: Vec::new(),
+        allow_undecided: false,
+        of_experiment: false,
+        revisions: Vec::new(),
+    };
     let compared = session.plan().with(|draft| draft.comparison = Some(both)).unwrap();
     let dead = |blocks: u32, launches: &[(u32, &str)]| {
         let mut records = session.clone().blocks(blocks).records();

@@ -55,6 +55,7 @@ fn a_target_that_once_started_ends_a_comparison_alone() {
             primary: None,
             gates: vec![],
             allow_undecided: false,
+            of_experiment: false,
             revisions: vec![],
         };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();
@@ -76,6 +77,7 @@ fn a_target_that_started_again_is_launched_in_the_blocks_that_lack_it() {
             primary: None,
             gates: vec![],
             allow_undecided: false,
+            of_experiment: false,
             revisions: vec![],
         };
         let plan = Draft { comparison: compared.then_some(both), ..draft(3) }.resolve().unwrap();

@@ -122,3 +122,64 @@ fn what_would_settle_several_figures_is_said_once() {
     let said = compare_text(&analysis, PLAIN);
     assert_eq!(said.matches("fewer other programs").count(), 1, "{said}");
 }
+
+#[test]
+fn what_would_settle_it_is_asked_for_in_the_words_of_whoever_asked() {
+    let mut analysis = held_back(Withheld::AtCeiling);
+    analysis.reply_sizes = vec![ReplySizes { conditions: Cell::default(), old_bytes: 635.0, new_bytes: 137.0 }];
+    for (form, cures, body) in [
+        (
+            CompareForm::Commands,
+            ["more threads or CPUs for the generator (-t)", "more connections (-c)", "a longer window (-d)"],
+            "--expect-body compares",
+        ),
+        (
+            CompareForm::Experiment,
+            [
+                "more threads or CPUs for the generator (-t)",
+                "more connections (`connections`)",
+                "a longer window (`window`)",
+            ],
+            "`expect_body` compares",
+        ),
+        (
+            CompareForm::Runs,
+            [
+                "both runs made anew, with more threads or CPUs for the generator",
+                "both runs made anew, with more connections",
+                "both runs made anew, with a longer window",
+            ],
+            "Is it the same answer? ",
+        ),
+        (
+            CompareForm::Loads,
+            [
+                "both loads made anew (bourdon load), with more threads or CPUs for the generator (-t)",
+                "both loads made anew (bourdon load), with more connections (-c)",
+                "both loads made anew (bourdon load), with a longer window (-d)",
+            ],
+            "--expect-body compares",
+        ),
+    ] {
+        analysis.form = form;
+        for (why, cure) in [Withheld::AtLeast, Withheld::AtCeiling, Withheld::FewRequests].into_iter().zip(cures) {
+            analysis.rows.iter_mut().filter(|row| row.withheld.is_some()).for_each(|row| row.withheld = Some(why));
+            let said = said(&analysis);
+            assert!(said.contains(&format!("What would settle it: {cure}.")), "{cure}: {said}");
+            assert!(said.contains(body), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_warm_up_is_asked_for_as_it_can_be_typed() {
+    for (form, cure) in [
+        (CompareForm::Commands, "a longer warm-up (--warm-up 5s)"),
+        (CompareForm::Experiment, "a longer warm-up (`warm_up` of 5s)"),
+        (CompareForm::Runs, "both runs made anew, with a longer warm-up, such as 5s"),
+        (CompareForm::Loads, "both loads made anew (bourdon load), with a longer warm-up (--warm-up 5s)"),
+    ] {
+        let said = said(&CompareAnalysis { form, ..held_back(Withheld::Warming) });
+        assert!(said.contains(&format!("What would settle it: {cure}.")), "{said}");
+    }
+}

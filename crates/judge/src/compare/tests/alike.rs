@@ -32,6 +32,7 @@ fn judged(gates: &str, mut draft: Draft, trials: &[TrialRecord], are_revisions: 
         primary: None,
         gates: Vec::new(),
         allow_undecided: false,
+        of_experiment: false,
         revisions,
     });
     let plan = draft.resolve().unwrap();
