@@ -42,3 +42,20 @@ fn a_comparison() {
     insta::assert_snapshot!("comparison_markdown", report::markdown(&comparison));
     insta::assert_snapshot!("comparison_json", report::json(&comparison));
 }
+
+#[test]
+fn a_run_whose_load_went_round() {
+    let run = judged("in-turn");
+    insta::assert_snapshot!("in_turn_text", text(&run, Style { verbose: true, ..PLAIN }));
+    let json = report::json(&run);
+    let Judged::Run(analysis) = run else { panic!("it is a run") };
+    assert_eq!(serde_json::from_str::<Analysis>(&json).unwrap(), *analysis);
+    insta::assert_snapshot!("in_turn_json", json);
+}
+
+#[test]
+fn a_comparison_whose_load_went_round() {
+    let comparison = judged("rotating-comparison");
+    insta::assert_snapshot!("rotating_comparison_text", text(&comparison, PLAIN));
+    insta::assert_snapshot!("rotating_comparison_markdown", report::markdown(&comparison));
+}

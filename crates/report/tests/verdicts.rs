@@ -56,14 +56,14 @@ fn runs_of_several_machines_are_counted_apart_and_enough_cores_add_no_column() {
         table(&[&two, &one, &many]),
         "| experiment | supported | contradicted | not refuted: 1 of 8 cores | not refuted: 2 of 8 cores | inconclusive \
          | not testable here | trials void |\n\
-         | x | 3 | 1 | 0 | 1 | 1 | 1 | 2 of 42 |\n\
-         | x | 3 | 1 | 1 | 0 | 1 | 1 | 2 of 42 |\n\
-         | x | 3 | 2 | 0 | 0 | 1 | 1 | 2 of 42 |"
+         | x | 3 | 1 | 0 | 1 | 1 | 1 | 2 of 81 |\n\
+         | x | 3 | 1 | 1 | 0 | 1 | 1 | 2 of 81 |\n\
+         | x | 3 | 2 | 0 | 0 | 1 | 1 | 2 of 81 |"
     );
     assert_eq!(
         table(&[&many]),
         "| experiment | supported | contradicted | inconclusive | not testable here | trials void |\n\
-         | x | 3 | 2 | 1 | 1 | 2 of 42 |"
+         | x | 3 | 2 | 1 | 1 | 2 of 81 |"
     );
 }
 

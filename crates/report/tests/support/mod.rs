@@ -1,9 +1,11 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part, and a test may panic")]
 
+pub(crate) mod comparisons;
 pub(crate) mod loads;
-pub(crate) mod marks;
 pub(crate) mod notes;
+pub(crate) mod plans;
 pub(crate) mod runs;
+pub(crate) mod session;
 
 use report::Style;
 

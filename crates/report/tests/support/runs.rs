@@ -1,310 +1,296 @@
-mod cells;
-mod claims;
+//! Runs of simulated servers, as `judge` judges what `lab` recorded of them. What a golden is to show beside that is changed in
+//! the records: a launch that died, wrong content, a busy machine.
 
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use model::{
-    ANALYSIS_SCHEMA, AbsentTarget, Analysis, Cell, CellCourse, Certainty, ClaimChance, ClaimNote, ClaimVerdict, Code,
-    Comparison, ComparisonVerdict, Environment, Finding, Invariant, Level, MarkCause, MarkNote, Metric, Pathology,
-    Plateau, Population, Rank, RankGroup, Reason, Reconstruction, RelativeRate, RepeatedBlock, RuledOut,
-    SessionAnalysis, TrialCount, TrialStage, Unit, VoidTrial, Why,
+    AbsentTarget, Analysis, Arrivals, Blocks, CellPlan, EndedWhen, Failure, Level, LoadModel, NS_PER_S, NoPerf,
+    NoPprof, NoProfile, ProcessEnd, Profile, ProfiledBy, ProfiledFunction, TargetEnd, TrialFailure, TrialRecord,
+    TrialStage,
 };
 
-use super::local;
-use super::marks::{note, taken};
-use cells::{bare_cells, cell, levels, profile};
-pub(crate) use cells::{delayed_cells, measured};
-use claims::{claim, claims};
+use super::plans::{cell, claim, draft, environment};
+use super::session::{Recorded, Server, conduct};
 
-fn ranks(metric: Metric, conditions: Cell, ranks: &[(Option<u32>, bool, &str)]) -> RankGroup {
-    let rank = |(rank, tied, target): &(Option<u32>, bool, &str)| Rank {
-        rank: *rank,
-        tied: *tied,
-        unranked: None,
-        target: (*target).to_owned(),
-        open: Vec::new(),
-    };
-    RankGroup { metric, conditions, leads: true, ranks: ranks.iter().map(rank).collect() }
+/// How a server ended under load.
+pub(crate) const DIED: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hint: None };
+
+/// Makes a trial one whose server ended under load, after it had printed this.
+pub(crate) fn die(trial: &mut TrialRecord, printed: &str) {
+    let failure = TrialFailure { output: printed.to_owned(), ..TrialFailure::new(TrialStage::Died, DIED) };
+    trial.failure = Some(failure);
 }
 
-fn plateau(connections: u64, handler_delay_s: f64, requests_per_s: f64) -> Plateau {
-    Plateau { connections, handler_delay_s, requests_per_s, at_once: requests_per_s * handler_delay_s }
-}
-
-fn findings() -> Vec<Finding> {
-    let serialised = Finding {
-        target: "go-iris-2016".to_owned(),
-        pathology: Pathology::SerialisedHandler,
-        certainty: Certainty::ConsistentWith,
-        value: Some(measured(0.982, 0.003, Unit::RequestsAtOnce)),
-        evidence: vec![plateau(100, 0.01, 98.2), plateau(1_000, 0.01, 98.1)],
-        conditions: Cell::default(),
-        ruled_out: RuledOut { target_cpus: 0.03, generator: 0.02, ceiling: 0.009_82 },
-    };
-    let pool = Finding {
-        target: "php-apache".to_owned(),
-        pathology: Pathology::FixedWorkerPool,
-        certainty: Certainty::ConsistentWith,
-        value: Some(measured(150.0, 0.004, Unit::RequestsAtOnce)),
-        evidence: vec![plateau(300, 0.01, 15_000.0), plateau(600, 0.02, 7_500.0)],
-        conditions: Cell(BTreeMap::from([("tls".to_owned(), Level::Text("true".to_owned()))])),
-        ruled_out: RuledOut { target_cpus: 0.41, generator: 0.3, ceiling: 0.5 },
-    };
-    vec![serialised, pool]
-}
-
-fn void(id: &str, block: u32, levels: Cell, code: impl Into<Code>, text: &str) -> VoidTrial {
-    VoidTrial { id: id.to_owned(), arm: None, block, twin: false, levels, reason: Reason::said(code, text.to_owned()) }
-}
-
-fn environment() -> Environment {
-    Environment {
-        schema: "bourdon.environment/1".to_owned(),
-        started_at: local("2026-11-20T09:12:33+01:00"),
-        bourdon: "0.1.0".to_owned(),
-        command_line: vec!["bourdon".to_owned(), "run".to_owned(), "business-latency".to_owned()],
-        cpu: "AMD EPYC".to_owned(),
-        cpus: 2,
-        smt: Some(false),
-        memory_bytes: 8 << 30,
-        kernel: "6.18.44-generic".to_owned(),
-        open_files: 1_048_576,
-        sysctls: BTreeMap::from([("net.core.somaxconn".to_owned(), "4096".to_owned())]),
-        toolchains: [("go-gin", "go1.26.8"), ("go-net-http", "go1.26.8"), ("go-net-http@1.9", "go1.9.7")]
-            .map(|(target, go)| (target.to_owned(), format!("go version {go} linux/amd64")))
-            .into(),
-        ..Environment::default()
+/// Makes so many replies of a trial wrong: in their body, or in their status.
+pub(crate) fn reply_wrongly(trial: &mut TrialRecord, [bad_body, bad_status]: [u64; 2]) {
+    let measured = trial.measurement.as_mut().unwrap();
+    let wrong = bad_body + bad_status;
+    measured.accounting.ok -= wrong;
+    measured.accounting.bad_body += bad_body;
+    measured.accounting.bad_status += bad_status;
+    measured.in_window.ok -= wrong;
+    let (all, mut passed) = (measured.in_window.ok + wrong, 0);
+    for slice in trial.slices.iter_mut().filter(|slice| slice.round > 0) {
+        let until = |replies: u64| wrong * replies / all;
+        let of_slice = until(passed + slice.ok) - until(passed);
+        passed += slice.ok;
+        (slice.ok, slice.failed) = (slice.ok - of_slice, slice.failed + of_slice);
     }
 }
 
-fn empty() -> Analysis {
-    Analysis {
-        schema: ANALYSIS_SCHEMA.to_owned(),
-        name: "business-latency".to_owned(),
-        question: "Does a router keep its throughput once handlers do real work?".to_owned(),
-        source: Some("smallnest, 2016-04".to_owned()),
-        quick: true,
-        preliminary: false,
-        unfinished: None,
-        blocks: 6,
-        seed: 42,
-        margin: 0.05,
-        elapsed_s: Some(221.4),
-        blocks_before: Vec::new(),
-        environment: environment(),
-        absent: Vec::new(),
-        relative_rates: Vec::new(),
-        reconstructions: Vec::new(),
-        cells: Vec::new(),
-        comparisons: Vec::new(),
-        groups: Vec::new(),
-        rank_chance: None,
-        claims: Vec::new(),
-        claims_by_chance: ClaimChance::default(),
-        findings: Vec::new(),
-        session: SessionAnalysis::default(),
-        void_trials: Vec::new(),
-        trials: TrialCount { total: 18, void: 0, ..TrialCount::default() },
+/// Makes so many more requests of a trial be sent and fail, without a reply.
+pub(crate) fn reset(trial: &mut TrialRecord, requests: u64) {
+    let books = &mut trial.measurement.as_mut().unwrap().accounting;
+    books.scheduled += requests;
+    books.sent += requests;
+    *books.failed.entry(Failure::ResetBeforeReply).or_default() += requests;
+}
+
+/// Makes other processes take this share of two CPUs during a trial.
+pub(crate) fn take_cpus(trial: &mut TrialRecord, share: f64) {
+    trial.observation.as_mut().unwrap().host.others_share = share;
+    trial.slices.iter_mut().for_each(|slice| slice.others_share = share);
+}
+
+/// Makes the generator's thread so busy.
+pub(crate) fn keep_generator_busy(trial: &mut TrialRecord, busy: f64) {
+    let threads = &mut trial.measurement.as_mut().unwrap().generator.threads;
+    threads.iter_mut().for_each(|thread| thread.cpu_s = busy * thread.wall_s);
+}
+
+const TARGETS: [&str; 4] = ["go-net-http", "go-gin", "go-iris", "go-iris-2016"];
+
+fn routers() -> Recorded {
+    let mut cells: Vec<CellPlan> = Vec::new();
+    for delay in ["10ms", "0ms"] {
+        let of = |target: &&str| {
+            let levels = [("target", *target), ("handler_delay", delay), ("connections", "20")];
+            CellPlan { profile: delay == "10ms", ..cell(&levels, LoadModel::Closed) }
+        };
+        cells.extend(TARGETS.iter().map(of));
     }
-}
-
-/// A target that differs from itself, a block that was launched again, and a drift.
-fn session() -> SessionAnalysis {
-    let itself = |metric, estimate, half, verdict| Comparison {
-        metric,
-        conditions: levels("", "0ms", 100).conditions(),
-        a: "go-net-http".to_owned(),
-        b: "go-net-http".to_owned(),
-        ratio: measured(estimate, half, Unit::Ratio),
-        sign_interval: None,
-        p_adjusted: Some(0.02),
-        verdict,
-        withheld: None,
-        seen: None,
-    };
-    let differs = measured(1.041, 0.029, Unit::Ratio);
-    SessionAnalysis {
-        itself: vec![
-            itself(Metric::Throughput, 1.041, 0.029, ComparisonVerdict::Faster),
-            itself(Metric::P99, 0.972, 0.061, ComparisonVerdict::Inconclusive),
-        ],
-        repeated: vec![RepeatedBlock {
-            block: 2,
-            arm: None,
-            trial: "b02-c03".to_owned(),
-            why: Why::Mark(MarkCause::Taken { cpus: 2, steal_share: Some(0.034), others_share: None }),
-        }],
-        marks: vec![
-            MarkNote::new(MarkCause::Itself(vec![("go-net-http".to_owned(), Metric::Throughput, differs)])),
-            MarkNote::new(MarkCause::Drift { blocks: 6, p: 0.012 }),
-        ],
-    }
-}
-
-/// Everything at once.
-pub(crate) fn full() -> Analysis {
-    remarked(full_figures())
-}
-
-fn full_figures() -> Analysis {
-    let at = |delay: &str| levels("", delay, 100).conditions();
-    let delayed = [(Some(1), true, "go-net-http"), (Some(1), true, "go-iris"), (Some(3), false, "go-iris-2016")];
-    let bare = [(Some(1), true, "go-net-http"), (Some(1), true, "go-gin"), (None, false, "go-iris-2016")];
-    let mut cells = delayed_cells();
-    cells.extend(bare_cells());
-    let wrong = "wrong content among 9,180 replies: 12 with a wrong body";
-    let died = "exited with status 2 after 1.2 s";
-    Analysis {
-        cells,
-        absent: vec![AbsentTarget {
-            name: "java-tomcat".to_owned(),
-            reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
-            ..AbsentTarget::default()
-        }],
-        relative_rates: vec![RelativeRate {
-            conditions: Cell(BTreeMap::from([("rate".to_owned(), Level::Text("50% of closed".to_owned()))])),
-            rate_per_s: 4400.0,
-            closed_per_s: BTreeMap::from([("go-gin".to_owned(), 8_812.4), ("go-net-http".to_owned(), 9_104.0)]),
-            without: BTreeMap::new(),
-            at_least: BTreeMap::new(),
-        }],
-        reconstructions: vec![Reconstruction {
-            target: "go-iris-2016".to_owned(),
-            text: "bourdon's own model of the Iris of April 2016, whose sources no longer exist: one mutex around the \
-                   handler"
-                .to_owned(),
-        }],
-        comparisons: vec![Comparison {
-            metric: Metric::Throughput,
-            conditions: at("10ms"),
-            a: "go-net-http".to_owned(),
-            b: "go-iris".to_owned(),
-            ratio: measured(1.0014, 0.009, Unit::Ratio),
-            sign_interval: Some((0.991, 1.011)),
-            p_adjusted: Some(0.74),
-            verdict: ComparisonVerdict::Same,
-            withheld: None,
-            seen: None,
-        }],
-        groups: vec![ranks(Metric::Throughput, at("10ms"), &delayed), ranks(Metric::Throughput, at("0ms"), &bare)],
-        claims: claims(),
-        claims_by_chance: ClaimChance { tested: 6, supported: 0.15 },
-        findings: findings(),
-        session: session(),
-        void_trials: vec![
-            void("b03-c07", 3, levels("go-gin", "0ms", 100), Invariant::Correctness, wrong),
-            void("b01-c06", 1, levels("go-iris", "0ms", 100), TrialStage::Died, died),
-        ],
-        trials: TrialCount { total: 42, void: 2, ..TrialCount::default() },
-        ..empty()
-    }
-}
-
-/// Two blocks: figures without intervals, ranks or verdicts; one trial void.
-pub(crate) fn preliminary() -> Analysis {
-    remarked(preliminary_figures())
-}
-
-fn preliminary_figures() -> Analysis {
-    let mut cells = delayed_cells();
-    for cell in &mut cells {
-        cell.trials = 2;
-        cell.course = CellCourse::default();
-        (cell.throughput.low, cell.throughput.high) = (None, None);
-    }
-    let mut claim = claims().remove(0);
-    claim.verdict = ClaimVerdict::Inconclusive;
-    claim.notes = vec![ClaimNote::FewBlocks { used: 2, needed: 6 }];
-    let void = void("b01-c02", 1, levels("go-iris-2016", "10ms", 100), TrialStage::Ready, "did not answer within 30 s");
-    Analysis {
-        preliminary: true,
-        blocks: 2,
-        cells,
-        claims: vec![claim],
-        void_trials: vec![void],
-        trials: TrialCount { total: 7, void: 1, not_up: 1, not_tried: 0 },
-        ..empty()
-    }
-}
-
-/// An open rate, only the target varied, no claim, nothing wrong.
-pub(crate) fn open_rate() -> Analysis {
-    remarked(open_rate_figures())
-}
-
-fn open_rate_figures() -> Analysis {
-    let only_target = |name: &str| Cell(BTreeMap::from([("target".to_owned(), Level::Text(name.to_owned()))]));
-    let mut cells = vec![
-        cell(only_target("mine"), 4_999.0, 0.0004, 2_310.0, 61.0),
-        cell(only_target("the-other-one-with-a-long-name"), 4_998.0, 0.0004, 8_120.0, 88.0),
-    ];
-    for cell in &mut cells {
-        cell.latency_us.population = Population::Response;
-    }
-    let both = |metric, second, tied| {
-        let entries = [(Some(1), tied, "mine"), (second, tied, "the-other-one-with-a-long-name")];
-        ranks(metric, Cell::default(), &entries)
-    };
-    Analysis {
-        name: "mine-or-theirs".to_owned(),
-        question: "Is mine faster?".to_owned(),
-        source: None,
-        quick: false,
-        cells,
-        groups: vec![
-            RankGroup { leads: false, ..both(Metric::Throughput, Some(1), true) },
-            both(Metric::P99, Some(2), false),
-        ],
-        trials: TrialCount { total: 12, void: 0, ..TrialCount::default() },
-        ..empty()
-    }
-}
-
-/// One target under conditions of which no two cells share any: settings that change together, one that never does.
-pub(crate) fn one_target() -> Analysis {
-    remarked(one_target_figures())
-}
-
-fn one_target_figures() -> Analysis {
-    let text = |text: &str| Level::Text(text.to_owned());
-    let levels = |runtime: &str, [read, write]: [&str; 2], profile: bool| {
-        let settings = [("target", "go-httprouter"), ("runtime", runtime), ("read_timeout", read)];
-        let others =
-            [("write_timeout", write), ("target_cpus", "all"), ("profile", if profile { "true" } else { "false" })];
-        let levels = settings.into_iter().chain(others);
-        Cell(levels.map(|(factor, level)| (factor.to_owned(), text(level))).collect())
-    };
-    let (with, without) = (["5s", "10s"], ["0ms", "0ms"]);
-    let mut cells = vec![
-        cell(levels("1.9", with, false), 91_439.0, 0.019, 3_250.0, 13.1),
-        cell(levels("current", with, false), 92_705.0, 0.077, 5_250.0, 12.5),
-        cell(levels("1.9", without, false), 96_115.0, 0.048, 3_680.0, 12.2),
-        cell(levels("current", without, false), 104_200.0, 0.021, 3_550.0, 11.2),
-        cell(levels("1.9", with, true), 89_100.0, 0.022, 3_400.0, 13.4),
-    ];
-    cells[4].profile = Some(profile());
-    for (cell, with) in [(0, 1), (2, 2)] {
-        cells[cell].marks.push(note(taken(0.031), with));
-    }
-    let claim = claim(
-        "timeouts-cost-throughput-on-1.9",
-        "With all timeouts, a server built with Go 1.9 loses much of its throughput.",
-        "throughput(go-httprouter, read_timeout = 5s) / throughput(go-httprouter, read_timeout = 0ms) < 0.9",
-        ClaimVerdict::Contradicted,
-        measured(0.951, 0.03, Unit::Ratio),
+    let question = "Does a router keep its throughput once handlers do real work?";
+    let mut draft = draft("business-latency", question, &["target", "handler_delay", "connections"], cells);
+    draft.source = Some("smallnest, 2016-04".to_owned());
+    draft.quick = true;
+    // As if the block in which the machine was busy had been launched again.
+    draft.blocks = Blocks { min: 9, max: 9 };
+    draft.twin = Some(4);
+    draft.profile_functions = vec!["Syscall".to_owned()];
+    draft.absent = vec![AbsentTarget {
+        name: "java-tomcat".to_owned(),
+        reason: "no `javac` on PATH; get a JDK 17 or later from https://adoptium.net".to_owned(),
+        ..AbsentTarget::default()
+    }];
+    draft.targets[3].reconstruction = Some(
+        "bourdon's own model of the Iris of April 2016, whose sources no longer exist: one mutex around the handler"
+            .to_owned(),
     );
-    let died = "exited with status 2 after 1.2 s";
-    Analysis {
-        name: "timeouts".to_owned(),
-        question: "What do timeouts cost?".to_owned(),
-        source: None,
-        quick: false,
-        void_trials: vec![void("b01-c02", 1, levels("current", with, false), TrialStage::Died, died)],
-        cells,
-        claims: vec![claim],
-        trials: TrialCount { total: 31, void: 1, ..TrialCount::default() },
-        ..empty()
+    draft.claims = claims();
+    let mut environment = environment("business-latency");
+    environment.toolchains = [("go-gin", "go1.26.8"), ("go-net-http", "go1.26.8"), ("go-net-http@1.9", "go1.9.7")]
+        .map(|(target, go)| (target.to_owned(), format!("go version {go} linux/amd64")))
+        .into();
+    let servers = [
+        Server::new(TARGETS[0], 5_000, 31.0),
+        Server::new(TARGETS[1], 5_010, 32.6),
+        Server::new(TARGETS[2], 5_050, 34.0),
+        Server { workers: 1, ..Server::new(TARGETS[3], 900, 58.0) },
+    ];
+    conduct(draft.resolve().unwrap(), environment, &servers)
+}
+
+fn claims() -> Vec<model::Claim> {
+    let delayed = &[("handler_delay", "10ms")][..];
+    let mut claims = vec![
+        claim(
+            "iris-2016-serialises",
+            "With a handler delay of 10 ms, Iris serves 97 requests a second where net/http serves 9294.",
+            delayed,
+            "throughput(go-iris-2016) / throughput(go-net-http) < 0.1",
+        ),
+        claim(
+            "iris-is-fastest",
+            "Iris is the fastest of the routers, well ahead of everything else in the field at any number of connections.",
+            delayed,
+            "throughput(go-iris) / throughput(go-net-http) > 1.2",
+        ),
+        claim(
+            "gin-costs-nothing",
+            "A router costs no CPU that could be measured.",
+            &[],
+            "cpu_per_request(go-gin, handler_delay = 0ms) / cpu_per_request(go-net-http, handler_delay = 0ms) within 5% of 1",
+        ),
+        claim(
+            "scales-to-8",
+            "On eight cores it serves 600,000 requests a second.",
+            delayed,
+            "throughput(go-net-http) > 600000",
+        ),
+        claim(
+            "delay-costs-throughput",
+            "With real work a server on many cores loses little of its throughput.",
+            &[],
+            "throughput(go-net-http, handler_delay = 10ms) / throughput(go-net-http, handler_delay = 0ms) > 0.6",
+        ),
+        claim("few-errors", "Hardly a request goes wrong.", delayed, "errors(go-gin) < 0.001"),
+        claim("soon-enough", "Nobody waits for long.", delayed, "p99(go-gin) < 50ms"),
+    ];
+    (claims[0].published_value, claims[1].published_value) = (Some(0.010_437), Some(1.31));
+    claims[3].not_testable = Some("it needs 8 cores, this machine has 2".to_owned());
+    claims[4].cores = Some(8);
+    claims
+}
+
+fn profile(trial: &mut TrialRecord) {
+    let function = |name: &str, flat_share| ProfiledFunction { name: name.to_owned(), flat_share };
+    let seen = trial.observation.as_mut().unwrap();
+    match trial.levels.target() {
+        "go-net-http" => {
+            let functions = vec![
+                function("internal/runtime/syscall/linux.Syscall6", 0.457),
+                function("runtime.futex", 0.158),
+                function("net/http.(*conn).serve", 0.0043),
+            ];
+            seen.profile = Some(Profile { by: ProfiledBy::Pprof, samples: 520, share: Some(0.457), functions });
+        }
+        "go-iris" => {
+            let functions = vec![function("[k] tcp_sendmsg", 0.12)];
+            seen.profile = Some(Profile { by: ProfiledBy::Perf, samples: 180, share: Some(0.0), functions });
+        }
+        "go-iris-2016" => seen.no_profile = Some(NoPprof::Status(404).into()),
+        _ => {
+            let (pprof, perf) = (Some(NoPprof::NoAdminPort), Some(NoPerf::NotInstalled));
+            seen.no_profile = Some(NoProfile::Seen { pprof, perf });
+        }
     }
+}
+
+/// Everything at once: nine blocks, in one of which the machine was busy, and what went wrong in some launches.
+pub(crate) fn full_recorded() -> Recorded {
+    static RECORDED: LazyLock<Recorded> = LazyLock::new(|| {
+        let mut it = routers();
+        let delayed = |trial: &TrialRecord| trial.levels.0["handler_delay"] == Level::Text("10ms".to_owned());
+        it.trials.iter_mut().filter(|trial| delayed(trial)).for_each(profile);
+        let all: Vec<u32> = (1..=9).collect();
+        let bare = |trial: &&mut TrialRecord| !delayed(trial);
+        it.trials_of("go-iris-2016", &all).filter(bare).for_each(|trial| keep_generator_busy(trial, 0.978));
+        it.trials_of("go-gin", &all).filter(bare).for_each(|trial| reset(trial, 11));
+        it.trials_of("go-iris", &[1]).filter(bare).for_each(|trial| die(trial, "panic: runtime error"));
+        it.trials_of("go-gin", &[3]).filter(bare).for_each(|trial| reply_wrongly(trial, [12, 0]));
+        it.trials_of("", &[2]).for_each(|trial| take_cpus(trial, 0.39));
+        it.planned(|draft| (draft.blocks, draft.repeats) = (Blocks { min: 8, max: 8 }, 1))
+    });
+    RECORDED.clone()
+}
+
+pub(crate) fn full() -> Analysis {
+    full_recorded().run()
+}
+
+/// Two blocks: figures without intervals, ranks or verdicts; one launch was never ready.
+pub(crate) fn preliminary() -> Analysis {
+    let mut it = full_recorded().planned(|draft| {
+        draft.blocks = Blocks { min: 2, max: 2 };
+        draft.claims.truncate(1);
+    });
+    it.trials.retain(|trial| [4, 5].contains(&trial.block));
+    for trial in &mut it.trials {
+        trial.block -= 3;
+        trial.id = trial.spec().id();
+    }
+    for trial in it.trials_of("go-iris-2016", &[1]).take(1) {
+        let failure = TrialFailure::new(TrialStage::Ready, "did not answer within 30 s".to_owned());
+        (trial.measurement, trial.observation, trial.time_to_ready_ms) = (None, None, None);
+        (trial.failure, trial.slices) = (Some(failure), Vec::new());
+    }
+    it.run()
+}
+
+/// An open rate, only the target varied, no claim, nothing wrong; the rate is half of what the slower one serves.
+pub(crate) fn open_rate_recorded() -> Recorded {
+    static RECORDED: LazyLock<Recorded> = LazyLock::new(|| {
+        let of = |target: &str| CellPlan {
+            rate_share: Some(0.5),
+            rate_arrivals: Some(Arrivals::Constant),
+            ..cell(&[("target", target)], LoadModel::Closed)
+        };
+        let names = ["mine", "the-other-one-with-a-long-name"];
+        let draft = draft("mine-or-theirs", "Is mine faster?", &["target"], names.map(|name| of(name)).into());
+        let servers = [Server::new(names[0], 2_000, 61.0), Server::new(names[1], 8_000, 88.0)];
+        conduct(draft.resolve().unwrap(), environment("mine-or-theirs"), &servers)
+    });
+    RECORDED.clone()
+}
+
+pub(crate) fn open_rate() -> Analysis {
+    open_rate_recorded().run()
+}
+
+/// One target under conditions of which no two cells share any: settings that change together, one that never does. Each launch
+/// is measured for 10 s, in which the course of it shows.
+pub(crate) fn one_target_recorded() -> Recorded {
+    static RECORDED: LazyLock<Recorded> = LazyLock::new(|| {
+        let of = |(runtime, [read, write], profile): (&str, [&str; 2], bool)| {
+            let levels = [("target", "go-httprouter"), ("runtime", runtime), ("read_timeout", read)];
+            let others = [("write_timeout", write), ("target_cpus", "all")];
+            let profiled = [("profile", if profile { "true" } else { "false" })];
+            let levels: Vec<(&str, &str)> = levels.into_iter().chain(others).chain(profiled).collect();
+            let mut cell = CellPlan { profile, ..cell(&levels, LoadModel::Closed) };
+            cell.load.connections = 5;
+            cell.load.extent = model::Extent::Window(10 * NS_PER_S);
+            cell
+        };
+        let (with, without) = (["5s", "10s"], ["0ms", "0ms"]);
+        let cells = [
+            ("1.9", with, false),
+            ("current", with, false),
+            ("1.9", without, false),
+            ("current", without, false),
+            ("1.9", with, true),
+        ];
+        let factors = ["target", "runtime", "read_timeout", "write_timeout", "target_cpus", "profile"];
+        let mut draft = draft("timeouts", "What do timeouts cost?", &factors, cells.map(of).into());
+        draft.claims = vec![claim(
+            "timeouts-cost-throughput-on-1.9",
+            "With all timeouts, a server built with Go 1.9 loses much of its throughput.",
+            &[("runtime", "1.9"), ("profile", "false")],
+            "throughput(go-httprouter, read_timeout = 5s) / throughput(go-httprouter, read_timeout = 0ms) < 0.9",
+        )];
+        let servers = [Server::new("go-httprouter", 10_000, 13.1)];
+        let mut it = conduct(draft.resolve().unwrap(), environment("timeouts"), &servers);
+        it.trials.iter_mut().filter(|trial| trial.cell == 4).for_each(|trial| {
+            let functions = vec![ProfiledFunction { name: "runtime.futex".to_owned(), flat_share: 0.158 }];
+            let profile = Profile { by: ProfiledBy::Pprof, samples: 520, share: None, functions };
+            trial.observation.as_mut().unwrap().profile = Some(profile);
+        });
+        it.trials.iter_mut().filter(|trial| (trial.block, trial.cell) == (1, 1)).for_each(|trial| die(trial, ""));
+        it.trials.iter_mut().filter(|trial| trial.cell == 3).for_each(warm_up);
+        it
+    });
+    RECORDED.clone()
+}
+
+/// Makes a trial one whose first three seconds were slower by a fifth.
+fn warm_up(trial: &mut TrialRecord) {
+    let measured = trial.measurement.as_mut().unwrap();
+    let mut fewer = 0;
+    for step in measured.steps.iter_mut().filter(|step| (0.0..3.0).contains(&step.at_s)) {
+        let less = step.completed / 5;
+        (step.completed, step.ok, fewer) = (step.completed - less, step.ok - less, fewer + less);
+    }
+    let books = &mut measured.accounting;
+    for count in [&mut books.scheduled, &mut books.sent, &mut books.completed, &mut books.ok] {
+        *count -= fewer;
+    }
+    let seen = &mut measured.in_window;
+    for count in [&mut seen.completed, &mut seen.ok, &mut seen.halves[0].completed] {
+        *count -= fewer;
+    }
+}
+
+pub(crate) fn one_target() -> Analysis {
+    one_target_recorded().run()
 }
 
 /// The same with what the judgement says beside its figures.
