@@ -1,6 +1,6 @@
 //! What is to be known of a claim's verdict, a sentence each.
 
-use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, NeverEnough, counted};
+use model::{Cell, ClaimAnalysis, ClaimDoubt, ClaimNote, ClaimVerdict, Metric, NeverEnough, Unit, counted};
 
 use crate::conditions::conditions;
 use crate::format::{decimals, number, percent, quantity, thousands};
@@ -56,16 +56,8 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             format!("the claim is about {} cores; the machine of this run has {}", cores.about, cores.here)
         }
         ClaimNote::Reconstruction(target) => reconstruction(target, claim),
-        ClaimNote::Drift { change, unit } => {
-            let change = quantity(*change, *unit);
-            format!("the value drifts over the session, by {change} from first to last block: {NARROW}")
-        }
-        ClaimNote::Correlated { correlation } => {
-            format!(
-                "neighbouring blocks resemble each other (lag-1 correlation {}): {NARROW}",
-                decimals(*correlation, 2)
-            )
-        }
+        ClaimNote::Drift { change, unit } => drift(*change, *unit),
+        ClaimNote::Correlated { correlation } => correlated(*correlation),
         ClaimNote::FewRequests { metric, server, needed, least, launches, of } => {
             let ([needed, least], launches) = ([needed, least].map(|of| thousands(*of)), launches_of(*launches, *of));
             format!("a {metric} needs {needed} requests a launch; {} had fewer in {launches} ({least})", place(server))
@@ -84,6 +76,15 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
         ClaimNote::Unfit(error) => format!("the claim does not fit the plan: {error}"),
         ClaimNote::Said(text) => text.clone(),
     }
+}
+
+fn drift(change: f64, unit: Unit) -> String {
+    let change = quantity(change, unit);
+    format!("the value drifts over the session, by {change} from first to last block: {NARROW}")
+}
+
+fn correlated(correlation: f64) -> String {
+    format!("neighbouring blocks resemble each other (lag-1 correlation {}): {NARROW}", decimals(correlation, 2))
 }
 
 fn doubt_words(doubt: &ClaimDoubt) -> String {

@@ -216,7 +216,7 @@ pub(crate) fn open_rate_recorded() -> Recorded {
             ..cell(&[("target", target)], LoadModel::Closed)
         };
         let names = ["mine", "the-other-one-with-a-long-name"];
-        let draft = draft("mine-or-theirs", "Is mine faster?", &["target"], names.map(|name| of(name)).into());
+        let draft = draft("mine-or-theirs", "Is mine faster?", &["target"], names.map(of).into());
         let servers = [Server::new(names[0], 2_000, 61.0), Server::new(names[1], 8_000, 88.0)];
         conduct(draft.resolve().unwrap(), environment("mine-or-theirs"), &servers)
     });
