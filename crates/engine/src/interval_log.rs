@@ -55,6 +55,14 @@ impl Encoder {
     }
 }
 
+/// A histogram by itself; none of an empty one. Who adds several makes room for the longest.
+pub(crate) fn encoded(histogram: &Histogram<u64>) -> Option<String> {
+    let mut bytes = Vec::new();
+    // Writing to memory cannot fail, and the histogram's bounds are the format's.
+    let _ = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
+    (!histogram.is_empty()).then(|| STANDARD.encode(&bytes))
+}
+
 /// Writes per-second histograms in the HdrHistogram V2 interval-log format (deflate, base64), each as it comes, so that
 /// a long load needs no more memory than a short one. Values are in units of 100 ns; the maximum column is in
 /// milliseconds.

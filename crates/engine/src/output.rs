@@ -3,7 +3,9 @@
 use model::{Extent, Interval, LoadSpec, Measurement, NS_PER_S};
 
 use crate::collector::Collector;
+use crate::interval_log::encoded;
 use crate::part::Part;
+use crate::second::{add_to, histogram};
 
 /// What a load brings home.
 #[derive(Debug)]
@@ -51,6 +53,13 @@ impl Brought {
     /// Adds the connections of a warm-up, which is not part of it.
     pub(crate) fn opened_in(&mut self, warm_up: Brought) {
         self.parts.iter_mut().zip(warm_up.parts).for_each(|(part, warm_up)| part.opened_in(warm_up));
+    }
+
+    /// What was felt by those that had a reply, as it is recorded; none where none had.
+    pub(crate) fn felt(&self) -> Option<String> {
+        let mut all = histogram();
+        self.parts.iter().for_each(|part| add_to(&mut all, part.distributions.felt()));
+        encoded(&all)
     }
 
     /// The figures of the whole.

@@ -139,6 +139,7 @@ fn figures(home: &Home) -> Sliced {
         not_drained: measurement.awaited.iter().map(|awaited| awaited.requests).sum(),
         p50_us: felt.and_then(|felt| felt.p50),
         p99_us: felt.and_then(|felt| felt.p99),
+        felt: home.brought.felt(),
         generator_run_delay_s: delays.reduce(|most, delay| Some(most?.max(delay?))).flatten(),
         ..model::Slice::default()
     };

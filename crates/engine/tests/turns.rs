@@ -8,8 +8,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use engine::simulation::{SimulatedServer, Turns, simulate_rotation, simulate_turns};
 use engine::{RunOptions, SliceSpec, Sliced, rotate};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
 use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement};
 use support::{MS, checked, hello, open, spec};
 
@@ -189,6 +193,27 @@ fn slices_of_a_server_come_to_one_load_in_its_own_time() {
             assert!(measured.standstills.is_none() && measured.silences.is_empty() && measured.awaited.is_empty());
         }
     }
+}
+
+#[test]
+fn a_slice_keeps_whole_what_those_with_a_reply_felt() {
+    let slow = Some((50, 20 * MS));
+    for model in [LoadModel::Closed, open(1_500.0)] {
+        let (sliced, whole) = rotated(model, vec![SimulatedServer { slow, ..hello(2 * MS) }], 6);
+        let mut merged = Histogram::<u64>::new(3).unwrap();
+        for Sliced { figures, .. } in &sliced[1..] {
+            let bytes = STANDARD.decode(figures.felt.as_ref().unwrap()).unwrap();
+            let felt: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+            let us = |ticks: u64| Some(ticks as f64 / 10.0);
+            assert_eq!(us(felt.value_at_quantile(0.5)), figures.p50_us);
+            assert!(figures.p99_us.is_none_or(|p99_us| us(felt.value_at_quantile(0.99)) == Some(p99_us)));
+            merged.add(&felt).unwrap();
+        }
+        let felt = whole[0].latency_us.felt().unwrap();
+        assert_eq!((merged.len(), Some(merged.value_at_quantile(0.99) as f64 / 10.0)), (felt.count, felt.p99));
+    }
+    let (sliced, _) = rotated(LoadModel::Closed, vec![hello(3_000 * MS)], 1);
+    assert_eq!(sliced[1].figures.felt, None, "nothing had a reply");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Arm, Mark, MemoryCount, Metric, Withheld};
+use model::{Arm, MemoryCount, Metric, Withheld};
 
 use crate::cells::{self, Counted};
 use crate::guard::{self, MARKS};
@@ -58,7 +58,9 @@ impl Pair<'_> {
                 }
                 Withheld::Failing if records.has_lost(cell, metric) > 0 => true,
                 Withheld::Cold => cells::too_short_to_warm(records, cell).is_some(),
-                Withheld::Disturbed | Withheld::Unbounded => records.valid(cell).any(|launch| launch.is(Mark::Noisy)),
+                Withheld::Disturbed | Withheld::Unbounded => {
+                    records.valid(cell).any(|launch| launch.is_disturbed(metric))
+                }
                 Withheld::Rounds => records.valid(cell).any(Launch::lacks_rounds),
                 _ => {
                     let doubt = MARKS.into_iter().find(|doubt| doubt.withheld() == why);

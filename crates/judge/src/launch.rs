@@ -1,8 +1,8 @@
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use model::{Mark, Measurement, Metric, TrialRecord};
+use model::{Mark, Measurement, Metric, Slice, TrialRecord};
 
 use crate::slices;
 use crate::thresholds::SLICE_COLLECTIONS;
@@ -17,6 +17,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) without: BTreeSet<Metric>,
     /// What it shares with those that the load went round among; none where it had the load to itself.
     pub(crate) rounds: Option<Rc<Rounds>>,
+    /// The felt latencies of the rounds that count, where some do not and its slices tell.
+    pub(crate) felt: Option<Rc<BTreeMap<Metric, f64>>>,
 }
 
 /// What launches that live together share.
@@ -24,8 +26,6 @@ pub(crate) struct Launch<'a> {
 pub(crate) struct Rounds {
     /// The rounds that do not count, for what others did to the machine; the same for all of them.
     pub(crate) left_out: BTreeSet<u32>,
-    /// Metrics that a slice of one of them has too few requests for, so that the value of each is that of all its slices together.
-    pub(crate) of_all: BTreeSet<Metric>,
     /// How many CPUs the others of them used in its slices, on average; its own.
     pub(crate) spill: f64,
     /// The least share (0 to 1) of all CPU time that others took in the slices of one of them.
@@ -34,31 +34,41 @@ pub(crate) struct Rounds {
 
 impl<'a> Launch<'a> {
     pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
-        Self { record, judgement, without: BTreeSet::new(), rounds: None }
+        Self { record, judgement, without: BTreeSet::new(), rounds: None, felt: None }
     }
 
-    /// The metric's value where the launch is valid and supports it.
+    /// The metric's value where the launch is valid and supports it. No launch has slices enough for what lies beyond a p99.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
-        let supported = self.judgement.is_valid() && !self.without.contains(&metric);
-        let counts = |round: u32| self.rounds.as_ref().is_none_or(|rounds| !rounds.left_out.contains(&round));
-        self.figure(metric, counts).filter(|value| supported && value.is_finite())
+        let is_too_rare = metric == Metric::P999 && self.rounds.is_some();
+        let supported = self.judgement.is_valid() && !self.without.contains(&metric) && !is_too_rare;
+        self.figure(metric, self.lacks_rounds()).filter(|value| supported && value.is_finite())
     }
 
-    /// The metric's value over these rounds, where slices tell it; else that of the whole measurement. No launch has slices enough
-    /// for what lies beyond a p99.
-    fn figure(&self, metric: Metric, counts: impl Fn(u32) -> bool) -> Option<f64> {
+    /// The metric over the rounds that count, or over all; where slices do not tell it, that of the whole measurement.
+    fn figure(&self, metric: Metric, some_do_not_count: bool) -> Option<f64> {
         let whole = metric.value(self.record)?;
         let Some(rounds) = &self.rounds else { return Some(whole) };
-        let kept = slices::measured(&self.record.slices).filter(|slice| counts(slice.round));
-        let of_slices = (!rounds.of_all.contains(&metric)).then(|| slices::value(metric, kept)).flatten();
-        of_slices.or_else(|| (metric != Metric::P999).then_some(whole))
+        let counts = |slice: &&Slice| !some_do_not_count || !rounds.left_out.contains(&slice.round);
+        match &self.felt {
+            _ if slices::count(metric) => slices::value(metric, slices::measured(&self.record.slices).filter(counts)),
+            Some(felt) if metric.is_latency() && some_do_not_count => felt.get(&metric).copied(),
+            _ => Some(whole),
+        }
     }
 
     /// What the rounds that were left out do to the metric, as the logarithm of its value with them ÷ without.
     pub(crate) fn left_out(&self, metric: Metric) -> f64 {
-        let with = self.figure(metric, |_| true).zip(self.value(metric));
+        let with = self.figure(metric, false).zip(self.value(metric));
         with.filter(|(with, without)| *with > 0.0 && *without > 0.0)
             .map_or(0.0, |(with, without)| (with / without).ln())
+    }
+
+    /// Whether the machine was busy as far as the metric goes: in all of it, or in rounds that do not count where nobody knows what
+    /// the metric was without them.
+    pub(crate) fn is_disturbed(&self, metric: Metric) -> bool {
+        let is_told = || slices::count(metric) || (metric.is_latency() && self.felt.is_some());
+        let holds_them = || self.lacks_rounds() && !metric.is_before_load() && !is_told();
+        self.is(Mark::Noisy) || holds_them()
     }
 
     /// The same with every round.
@@ -90,7 +100,7 @@ impl<'a> Launch<'a> {
         let is_short = match metric {
             Metric::CpuPerRequest => seen.is_some_and(|seen| !seen.has_cpu_for_a_figure()),
             Metric::P99 if self.lacks_collections() => true,
-            _ if metric.required_samples().is_none() || metric.value(self.record).is_some() => false,
+            _ if metric.required_samples().is_none() || self.figure(metric, self.lacks_rounds()).is_some() => false,
             _ => Metric::Throughput.value(self.record).is_some_and(|rate| rate > 0.0),
         };
         self.judgement.is_valid() && is_short

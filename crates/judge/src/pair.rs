@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Mark, Metric, Scale, Withheld};
+use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Metric, Scale, Withheld};
 
 use crate::cells;
 use crate::guard::{self, Doubt, End, MARKS, noise};
@@ -216,7 +216,7 @@ impl Pair<'_> {
                 _ if reading.launches == LaunchSelection::WithEveryRound => {
                     Some((block, seen + launch.left_out(metric)))
                 }
-                _ if !launch.is(Mark::Noisy) => Some((block, seen)),
+                _ if !launch.is_disturbed(metric) => Some((block, seen)),
                 Some(toward) => Some((block, seen + toward * could_be_off(launch, metric)?)),
                 None => (reading.launches != LaunchSelection::Undisturbed).then_some((block, seen)),
             }
@@ -295,7 +295,7 @@ impl Pair<'_> {
         }
         let is_disturbed = |arm: Arm| {
             let (records, cell) = self.side(arm);
-            records.valid(cell).any(|launch| launch.is(Mark::Noisy))
+            records.valid(cell).any(|launch| launch.is_disturbed(metric))
         };
         // What only made the other one worse than it is takes nothing back.
         let counts = |arm: &Arm| noise::goes_both_ways(metric) || could_be_better.contains(arm);
@@ -345,7 +345,7 @@ impl Pair<'_> {
             readings.push(LaunchSelection::Evened(Evened::Worse));
         }
         let off = |(records, cell): (&Records, usize)| {
-            let noisy = records.valid(cell).filter(|launch| launch.is(Mark::Noisy));
+            let noisy = records.valid(cell).filter(|launch| launch.is_disturbed(metric));
             noisy.filter_map(|launch| noise::could_be_off(launch, metric)).fold(0.0, f64::max)
         };
         let drawn = Drawn(f64::max(off(self.old), off(self.new)).exp());
@@ -371,7 +371,7 @@ impl Pair<'_> {
         let better = if worse == Arm::New { Arm::Old } else { Arm::New };
         let [of_worse, of_better] = [worse, better].map(|arm| {
             let (records, cell) = self.side(arm);
-            records.valid(cell).filter(|launch| launch.is(Mark::Noisy)).map(noise::fell_on).sum::<f64>()
+            records.valid(cell).filter(|launch| launch.is_disturbed(metric)).map(noise::fell_on).sum::<f64>()
         });
         // Noise that comes with one of the two may be its own.
         let comes_with_one =

@@ -1,5 +1,7 @@
 //! What the slices of one launch come to: a value, a mark, an invariant, or that its load cannot be cut into slices.
 
+mod felt;
+
 use model::{
     Breach, HalfCount, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure,
     UnslicedCause,
@@ -13,33 +15,37 @@ use crate::thresholds::{
     SLOW_AFTER_IDLING_OPEN, SLOW_AFTER_IDLING_SLICES, SPILL,
 };
 
+pub(crate) use felt::felt;
+
 /// Those that count: all but the warm-up.
 pub(crate) fn measured(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
     slices.iter().filter(|slice| slice.round > 0)
 }
 
-/// The launch's value of a metric over some of its slices: the mean of their logarithms, so that each round weighs the same
-/// however fast the machine was in it. None where slices do not tell this metric, or one of them has too few requests for it.
-pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0);
-    for slice in slices {
-        sum += of_slice(metric, slice)?.ln();
-        count += 1;
-    }
-    (count > 0).then(|| (sum / f64::from(count)).exp())
+/// Whether the counts of slices tell a metric.
+pub(crate) fn count(metric: Metric) -> bool {
+    matches!(metric, Metric::Throughput | Metric::ElapsedPerRequest | Metric::CpuPerRequest)
 }
 
+/// What counts of some slices of a launch come to: of all their requests, for a mean over slices would take a burst for a slice among
+/// many, and whoever does much at once for frugal. None where they do not tell this metric.
+///
 /// The CPU of a slice is all that the target used from its begin to that of its next one: what it put off is its own. It is held
 /// against all replies of that time, for only at the edges is nothing in flight.
-fn of_slice(metric: Metric, slice: &Slice) -> Option<f64> {
-    match metric {
-        Metric::Throughput => Some(slice.ok as f64 / slice.window_s),
-        Metric::ElapsedPerRequest => Some(slice.window_s * 1e6 / slice.completed as f64),
-        Metric::CpuPerRequest => Some((slice.cpu_s + slice.idle_cpu_s) * 1e6 / slice.replies as f64),
-        Metric::P50 => slice.p50_us,
-        Metric::P99 => slice.p99_us,
+pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>) -> Option<f64> {
+    let parts = |slice: &Slice| match metric {
+        Metric::Throughput => Some((slice.ok as f64, slice.window_s)),
+        Metric::ElapsedPerRequest => Some((slice.window_s * 1e6, slice.completed as f64)),
+        Metric::CpuPerRequest => Some(((slice.cpu_s + slice.idle_cpu_s) * 1e6, slice.replies as f64)),
         _ => None,
+    };
+    let (mut part, mut whole) = (0.0, 0.0);
+    for slice in slices {
+        let (of_slice, by) = parts(slice)?;
+        part += of_slice;
+        whole += by;
     }
+    (whole > 0.0).then(|| part / whole)
 }
 
 /// Garbage collections from the begin of each slice to that of the target's next; none where its runtime does not tell.

@@ -13,7 +13,7 @@ use engine::simulation::{SimulatedServer, simulate};
 use jiff::Timestamp;
 use model::*;
 use observe::Summary;
-pub(crate) use sliced::cut;
+pub(crate) use sliced::{cut, feel};
 pub(crate) use spoilt::{DIED, die, fail_at_launch, wrong_replies};
 
 /// Standard normal noise (Box and Muller).

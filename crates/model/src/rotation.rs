@@ -48,6 +48,10 @@ pub struct Slice {
     pub p50_us: Option<f64>,
     /// 99th percentile of the same.
     pub p99_us: Option<f64>,
+    /// All of the same that had a reply, in units of 100 ns: a histogram in the HdrHistogram V2 format, deflated and in base64. None
+    /// where nothing had, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub felt: Option<String>,
     /// The target's CPU seconds over its length.
     pub cpu_s: f64,
     /// The target's CPU seconds from its end to the begin of the target's next slice, or to the end of the last turn: what it put

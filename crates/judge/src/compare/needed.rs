@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{CompareRow, ComparisonVerdict, Mark, Metric, Withheld};
+use model::{CompareRow, ComparisonVerdict, Metric, Withheld};
 
 use crate::comparisons::is_cold;
 use crate::guard::{self, Doubt, MARKS};
@@ -63,7 +63,7 @@ impl Pair<'_> {
         blocks: u32,
         is_open: impl Fn(&Interval) -> bool,
     ) -> Option<Withheld> {
-        if !self.suffers(metric) || f64::from(blocks) * self.quiet_share() >= BLOCKS_FOR_A_VERDICT as f64 {
+        if !self.suffers(metric) || f64::from(blocks) * self.quiet_share(metric) >= BLOCKS_FOR_A_VERDICT as f64 {
             return None;
         }
         if !self.is_bounded(metric) {
@@ -79,10 +79,10 @@ impl Pair<'_> {
     }
 
     /// The share of the blocks in which the machine was quiet for both; of two runs the smaller one.
-    fn quiet_share(&self) -> f64 {
+    fn quiet_share(&self, metric: Metric) -> f64 {
         let share = |quiet: &[bool]| quiet.iter().filter(|it| **it).count() as f64 / quiet.len().max(1) as f64;
         let [old, new] = [self.old, self.new].map(|(records, cell)| {
-            let of = |launch: &Launch| (launch.record.block, !launch.is(Mark::Noisy));
+            let of = |launch: &Launch| (launch.record.block, !launch.is_disturbed(metric));
             records.valid(cell).map(of).collect::<BTreeMap<u32, bool>>()
         });
         if self.paired {

@@ -191,7 +191,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Spill => launch.rounds.is_some(),
         Doubt::Rounds => launch.lacks_rounds(),
-        Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is(Mark::Noisy),
+        Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
     }
 }
 
@@ -379,7 +379,7 @@ impl<'a> Guarded<'a> {
             range.low = range.low.min(self.least_latency_when_warm(metric, us));
         }
         if self.has(Doubt::Lateness) {
-            range.low = range.low.min(self.without_the_generator(metric).unwrap_or(0.0));
+            range.low = range.low.min(self.without_the_generator(metric, us).unwrap_or(0.0));
         }
         if self.fails() || (self.has(Doubt::Unfinished) && self.is_unfinished(metric, us)) {
             range.high = f64::INFINITY;
@@ -402,12 +402,15 @@ impl<'a> Guarded<'a> {
     }
 
     /// A latency without what the generator added: without its lateness, which the service time does not have; and less
-    /// its standstills, which are in the service times, too. None where nobody knows what is left.
-    fn without_the_generator(&self, metric: Metric) -> Option<f64> {
+    /// its standstills, which are in the service times, too. Of some rounds of slices as large a share as of all is left. None where
+    /// nobody knows what is left.
+    fn without_the_generator(&self, metric: Metric, us: f64) -> Option<f64> {
         let stood_still = self.launch.is_about(Mark::Standstill, metric);
         let latencies = if stood_still { self.measured.least_latencies()? } else { &self.measured.latency_us };
         let is_late = self.launch.is_about(Mark::Lateness, metric);
-        metric.of(if is_late { latencies.service.as_ref()? } else { latencies.felt()? })
+        let left = metric.of(if is_late { latencies.service.as_ref()? } else { latencies.felt()? })?;
+        let whole = metric.of(self.measured.latency_us.felt()?)?;
+        Some(if self.launch.lacks_rounds() { us * left / whole } else { left })
     }
 
     /// Whether the figure is only a lower bound; a mean is one as soon as a single request is.

@@ -1,15 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use model::{MarkCause, MarkNote, Metric, Plan, Slice};
+use model::{MarkCause, MarkNote, Plan, Slice};
 
 use crate::launch::{Launch, Rounds};
 use crate::thresholds::{ROUND_TAKEN, ROUNDS_LEFT_OUT};
 use crate::{others, slices};
 
-/// Finds what launches that lived together share: which rounds count, and what a slice has too few requests for. A round is left
-/// out for what none of them did, and for all of them; where that befell more than a quarter of the rounds none is, and each
-/// launch has the mark `noisy`, as one that was alone has it.
+/// Finds what launches that lived together share: which rounds count, and what each felt like over these. A round is left out
+/// for what none of them did, and for all of them; where that befell more than a quarter of the rounds none is, and each launch
+/// has the mark `noisy`, as one that was alone has it.
 pub(crate) fn settle(plan: &Plan, launches: &mut BTreeMap<(u32, usize, bool), Launch>) {
     let conditions = plan.by_conditions();
     let mut sets: BTreeMap<(u32, Option<usize>), Vec<&mut Launch>> = BTreeMap::new();
@@ -28,13 +28,17 @@ fn settle_one(plan: &Plan, mut set: Vec<&mut Launch>) {
     let cause = MarkCause::BusyRounds { busy: busy.len() as u32, rounds: rounds.len() as u32 };
     let spilt: Vec<f64> = (0..seen.len()).map(|launch| spilt_on(&seen, launch)).collect();
     let shared = Rounds {
-        of_all: [Metric::P50, Metric::P99].into_iter().filter(|metric| is_short(&seen, *metric)).collect(),
         spill: 0.0,
         taken: seen.iter().map(|launch| slices::taken(slices_of(&[*launch]))).reduce(f64::min).unwrap_or(0.0),
         left_out: if is_disturbed { BTreeSet::new() } else { busy },
     };
     for (launch, spill) in set.iter_mut().zip(spilt) {
         launch.rounds = Some(Rc::new(Rounds { spill, ..shared.clone() }));
+        if launch.lacks_rounds() {
+            let counts = |round: u32| !shared.left_out.contains(&round);
+            let felt = launch.measured().and_then(|load| slices::felt(load, &launch.record.slices, counts));
+            launch.felt = felt.map(Rc::new);
+        }
         if is_disturbed {
             launch.judgement.to_mut().marks.push(MarkNote::new(cause.clone()));
         }
@@ -52,11 +56,6 @@ fn spilt_on(set: &[&Launch], launch: usize) -> f64 {
     let others = set.iter().enumerate().filter(|(other, _)| *other != launch);
     let evenly = || others.map(|(_, other)| slices::cpus_while_idle(&other.record.slices)).sum();
     slices::neighbours_cpus(slices).unwrap_or_else(evenly)
-}
-
-/// Whether a slice of one of them has too few requests for a quantile.
-fn is_short(set: &[&Launch], metric: Metric) -> bool {
-    slices_of(set).any(|slice| slices::value(metric, [slice].into_iter()).is_none())
 }
 
 /// Whether somebody else had much of the CPUs in a round, over the slices of all: the hypervisor, other processes, or whatever

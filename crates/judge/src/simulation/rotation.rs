@@ -34,9 +34,77 @@ const LONGEST_S: f64 = 150.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contest {
     pub(super) drift: Drift,
-    /// Throughput of the second relative to the first.
+    /// How much faster, or cheaper, the second is over all that it does.
     pub(super) ratio: f64,
+    /// What of that it does now and then.
+    pub(super) burst: Burst,
     pub(super) rotates: bool,
+}
+
+/// What the second target does now and then, and the less evenly the faster it is meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Burst {
+    /// Nothing: throughputs are compared.
+    Never,
+    /// It stands still once in each second of its load: throughputs are compared.
+    Pauses,
+    /// It collects after so many replies, more or less: CPU per request is compared.
+    Collections,
+}
+
+/// How long it stands still, in seconds.
+const PAUSE_S: f64 = 0.04;
+
+/// After so many replies it collects, as a mean of half as many to half as many more, which takes so much CPU on a machine at its
+/// best, in seconds.
+const COLLECTED: f64 = 100_000.0;
+const COLLECTION_S: f64 = 0.1;
+
+impl Burst {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Burst::Never => "throughput",
+            Burst::Pauses => "throughput, one stands still for 40 ms each second",
+            Burst::Collections => "CPU per request, a tenth of one's in collections, 12 blocks",
+        }
+    }
+
+    /// Where launches differ by one collection more or less, six of them may look alike by chance, and a run that ends early
+    /// then ends there.
+    pub(super) fn blocks_at_least(self) -> u32 {
+        if self == Burst::Collections { 12 } else { 6 }
+    }
+
+    fn metric(self) -> Metric {
+        if self == Burst::Collections { Metric::CpuPerRequest } else { Metric::Throughput }
+    }
+
+    /// How much faster than another it is between its bursts, so that it is this much faster or cheaper with them.
+    fn between(self, ratio: f64) -> f64 {
+        match self {
+            Burst::Never => ratio,
+            Burst::Pauses => ratio / (1.0 - PAUSE_S),
+            Burst::Collections => 1.0 / (1.0 / ratio - COLLECTION_S * THROUGHPUT / COLLECTED),
+        }
+    }
+}
+
+/// A launch under load.
+struct Serving {
+    /// What it serves a second on a machine at its best.
+    level: f64,
+    burst: Burst,
+    /// For how long it has been under load, in seconds from the last pause before it was.
+    loaded_s: f64,
+    /// Replies until the next collection.
+    until_collected: f64,
+}
+
+/// What a launch did for a while.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    replies: u64,
+    cpu_s: f64,
 }
 
 /// What a session came to.
@@ -62,9 +130,13 @@ impl Contest {
     }
 
     fn session(self, seed: u64) -> Seen {
-        let session = Session::new().planned(6, 12).seed(seed).cell("t1", THROUGHPUT).cell("t2", THROUGHPUT);
+        let session = Session::new()
+            .planned(self.burst.blocks_at_least(), 12)
+            .seed(seed)
+            .cell("t1", THROUGHPUT)
+            .cell("t2", THROUGHPUT);
         let mut draft = session.draft();
-        (draft.margin, draft.precision) = (0.01, 0.01);
+        (draft.margin, draft.precision, draft.precise) = (0.01, 0.01, vec![self.burst.metric()]);
         draft.rotation = self.rotates.then_some(ROTATION);
         draft.cells.iter_mut().for_each(|cell| cell.load.warm_up_ns = (WARM_UP_S * 1e9) as u64);
         let plan = draft.resolve().expect("it can be carried out");
@@ -84,67 +156,105 @@ impl Contest {
         }
         let took_s = live.now_s;
         let Analysis { comparisons, .. } = crate::analyse(&plan, &Environment::default(), &done);
-        let found = comparisons.into_iter().find(|found| found.metric == Metric::Throughput);
+        let found = comparisons.into_iter().find(|found| found.metric == self.burst.metric());
         Seen { found: found.expect("two targets are compared"), took_s }
     }
 }
 
 impl Live<'_> {
-    /// What a launch serves on a machine at its best.
-    fn level(&mut self, spec: &TrialSpec) -> f64 {
-        let truth = if spec.cell == 1 { self.contest.ratio } else { 1.0 };
-        THROUGHPUT * truth * (LAUNCH * normal(&mut self.rng)).exp()
+    fn launch(&mut self, spec: &TrialSpec) -> Serving {
+        let is_second = spec.cell == 1;
+        let burst = if is_second { self.contest.burst } else { Burst::Never };
+        let faster = if is_second { burst.between(self.contest.ratio) } else { 1.0 };
+        let level = THROUGHPUT * faster * (LAUNCH * normal(&mut self.rng)).exp();
+        // It is looked at from any moment on: of two collections farther apart more moments lie between.
+        let mut any = || if burst == Burst::Never { 0.0 } else { self.rng.f64() };
+        let (loaded_s, apart) = (any(), COLLECTED * (0.25 + 2.0 * any()).sqrt());
+        Serving { level, burst, loaded_s, until_collected: apart * any() }
     }
 
-    /// So many replies in so long a span from now on.
-    fn served(&self, level: f64, for_s: f64) -> u64 {
-        (level * self.machine.speed(self.now_s, for_s) * for_s).round() as u64
+    /// Loads it for so long from now on.
+    fn load(&mut self, serving: &mut Serving, for_s: f64) -> Done {
+        let speed = self.machine.speed(self.now_s, for_s);
+        self.now_s += for_s;
+        serving.serve(speed, for_s, &mut self.rng)
     }
 
     /// A launch with a window as long as all of its slices would be.
     fn alone(&mut self, spec: TrialSpec) -> TrialRecord {
-        let level = self.level(&spec);
-        self.now_s += READY_S + WARM_UP_S;
+        let mut serving = self.launch(&spec);
+        self.now_s += READY_S;
+        self.load(&mut serving, WARM_UP_S);
         let window_s = f64::from(ROUNDS) * ROTATION.slice_ns as f64 / 1e9;
-        let completed = self.served(level, window_s);
-        self.now_s += window_s;
-        self.record(spec, completed, window_s)
+        let done = self.load(&mut serving, window_s);
+        self.record(spec, done, window_s)
     }
 
     fn together(&mut self, specs: &[TrialSpec], turns: &[Turn]) -> Vec<TrialRecord> {
-        let levels: Vec<f64> = specs.iter().map(|spec| self.level(spec)).collect();
+        let mut serving: Vec<Serving> = specs.iter().map(|spec| self.launch(spec)).collect();
         self.now_s += READY_S * specs.len() as f64;
         let mut slices: Vec<Vec<Slice>> = vec![Vec::new(); specs.len()];
         for turn in turns {
-            let window_s = turn.window_ns as f64 / 1e9;
-            self.now_s += turn.lead_in_ns as f64 / 1e9;
-            let completed = self.served(levels[turn.launch], window_s);
-            self.now_s += window_s + EDGE_S;
-            let (length_s, replies) = (window_s + EDGE_S, completed);
-            let slice =
-                Slice { round: turn.round, length_s, window_s, completed, ok: completed, replies, ..Slice::default() };
-            slices[turn.launch].push(slice);
+            let (lead_in_s, window_s) = (turn.lead_in_ns as f64 / 1e9, turn.window_ns as f64 / 1e9);
+            let serving = &mut serving[turn.launch];
+            let before = if lead_in_s > 0.0 { self.load(serving, lead_in_s) } else { Done::default() };
+            let Done { replies: completed, cpu_s } = self.load(serving, window_s);
+            self.now_s += EDGE_S;
+            slices[turn.launch].push(Slice {
+                round: turn.round,
+                length_s: lead_in_s + window_s + EDGE_S,
+                window_s,
+                completed,
+                ok: completed,
+                replies: before.replies + completed,
+                cpu_s: before.cpu_s + cpu_s,
+                ..Slice::default()
+            });
         }
         let record = |(spec, slices): (&TrialSpec, Vec<Slice>)| {
             let measured = || slices.iter().filter(|slice| slice.round > 0);
-            let (completed, window_s) =
-                (measured().map(|it| it.completed).sum(), measured().map(|it| it.window_s).sum());
-            TrialRecord { slices: slices.clone(), ..self.record(*spec, completed, window_s) }
+            let replies = measured().map(|it| it.completed).sum();
+            let (cpu_s, window_s) = (measured().map(|it| it.cpu_s).sum(), measured().map(|it| it.window_s).sum());
+            TrialRecord { slices: slices.clone(), ..self.record(*spec, Done { replies, cpu_s }, window_s) }
         };
         specs.iter().zip(slices).map(record).collect()
     }
 
-    /// A record with nothing but a throughput: other metrics would only cost time.
-    fn record(&self, spec: TrialSpec, completed: u64, window_s: f64) -> TrialRecord {
+    /// A record with nothing but the metric that is compared: others would only cost time.
+    fn record(&self, spec: TrialSpec, done: Done, window_s: f64) -> TrialRecord {
         debug_assert!(spec.cell < self.plan.cells.len());
         let TrialSpec { block, position, cell, .. } = spec;
         let mut trial = TrialRecord { block, position, id: spec.id(), ..self.templates[cell].clone() };
-        trial.observation = None;
+        match &mut trial.observation {
+            Some(seen) if self.contest.burst == Burst::Collections => seen.cpu_user_s = done.cpu_s,
+            seen => *seen = None,
+        }
         let measured = trial.measurement.as_mut().expect("it was measured");
         measured.latency_us = model::Latencies::default();
         measured.window_s = window_s;
-        (measured.in_window.completed, measured.in_window.ok) = (completed, completed);
+        (measured.in_window.completed, measured.in_window.ok) = (done.replies, done.replies);
         trial
+    }
+}
+
+impl Serving {
+    /// What it does for so long on a machine of this speed. It computes all the time, but where it stands still.
+    fn serve(&mut self, speed: f64, for_s: f64, rng: &mut fastrand::Rng) -> Done {
+        let pause_s = if self.burst == Burst::Pauses { PAUSE_S } else { 0.0 };
+        // Until a moment it stood still for so long.
+        let paused_s = |at_s: f64| at_s.floor() * pause_s + at_s.fract().min(pause_s);
+        let served_s = for_s - (paused_s(self.loaded_s + for_s) - paused_s(self.loaded_s));
+        self.loaded_s += for_s;
+        let replies = (self.level * speed * served_s).round();
+        let mut cpu_s = served_s;
+        if self.burst == Burst::Collections {
+            self.until_collected -= replies;
+            while self.until_collected <= 0.0 {
+                self.until_collected += COLLECTED * (0.5 + rng.f64());
+                cpu_s += COLLECTION_S / speed;
+            }
+        }
+        Done { replies: replies as u64, cpu_s }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The tables of docs/STATISTICS.md, each checked against what the method promises while it is made.
 
+use std::panic::resume_unwind;
+
 use model::{Blocks, ComparisonVerdict, Course, Mark};
 
 use super::errors::{self, Interval};
 use super::launches::{Launch, course};
 use super::machine::Drift;
 use super::noise::Noise;
-use super::rotation::{self, Contest};
+use super::rotation::{self, Burst, Contest};
 use super::sessions::{Experiment, Seen, tells_apart};
 use crate::statistics::{sign_interval, t_interval};
 
@@ -324,40 +326,27 @@ fn raised() -> String {
     )
 }
 
+/// Machines on which one of two targets works in bursts.
+const BURSTS: [(Drift, Burst); 4] = [
+    (Drift::All, Burst::Pauses),
+    (Drift::RecordedCpu, Burst::Pauses),
+    (Drift::All, Burst::Collections),
+    (Drift::RecordedCpu, Burst::Collections),
+];
+
 /// Table 11: two targets on a machine whose speed drifts, launch after launch and in rotation.
 fn rotated() -> String {
-    let mut rows = Vec::new();
-    for drift in Drift::ALL {
-        for (way, rotates, count) in [("launch after launch", false, FOR_CONTRAST), ("rotation", true, FOR_MARKS)] {
-            let of =
-                |ratio: f64| -> Vec<rotation::Seen> { Contest { drift, ratio, rotates }.sessions(count).collect() };
-            let (alike, faster) = (of(1.0), of(1.02));
-            let share_of = |all: &[rotation::Seen], is: &dyn Fn(&rotation::Seen) -> bool| {
-                share(all.iter().filter(|seen| is(seen)).count(), count)
-            };
-            let wrong = share_of(&alike, &|seen| tells_apart(&seen.found));
-            let same = share_of(&alike, &|seen| seen.is(ComparisonVerdict::Same));
-            let found = share_of(&faster, &|seen| seen.is(ComparisonVerdict::Slower));
-            let held =
-                share_of(&alike, &|seen| seen.covers(1.0)).min(share_of(&faster, &|seen| seen.covers(1.0 / 1.02)));
-            let median = |of: &dyn Fn(&rotation::Seen) -> f64| {
-                let mut all: Vec<f64> = alike.iter().map(of).collect();
-                all.sort_by(f64::total_cmp);
-                all[all.len() / 2]
-            };
-            assert!(!rotates || held >= 0.935, "{drift:?} in rotation: {held} hold the truth");
-            assert!(!rotates || wrong <= 0.05, "{drift:?} in rotation: {wrong} distinguished");
-            let half_width = format!("± {}", percent(median(&rotation::Seen::half_width)));
-            let mut row = vec![drift.words().to_owned(), way.to_owned(), half_width];
-            row.extend([wrong, same, found, held].map(percent));
-            row.push(format!("{:.0} s", median(&|seen| seen.took_s)));
-            rows.push(row);
-        }
-    }
+    let even = Drift::ALL.map(|drift| (drift, Burst::Never));
+    let rows = std::thread::scope(|scope| {
+        let made: Vec<_> = even.into_iter().chain(BURSTS).map(|of| scope.spawn(move || rotated_rows(of))).collect();
+        let rows = made.into_iter().flat_map(|made| made.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        rows.collect::<Vec<Vec<String>>>()
+    });
     table(
         "Table 11. Two targets on a machine whose speed drifts by 30 %, stopped by precision (1 %) between 6 and 12 blocks",
         &[
             "the machine",
+            "what is compared",
             "launches",
             "half width",
             "alike: called different",
@@ -368,4 +357,35 @@ fn rotated() -> String {
         ],
         &rows,
     )
+}
+
+fn rotated_rows((drift, burst): (Drift, Burst)) -> [Vec<String>; 2] {
+    [("launch after launch", false, FOR_CONTRAST), ("rotation", true, FOR_MARKS)].map(|(way, rotates, count)| {
+        let of =
+            |ratio: f64| -> Vec<rotation::Seen> { Contest { drift, ratio, burst, rotates }.sessions(count).collect() };
+        let (alike, faster) = (of(1.0), of(1.02));
+        let share_of = |all: &[rotation::Seen], is: &dyn Fn(&rotation::Seen) -> bool| {
+            share(all.iter().filter(|seen| is(seen)).count(), count)
+        };
+        let wrong = share_of(&alike, &|seen| tells_apart(&seen.found));
+        let same = share_of(&alike, &|seen| seen.is(ComparisonVerdict::Same));
+        let found = share_of(&faster, &|seen| seen.is(ComparisonVerdict::Slower));
+        let truth = if burst == Burst::Collections { 1.02 } else { 1.0 / 1.02 };
+        let held = share_of(&alike, &|seen| seen.covers(1.0)).min(share_of(&faster, &|seen| seen.covers(truth)));
+        let median = |of: &dyn Fn(&rotation::Seen) -> f64| {
+            let mut all: Vec<f64> = alike.iter().map(of).collect();
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        assert!(!rotates || held >= 0.935, "{drift:?}, {burst:?} in rotation: {held} hold the truth");
+        // A fixed number of blocks spends the whole level on its only look.
+        let standard_error = (0.05 * 0.95 / f64::from(count)).sqrt();
+        let level = if burst.blocks_at_least() == 12 { 0.05 + 2.0 * standard_error } else { 0.05 };
+        assert!(!rotates || wrong <= level, "{drift:?}, {burst:?} in rotation: {wrong} distinguished");
+        let half_width = format!("± {}", percent(median(&rotation::Seen::half_width)));
+        let mut row = vec![drift.words().to_owned(), burst.words().to_owned(), way.to_owned(), half_width];
+        row.extend([wrong, same, found, held].map(percent));
+        row.push(format!("{:.0} s", median(&|seen| seen.took_s)));
+        row
+    })
 }

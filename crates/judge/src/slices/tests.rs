@@ -22,14 +22,14 @@ fn void(change: impl Fn(&mut TrialRecord)) -> Option<String> {
 }
 
 #[test]
-fn a_value_is_the_mean_of_the_logarithms_and_holds_what_was_put_off() {
+fn a_value_is_that_of_all_requests_and_holds_what_was_put_off() {
     let slice =
         |ok, cpu_s, idle_cpu_s| Slice { window_s: 0.5, ok, replies: 100, cpu_s, idle_cpu_s, ..Slice::default() };
-    let slices = [slice(50, 0.001, 0.0), slice(200, 0.002, 0.002)];
+    let slices = [slice(50, 0.001, 0.0), slice(200, 0.002, 0.002), slice(0, 0.001, 0.0)];
     let of = |metric| value(metric, slices.iter());
-    assert!((of(Metric::Throughput).unwrap() - 200.0).abs() < 1e-9, "100 and 400 a second");
-    assert!((of(Metric::CpuPerRequest).unwrap() - 20.0).abs() < 1e-9, "10 and 40 µs");
-    assert_eq!(of(Metric::P99), None, "too few requests");
+    assert!((of(Metric::Throughput).unwrap() - 250.0 / 1.5).abs() < 1e-9, "one that served nothing is one of three");
+    assert!((of(Metric::CpuPerRequest).unwrap() - 20.0).abs() < 1e-9, "6 ms for 300 replies");
+    assert_eq!(of(Metric::P99), None, "counts do not tell it");
     assert_eq!(of(Metric::PeakMemory), None, "not of a slice");
     assert_eq!(value(Metric::Throughput, [].into_iter()), None);
 }

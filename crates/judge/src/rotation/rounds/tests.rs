@@ -1,4 +1,6 @@
-use model::{Analysis, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, TrialRecord, Withheld};
+mod bursts;
+
+use model::{Analysis, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord, Withheld};
 
 use crate::records::Records;
 use crate::testing::{Session, cut};
@@ -62,9 +64,8 @@ fn a_round_that_others_disturbed_counts_for_none_of_its_launches() {
         let launch = records.launch(cell, 1).unwrap();
         assert_eq!(launch.rounds.as_ref().unwrap().left_out.iter().copied().collect::<Vec<_>>(), [4]);
         let kept = trials.iter().find(|trial| (trial.block, trial.cell) == (1, cell)).unwrap();
-        let of = |slice: &model::Slice| (slice.ok as f64 / slice.window_s).ln();
-        let logs: Vec<f64> = kept.slices.iter().filter(|slice| slice.round != 4).map(of).collect();
-        let expected = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        let sum = |of: fn(&Slice) -> f64| kept.slices.iter().filter(|slice| slice.round != 4).map(of).sum::<f64>();
+        let expected = sum(|slice| slice.ok as f64) / sum(|slice| slice.window_s);
         assert!((launch.value(Metric::Throughput).unwrap() / expected - 1.0).abs() < 1e-9);
         assert!(!launch.is(Mark::Noisy));
     }
@@ -232,23 +233,6 @@ fn a_claim_about_what_requests_cost_says_what_a_target_used_while_it_idled() {
     let said = "supported by the figures alone, but a used 35 % of its CPU time while others had their slices, and whether its \
                 requests caused that is not known";
     assert_eq!((claim.withheld, report::claim_notes(&claim)), (Some(Withheld::Spill), vec![said.to_owned()]));
-}
-
-#[test]
-fn one_slice_without_a_quantile_leaves_all_of_its_launches_that_of_all_their_requests() {
-    let without = |trial: &mut TrialRecord| {
-        trial.slices.iter_mut().for_each(|slice| slice.p99_us = Some(5_000.0));
-        if (trial.block, trial.cell) == (1, 0) {
-            trial.slices[3].p99_us = None;
-        }
-    };
-    let (plan, trials) = sliced(&session(), without);
-    let records = Records::new(&plan, &trials);
-    let p99 = |cell, block| (records.value(cell, block, Metric::P99).unwrap() * 1e3).round() / 1e3;
-    let whole = |cell: usize| (Metric::P99.value(&trials[cell]).unwrap() * 1e3).round() / 1e3;
-    assert_eq!([p99(0, 1), p99(1, 1)], [whole(0), whole(1)]);
-    assert_eq!([p99(0, 2), p99(1, 2)], [5_000.0; 2]);
-    assert_eq!(records.value(0, 1, Metric::P999), None, "slices never tell it");
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! What users would have seen in some slices of a launch: the distribution of these together.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use model::{Measurement, Metric, Slice};
+
+use super::measured;
+
+/// What a histogram counts in, in nanoseconds.
+const TICK_NS: f64 = 100.0;
+
+/// The felt latencies of these rounds of a launch, in microseconds. None where histograms do not tell them: those of all rounds do not
+/// come to what was measured, as in older records, or requests ended without a reply, of which nobody knows the round.
+pub(crate) fn felt(
+    load: &Measurement,
+    slices: &[Slice],
+    counts: impl Fn(u32) -> bool,
+) -> Option<BTreeMap<Metric, f64>> {
+    let whole = load.latency_us.felt().filter(|felt| felt.censored == 0 && felt.failed == 0)?;
+    let (mut kept, mut replies) = (empty()?, 0);
+    for slice in measured(slices) {
+        let Some(of_slice) = slice.felt.as_deref().map(decoded) else { continue };
+        let of_slice = of_slice?;
+        replies += of_slice.len();
+        if counts(slice.round) {
+            kept.add(&of_slice).ok()?;
+        }
+    }
+    let figure = |metric: &Metric| Some((*metric, of(&kept, *metric)?));
+    (replies == whole.count).then(|| Metric::ALL.iter().filter_map(figure).collect())
+}
+
+/// As the engine has it of a whole load.
+fn of(all: &Histogram<u64>, metric: Metric) -> Option<f64> {
+    if all.is_empty() || all.len() < metric.required_samples().unwrap_or(1) {
+        return None;
+    }
+    match metric.quantile() {
+        Some(q) => Some(all.value_at_quantile(q).min(all.max()) as f64 * TICK_NS / 1e3),
+        None => (metric == Metric::Mean).then(|| all.mean() * TICK_NS / 1e3),
+    }
+}
+
+fn decoded(text: &str) -> Option<Histogram<u64>> {
+    let bytes = STANDARD.decode(text).ok()?;
+    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+}
+
+/// One that makes room for what is added to it.
+fn empty() -> Option<Histogram<u64>> {
+    Histogram::new(3).ok()
+}
+
+#[cfg(test)]
+mod tests;
