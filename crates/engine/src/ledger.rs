@@ -224,8 +224,7 @@ impl Ledger {
             self.completed_ns += u128::from(inside + self.connecting_ns(moments));
             self.in_window.completed += 1;
             let half = &mut self.in_window.halves[usize::from(now_ns >= self.window.middle_ns())];
-            half.completed += 1;
-            half.service_ns += now_ns.saturating_sub(moments.sent_ns);
+            self.felt.count(half, moments, now_ns);
             self.in_window.ok += u64::from(ok);
             self.in_window.ok_bytes += if ok { reply.bytes } else { 0 };
         }

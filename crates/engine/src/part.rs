@@ -316,6 +316,7 @@ fn add_request(into: &mut RequestCount, from: RequestCount) {
 fn add_half(into: &mut HalfCount, from: HalfCount) {
     into.completed += from.completed;
     into.service_ns += from.service_ns;
+    into.response_ns += from.response_ns;
 }
 
 fn add_thread(into: &mut ThreadUse, from: ThreadUse) {

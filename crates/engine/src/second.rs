@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{LoadModel, LoadSpec, NS_PER_S};
+use model::{HalfCount, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::in_flight::Moments;
 
@@ -79,6 +79,15 @@ impl Felt {
     /// How long a request without a reply was waited for.
     pub(crate) fn age_ns(self, moments: Moments, now_ns: u64) -> u64 {
         now_ns.saturating_sub(if self.is_separate() { moments.intended_ns } else { moments.sent_ns })
+    }
+
+    /// Counts a reply that came in a half of the window.
+    pub(crate) fn count(self, half: &mut HalfCount, moments: Moments, now_ns: u64) {
+        half.completed += 1;
+        half.service_ns += now_ns.saturating_sub(moments.sent_ns);
+        if self == Felt::Response {
+            half.response_ns += now_ns.saturating_sub(moments.intended_ns);
+        }
     }
 
     /// The tag of its distribution in an interval log.

@@ -6,6 +6,7 @@ use model::{
 };
 
 use crate::statistics::{change_points, mean};
+use crate::steps;
 use crate::thresholds::{COURSE_SECONDS, CPU_CHANGE, CPU_TO_CLASSIFY_S, P99_CHANGE, SETTLED_SHARE, THROUGHPUT_CHANGE};
 
 /// The course of one launch.
@@ -32,10 +33,10 @@ pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -
 
 /// By what the replies alone show: throughput, then p99.
 fn by_replies(measured: &Measurement) -> impl Iterator<Item = Went> {
-    let seconds = Some(whole_steps(measured)).filter(|seconds| seconds.len() >= COURSE_SECONDS).unwrap_or_default();
+    let seconds = Some(steps::whole(measured)).filter(|seconds| seconds.len() >= COURSE_SECONDS).unwrap_or_default();
     let rates = seconds.iter().map(|second| (second.at_s, second.ok as f64 / second.length_s)).collect();
     let by_rate = Series { metric: Metric::Throughput, change: THROUGHPUT_CHANGE, more_is_better: true, points: rates };
-    let tail = |second: &&Interval| Some((second.at_s, second.p99_us?));
+    let tail = |second: &Interval| Some((second.at_s, second.p99_us?));
     let tails: Option<Vec<(f64, f64)>> = seconds.iter().map(tail).collect();
     let by_tail = |points| Series { metric: Metric::P99, change: P99_CHANGE, more_is_better: false, points };
     [Some(by_rate), tails.map(by_tail)].into_iter().flatten().filter_map(|series| series.classify())
@@ -43,42 +44,13 @@ fn by_replies(measured: &Measurement) -> impl Iterator<Item = Went> {
 
 /// By CPU per request: CPU alone would follow throughput.
 fn by_cpu(measured: &Measurement, seen: &[ObservedSecond]) -> Option<Went> {
-    let both = measured_and_seen(measured, seen);
+    let both = steps::with_seen(measured, seen);
     if both.len() < COURSE_SECONDS || both.iter().any(|(_, seen)| seen.cpu_s < CPU_TO_CLASSIFY_S) {
         return None;
     }
-    let cost =
-        |(second, seen): &(&Interval, &ObservedSecond)| (second.at_s, 1e6 * seen.cpu_s / second.ok.max(1) as f64);
+    let cost = |(second, seen): &(Interval, ObservedSecond)| (second.at_s, 1e6 * seen.cpu_s / second.ok.max(1) as f64);
     let points = both.iter().map(cost).collect();
     Series { metric: Metric::CpuPerRequest, change: CPU_CHANGE, more_is_better: false, points }.classify()
-}
-
-/// The whole steps inside the window, each with what was seen of the target in the same seconds.
-pub(crate) fn measured_and_seen<'a>(
-    measured: &'a Measurement,
-    seen: &'a [ObservedSecond],
-) -> Vec<(&'a Interval, &'a ObservedSecond)> {
-    let at = |step: &Interval| seen.iter().find(|seen| (seen.at_s - step.at_s).abs() < 0.01);
-    whole_steps(measured).into_iter().filter_map(|step| Some((step, at(step)?))).collect()
-}
-
-/// The whole steps inside the window; the warm-up before it is not measured, the last one may be cut short.
-fn whole_steps(measured: &Measurement) -> Vec<&Interval> {
-    let inside = |step: &&Interval| step.at_s >= 0.0 && step.at_s + step.length_s <= measured.window_s + 0.01;
-    // A record may have a step for each second of a day: how long they are is looked for once.
-    let long_s = step_s(measured) - 0.01;
-    measured.steps.iter().filter(inside).filter(|step| step.length_s > long_s).collect()
-}
-
-/// Whether a step is as long as the others of its window.
-pub(crate) fn is_whole(step: &Interval, measured: &Measurement) -> bool {
-    step.length_s > step_s(measured) - 0.01
-}
-
-/// How many seconds a step of the window has: one, unless the window has many.
-fn step_s(measured: &Measurement) -> f64 {
-    let window = measured.steps.iter().filter(|step| step.at_s >= 0.0);
-    window.map(|step| step.length_s).fold(1.0, f64::max).round()
 }
 
 /// The worse course; of two alike the one that settles later.
@@ -185,7 +157,7 @@ impl Went {
 /// Ok replies a second over the steady part; none where there is none.
 pub(crate) fn steady_throughput(went: &Went, measured: &Measurement) -> Option<f64> {
     let from = went.steady_from_s?;
-    let seconds = whole_steps(measured);
+    let seconds = steps::whole(measured);
     let rates: Vec<f64> =
         seconds.iter().filter(|second| second.at_s >= from - 0.01).map(|s| s.ok as f64 / s.length_s).collect();
     mean(&rates)

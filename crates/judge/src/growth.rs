@@ -1,11 +1,11 @@
 //! Whether the target's memory grew over a window, and whether that had come to an end.
 
-use model::{Growth, MarkCause, MarkNote, Measurement, Metric, Observation, sum};
+use model::{Growth, MarkCause, MarkNote, Measurement, Metric, Observation, Slice, sum};
 
-use crate::course::measured_and_seen;
 use crate::thresholds::{
     COURSE_SECONDS, GROWING_PACE, LOWS_FOR_A_LEAK, MEMORY_CHANGE, SECONDS_FOR_A_PACE, SETTLED_SHARE,
 };
+use crate::{slices, steps};
 
 /// A step of the window: when it ended, the memory then, and how many replies came in it.
 #[derive(Clone, Copy)]
@@ -19,8 +19,10 @@ struct Step {
 
 /// The mark of a launch whose memory grew by more than matters: `growing` where it still did when the window ended, else
 /// `levelled-off`. None where the window has too few whole seconds, or shows too few teeth of a sawtooth.
-pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>) -> Option<MarkNote> {
-    let steps: Vec<Step> = measured_and_seen(measured, &observed?.seconds)
+///
+/// Replies of a lead-in make memory grow as well.
+pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>, slices: &[Slice]) -> Option<MarkNote> {
+    let steps: Vec<Step> = steps::with_seen(measured, &observed?.seconds)
         .into_iter()
         .map(|(step, seen)| {
             let bytes = seen.memory_bytes as f64;
@@ -39,7 +41,7 @@ pub(crate) fn mark(measured: &Measurement, observed: Option<&Observation>) -> Op
     let few = ((SETTLED_SHARE * points.len() as f64).ceil() as usize).max(fewest);
     let is_growing = pace(&points[points.len() - few..]) > GROWING_PACE * grown / lasted_s;
     let between = steps.iter().filter(|step| step.end_s > first.end_s && step.end_s <= last.end_s);
-    let replies = sum(between.map(|step| step.replies));
+    let replies = (sum(between.map(|step| step.replies)) as f64 * slices::replies_to_measured(slices)) as u64;
     let bytes_per_request = (replies > 0 && is_growing).then(|| grown / replies as f64);
     let growth = Growth { levelled_off: !is_growing, bytes: grown as u64, bytes_per_request };
     Some(MarkNote { metrics: vec![Metric::PeakMemory], ..MarkNote::new(MarkCause::Growth(growth)) })
@@ -108,7 +110,7 @@ mod tests {
             seen.seconds.push(ObservedSecond { at_s, length_s: 1.0, memory_bytes, ..ObservedSecond::default() });
         }
         measured.window_s = measured.steps.len() as f64;
-        mark(&measured, Some(&seen)).map(|note| (note.mark(), report::note_words(&note)))
+        mark(&measured, Some(&seen), &[]).map(|note| (note.mark(), report::note_words(&note)))
     }
 
     #[test]

@@ -90,7 +90,8 @@ mod tests {
     fn older_records_say_how_slow_a_server_is_of_the_windows_requests_and_in_the_mean() {
         let of = |max_us: Option<f64>, mean_ns: Option<u64>| {
             let steps = vec![Interval { completed: 10, max_us, ..Interval::default() }];
-            let half = mean_ns.map_or(HalfCount::default(), |ns| HalfCount { completed: 10, service_ns: 10 * ns });
+            let ten = |ns: u64| HalfCount { completed: 10, service_ns: 10 * ns, ..HalfCount::default() };
+            let half = mean_ns.map_or(HalfCount::default(), ten);
             let in_window =
                 WindowCount { completed: 10, halves: [half, HalfCount::default()], ..WindowCount::default() };
             let old = Measurement { slowest_reply_s: None, steps, in_window, ..load(0.01, &[(10, 2.1, 2.9)]) };

@@ -45,6 +45,7 @@ mod silence;
 mod simulation;
 mod slices;
 pub mod statistics;
+mod steps;
 #[cfg(test)]
 mod testing;
 pub mod thresholds;

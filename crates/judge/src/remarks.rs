@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Analysis, Blank, CellAnalysis, CellRemarks, Mark, Metric, Population, REQUIRED_SAMPLES, Rank, RankChance,
-    RankGroup, Unclassified, Unranked, Waited,
+    RankGroup, Rotated, Unclassified, Unranked, Waited,
 };
 
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, CONFIDENCE, COURSE_SECONDS, LEAST_WARM_UP_S, MORE_WARM_UP, WAITED};
@@ -67,8 +67,12 @@ fn no_cpu(cell: &CellAnalysis) -> Option<Blank> {
 }
 
 fn unclassified(cell: &CellAnalysis) -> Option<Unclassified> {
-    let least_s = COURSE_SECONDS as f64;
-    let why = if cell.window_s < least_s { Unclassified::TooShort { least_s } } else { Unclassified::Gaps };
+    let (least, least_s) = (COURSE_SECONDS as u32, COURSE_SECONDS as f64);
+    let why = match cell.rotation {
+        _ if cell.window_s < least_s => Unclassified::TooShort { least_s },
+        Some(Rotated::Together { rounds, .. }) if rounds < least => Unclassified::FewSlices { slices: rounds, least },
+        _ => Unclassified::Gaps,
+    };
     (cell.trials > 0 && cell.course.launches.is_empty()).then_some(why)
 }
 
@@ -176,6 +180,10 @@ mod tests {
         cell.window_s = 9.9;
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::TooShort { least_s: 10.0 }));
         cell.window_s = 10.0;
+        assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::Gaps));
+        cell.rotation = Some(Rotated::Together { rounds: 4, slice_s: 2.5 });
+        assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::FewSlices { slices: 4, least: 10 }));
+        cell.rotation = Some(Rotated::Together { rounds: 10, slice_s: 1.0 });
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::Gaps));
     }
 

@@ -1,21 +1,16 @@
 //! What the slices of one launch come to: a value, a mark, an invariant, or that its load cannot be cut into slices.
 
 mod felt;
+mod unsliced;
 
-use model::{
-    Breach, HalfCount, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure,
-    UnslicedCause,
-};
+use model::{Breach, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure};
+
+pub(crate) use felt::felt;
+pub(crate) use unsliced::{unsettled, unsliced};
 
 use crate::asked::Asked;
 use crate::bounds;
-use crate::statistics::{mean, t_interval_at};
-use crate::thresholds::{
-    SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_CONFIDENCE, SLOW_AFTER_IDLING_MOST,
-    SLOW_AFTER_IDLING_OPEN, SLOW_AFTER_IDLING_SLICES, SPILL,
-};
-
-pub(crate) use felt::felt;
+use crate::thresholds::SPILL;
 
 /// Those that count: all but the warm-up.
 pub(crate) fn measured(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
@@ -46,6 +41,13 @@ pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>)
         whole += by;
     }
     (whole > 0.0).then(|| part / whole)
+}
+
+/// How many replies came over the whole length of the slices for each that was measured; 1 of what was not in slices.
+pub(crate) fn replies_to_measured(slices: &[Slice]) -> f64 {
+    let sum = |of: fn(&Slice) -> u64| model::sum(measured(slices).map(of)) as f64;
+    let completed = sum(|slice| slice.completed);
+    if completed > 0.0 { sum(|slice| slice.replies) / completed } else { 1.0 }
 }
 
 /// Garbage collections from the begin of each slice to that of the target's next; none where its runtime does not tell.
@@ -79,51 +81,6 @@ pub(crate) fn taken<'a>(slices: impl Iterator<Item = &'a Slice>) -> f64 {
 pub(crate) fn spill(slices: &[Slice]) -> Option<MarkNote> {
     let cpus = cpus_while_idle(slices);
     (cpus > SPILL).then(|| MarkNote::new(MarkCause::Spill { cpus }))
-}
-
-/// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
-/// of them, connections that do not live from one to the next, or a server that is slow after it idled.
-pub(crate) fn unsliced(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
-    let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
-    let not_drained = model::sum(slices.iter().map(|slice| slice.not_drained));
-    let waited_us = SLICE_DRAIN_S * 1e6;
-    let too_few = measured(slices).find(|slice| slice.completed < SLICE_REPLIES);
-    let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);
-    match too_few {
-        _ if slices.is_empty() => None,
-        _ if not_drained > 0 || p99_us.is_some_and(|p99_us| p99_us > waited_us) => {
-            Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained })
-        }
-        _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
-        Some(slice) => {
-            Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
-        }
-        None => slow_after_idling(asked.is_closed(), slices),
-    }
-}
-
-/// The server is slower in the first halves of its slices than in the second, by more than chance and a small change. None of too
-/// few slices, and of records that do not tell halves.
-fn slow_after_idling(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
-    let slower: Vec<f64> = measured(slices).map(first_half_to_second).collect::<Option<_>>()?;
-    let (least, most) = (-SLOW_AFTER_IDLING_MOST.ln(), SLOW_AFTER_IDLING_MOST.ln());
-    let bounded: Vec<f64> = slower.iter().map(|log| log.clamp(least, most)).collect();
-    let shown = t_interval_at(&bounded, SLOW_AFTER_IDLING_CONFIDENCE)?;
-    let limit = if is_closed { SLOW_AFTER_IDLING } else { SLOW_AFTER_IDLING_OPEN };
-    let is_slow = shown.low > 0.0 && shown.estimate > limit.ln_1p();
-    (is_slow && slower.len() >= SLOW_AFTER_IDLING_SLICES)
-        .then(|| mean(&slower))
-        .flatten()
-        .map(|mean| UnslicedCause::SlowAfterIdling { slower: mean.exp_m1(), slices: slower.len() })
-}
-
-/// Logarithm of the mean service time of the first half over that of the second. Service times, for the number of replies also
-/// depends on where bursts of them fall, and is that of the schedule under an open load. A half without a reply counts with its
-/// length, which is the least that the next one took.
-fn first_half_to_second(slice: &Slice) -> Option<f64> {
-    let took_us = |half: &HalfCount| half.mean_service_us().unwrap_or(slice.window_s * 1e6 / 2.0);
-    let [first, second] = slice.halves.as_ref()?.each_ref().map(took_us);
-    (first > 0.0 && second > 0.0).then(|| (first / second).ln())
 }
 
 /// The slices come to what was measured, and none has more than it can have. None where it was not in slices.

@@ -328,21 +328,26 @@ fn target(name: &str) -> Target {
     Target { reconstruction, ..Target::of(name, launch) }
 }
 
+/// A load by one thread, for virtual time.
+pub(crate) fn load_spec(load: Load) -> LoadSpec {
+    LoadSpec {
+        load,
+        address: ([127, 0, 0, 1], 80).into(),
+        tls: None,
+        sources: Vec::new(),
+        start_spread_ns: 0,
+        threads: 1,
+        cpus: Vec::new(),
+        spin: false,
+        seed: 42,
+    }
+}
+
 /// A sound closed load of 10 s, as the engine measures one in virtual time: whatever a test does not name is what it emits.
 /// Without its steps: their course is of tests of its own.
 fn engine_made() -> Measurement {
     static MADE: LazyLock<Measurement> = LazyLock::new(|| {
-        let spec = LoadSpec {
-            load: cell_plan("a", &[], 10, 10).load,
-            address: ([127, 0, 0, 1], 80).into(),
-            tls: None,
-            sources: Vec::new(),
-            start_spread_ns: 0,
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            seed: 42,
-        };
+        let spec = load_spec(cell_plan("a", &[], 10, 10).load);
         let server = SimulatedServer::new(10_000_000, "hi");
         let made = simulate(&spec, server, RunOptions::default(), &mut |_| {}).expect("the load is one");
         Measurement { steps: Vec::new(), ..made.measurement }
@@ -362,7 +367,8 @@ pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> M
         longest_stall_us: 50.0,
         ..made
     };
-    let half = HalfCount { completed: completed / 2, service_ns: (service_us * 1e3) as u64 * (completed / 2) };
+    let service_ns = (service_us * 1e3) as u64 * (completed / 2);
+    let half = HalfCount { completed: completed / 2, service_ns, ..HalfCount::default() };
     Measurement {
         window_s: WINDOW_S,
         accounting: Accounting {

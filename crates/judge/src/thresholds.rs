@@ -170,15 +170,29 @@ pub const SLOW_AFTER_IDLING_OPEN: f64 = 1.0;
 
 /// Two-sided confidence of the interval of that share, which must not hold none. Higher than elsewhere, for every launch is asked,
 /// and one false alarm sends its conditions to launches alone for the rest of the session.
-pub const SLOW_AFTER_IDLING_CONFIDENCE: f64 = 0.999;
+pub const HALVES_CONFIDENCE: f64 = 0.999;
 
 /// Factor by which two halves of a slice differ at most in that interval: a stall of one slice must not hide in its own scatter what
 /// all show.
-pub const SLOW_AFTER_IDLING_MOST: f64 = 4.0;
+pub const HALVES_MOST: f64 = 4.0;
 
 /// Slices from which it is asked: of equal halves that scatter as widely as that, the first is the slower in all of ten by chance
 /// in 1 of 1,024 launches.
-pub const SLOW_AFTER_IDLING_SLICES: usize = 10;
+pub const HALVES_SLICES: usize = 10;
+
+/// Share by which requests of an open load take longer in the second halves of a launch's slices than in the first from which a slice
+/// is too short for its queue to settle. A choice: a queue that grows throughout a slice makes the second halves 80 % slower (by
+/// chance alone, at capacity: as the root of the time) to three times as slow (steadily, beyond it), and less as far as requests take
+/// what they take without a queue.
+pub const UNSETTLED: f64 = 0.25;
+
+/// Share of the requests of an open load that have no reply by the end of their slice from which the server falls behind. A choice: what
+/// is less is seen by how the times grow, and launches whose rates differ by so little are compared by their times.
+pub const FALLS_BEHIND: f64 = 0.02;
+
+/// Standard deviations by which they are more than chance. What is in flight at one of a slice's two edges varies at least as a
+/// Poisson variable of that mean.
+pub const EDGES_BY_CHANCE: f64 = 3.0;
 
 /// Share of the CPUs of target or generator, whichever has fewer, that the hypervisor or other processes took over a round of
 /// slices from which the round is left out, and share of the round for which a generator thread waited for its CPU. A choice:

@@ -1,10 +1,10 @@
 use model::{Failing, Measurement, ObservedSecond, sum};
 
 use crate::asked::Asked;
-use crate::course::measured_and_seen;
 use crate::failing::{failing, wrong_replies};
 use crate::launch::Launch;
 use crate::statistics::{Interval, geometric_interval, mean};
+use crate::steps;
 use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// What the launches of a cell say together that is in doubt of each of them.
@@ -56,8 +56,8 @@ fn of_most(said: impl ExactSizeIterator<Item = Option<f64>>) -> Option<Interval>
 fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
     let gain = |launch: &&Launch| {
         let (measured, seen) = (launch.measured()?, launch.record.observation.as_ref()?);
-        let cost = |(second, seen): (&model::Interval, &ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
-        let costs: Vec<f64> = measured_and_seen(measured, &seen.seconds).into_iter().map(cost).collect();
+        let cost = |(second, seen): (model::Interval, ObservedSecond)| seen.cpu_s / second.completed.max(1) as f64;
+        let costs: Vec<f64> = steps::with_seen(measured, &seen.seconds).into_iter().map(cost).collect();
         let half = costs.len() / 2;
         let (first, second) = (mean(&costs[..half])?, mean(&costs[costs.len() - half..])?);
         (first > 0.0 && second > 0.0).then(|| first / second)

@@ -1,6 +1,6 @@
 use model::{
     CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Reason, TrialFailure, TrialRecord,
-    TrialStage, UnslicedCause, Verdict,
+    TrialStage, Verdict,
 };
 
 use crate::asked::Asked;
@@ -83,11 +83,11 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
         observed.filter(|_| sliced.is_empty()).and_then(|seen| marks::noisy(seen, measured)),
         slices::spill(sliced),
         went.as_ref().and_then(|went| course::mark(went, measured)),
-        growth::mark(measured, observed),
+        growth::mark(measured, observed, sliced),
         marks::errors(measured),
     ];
     TrialJudgement {
-        void: void(measured, &checks, slices::unsliced(asked, measured, sliced), &limit),
+        void: void(asked, trial, measured, &checks, &limit),
         checks,
         marks: marks.into_iter().flatten().collect(),
         at_least: limit.verdict() == Verdict::AtLeast,
@@ -97,16 +97,20 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
 }
 
 fn void(
+    asked: &Asked<'_>,
+    trial: &TrialRecord,
     measured: &Measurement,
     checks: &[InvariantCheck],
-    unsliced: Option<UnslicedCause>,
     limit: &Limit,
 ) -> Option<Reason> {
     if measured.interrupted {
         return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    let unsliced = unsliced.map(Reason::from);
-    broken(checks).or(unsliced).or_else(|| (limit.verdict() == Verdict::Void).then(|| limit.clone().reason()))
+    let unsliced = || slices::unsliced(asked, measured, &trial.slices).map(Reason::from);
+    let unmeasured = || (limit.verdict() == Verdict::Void).then(|| limit.clone().reason());
+    // What the generator itself did not send is not asked of the server.
+    let unsettled = || slices::unsettled(asked, measured, &trial.slices).map(Reason::from);
+    broken(checks).or_else(unsliced).or_else(unmeasured).or_else(unsettled)
 }
 
 /// The first broken invariant, with the breaches of all.

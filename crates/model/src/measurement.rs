@@ -123,9 +123,22 @@ pub struct HalfCount {
     pub completed: u64,
     /// Sum of their service times, in nanoseconds.
     pub service_ns: u64,
+    /// Sum of their response times, in nanoseconds; 0 under the closed model, and in older records.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub response_ns: u64,
+}
+
+fn is_none(ns: &u64) -> bool {
+    *ns == 0
 }
 
 impl HalfCount {
+    /// Mean time that a user waited in microseconds: response time where that is known, else service time; none without a reply.
+    pub fn mean_felt_us(&self) -> Option<f64> {
+        let felt_ns = if self.response_ns > 0 { self.response_ns } else { self.service_ns };
+        (self.completed > 0).then(|| felt_ns as f64 / 1e3 / self.completed as f64)
+    }
+
     /// Mean service time in microseconds; none without a reply.
     pub fn mean_service_us(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.service_ns as f64 / 1e3 / self.completed as f64)

@@ -38,6 +38,13 @@ pub enum Unclassified {
         /// How long they are at least of which it can be said, in seconds.
         least_s: f64,
     },
+    /// They have too few slices, which are long.
+    FewSlices {
+        /// How many a launch has.
+        slices: u32,
+        /// Of how many at least it can be said.
+        least: u32,
+    },
     /// They have seconds without a right reply.
     Gaps,
 }

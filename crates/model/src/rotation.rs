@@ -85,6 +85,10 @@ kinds! {
         ConnectionsEnd = "connections-end",
         /// The server is slow at first in each slice, for it idled while others had theirs.
         SlowAfterIdling = "slow-after-idling",
+        /// What requests take still grows within a slice: a queue that begins empty has not settled when it ends.
+        Unsettled = "unsettled",
+        /// The server does fewer requests than come due, and each slice begins without what the one before left undone.
+        FallsBehind = "falls-behind",
     }
 }
 
@@ -124,6 +128,20 @@ pub enum UnslicedCause {
         /// How many slices that is the mean of.
         slices: usize,
     },
+    /// What requests take still grows within a slice.
+    Unsettled {
+        /// Share by which they took longer in the second halves of the slices than in the first, by their mean response times.
+        slower: f64,
+        /// How many slices that is the mean of.
+        slices: usize,
+    },
+    /// The server does fewer requests than come due.
+    FallsBehind {
+        /// Requests that came due while it was measured, but for those that failed without a reply.
+        due: u64,
+        /// Replies that came meanwhile.
+        replies: u64,
+    },
 }
 
 impl UnslicedCause {
@@ -134,6 +152,8 @@ impl UnslicedCause {
             UnslicedCause::FewReplies { .. } => Unsliced::FewReplies,
             UnslicedCause::ConnectionsEnd { .. } => Unsliced::ConnectionsEnd,
             UnslicedCause::SlowAfterIdling { .. } => Unsliced::SlowAfterIdling,
+            UnslicedCause::Unsettled { .. } => Unsliced::Unsettled,
+            UnslicedCause::FallsBehind { .. } => Unsliced::FallsBehind,
         }
     }
 }

@@ -221,7 +221,9 @@ pub(crate) fn levels(course: &WindowCourse) -> String {
         Metric::CpuPerRequest => ("µs of CPU a request", 1.0),
         _ => ("requests/s", 1.0),
     };
-    let level = |(from_s, mean): &(f64, f64)| format!("{} from second {from_s}", number(mean / of_us));
+    // Slices begin within seconds.
+    let tenths = |seconds: f64| (seconds * 10.0).round() / 10.0;
+    let level = |(from_s, mean): &(f64, f64)| format!("{} from second {}", number(mean / of_us), tenths(*from_s));
     format!("{unit}: {}", course.levels.iter().map(level).collect::<Vec<_>>().join(", "))
 }
 

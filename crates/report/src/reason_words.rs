@@ -145,6 +145,17 @@ fn unsliced(cause: UnslicedCause) -> String {
             "the server is slow after it idled (in the first halves of {slices} slices replies took {} longer than in the second)",
             percent(slower)
         ),
+        UnslicedCause::Unsettled { slower, slices } => format!(
+            "a slice, which begins without a queue, is too short for one to settle (in the second halves of {slices} slices \
+             requests took {} longer than in the first)",
+            percent(slower)
+        ),
+        UnslicedCause::FallsBehind { due, replies } => format!(
+            "the server falls behind the rate, and each slice begins without what waited in the one before ({} came while \
+             {} came due)",
+            counted(replies, "reply", "replies"),
+            counted(due, "request", "requests")
+        ),
     };
     format!("its load cannot go round with others' in slices: {why}")
 }

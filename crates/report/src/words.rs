@@ -356,6 +356,9 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
         Some(Unclassified::Gaps) => {
             ", with seconds that had no right reply: how steady it was cannot be said".to_owned()
         }
+        Some(Unclassified::FewSlices { slices, least }) => {
+            format!(" in {slices} slices, too few to say how steady it was ({least} at least)")
+        }
         Some(Unclassified::TooShort { least_s }) => {
             format!(", too short to say how steady it was ({} at least)", seconds(least_s))
         }

@@ -12,11 +12,12 @@ pub(crate) use range::{Range, range};
 pub(crate) use spill::put_off;
 
 use crate::asked::{Asked, completions_per_s};
-use crate::course::{is_whole, measured_and_seen, steady_throughput};
+use crate::course::steady_throughput;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
 use crate::statistics::{Interval, share_interval};
+use crate::steps;
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
 
 /// Why a figure may be another one than was counted.
@@ -266,9 +267,9 @@ impl<'a> Guarded<'a> {
     /// window does not show it. A quantile of all these seconds is no lower than the lowest of theirs.
     fn least_when_warm(&self, of_second: impl Fn(&Step) -> Option<f64>) -> f64 {
         let Some(from_s) = self.steady_from_s() else { return 0.0 };
-        let is_warm = |second: &&Step| second.at_s >= from_s - 0.01 && is_whole(second, self.measured);
-        let seconds = self.measured.steps.iter().filter(|second| second.at_s >= 0.0);
-        let all: Option<Vec<f64>> = seconds.filter(is_warm).map(of_second).collect();
+        let seconds = steps::whole(self.measured);
+        let all: Option<Vec<f64>> =
+            seconds.iter().filter(|second| second.at_s >= from_s - 0.01).map(of_second).collect();
         all.and_then(|all| all.into_iter().reduce(f64::min)).unwrap_or(0.0)
     }
 
@@ -282,7 +283,7 @@ impl<'a> Guarded<'a> {
     fn per_request(&self, metric: Metric, value: f64) -> Range {
         let cost = self.counted().reciprocal();
         let seen = self.launch.record.observation.as_ref().map_or(&[][..], |seen| &seen.seconds);
-        let both = measured_and_seen(self.measured, seen);
+        let both = steps::with_seen(self.measured, seen);
         let of_second = |second: &Step| {
             let (_, seen) = both.iter().find(|(step, _)| step.at_s == second.at_s)?;
             Some(1e6 * seen.cpu_s / second.completed.max(1) as f64)

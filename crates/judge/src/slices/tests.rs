@@ -1,5 +1,6 @@
-use model::{LatencySummary, Mark, TrialRecord};
+use model::{HalfCount, LatencySummary, Mark, TrialRecord, UnslicedCause};
 
+use super::unsliced::slow_after_idling;
 use super::*;
 use crate::testing::{Session, cell_plan, cut, student3, summary};
 use crate::trial::{TrialJudgement, check_trial};
@@ -115,7 +116,7 @@ fn what_cannot_be_cut_is_void_with_its_reason() {
 
 #[test]
 fn the_end_of_a_slice_waits_as_long_as_the_engine_does() {
-    assert_eq!(SLICE_DRAIN_S, engine::SLICE_DRAIN_NS as f64 / model::NS_PER_S as f64);
+    assert_eq!(crate::thresholds::SLICE_DRAIN_S, engine::SLICE_DRAIN_NS as f64 / model::NS_PER_S as f64);
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn cpu_in_slices_of_others_is_told_from_a_hundredth_on() {
 
 /// So many slices of a quarter of a second with 500 replies in either half, of mean service times in µs that are given by slice.
 fn in_halves(rounds: u32, mut service_us: impl FnMut(u32) -> [f64; 2]) -> Vec<Slice> {
-    let half = |us: f64| HalfCount { completed: 500, service_ns: (us * 1e3) as u64 * 500 };
+    let half = |us: f64| HalfCount { completed: 500, service_ns: (us * 1e3) as u64 * 500, ..HalfCount::default() };
     let slice = |round| Slice {
         round,
         window_s: 0.25,
@@ -197,3 +198,5 @@ fn halves_that_are_alike_are_seldom_taken_for_a_server_that_is_slow_after_it_idl
         assert!(refused <= 12, "{refused} of 4,000 launches whose halves differ by {scatter}");
     }
 }
+
+mod settling;

@@ -1,0 +1,89 @@
+//! What keeps a load from being cut into slices, by what its slices show.
+
+use model::{HalfCount, Measurement, NotSent, Slice, UnslicedCause};
+
+use super::measured;
+use crate::asked::Asked;
+use crate::statistics::{mean, t_interval_at};
+use crate::thresholds::{
+    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, SLICE_DRAIN_S, SLICE_REPLIES,
+    SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, UNSETTLED,
+};
+
+/// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
+/// of them, connections that do not live from one to the next, or a server that is slow after it idled.
+pub(crate) fn unsliced(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
+    let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
+    let not_drained = model::sum(slices.iter().map(|slice| slice.not_drained));
+    let waited_us = SLICE_DRAIN_S * 1e6;
+    let too_few = measured(slices).find(|slice| slice.completed < SLICE_REPLIES);
+    let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);
+    match too_few {
+        _ if slices.is_empty() => None,
+        _ if not_drained > 0 || p99_us.is_some_and(|p99_us| p99_us > waited_us) => {
+            Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained })
+        }
+        _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
+        Some(slice) => {
+            Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
+        }
+        None => slow_after_idling(asked.is_closed(), slices),
+    }
+}
+
+/// Each slice begins without a queue. That a load needs longer to settle than a slice lasts: an open one whose requests take ever
+/// longer within it, or of which fewer were answered than came due.
+pub(crate) fn unsettled(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
+    if asked.is_closed() || measured(slices).next().is_none() {
+        return None;
+    }
+    falls_behind(load, slices).or_else(|| slower_at_last(slices))
+}
+
+/// Fewer replies came while it was measured than requests came due, by more than a small change and more than chance at the edges
+/// of the slices. In the steady state as many are in flight at the end of a slice as at its begin.
+fn falls_behind(load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
+    let books = &load.accounting;
+    let waiting = books.not_sent.get(&NotSent::WaitingAtEnd).copied().unwrap_or(0);
+    // What failed has no reply, and what the generator itself did not send says nothing of the server.
+    let due = (books.sent + waiting).saturating_sub(books.failed_total());
+    let replies = load.in_window.completed;
+    let short = due.saturating_sub(replies) as f64;
+    let in_flight = load.residence.in_flight_s / load.window_s;
+    let by_chance = EDGES_BY_CHANCE * (2.0 * measured(slices).count() as f64 * in_flight).sqrt();
+    (short > FALLS_BEHIND * due as f64 && short > by_chance).then_some(UnslicedCause::FallsBehind { due, replies })
+}
+
+/// Requests took longer in the second halves of the slices than in the first. From when they were due: where few connections are
+/// the queue, what is sent takes no longer.
+fn slower_at_last(slices: &[Slice]) -> Option<UnslicedCause> {
+    let (mean, slices) =
+        longer(slices, UNSETTLED, |slice| first_to_second(slice, HalfCount::mean_felt_us).map(|log| -log))?;
+    Some(UnslicedCause::Unsettled { slower: mean, slices })
+}
+
+/// The server is slower in the first halves of its slices than in the second. Service times, for the number of replies also
+/// depends on where bursts of them fall, and is that of the schedule under an open load.
+pub(super) fn slow_after_idling(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
+    let limit = if is_closed { SLOW_AFTER_IDLING } else { SLOW_AFTER_IDLING_OPEN };
+    let (slower, slices) = longer(slices, limit, |slice| first_to_second(slice, HalfCount::mean_service_us))?;
+    Some(UnslicedCause::SlowAfterIdling { slower, slices })
+}
+
+/// By what share one half of the slices is slower than the other, and how many slices that is the mean of, where it is more than
+/// chance and this limit. None of too few slices, and of records that do not tell halves.
+fn longer(slices: &[Slice], limit: f64, log_ratio: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, usize)> {
+    let slower: Vec<f64> = measured(slices).map(log_ratio).collect::<Option<_>>()?;
+    let bounded: Vec<f64> = slower.iter().map(|log| log.clamp(-HALVES_MOST.ln(), HALVES_MOST.ln())).collect();
+    let shown = t_interval_at(&bounded, HALVES_CONFIDENCE)?;
+    let is_slow = shown.low > 0.0 && shown.estimate > limit.ln_1p() && slower.len() >= HALVES_SLICES;
+    is_slow.then(|| mean(&slower)).flatten().map(|mean| (mean.exp_m1(), slower.len()))
+}
+
+/// Logarithm of the mean time of the first half over that of the second. A half without a reply counts with its length, which is the
+/// least that the next one took.
+fn first_to_second(slice: &Slice, mean_us: fn(&HalfCount) -> Option<f64>) -> Option<f64> {
+    let took_us = |half: &HalfCount| mean_us(half).unwrap_or(slice.window_s * 1e6 / 2.0);
+    let [first, second] = slice.halves.as_ref()?.each_ref().map(took_us);
+    (first > 0.0 && second > 0.0).then(|| (first / second).ln())
+}
