@@ -21,6 +21,9 @@ pub(crate) struct Launch<'a> {
     pub(crate) felt: Option<Rc<BTreeMap<Metric, f64>>>,
 }
 
+/// Launches of a block by cell, and whether it is the twin's.
+pub(crate) type ByCell<'a> = BTreeMap<(usize, bool), Launch<'a>>;
+
 /// What launches that live together share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rounds {
@@ -34,6 +37,8 @@ pub(crate) struct Rounds {
 
 impl<'a> Launch<'a> {
     pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
+        #[cfg(test)]
+        LOOKED_AT.with(|count| count.set(count.get() + 1));
         Self { record, judgement, without: BTreeSet::new(), rounds: None, felt: None }
     }
 
@@ -120,4 +125,10 @@ impl<'a> Launch<'a> {
     pub(crate) fn measured(&self) -> Option<&'a Measurement> {
         self.record.measurement.as_ref()
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a record was looked at, by which a test sees how much work something was.
+    pub(crate) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Code, NS_PER_S, Plan, Reason, Rotated, TrialSpec, seed_of};
 
@@ -14,53 +14,80 @@ pub(crate) struct AtOnce {
     pub(crate) slicing: Option<Slicing>,
 }
 
-/// What each block of a plan consists of, and what of it is made.
+/// What each block of a plan consists of, and what of it is made: all that the order of launches depends on but for the blocks
+/// that are set aside. No figure of a target is in it, and it grows with the record.
 #[derive(Debug, Clone)]
-pub(crate) struct Made<'a> {
-    plan: &'a Plan,
+pub(crate) struct Made {
+    seed: u64,
+    /// The launches of a block, each with its cells and whether it is the twin's.
+    launches: Vec<Vec<Place>>,
     /// The cells by their conditions, each with its slices or why it has none by the plan.
     fits: Vec<Fitted>,
     /// The launches that go round by the plan.
     sets: Vec<Set>,
-    /// The launches that have a record, and whether the last one was of a load in slices.
-    recorded: BTreeMap<(u32, usize, bool), bool>,
+    /// By block, the launches that have a record, and whether the last one was of a load in slices.
+    recorded: BTreeMap<u32, BTreeMap<Place, bool>>,
     /// Cells whose launches do not go round with others, for that one of them cannot was seen: of which target, and what.
     alone: BTreeMap<usize, (String, Reason)>,
     /// How many launches of each cell were made in slices.
     in_slices: BTreeMap<usize, usize>,
     /// How often each launch lost its guard.
-    unguarded: BTreeMap<(u32, usize, bool), usize>,
+    unguarded: BTreeMap<(u32, Place), usize>,
 }
 
-impl<'a> Made<'a> {
+/// A cell, and whether a launch is the twin's.
+type Place = (usize, bool);
+
+/// The first block that is not whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Upcoming {
+    /// Blocks before it that count.
+    pub(crate) before: u32,
+    /// What it lacks.
+    pub(crate) missing: Vec<AtOnce>,
+    /// Whether it has not been begun. Of one that was begun in vain, in slices, all may be missing.
+    pub(crate) is_new: bool,
+}
+
+impl Made {
     /// Nothing of the plan.
-    pub(crate) fn new(plan: &'a Plan) -> Self {
-        let (recorded, unguarded, alone) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    pub(crate) fn new(plan: &Plan) -> Self {
         let fits = rotation::by_conditions(plan);
-        let sets = rotation::sets(plan, &fits);
-        Made { plan, fits, sets, recorded, alone, in_slices: BTreeMap::new(), unguarded }
+        let once = plan.launches().into_iter().map(|cells| cells.into_iter().map(|cell| (cell, false)).collect());
+        Made {
+            seed: plan.seed,
+            launches: once.chain(plan.twin.map(|cell| vec![(cell, true)])).collect(),
+            sets: rotation::sets(plan, &fits),
+            fits,
+            recorded: BTreeMap::new(),
+            alone: BTreeMap::new(),
+            in_slices: BTreeMap::new(),
+            unguarded: BTreeMap::new(),
+        }
     }
 
-    /// Takes a launch, in the order of the record.
-    pub(crate) fn take(&mut self, launch: &Launch) {
+    /// Takes a launch, in the order of the record; true where it shows that others are to be made again, alone.
+    pub(crate) fn take(&mut self, launch: &Launch) -> bool {
         let trial = launch.record;
-        let place = (trial.block, trial.cell, trial.twin);
+        let place = (trial.cell, trial.twin);
         let made = match trial.lost_its_guard() {
             // It says nothing of the server, whose place in the block it must not take.
             true => {
-                let times = self.unguarded.entry(place).or_default();
+                let times = self.unguarded.entry((trial.block, place)).or_default();
                 *times += 1;
                 *times >= UNGUARDED
             }
             false => true,
         };
         if made {
-            self.recorded.insert(place, !trial.slices.is_empty());
+            self.recorded.entry(trial.block).or_default().insert(place, !trial.slices.is_empty());
         }
         if !trial.slices.is_empty() {
             *self.in_slices.entry(trial.cell).or_default() += 1;
         }
+        let before = self.alone.len();
         self.leave_alone(launch);
+        self.alone.len() > before
     }
 
     /// How many launches were made in slices that are made again alone.
@@ -71,11 +98,6 @@ impl<'a> Made<'a> {
     /// Whether a launch was made in slices of a cell whose launches are alone: another one counts in its place.
     pub(crate) fn is_replaced(&self, cell: usize, launch: &Launch) -> bool {
         !launch.record.slices.is_empty() && self.alone.contains_key(&cell)
-    }
-
-    /// Whether anything is recorded of a block.
-    pub(crate) fn is_begun(&self, block: u32) -> bool {
-        self.recorded.range((block, 0, false)..=(block, usize::MAX, true)).next().is_some()
     }
 
     /// Notes that a launch cannot go round, where its record shows that, and with it those that it was to go round with.
@@ -102,25 +124,18 @@ impl<'a> Made<'a> {
         })
     }
 
-    /// The last block of which there is something.
-    pub(crate) fn last_begun(&self) -> u32 {
-        self.recorded.keys().next_back().map_or(0, |(block, ..)| *block)
-    }
-
     /// The trials of a block in their order, those in one that are launched at once: a function of the seed, the block, and what
     /// cannot go round.
     pub(crate) fn block(&self, block: u32) -> Vec<AtOnce> {
         let goes_round = |set: &&Set| !set.launches.iter().any(|(cell, _)| self.alone.contains_key(cell));
         let sets: Vec<&Set> = self.sets.iter().filter(goes_round).collect();
-        let twin = self.plan.twin.map(|cell| vec![(cell, true)]);
-        let once = self.plan.launches().into_iter().map(|cells| cells.into_iter().map(|cell| (cell, false)).collect());
-        let is_alone = |launch: &Vec<(usize, bool)>| !sets.iter().any(|set| set.launches.contains(&launch[0]));
-        let launches: Vec<Vec<(usize, bool)>> = once.chain(twin).filter(is_alone).collect();
-        let mut all: Vec<Begun> = launches.into_iter().map(|launch| (launch, None)).collect();
+        let go_round: BTreeSet<Place> = sets.iter().flat_map(|set| &set.launches).copied().collect();
+        let are_alone = self.launches.iter().filter(|launch| !go_round.contains(&launch[0]));
+        let mut all: Vec<Begun> = are_alone.map(|launch| (launch.clone(), None)).collect();
         all.extend(sets.into_iter().map(|set| (set.launches.clone(), Some(set.slicing))));
         // Every second block has the order of the one before reversed: whatever favours who comes first favours each as often.
         let reversed = block.is_multiple_of(2);
-        let mut rng = fastrand::Rng::with_seed(seed_of(self.plan.seed, (block - u32::from(reversed)).into()));
+        let mut rng = fastrand::Rng::with_seed(seed_of(self.seed, (block - u32::from(reversed)).into()));
         rng.shuffle(&mut all);
         all.iter_mut().filter(|(_, slicing)| slicing.is_some()).for_each(|(set, _)| rng.shuffle(set));
         if reversed {
@@ -139,16 +154,35 @@ impl<'a> Made<'a> {
     /// What is not recorded of a block. A ladder that lacks a rung is climbed again from its foot, and a set that lacks a launch
     /// goes round again: what one shows depends on the others.
     pub(crate) fn missing(&self, block: u32) -> Vec<AtOnce> {
-        let lacks = |spec: &TrialSpec| {
-            let recorded = self.recorded.get(&(spec.block, spec.cell, spec.twin));
-            recorded.is_none_or(|in_slices| *in_slices && self.alone.contains_key(&spec.cell))
+        let recorded = self.recorded.get(&block);
+        let lacks = |place: &Place| {
+            let in_slices = recorded.and_then(|recorded| recorded.get(place));
+            in_slices.is_none_or(|in_slices| *in_slices && self.alone.contains_key(&place.0))
         };
-        self.block(block).into_iter().filter(|at_once| at_once.trials.iter().any(lacks)).collect()
+        if !self.launches.iter().flatten().any(lacks) {
+            return Vec::new();
+        }
+        let lacks_some = |at_once: &AtOnce| at_once.trials.iter().any(|spec| lacks(&(spec.cell, spec.twin)));
+        self.block(block).into_iter().filter(lacks_some).collect()
+    }
+
+    /// The first block of a plan that lacks something, beside those that are set aside; none where all are whole.
+    pub(crate) fn upcoming(&self, plan: &Plan, aside: &BTreeSet<u32>) -> Option<Upcoming> {
+        // One that was begun for a block that counts again is made whole.
+        let last_begun = self.recorded.keys().next_back().copied().unwrap_or(0);
+        let last = (most(plan) + aside.len() as u32).max(last_begun);
+        let blocks = (1..=last).filter(|block| !aside.contains(block));
+        let lacks = |(before, block): (u32, u32)| {
+            let missing = self.missing(block);
+            let is_new = !self.recorded.contains_key(&block);
+            (!missing.is_empty()).then_some(Upcoming { before, missing, is_new })
+        };
+        (0..).zip(blocks).find_map(lacks)
     }
 }
 
 /// What is begun together: each launch's cell and whether it is the twin's, and how the load goes round among them if it does.
-type Begun = (Vec<(usize, bool)>, Option<Slicing>);
+type Begun = (Vec<Place>, Option<Slicing>);
 
 /// How many trials a block of a plan has.
 pub(crate) fn in_a_block(plan: &Plan) -> usize {

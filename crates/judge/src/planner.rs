@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, Draft, Next, Plan, Planner, TrialRecord, seed_of};
 
 use crate::launch::Launch;
-use crate::made::{AtOnce, in_a_block, least};
-use crate::records::{Records, Wanted, places};
+use crate::made::{AtOnce, Made, Upcoming, in_a_block, least};
+use crate::records::{Records, Wanted, groups, is_disturbed, places, set_aside, settled};
 use crate::rotation;
 use crate::thresholds::BLOCKS_FOR_A_VERDICT;
 use crate::trial::{TrialJudgement, check_trial};
@@ -34,26 +34,62 @@ pub struct BlockPlanner {
     plan: Plan,
     /// The plan's cells by their levels.
     places: BTreeMap<Cell, usize>,
-    /// Every record of a cell of the plan, judged when it came, with its place among the cells.
-    judged: Vec<(usize, TrialRecord, TrialJudgement)>,
+    /// Of each cell, the number of its conditions.
+    groups: Vec<usize>,
+    /// By block, every record of a cell of the plan, judged when it came, with its place among the cells.
+    judged: BTreeMap<u32, Vec<Judged>>,
+    made: Made,
+    /// Whether the machine was busy in a block, of those of which nothing has come since this was found out.
+    disturbed: BTreeMap<u32, bool>,
 }
+
+/// A record and what it means, with its place among the cells.
+type Judged = (usize, TrialRecord, TrialJudgement);
 
 impl BlockPlanner {
     /// A planner for the plan's cells, blocks, precision and seed.
     pub fn new(plan: &Plan) -> Self {
-        BlockPlanner { plan: plan.clone(), places: places(plan), judged: Vec::new() }
+        BlockPlanner {
+            places: places(plan),
+            groups: groups(plan),
+            made: Made::new(plan),
+            judged: BTreeMap::new(),
+            disturbed: BTreeMap::new(),
+            plan: plan.clone(),
+        }
     }
 
-    fn records<'a>(&'a self) -> Records<'a> {
-        let launch = |(cell, record, judgement): &'a (usize, TrialRecord, TrialJudgement)| {
-            (*cell, Launch::new(record, Cow::Borrowed(judgement)))
-        };
-        Records::of(&self.plan, self.judged.iter().map(launch).collect())
+    /// What all records say together: as much work as there are records.
+    fn records(&self) -> Records<'_> {
+        let blocks = self.judged.iter().map(|(block, judged)| (*block, launches(judged)));
+        Records::of(&self.plan, Cow::Borrowed(&self.made), blocks)
     }
 
     /// The same with a plan to which something was added.
     pub(crate) fn go_on_with(&mut self, plan: &Plan) {
-        self.plan = plan.clone();
+        let mut planner = BlockPlanner::new(plan);
+        let judged = std::mem::take(&mut self.judged);
+        judged.into_values().flatten().for_each(|judged| planner.keep(judged));
+        *self = planner;
+    }
+
+    fn keep(&mut self, judged: Judged) {
+        let block = judged.1.block;
+        self.disturbed.remove(&block);
+        if self.made.take(&Launch::new(&judged.1, Cow::Borrowed(&judged.2))) {
+            self.disturbed.clear();
+        }
+        self.judged.entry(block).or_default().push(judged);
+    }
+
+    /// The next block that lacks something: of the records it looks at those that are new, and at those of their blocks.
+    fn upcoming(&mut self) -> Option<Upcoming> {
+        for (block, judged) in &self.judged {
+            let found = || is_disturbed(&self.plan, &settled(&self.plan, &self.groups, &self.made, launches(judged)));
+            self.disturbed.entry(*block).or_insert_with(found);
+        }
+        let disturbed = self.disturbed.iter().filter(|(_, is_so)| **is_so).map(|(block, _)| *block);
+        self.made.upcoming(&self.plan, &set_aside(&self.plan, disturbed.collect()))
     }
 
     /// The first of these that can be done in one go: launches that go round, or all that come before such.
@@ -75,20 +111,28 @@ impl Planner for BlockPlanner {
     fn take(&mut self, trial: &TrialRecord) {
         if let Some(&cell) = self.places.get(&trial.levels) {
             let judgement = check_trial(&self.plan.cells[cell], self.plan.generator.limits, trial);
-            self.judged.push((cell, trial.clone(), judgement));
+            self.keep((cell, trial.clone(), judgement));
         }
     }
 
     fn next(&mut self) -> Next {
-        match self.records().wanted() {
+        let wanted = match self.upcoming() {
+            Some(Upcoming { missing, is_new: false, .. }) => Wanted::Launches(missing),
+            upcoming => self.records().wanted_of(upcoming),
+        };
+        match wanted {
             Wanted::Launches(missing) => self.first(missing),
             Wanted::Nothing(why) => Next::Done(why),
         }
     }
 
     fn expected_trials(&self) -> usize {
-        in_a_block(&self.plan) * least(&self.plan) as usize + self.records().in_vain_in_slices()
+        in_a_block(&self.plan) * least(&self.plan) as usize + self.made.in_vain()
     }
+}
+
+fn launches(judged: &[Judged]) -> Vec<(usize, Launch<'_>)> {
+    judged.iter().map(|(cell, record, it)| (*cell, Launch::new(record, Cow::Borrowed(it)))).collect()
 }
 
 /// How many blocks a plan has at most, where these are too few for a verdict however its trials end.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Accounting, Cell, LimitCause, Mark, Metric, Plan, Rotated, TrialRecord, Why};
 
 use crate::asked::Asked;
-use crate::launch::Launch;
+use crate::launch::{ByCell, Launch};
 use crate::made::Made;
 use crate::thresholds::{
     BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_OF_LATER_LOOKS, SIGNIFICANCE_WHEN_STOPPED,
@@ -21,9 +21,6 @@ pub(crate) use wanted::Wanted;
 /// Launches by block.
 type ByBlock<'a> = BTreeMap<u32, Launch<'a>>;
 
-/// Launches of a block by cell, and whether it is the twin's.
-pub(crate) type ByCell<'a> = BTreeMap<(usize, bool), Launch<'a>>;
-
 /// The launches of a run by cell and block, judged. The order of the records decides only which of two for one launch counts.
 pub(crate) struct Records<'a> {
     pub(crate) plan: &'a Plan,
@@ -31,7 +28,7 @@ pub(crate) struct Records<'a> {
     twin: ByBlock<'a>,
     repeated: BTreeMap<u32, ByCell<'a>>,
     blocks: Vec<u32>,
-    made: Made<'a>,
+    made: Cow<'a, Made>,
     unfinished: OnceCell<Option<u32>>,
     loaded_before_ns: Vec<u64>,
     together: Vec<OnceCell<Together>>,
@@ -49,22 +46,25 @@ impl<'a> Records<'a> {
             Some((cell, Launch::new(record, Cow::Owned(judgement))))
         };
         let asked = trials.iter().filter(|trial| trial.cell < plan.cells.len());
-        Self::of(plan, asked.filter_map(judge).collect())
+        let (mut made, mut blocks) = (Made::new(plan), BTreeMap::<u32, Vec<_>>::new());
+        for (cell, launch) in asked.filter_map(judge) {
+            made.take(&launch);
+            blocks.entry(launch.record.block).or_default().push((cell, launch));
+        }
+        Self::of(plan, Cow::Owned(made), blocks)
     }
 
-    /// The same of launches that are judged already, each with its place among the plan's cells.
-    pub(crate) fn of(plan: &'a Plan, judged: Vec<(usize, Launch<'a>)>) -> Self {
-        let mut made = Made::new(plan);
-        judged.iter().for_each(|(_, launch)| made.take(launch));
-        let mut launches = once_each(judged);
-        // Figures by slices and alone do not belong together; why they are alone is told all the same.
-        launches.retain(|(_, cell, _), launch| !made.is_replaced(*cell, launch) || !launch.judgement.is_valid());
-        rotation::settle(plan, &mut launches);
-        let is_disturbed = |launch: &Launch| disturbance(plan, launch).is_some();
-        let disturbed: BTreeSet<u32> =
-            launches.iter().filter(|(_, launch)| is_disturbed(launch)).map(|((block, ..), _)| *block).collect();
-        // All of them or none: one that is set aside beside others as busy that count would look chosen.
-        let set_aside = if disturbed.len() <= plan.repeats as usize { disturbed } else { BTreeSet::new() };
+    /// The same of launches that are judged already, by block, each with its place among the plan's cells.
+    pub(crate) fn of(
+        plan: &'a Plan,
+        made: Cow<'a, Made>,
+        judged: impl IntoIterator<Item = (u32, Vec<(usize, Launch<'a>)>)>,
+    ) -> Self {
+        let groups = groups(plan);
+        let settled = |(block, judged)| (block, settled(plan, &groups, &made, judged));
+        let blocks: Vec<(u32, ByCell)> = judged.into_iter().map(settled).collect();
+        let disturbed = blocks.iter().filter(|(_, launches)| is_disturbed(plan, launches)).map(|(block, _)| *block);
+        let aside = set_aside(plan, disturbed.collect());
         let mut records = Records {
             plan,
             together: plan.cells.iter().map(|_| OnceCell::new()).collect(),
@@ -76,16 +76,18 @@ impl<'a> Records<'a> {
             unfinished: OnceCell::new(),
             loaded_before_ns: loaded_before_ns(plan),
         };
-        for ((block, cell, twin), launch) in launches {
-            if launch.rounds.is_some() {
-                records.loaded_before_ns[cell] = rotation::warm_up_ns(plan, cell);
-            }
-            if set_aside.contains(&block) {
-                records.repeated.entry(block).or_default().insert((cell, twin), launch);
-            } else if twin {
-                records.twin.insert(block, launch);
-            } else {
-                records.cells[cell].insert(block, launch);
+        for (block, launches) in blocks {
+            for ((cell, twin), launch) in launches {
+                if launch.rounds.is_some() {
+                    records.loaded_before_ns[cell] = rotation::warm_up_ns(plan, cell);
+                }
+                if aside.contains(&block) {
+                    records.repeated.entry(block).or_default().insert((cell, twin), launch);
+                } else if twin {
+                    records.twin.insert(block, launch);
+                } else {
+                    records.cells[cell].insert(block, launch);
+                }
             }
         }
         records.cells.iter_mut().chain([&mut records.twin]).for_each(without_what_one_is_short_of);
@@ -131,11 +133,6 @@ impl<'a> Records<'a> {
             .twin
             .and_then(|cell| self.cells.get(cell))
             .map_or(Vec::new(), |own| log_ratios(own, &self.twin, metric))
-    }
-
-    /// How many launches were made in vain, in slices that do not suit a server of theirs.
-    pub(crate) fn in_vain_in_slices(&self) -> usize {
-        self.made.in_vain()
     }
 
     /// How the launches of a cell are made; none where the plan does not rotate.
@@ -318,10 +315,35 @@ pub(crate) fn places(plan: &Plan) -> BTreeMap<Cell, usize> {
     plan.cells.iter().enumerate().rev().map(|(index, cell)| (cell.levels.clone(), index)).collect()
 }
 
-/// Each launch once, by block, cell, and whether it is the twin: of several records the one that was made last. A clock may
-/// have been set back between them, so their times do not say which.
-fn once_each(judged: Vec<(usize, Launch<'_>)>) -> BTreeMap<(u32, usize, bool), Launch<'_>> {
-    judged.into_iter().map(|(cell, launch)| ((launch.record.block, cell, launch.record.twin), launch)).collect()
+/// The launches of a block as they count, each once: of several records the one that was made last. A clock may have been set
+/// back between them, so their times do not say which. What launches share that lived together, each of them knows.
+pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Vec<(usize, Launch<'a>)>) -> ByCell<'a> {
+    let once_each = |(cell, launch): (usize, Launch<'a>)| ((cell, launch.record.twin), launch);
+    let mut launches: ByCell = judged.into_iter().map(once_each).collect();
+    // Figures by slices and alone do not belong together; why they are alone is told all the same.
+    launches.retain(|(cell, _), launch| !made.is_replaced(*cell, launch) || !launch.judgement.is_valid());
+    rotation::settle(plan, groups, &mut launches);
+    launches
+}
+
+/// Of each cell, the number of the conditions that it shares with others.
+pub(crate) fn groups(plan: &Plan) -> Vec<usize> {
+    let mut groups = vec![0; plan.cells.len()];
+    for (group, cells) in plan.by_conditions().into_iter().enumerate() {
+        cells.into_iter().for_each(|cell| groups[cell] = group);
+    }
+    groups
+}
+
+/// Whether the machine disturbed a launch of these.
+pub(crate) fn is_disturbed(plan: &Plan, launches: &ByCell) -> bool {
+    launches.values().any(|launch| disturbance(plan, launch).is_some())
+}
+
+/// The blocks that do not count, of those that were disturbed. All of them or none: one that is set aside beside others as busy
+/// that count would look chosen.
+pub(crate) fn set_aside(plan: &Plan, disturbed: BTreeSet<u32>) -> BTreeSet<u32> {
+    if disturbed.len() <= plan.repeats as usize { disturbed } else { BTreeSet::new() }
 }
 
 /// What disturbed a launch that is the machine's doing alone: it was noisy, or the generator stood still on

@@ -3,8 +3,8 @@
 use model::{Comparison, ComparisonVerdict, MarkCause, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis};
 
 use crate::comparisons::compare_with_itself;
-use crate::launch::Launch;
-use crate::records::{self, ByCell, Records};
+use crate::launch::{ByCell, Launch};
+use crate::records::{self, Records};
 use crate::statistics::{Steadiness, about_their_mean, steadiness};
 use crate::thresholds::{BLOCKS_FOR_A_VERDICT, SIGNIFICANCE};
 

@@ -5,7 +5,7 @@ use model::{
 };
 
 use super::*;
-use crate::made::Made;
+use crate::launch::LOOKED_AT;
 use crate::testing::Session;
 
 fn five_cells() -> Session {
@@ -270,8 +270,38 @@ fn what_is_judged_as_it_comes_is_what_judging_all_anew_says() {
             assert_eq!(kept.half_widths(), anew.half_widths());
             assert_eq!(planner.clone().next(), after(&plan, &records[..=known]), "asking it changes nothing");
         }
-        assert_eq!(planner.judged.len(), records.len(), "each was judged once");
+        assert_eq!(planner.judged.values().flatten().count(), records.len(), "each was judged once");
     }
+}
+
+/// How often a record is looked at meanwhile.
+fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    let before = LOOKED_AT.get();
+    let done = work();
+    (LOOKED_AT.get() - before, done)
+}
+
+#[test]
+fn between_launches_as_little_is_looked_at_late_in_a_run_as_early_and_all_records_before_a_block_alone() {
+    let session = five_cells().blocks(20).planned(20, 20).repeats(1);
+    let (plan, records) = (session.plan(), session.records());
+    let cells = plan.cells.len();
+    let mut planner = BlockPlanner::new(&plan);
+    for block in 1..=20 {
+        let (before, Next::Run(specs)) = looks(|| planner.next()) else { panic!("block {block} is missing") };
+        let recorded = (block - 1) * cells;
+        assert_eq!(before, if block == 1 { 0 } else { recorded + cells }, "all, and once more the last block");
+        for (place, spec) in specs.iter().enumerate() {
+            assert_eq!(looks(|| planner.expected_trials()), (0, 100));
+            let trial = records.iter().find(|it| (it.block, it.cell) == (spec.block, spec.cell)).unwrap();
+            assert_eq!(looks(|| planner.take(trial)).0, 1);
+            if place + 1 < cells {
+                let (of_the_block, next) = looks(|| planner.next());
+                assert_eq!((of_the_block, next), (place + 1, Next::Run(specs[place + 1..].to_vec())));
+            }
+        }
+    }
+    assert_eq!(reason(planner.next()), "20 blocks, as planned");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use model::{Done, Known, Measurement, Metric, TrialRecord};
 
 use super::{Records, pairs};
 use crate::failing::wrong_replies;
-use crate::made::{AtOnce, in_a_block, least, most};
+use crate::made::{AtOnce, Upcoming, least, most};
 use crate::statistics::{logarithms, t_interval};
 use crate::thresholds::DEATHS;
 
@@ -22,31 +22,25 @@ pub(crate) enum Wanted {
 impl Records<'_> {
     /// What the run wants next: whole blocks, until what is compared is precise enough or the cap is reached.
     pub(crate) fn wanted(&self) -> Wanted {
-        let least = least(self.plan);
-        // One that was begun for a block that counts again is made whole.
-        let last = (most(self.plan) + self.repeated.len() as u32).max(self.made.last_begun());
-        let blocks = (1..=last).filter(|block| !self.repeated.contains_key(block));
-        for (before, block) in (0..).zip(blocks) {
-            let missing = self.made.missing(block);
-            let launches = missing.iter().map(|at_once| at_once.trials.len()).sum::<usize>();
-            // Of one that was begun in vain, in slices, all may be missing.
-            let is_whole = launches == in_a_block(self.plan) && !self.made.is_begun(block);
-            if missing.is_empty() {
-                continue;
-            }
-            if is_whole && let Some(why) = self.in_vain() {
-                return Wanted::Nothing(why);
-            }
-            if before >= least
-                && is_whole
-                && let Some(widest) = self.widest().filter(|widest| *widest <= self.plan.precision)
-            {
-                let (known, asked) = (self.known(widest), self.plan.precision);
-                return Wanted::Nothing(Done::Precise { blocks: before, known, asked });
-            }
-            return Wanted::Launches(missing);
+        let aside = self.repeated.keys().copied().collect();
+        self.wanted_of(self.made.upcoming(self.plan, &aside))
+    }
+
+    /// The same where it is known which block would be next. The figures are looked at before a block alone.
+    pub(crate) fn wanted_of(&self, upcoming: Option<Upcoming>) -> Wanted {
+        let Some(next) = upcoming else { return Wanted::Nothing(self.capped()) };
+        let enough = || self.in_vain().or_else(|| self.precise(next.before));
+        match next.is_new.then(enough).flatten() {
+            Some(why) => Wanted::Nothing(why),
+            None => Wanted::Launches(next.missing),
         }
-        Wanted::Nothing(self.capped())
+    }
+
+    /// Why so many blocks are enough: there are as many as were asked for at least, and what is compared is precise.
+    fn precise(&self, blocks: u32) -> Option<Done> {
+        let asked = self.plan.precision;
+        let widest = if blocks >= least(self.plan) { self.widest()? } else { return None };
+        (widest <= asked).then(|| Done::Precise { blocks, known: self.known(widest), asked })
     }
 
     /// How many blocks the plan asks for where the run lacks some.

@@ -3,19 +3,17 @@ use std::rc::Rc;
 
 use model::{MarkCause, MarkNote, Plan, Slice};
 
-use crate::launch::{Launch, Rounds};
+use crate::launch::{ByCell, Launch, Rounds};
 use crate::thresholds::{ROUND_TAKEN, ROUNDS_LEFT_OUT};
 use crate::{others, slices};
 
-/// Finds what launches that lived together share: which rounds count, and what each felt like over these. A round is left out
-/// for what none of them did, and for all of them; where that befell more than a quarter of the rounds none is, and each launch
-/// has the mark `noisy`, as one that was alone has it.
-pub(crate) fn settle(plan: &Plan, launches: &mut BTreeMap<(u32, usize, bool), Launch>) {
-    let conditions = plan.by_conditions();
-    let mut sets: BTreeMap<(u32, Option<usize>), Vec<&mut Launch>> = BTreeMap::new();
-    for ((block, cell, _), launch) in launches.iter_mut().filter(|(_, launch)| !launch.record.slices.is_empty()) {
-        let group = conditions.iter().position(|cells| cells.contains(cell));
-        sets.entry((*block, group)).or_default().push(launch);
+/// Finds what launches of a block share that lived together, which are those of one group of cells: which rounds count, and what
+/// each felt like over these. A round is left out for what none of them did, and for all of them; where that befell more than a
+/// quarter of the rounds none is, and each launch has the mark `noisy`, as one that was alone has it.
+pub(crate) fn settle(plan: &Plan, groups: &[usize], launches: &mut ByCell) {
+    let mut sets: BTreeMap<usize, Vec<&mut Launch>> = BTreeMap::new();
+    for ((cell, _), launch) in launches.iter_mut().filter(|(_, launch)| !launch.record.slices.is_empty()) {
+        sets.entry(groups[*cell]).or_default().push(launch);
     }
     sets.into_values().for_each(|set| settle_one(plan, set));
 }
