@@ -77,6 +77,7 @@ fn tls() -> Tls {
 }
 
 fn mix(u: &mut Unstructured<'_>) -> Result<Mix> {
+    let version = if u.ratio(7, 8)? { HttpVersion::Http11 } else { HttpVersion::Http10 };
     let requests = (0..u.int_in_range(1..=3usize)?).map(|_| {
         let request = Request {
             method: u.choose(&["GET", "HEAD", "POST"])?.to_string(),
@@ -84,12 +85,12 @@ fn mix(u: &mut Unstructured<'_>) -> Result<Mix> {
             host: "x".into(),
             headers: vec![],
             body: vec![b'x'; if u.ratio(1, 8)? { 4000 } else { 0 }],
-            version: if u.ratio(7, 8)? { HttpVersion::Http11 } else { HttpVersion::Http10 },
+            version,
         };
         let body = u.arbitrary::<bool>()?.then(|| b"Hello world".to_vec());
         Ok(WeightedRequest { request, expect: ReplyExpectation { status: Some(200), body }, weight: 1.0 })
     });
-    Ok(Mix::of(requests.collect::<Result<_>>()?).expect("there is a request, and its weight is 1"))
+    Ok(Mix::of(requests.collect::<Result<_>>()?).expect("there is a request, weights are 1, and all are of one version"))
 }
 
 fn script(u: &mut Unstructured<'_>) -> Result<Script> {

@@ -58,9 +58,9 @@ impl Demand {
                 Source::Open(Schedule::new(arrivals, rate_per_s, thread, spec.threads, spec.seed))
             }
         };
-        let at_rate_ns = match (spec.model, spec.extent) {
-            (LoadModel::Open { rate_per_s, .. }, Extent::Requests { count, .. }) => count as f64 / rate_per_s * 1e9,
-            _ => 0.0,
+        let at_rate_ns = match (spec.rate_per_s(), spec.extent) {
+            (Some(rate_per_s), Extent::Requests { count, .. }) => count as f64 / rate_per_s * 1e9,
+            (None, _) | (_, Extent::Window(_)) => 0.0,
         };
         let earliest_end_ns = window_start.saturating_add(at_rate_ns as u64);
         let (start_spread_ns, window) = (spec.start_spread_ns, Window { start_ns: window_start, end_ns });

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Extent, LoadModel, LoadSpec, NS_PER_S};
+use model::{Extent, LoadSpec, NS_PER_S};
 
 use crate::collector::Passed;
 use crate::http1::Http1;
@@ -90,7 +90,7 @@ pub(crate) fn go_round(
         }
         let mut spec = servers[slice.server].clone();
         (spec.warm_up_ns, spec.extent, spec.seed) = (slice.lead_in_ns, Extent::Window(slice.window_ns), slice.seed);
-        if let (LoadModel::Closed, Some(took_ns)) = (spec.model, took_ns[slice.server]) {
+        if let Some(took_ns) = took_ns[slice.server].filter(|_| !spec.model.has_schedule()) {
             spec.start_spread_ns = took_ns.min(MOST_SPREAD_NS);
             spec.warm_up_ns = spec.warm_up_ns.max(2 * spec.start_spread_ns);
         }

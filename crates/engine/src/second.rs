@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{HalfCount, LoadModel, LoadSpec, NS_PER_S};
+use model::{HalfCount, LoadSpec, NS_PER_S, Population};
 
 use crate::in_flight::Moments;
 
@@ -64,10 +64,10 @@ pub(crate) enum Felt {
 
 impl Felt {
     pub(crate) fn of(spec: &LoadSpec) -> Self {
-        match spec.model {
-            LoadModel::Open { .. } => Felt::Response,
-            LoadModel::Closed if spec.keep_alive => Felt::Service,
-            LoadModel::Closed => Felt::Total,
+        match spec.felt() {
+            Population::Response => Felt::Response,
+            Population::Service => Felt::Service,
+            Population::Total => Felt::Total,
         }
     }
 

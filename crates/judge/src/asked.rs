@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use model::{CellPlan, DelayCeiling, Extent, GeneratorLimits, Load, LoadModel, LoadSpec, Measurement, NS_PER_S};
+use model::{CellPlan, DelayCeiling, Extent, GeneratorLimits, Load, LoadSpec, Measurement, NS_PER_S};
 
 use crate::thresholds::{AT_CEILING, TIMER_EARLY_S, UNATTAINABLE_RATE_PER_THREAD};
 
@@ -19,7 +19,7 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     pub(crate) fn is_closed(&self) -> bool {
-        self.load.model == LoadModel::Closed
+        !self.load.model.has_schedule()
     }
 
     /// What the network adds to a round trip in seconds, as far as we add it ourselves.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use model::{
     CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, CellRemarks, Coldness, Died,
-    Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, LoadModel, Mark, MarkCause, MarkNote, Measured,
-    Measurement, MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse,
-    Unit, sum,
+    Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Mark, MarkCause, MarkNote, Measured, Measurement,
+    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
 };
 
 use crate::asked::Asked;
@@ -212,15 +211,12 @@ fn mean_of(records: &Records, index: usize, value: impl Fn(&Launch) -> Option<f6
 
 /// What the latency of a cell is that a client waits for.
 fn population(records: &Records, index: usize) -> Population {
-    let load = &records.plan.cells[index].load;
-    match load.model {
-        LoadModel::Open { .. } => Population::Response,
-        LoadModel::Closed if load.keep_alive => Population::Service,
+    let felt = records.plan.cells[index].load.felt();
+    let mut latencies = records.valid(index).filter_map(Launch::measured).map(|measured| &measured.latency_us);
+    match felt {
         // Records of earlier versions have no total time.
-        LoadModel::Closed => {
-            let mut latencies = records.valid(index).filter_map(Launch::measured).map(|measured| &measured.latency_us);
-            if latencies.all(|latency| latency.total.is_some()) { Population::Total } else { Population::Service }
-        }
+        Population::Total if latencies.any(|latency| latency.total.is_none()) => Population::Service,
+        Population::Response | Population::Service | Population::Total => felt,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arm, Cell, ComparedCell, ComparisonVerdict, LoadModel, Metric, Scale, Withheld};
+use model::{Arm, Cell, ComparedCell, ComparisonVerdict, Metric, Scale, Withheld};
 
 use crate::cells;
 use crate::guard::{self, Doubt, End, MARKS, noise};
@@ -268,7 +268,7 @@ impl Pair<'_> {
     /// Whether what it suffers has a bound.
     pub(crate) fn is_bounded(&self, metric: Metric) -> bool {
         let (records, cell) = self.new;
-        let is_closed = records.plan.cells[cell].load.model == LoadModel::Closed;
+        let is_closed = !records.plan.cells[cell].load.model.has_schedule();
         metric.scale() == Scale::Ratio && noise::is_bounded(metric, is_closed)
     }
 

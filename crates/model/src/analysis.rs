@@ -2,11 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::kinds;
 use crate::{
     AbsentTarget, Arm, Cell, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding,
-    InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile, ProfiledBy, ProfiledFunction,
-    RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld, WrongReply,
+    InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile, Population, ProfiledBy,
+    ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -272,18 +271,6 @@ pub struct CellProfile {
     /// Why a launch has none: the first such launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_profile: Option<NoProfile>,
-}
-
-kinds! {
-    /// From when to when the latency of a cell is timed.
-    Population {
-        /// From the intended send to the reply: open loads.
-        Response = "response",
-        /// From the actual send to the reply: closed loads whose connections are kept.
-        Service = "service",
-        /// From the beginning of connecting to the reply: closed loads with a connection for each request.
-        Total = "total",
-    }
 }
 
 /// Felt latency of a cell: response time in the open model, service time in the closed one.

@@ -25,6 +25,34 @@ pub enum LoadModel {
     },
 }
 
+/// What others ask of a shape of load: whoever adds one answers here, and the compiler asks for it.
+impl LoadModel {
+    /// Whether requests come due by a schedule, whatever the server does: latency is then measured from when they were due, and
+    /// a server that cannot keep up has a backlog. Without one, connections wait for their replies.
+    pub fn has_schedule(&self) -> bool {
+        match self {
+            LoadModel::Closed => false,
+            LoadModel::Open { .. } => true,
+        }
+    }
+
+    /// How many requests come due in a second as a mean; none without a schedule.
+    pub fn mean_rate_per_s(&self) -> Option<f64> {
+        match self {
+            LoadModel::Closed => None,
+            LoadModel::Open { rate_per_s, .. } => Some(*rate_per_s),
+        }
+    }
+
+    /// Whether it is left to chance how many requests come due in a given time.
+    pub fn is_random(&self) -> bool {
+        match self {
+            LoadModel::Closed | LoadModel::Open { arrivals: Arrivals::Constant, .. } => false,
+            LoadModel::Open { arrivals: Arrivals::Poisson, .. } => true,
+        }
+    }
+}
+
 kinds! {
     /// Spacing of arrivals in the open model.
     Arrivals {
@@ -32,6 +60,18 @@ kinds! {
         Constant = "constant",
         /// Independent exponential distances, from a seed.
         Poisson = "poisson",
+    }
+}
+
+kinds! {
+    /// From when to when the latency of a cell is timed.
+    Population {
+        /// From the intended send to the reply: open loads.
+        Response = "response",
+        /// From the actual send to the reply: closed loads whose connections are kept.
+        Service = "service",
+        /// From the beginning of connecting to the reply: closed loads with a connection for each request.
+        Total = "total",
     }
 }
 
@@ -108,11 +148,17 @@ pub struct Load {
 }
 
 impl Load {
-    /// Arrivals a second in the open model; none in the closed one.
+    /// How many requests come due in a second as a mean; none without a schedule.
     pub fn rate_per_s(&self) -> Option<f64> {
-        match self.model {
-            LoadModel::Closed => None,
-            LoadModel::Open { rate_per_s, .. } => Some(rate_per_s),
+        self.model.mean_rate_per_s()
+    }
+
+    /// From when to when the latency is timed that a client of it waits for.
+    pub fn felt(&self) -> Population {
+        match (self.model.has_schedule(), self.keep_alive) {
+            (true, _) => Population::Response,
+            (false, true) => Population::Service,
+            (false, false) => Population::Total,
         }
     }
 
@@ -187,5 +233,19 @@ impl Deref for LoadSpec {
 impl DerefMut for LoadSpec {
     fn deref_mut(&mut self) -> &mut Load {
         &mut self.load
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_of_load_says_what_is_asked_of_it() {
+        let open = |arrivals| LoadModel::Open { rate_per_s: 20.0, arrivals };
+        let says = |model: LoadModel| (model.has_schedule(), model.mean_rate_per_s(), model.is_random());
+        assert_eq!(says(LoadModel::Closed), (false, None, false));
+        assert_eq!(says(open(Arrivals::Constant)), (true, Some(20.0), false));
+        assert_eq!(says(open(Arrivals::Poisson)), (true, Some(20.0), true));
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{ReplyExpectation, Request};
+use crate::{HttpVersion, ReplyExpectation, Request};
 
 /// One of the requests of a load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,9 +33,12 @@ impl Mix {
         Mix(vec![WeightedRequest { request, expect, weight: 1.0 }])
     }
 
-    /// Several requests; none if there are none, or if a weight is not a finite number above 0.
+    /// Several requests; none if there are none, if a weight is not a finite number above 0, or if they are not all of one
+    /// version: a connection speaks one protocol, and serves all of them.
     pub fn of(requests: Vec<WeightedRequest>) -> Option<Mix> {
-        let sound = |one: &WeightedRequest| one.weight.is_finite() && one.weight > 0.0;
+        let version = requests.first().map(|one| one.request.version);
+        let sound =
+            |one: &WeightedRequest| one.weight.is_finite() && one.weight > 0.0 && Some(one.request.version) == version;
         (!requests.is_empty() && requests.iter().all(sound)).then_some(Mix(requests))
     }
 
@@ -47,6 +50,11 @@ impl Mix {
     /// The first request: of a load that has one, the request.
     pub fn first(&self) -> &WeightedRequest {
         &self.0[0]
+    }
+
+    /// The version that all of them ask in.
+    pub fn version(&self) -> HttpVersion {
+        self.first().request.version
     }
 
     /// The same requests for another host.
@@ -64,8 +72,9 @@ impl TryFrom<Written> for Mix {
     fn try_from(written: Written) -> Result<Mix, String> {
         match written {
             Written::One { request, expect } => Ok(Mix::one(request, expect)),
-            Written::Several { requests } => Mix::of(requests)
-                .ok_or_else(|| "a load needs at least one request, and each a weight above 0".to_owned()),
+            Written::Several { requests } => Mix::of(requests).ok_or_else(|| {
+                "a load needs at least one request, each with a weight above 0, and all of one HTTP version".to_owned()
+            }),
         }
     }
 }
@@ -82,7 +91,7 @@ impl From<Mix> for Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HttpVersion, Load, LoadModel};
+    use crate::{Load, LoadModel};
 
     /// The load of a cell as version 1 has always written it.
     const ONE: &str = r#"
@@ -142,10 +151,14 @@ model = "closed"
     }
 
     #[test]
-    fn a_mix_has_requests_and_their_weights_are_above_0() {
+    fn a_mix_has_requests_of_one_version_and_their_weights_are_above_0() {
         assert!(Mix::of(vec![]).is_none());
         for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(Mix::of(vec![weighted("/", 1.0), weighted("/", weight)]).is_none(), "{weight}");
         }
+        let mut old = weighted("/", 1.0);
+        old.request.version = HttpVersion::Http10;
+        assert!(Mix::of(vec![weighted("/", 1.0), old.clone()]).is_none(), "a connection speaks one of them");
+        assert_eq!(Mix::of(vec![old.clone(), old]).unwrap().version(), HttpVersion::Http10);
     }
 }

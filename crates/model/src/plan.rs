@@ -3,9 +3,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, LoadModel, Metric, Reason, Rotation, Target, WHOAMI,
-};
+use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/3";
@@ -338,9 +336,10 @@ impl CellPlan {
         self.census.unwrap_or_else(|| self.load.mix.first().request.path == WHOAMI)
     }
 
-    /// Whether its rate is a share of capacity that is not known yet.
+    /// Whether its rate is a share of capacity that is not known yet. Until then its load is the closed one by which that is
+    /// measured, and no load model of its own: the engine, which shares the type, could not make it.
     pub fn awaits_rate(&self) -> bool {
-        self.rate_share.is_some() && self.load.model == LoadModel::Closed
+        self.rate_share.is_some() && !self.load.model.has_schedule()
     }
 }
 

@@ -109,7 +109,7 @@ impl CellPlan {
             LoadModel::Open { rate_per_s, .. } if !RATES_PER_S.contains(&rate_per_s) => {
                 Some(format!("`rate_per_s = {rate_per_s}`: a rate is from 0.001 to 10 million requests a second"))
             }
-            _ => None,
+            LoadModel::Closed | LoadModel::Open { .. } => None,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use model::{Clock, LoadModel, NS_PER_S};
+use model::{Clock, NS_PER_S};
 use rustix::io::Errno;
 
 use super::Worker;
@@ -157,7 +157,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
 
     /// When a request that is due wants a slot out of its pause; none where none does, or enough are being opened.
     pub(super) fn paused_wanted_ns(&self, slot: u32, now_ns: u64) -> Option<u64> {
-        let LoadModel::Open { rate_per_s, .. } = self.task.spec.model else { return None };
+        let rate_per_s = self.task.spec.rate_per_s()?;
         let is_wanted = self.free.slots.is_empty() && now_ns < self.demand.window.end_ns;
         let due_ns = self.demand.next_due_ns().filter(|_| is_wanted)?;
         let rate_per_ns = rate_per_s / f64::from(self.task.spec.threads) / NS_PER_S as f64;

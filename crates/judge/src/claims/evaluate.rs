@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Call, Claim, ClaimAnalysis, ClaimNote, ClaimVerdict, Expectation, FewCores, LoadModel, Measured, Metric, Unit,
-    Withheld,
+    Call, Claim, ClaimAnalysis, ClaimNote, ClaimVerdict, Expectation, FewCores, Measured, Metric, Unit, Withheld,
 };
 
 use super::verdict::{distance, verdict};
@@ -162,7 +161,7 @@ impl ClaimTest<'_> {
         let why = found.because.first().copied().or_else(in_doubt)?;
         let is_unbounded = |call: &&Call| {
             let cell = self.cell(call).map(|cell| &self.records.plan.cells[cell]);
-            cell.is_some_and(|cell| !noise::is_bounded(call.metric, cell.load.model == LoadModel::Closed))
+            cell.is_some_and(|cell| !noise::is_bounded(call.metric, !cell.load.model.has_schedule()))
         };
         let calls = self.resolved.expectation.expression.calls();
         let has_no_bound = why == Doubt::Noise && calls.iter().any(is_unbounded);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Call, Cell, ClaimDoubt, ClaimNote, Coldness, Factor, LoadModel, Metric, Unit};
+use model::{Call, Cell, ClaimDoubt, ClaimNote, Coldness, Factor, Metric, Unit};
 
 use super::evaluate::{ClaimTest, Outcome, Scaled};
 use crate::cells;
@@ -99,7 +99,7 @@ impl ClaimTest<'_> {
             Doubt::Lateness => ClaimDoubt::Lateness { server, metric },
             Doubt::Noise => {
                 let noisy = self.records.valid(cell).filter(|launch| launch.is_disturbed(metric)).count();
-                let is_closed = self.records.plan.cells[cell].load.model == LoadModel::Closed;
+                let is_closed = !self.records.plan.cells[cell].load.model.has_schedule();
                 let unbounded = (!noise::is_bounded(metric, is_closed)).then_some(metric);
                 ClaimDoubt::Noise { server, launches: noisy as u64, of: self.launches(cell), unbounded }
             }

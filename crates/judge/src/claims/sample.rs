@@ -1,6 +1,6 @@
 //! How many requests a launch can have at most, where this is known before it runs, and what they cannot show.
 
-use model::{Arrivals, CellPlan, LoadModel, Metric, NeverEnough};
+use model::{CellPlan, Metric, NeverEnough};
 
 use crate::asked::Asked;
 use crate::bounds::most_completions;
@@ -16,11 +16,10 @@ pub fn never_enough(cell: &CellPlan, metric: Metric) -> Option<NeverEnough> {
 /// no most.
 fn most_requests(cell: &CellPlan) -> Option<u64> {
     let (asked, window_s) = (Asked::from(cell), cell.load.window_ns() as f64 / model::NS_PER_S as f64);
-    let at_random = matches!(cell.load.model, LoadModel::Open { arrivals: Arrivals::Poisson, .. });
     let most = match asked.load.rate_per_s() {
         // It is measured before the run.
         _ if cell.rate_share.is_some() => return None,
-        Some(_) if at_random => return None,
+        Some(_) if cell.load.model.is_random() => return None,
         Some(rate_per_s) => rate_per_s * window_s,
         None => asked.ceiling_per_s().map(|_| most_completions(asked.load.slots(), window_s, asked.delay_s()))?,
     };

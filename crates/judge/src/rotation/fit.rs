@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{CellPlan, Extent, LoadModel, MOST_STEPS, Metric, NS_PER_S, Plan, Rotation, Whole};
+use model::{CellPlan, Extent, MOST_STEPS, Metric, NS_PER_S, Plan, Rotation, Whole};
 
 use crate::resolve::resolve_claim;
 use crate::thresholds::{LEAST_ROUNDS, SLICE_DRAIN_S, SLICE_REPLIES, SLICE_REQUESTS, SLICE_SPREAD};
@@ -126,10 +126,7 @@ fn most_per_s(cell: &CellPlan) -> Option<f64> {
 
 /// How long a slice must be for as many requests as one is to have, and in an open load one for each connection, in nanoseconds.
 fn needed_ns(cell: &CellPlan) -> Option<f64> {
-    let of_connections = match cell.load.model {
-        LoadModel::Closed => 0.0,
-        LoadModel::Open { .. } => f64::from(cell.load.connections),
-    };
+    let of_connections = if cell.load.model.has_schedule() { f64::from(cell.load.connections) } else { 0.0 };
     most_per_s(cell).map(|per_s| of_connections.max(SLICE_REQUESTS) / per_s * NS_PER_S as f64)
 }
 
@@ -138,7 +135,7 @@ fn has_enough(cell: &CellPlan, slice_ns: u64) -> bool {
     let Some(per_s) = most_per_s(cell) else { return true };
     let requests = per_s * slice_ns as f64 / NS_PER_S as f64;
     let are_enough = requests * (1.0 - SLICE_SPREAD) >= SLICE_REPLIES as f64;
-    are_enough && (cell.load.rate_per_s().is_none() || requests >= f64::from(cell.load.connections))
+    are_enough && (!cell.load.model.has_schedule() || requests >= f64::from(cell.load.connections))
 }
 
 /// The cells of which a claim asks what slices do not tell: launches alone do.

@@ -1,5 +1,5 @@
 use fastrand::Rng;
-use model::{LoadModel, NS_PER_S, Plan, Together, TrialSpec, Turn, seed_of};
+use model::{NS_PER_S, Plan, Together, TrialSpec, Turn, seed_of};
 
 use super::{Slicing, cells, warm_up_ns};
 use crate::thresholds::SLICE_SPREAD;
@@ -36,10 +36,8 @@ fn warm_up(plan: &Plan, slice_ns: u64, trials: &[TrialSpec], seed: u64) -> Vec<T
 /// it longer.
 fn lead_in_ns(plan: &Plan, slicing: Slicing, cell: usize) -> u64 {
     let (cell, load) = (&plan.cells[cell], &plan.cells[cell].load);
-    let one_each_ns = match load.model {
-        LoadModel::Closed => 0,
-        LoadModel::Open { rate_per_s, .. } => (f64::from(load.connections) / rate_per_s * NS_PER_S as f64) as u64,
-    };
+    let one_each_ns =
+        load.rate_per_s().map_or(0, |rate_per_s| (f64::from(load.connections) / rate_per_s * NS_PER_S as f64) as u64);
     slicing.lead_in_ns.max(cell.handler_delay_ns.saturating_mul(2)).max(one_each_ns)
 }
 
