@@ -113,7 +113,7 @@ fn text(u: &mut Unstructured<'_>, language: Language) -> Result<Vec<u8>> {
     if language == Language::Http1 {
         return Ok(u.choose(&TEXTS)?.to_vec());
     }
-    let kind = *u.choose(&[Kind::Answer, Kind::Answer, Kind::Drop, Kind::Limit, Kind::Ping, Kind::Ask])?;
+    let kind = *u.choose(&[Kind::Answer, Kind::Answer, Kind::Drop, Kind::Limit, Kind::Ping, Kind::Leave, Kind::Ask])?;
     let payload: &[u8] = u.choose(&[&b"Hello world"[..], b"", b"Hello worle", &[b'x'; 4000]])?;
     Ok(frame(kind, u.int_in_range(0..=20)?, payload))
 }

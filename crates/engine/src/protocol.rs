@@ -3,7 +3,7 @@
 //!
 //! HTTP/1 is one (`http1`); another, with several requests in flight by number and replies in any order, is in `simulation`.
 
-use model::{HeadLimit, ReplyExpectation};
+use model::{ReplyExpectation, WrongReply};
 
 use crate::in_flight::InFlight;
 
@@ -18,6 +18,8 @@ pub struct Reply {
     pub body_ok: bool,
     /// Whether the connection may serve another request.
     pub keep_alive: bool,
+    /// Whether something else is spoken on the connection from here on: it is left, which is not the server's doing.
+    pub switches: bool,
     /// So many of the last bytes that were taken for it are its body, one behind the other; unknown of one in parts.
     pub body_bytes: Option<u64>,
     /// Bytes of head and body as they came, framing included.
@@ -27,7 +29,7 @@ pub struct Reply {
 /// What came of some bytes. The number is the request's, as [`Protocol::begin`] gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// Nothing that the loop need know of.
+    /// Nothing that the loop need know of, or that it asks about: its room, whether it is over.
     Nothing,
     /// A part of the reply to a request, and not its last.
     Part(u32),
@@ -75,6 +77,13 @@ pub(crate) trait Protocol {
         usize::MAX
     }
 
+    /// Whether the peer takes no more requests on a connection, for good and whatever [`Protocol::room`] says: it is closed once
+    /// none is in flight. The loop asks after what came.
+    #[inline]
+    fn is_over(_conversation: &Self::Conversation) -> bool {
+        false
+    }
+
     /// The bytes of the next `count` requests on a connection. They are not begun by that.
     fn next(&mut self, conversation: &Self::Conversation, count: usize) -> &[u8];
 
@@ -108,8 +117,6 @@ pub(crate) trait Protocol {
     /// Bytes that wait for those that belong to them; bounded, whatever comes.
     fn held(conversation: &Self::Conversation) -> &[u8];
 
-    /// The limit that the head of a reply is over, where that is why it was refused; `input` is what came last.
-    fn over_limit(_conversation: &Self::Conversation, _input: &[u8]) -> Option<HeadLimit> {
-        None
-    }
+    /// What is told of bytes that are not of the protocol; `input` is what came last.
+    fn refused(conversation: &Self::Conversation, input: &[u8]) -> WrongReply;
 }

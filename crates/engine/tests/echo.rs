@@ -129,10 +129,65 @@ fn pings_without_end_grow_nothing() {
     assert_eq!(measured.first_wrong.map(|wrong| wrong.status), Some(None), "that is not the protocol");
 }
 
+/// A load of the shortest request for a tenth of a second, over a peer that does this.
+fn over(with: LoadSpec, acts: Vec<Act>) -> Measurement {
+    let with = with.with(|it| {
+        it.extent = Extent::Window(100 * MS);
+        it.mix = Mix::of(vec![ask(b"one")]).unwrap();
+    });
+    checked(follow(&with, Script { acts, language: Language::Echo, ..Script::default() }).unwrap().0.measurement)
+}
+
+#[test]
+fn a_peer_that_takes_its_leave_answers_what_is_in_flight_and_is_asked_nothing_more_on_that_connection() {
+    let leave = || Act::Bytes(0, frame(Kind::Leave, 0, b""));
+    let answer = |number| Act::Bytes(0, frame(Kind::Answer, number, b"one"));
+    let pass = || Act::Pass(MS);
+    let acts = vec![pass(), answer(0), pass(), leave(), pass(), answer(2), pass(), answer(1), pass()];
+    let measured = over(spec(LoadModel::Closed, 1, 2), acts.clone());
+    let (books, connections) = (&measured.accounting, &measured.connections);
+    // Two at a time, and one more in the first one's place; what is in flight at the end was sent on the second connection.
+    assert_eq!((books.sent, books.ok, books.in_flight_at_end, books.failed.len()), (5, 3, 2, 0), "{books:?}");
+    assert_eq!((connections.opened, connections.closed_by_reply, connections.closed_idle), (2, 1, 0));
+    let unanswered = over(spec(LoadModel::Closed, 1, 2), [&acts[..4], &[pass(), Act::Close(0)]].concat());
+    assert_eq!(unanswered.accounting.failed.values().sum::<u64>(), 2, "{:?}", unanswered.accounting);
+}
+
+#[test]
+fn a_connection_that_idles_when_its_peer_takes_its_leave_is_replaced_and_no_request_fails() {
+    // One each 50 ms; the peer leaves between the first two and never closes the connection.
+    let acts = vec![
+        Act::Pass(MS),
+        Act::Bytes(0, frame(Kind::Answer, 0, b"one")),
+        Act::Pass(MS),
+        Act::Bytes(0, frame(Kind::Leave, 0, b"")),
+        Act::Pass(60 * MS),
+        Act::Bytes(0, frame(Kind::Answer, 0, b"one")),
+    ];
+    let measured = over(spec(open(20.0), 1, 4), acts);
+    let (books, connections) = (&measured.accounting, &measured.connections);
+    assert_eq!((books.scheduled, books.ok, books.failed.len()), (2, 2, 0), "{books:?}");
+    assert_eq!((connections.opened, connections.closed_by_reply, connections.closed_idle), (2, 1, 0));
+}
+
+#[test]
+fn who_takes_leave_of_each_connection_and_serves_nothing_is_asked_for_others_ever_more_seldom() {
+    let opened = |model, says_first: Vec<u8>| {
+        measure(&spec(model, 1, 2), SimulatedServer { says_first, ..server() }).connections.opened
+    };
+    let leave = frame(Kind::Leave, 0, b"");
+    // Two requests are on their way when it is heard. Pauses of 10, 20, … 640 ms.
+    let dropped = [leave.clone(), frame(Kind::Drop, 0, b""), frame(Kind::Drop, 1, b"")].concat();
+    assert_eq!(opened(LoadModel::Closed, dropped), 7);
+    // Nothing is in flight yet, and a request that is due waits for the shortest pause at most.
+    assert!((2..=100).contains(&opened(open(200.0), leave.clone())));
+    assert!(opened(LoadModel::Closed, leave) > 500, "this one serves two on each");
+}
+
 /// Frames whole and cut, of numbers that may be in flight.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
-    use Kind::{Answer, Ask, Drop, Limit, Ping};
-    let kind = prop::sample::select(vec![Answer, Answer, Answer, Answer, Drop, Limit, Ping, Ask]);
+    use Kind::{Answer, Ask, Drop, Leave, Limit, Ping};
+    let kind = prop::sample::select(vec![Answer, Answer, Answer, Answer, Drop, Leave, Limit, Ping, Ask]);
     let body = prop::sample::select(vec![b"one".to_vec(), Vec::new(), vec![b'x'; 3000], b"else".to_vec()]);
     let whole = (kind, 0u32..12, body).prop_map(|(kind, number, body)| frame(kind, number, &body));
     prop_oneof![

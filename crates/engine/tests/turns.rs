@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicBool;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::simulation::{SimulatedServer, Turns, simulate_rotation, simulate_turns};
+use engine::simulation::{Language, SimulatedServer, Turns, simulate_rotation, simulate_turns};
 use engine::{RunOptions, SliceSpec, Sliced, rotate};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement};
+use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement, Mix, Tls, Trust};
 use support::{MS, checked, hello, open, spec};
 
 const WINDOW_NS: u64 = 100 * MS;
@@ -141,8 +141,12 @@ fn slices_go_round_among_servers_whose_connections_stay_open() {
 
 /// Slices of a fifth more or less than 300 ms, round by round; the first of each server is a warm-up of 2 s. In virtual time.
 fn rotated(model: LoadModel, servers: Vec<SimulatedServer>, rounds: usize) -> (Vec<Sliced>, Vec<Measurement>) {
-    let loads: Vec<LoadSpec> =
-        servers.iter().map(|_| LoadSpec { start_spread_ns: 5 * MS, ..spec(model, 10, MS) }).collect();
+    rotated_as(&spec(model, 10, MS), servers, rounds)
+}
+
+/// The same of another load.
+fn rotated_as(load: &LoadSpec, servers: Vec<SimulatedServer>, rounds: usize) -> (Vec<Sliced>, Vec<Measurement>) {
+    let loads: Vec<LoadSpec> = servers.iter().map(|_| LoadSpec { start_spread_ns: 5 * MS, ..load.clone() }).collect();
     let (count, mut sliced) = (servers.len(), Vec::new());
     let mut next = |last: Option<Sliced>| {
         sliced.extend(last);
@@ -214,6 +218,31 @@ fn a_slice_keeps_whole_what_those_with_a_reply_felt() {
     }
     let (sliced, _) = rotated(LoadModel::Closed, vec![hello(3_000 * MS)], 1);
     assert_eq!(sliced[1].figures.felt, None, "nothing had a reply");
+}
+
+#[test]
+fn a_load_goes_round_in_another_protocol_and_over_tls_as_well() {
+    let tls = Some(Tls { server_name: "x".into(), trust: Trust::Anyone, resumption: false });
+    for (language, tls) in [(Language::Http1, tls.clone()), (Language::Echo, None), (Language::Echo, tls)] {
+        let load = spec(LoadModel::Closed, 10, MS).with(|it| {
+            let expect = it.mix.first().expect.clone();
+            it.mix = Mix::one(support::request("POST", "/", b"Hello world"), expect);
+            it.tls = tls.clone();
+        });
+        let server = |ms| match language {
+            Language::Http1 => hello(ms * MS),
+            Language::Echo => SimulatedServer { language, replies: vec![b"Hello world".to_vec()], ..hello(ms * MS) },
+        };
+        let (_, whole) = rotated_as(&load, vec![server(2), server(5)], 6);
+        for (measured, per_s) in whole.iter().zip([5_000.0, 2_000.0]) {
+            assert!(
+                (measured.requests_per_s() / per_s - 1.0).abs() < 0.02,
+                "{language:?}: {}",
+                measured.requests_per_s()
+            );
+            assert_eq!((measured.connections.opened, measured.tls.is_some()), (10, tls.is_some()), "{language:?}");
+        }
+    }
 }
 
 #[test]

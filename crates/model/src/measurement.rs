@@ -343,7 +343,8 @@ pub struct ConnectionCounts {
     pub connect_errno: Option<i32>,
     /// Keep-alive connections that the server closed while no request was on them.
     pub closed_idle: u64,
-    /// Connections that were to be kept and ended with a reply: it said so, or only the end of the connection ended it.
+    /// Connections that were to be kept and ended with a reply: it said so, only the end of the connection ended it, or the server
+    /// had said that it was the last.
     #[serde(default)]
     pub closed_by_reply: u64,
     /// Connections on which bytes came that no request had asked for; they were closed.

@@ -110,16 +110,21 @@ impl WrongReply {
         }
     }
 
-    /// Bytes that are not a reply, or one whose head is over a limit.
+    /// Bytes that are not an HTTP reply, or one whose head is over a limit.
     pub fn not_http(bytes: &[u8], over_limit: Option<HeadLimit>) -> Self {
+        WrongReply { over_limit, speaks_tls: TlsSign::of_bytes(bytes), ..WrongReply::refused(bytes) }
+    }
+
+    /// Bytes that are not a reply in whatever was spoken.
+    pub fn refused(bytes: &[u8]) -> Self {
         WrongReply {
             status: None,
             expected_status: None,
             body: Some(Excerpt::new(bytes, 0, None)),
             expected_body: None,
             differs_at: None,
-            over_limit,
-            speaks_tls: TlsSign::of_bytes(bytes),
+            over_limit: None,
+            speaks_tls: None,
         }
     }
 }

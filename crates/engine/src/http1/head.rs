@@ -65,7 +65,15 @@ impl Head {
         (body_bytes, bytes): (Option<u64>, u64),
     ) -> Reply {
         let status_ok = expect.status.map_or((200..400).contains(&self.status), |wanted| self.status == wanted);
-        Reply { status: self.status, status_ok, body_ok, keep_alive: self.keep_alive, body_bytes, bytes }
+        Reply {
+            status: self.status,
+            status_ok,
+            body_ok,
+            keep_alive: self.keep_alive,
+            switches: self.status == 101,
+            body_bytes,
+            bytes,
+        }
     }
 }
 

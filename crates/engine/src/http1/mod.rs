@@ -4,7 +4,7 @@ mod head;
 mod reply;
 mod request;
 
-use model::{HeadLimit, LoadSpec, ReplyExpectation};
+use model::{LoadSpec, ReplyExpectation, WrongReply};
 
 pub use head::{HeadCache, MAX_HEADERS, over_limit};
 pub use reply::{Advance, ReplyReader};
@@ -87,7 +87,7 @@ impl Protocol for Http1<'_> {
         reader.held()
     }
 
-    fn over_limit(reader: &ReplyReader, input: &[u8]) -> Option<HeadLimit> {
-        over_limit(reader.held()).or_else(|| over_limit(input))
+    fn refused(reader: &ReplyReader, input: &[u8]) -> WrongReply {
+        WrongReply::not_http(input, over_limit(reader.held()).or_else(|| over_limit(input)))
     }
 }

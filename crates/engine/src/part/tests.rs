@@ -159,8 +159,15 @@ fn book(ledger: &mut Ledger, outcome: &Outcome, step: Step, now_ns: u64) {
         (Step::Due, _) => ledger.scheduled(intended_ns, 1),
         (Step::Left, _) => ledger.sent(intended_ns, now_ns, outcome.late > 20),
         (Step::Ended, End::Reply(status, body_ok)) => {
-            let reply =
-                Reply { status, status_ok: status == 200, body_ok, keep_alive: true, body_bytes: None, bytes: 90 };
+            let reply = Reply {
+                status,
+                status_ok: status == 200,
+                body_ok,
+                keep_alive: true,
+                switches: false,
+                body_bytes: None,
+                bytes: 90,
+            };
             ledger.completed(moments, &reply, now_ns);
             if status != 200 {
                 let wrong = || (now_ns, WrongReply::new((Some(200), None), status, None));

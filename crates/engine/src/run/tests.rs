@@ -1,6 +1,6 @@
 use std::net::TcpListener;
 
-use model::{Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request};
+use model::{Extent, HttpVersion, Load, LoadModel, Mix, NS_PER_S, ReplyExpectation, Request, WrongReply};
 
 use super::*;
 use crate::in_flight::InFlight;
@@ -56,6 +56,10 @@ impl<const FROM: u32> Protocol for Falling<'_, FROM> {
 
     fn held(conversation: &Conversation) -> &[u8] {
         Http1::held(conversation)
+    }
+
+    fn refused(conversation: &Conversation, input: &[u8]) -> WrongReply {
+        Http1::refused(conversation, input)
     }
 }
 

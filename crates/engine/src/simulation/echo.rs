@@ -1,12 +1,13 @@
 //! A second protocol, which shows that the loop needs no HTTP: several requests in flight on a connection by number, replies
-//! in any order, a greeting before the first request, a limit that the peer sets, and pings that want an answer.
+//! in any order, a greeting before the first request, a limit that the peer sets, pings that want an answer, and a peer that says
+//! when it takes no more requests on a connection.
 //!
 //! The client begins with [`GREETING`]. A frame is the length of what follows (4 bytes, the highest first), a [`Kind`]
 //! (1 byte), a number (4 bytes) and a payload.
 
 use std::sync::atomic::AtomicBool;
 
-use model::{LoadSpec, ReplyExpectation};
+use model::{LoadSpec, ReplyExpectation, WrongReply};
 
 use crate::collector::Passed;
 use crate::draw::Draw;
@@ -45,12 +46,14 @@ pub enum Kind {
     Ping,
     /// The answer to [`Kind::Ping`].
     Pong,
+    /// The server takes no more requests on the connection; those in flight are answered or dropped. Its number means nothing.
+    Leave,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
-        use Kind::{Answer, Ask, Drop, Limit, Ping, Pong};
-        [Ask, Answer, Drop, Limit, Ping, Pong].into_iter().find(|kind| *kind as u8 == byte)
+        use Kind::{Answer, Ask, Drop, Leave, Limit, Ping, Pong};
+        [Ask, Answer, Drop, Limit, Ping, Pong, Leave].into_iter().find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -108,6 +111,7 @@ pub(crate) struct Talk {
     /// Number of its next request.
     next: u32,
     limit: Option<u32>,
+    is_over: bool,
     own: Vec<u8>,
     /// The head of the frame that comes, as far as it has come.
     head: Vec<u8>,
@@ -116,7 +120,7 @@ pub(crate) struct Talk {
 
 impl Default for Talk {
     fn default() -> Self {
-        Self { next: 0, limit: None, own: GREETING.to_vec(), head: Vec::new(), coming: None }
+        Self { next: 0, limit: None, is_over: false, own: GREETING.to_vec(), head: Vec::new(), coming: None }
     }
 }
 
@@ -140,7 +144,15 @@ impl Coming {
 
     fn reply(&self) -> Reply {
         let (body_bytes, bytes) = (Some(self.length as u64), (HEAD_BYTES + self.length) as u64);
-        Reply { status: 200, status_ok: true, body_ok: self.matches, keep_alive: true, body_bytes, bytes }
+        Reply {
+            status: 200,
+            status_ok: true,
+            body_ok: self.matches,
+            keep_alive: true,
+            switches: false,
+            body_bytes,
+            bytes,
+        }
     }
 }
 
@@ -169,6 +181,10 @@ impl Talk {
                 self.limit = Some(coming.number);
                 Event::Nothing
             }
+            Kind::Leave => {
+                self.is_over = true;
+                Event::Nothing
+            }
             Kind::Ping if self.own.len() < MOST_OWN_BYTES => {
                 self.own.extend_from_slice(&frame(Kind::Pong, coming.number, b""));
                 Event::Nothing
@@ -195,6 +211,10 @@ impl Protocol for Echo<'_> {
 
     fn room(talk: &Talk) -> usize {
         talk.limit.map_or(usize::MAX, |limit| limit as usize)
+    }
+
+    fn is_over(talk: &Talk) -> bool {
+        talk.is_over
     }
 
     fn next(&mut self, talk: &Talk, count: usize) -> &[u8] {
@@ -259,5 +279,9 @@ impl Protocol for Echo<'_> {
 
     fn held(talk: &Talk) -> &[u8] {
         &talk.head
+    }
+
+    fn refused(_talk: &Talk, input: &[u8]) -> WrongReply {
+        WrongReply::refused(input)
     }
 }

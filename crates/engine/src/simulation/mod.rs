@@ -93,13 +93,18 @@ pub fn simulate_turns(
     options: RunOptions,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Vec<LoadOutput>, LoadError> {
-    let (clock, language, spec) = (VirtualClock::default(), server.language, &turns.loads[0]);
-    let requests = match language {
+    let (clock, language) = (VirtualClock::default(), server.language);
+    let wire = wire_to(server, &turns.loads[0], &clock);
+    drive(turns, language, (wire, false), &clock, options, progress)
+}
+
+/// The wire to a server that is asked for this.
+fn wire_to(server: SimulatedServer, spec: &LoadSpec, clock: &VirtualClock) -> SimulatedWire {
+    let requests = match server.language {
         Language::Http1 => crate::http1::encoded(spec).collect(),
         Language::Echo => spec.mix.requests().iter().map(|one| one.request.body.clone()).collect(),
     };
-    let wire = SimulatedWire::new(server, requests, spec.connections, clock.clone());
-    drive(turns, language, (wire, false), &clock, options, progress)
+    SimulatedWire::new(server, requests, spec.connections, clock.clone())
 }
 
 /// What the only load of some turns brought.
@@ -202,7 +207,7 @@ impl One<'_> {
     }
 }
 
-/// Makes slices that go round among simulated servers, in virtual time and with one thread.
+/// Makes slices that go round among simulated servers, which speak one language, in virtual time and with one thread.
 ///
 /// # Errors
 /// As [`crate::rotate`].
@@ -217,19 +222,62 @@ pub fn simulate_rotation(
     next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
     progress: &mut dyn FnMut(&Passed),
 ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
-    let clock = VirtualClock::default();
-    let mut seats = Vec::new();
-    for (spec, server) in loads.iter().zip(servers) {
-        let wire = SimulatedWire::new(server, crate::http1::encoded(spec).collect(), spec.connections, clock.clone());
-        let task = Task { spec, thread: 0, stop, lost: stop };
-        seats.push(Some(Resting::opened(task, Http1::new(spec, 0), wire, clock.clone())?));
+    let round = Round { loads, options, stop, clock: VirtualClock::default() };
+    match servers[0].language {
+        Language::Http1 => round.speaking(Http1::new, servers, next, progress),
+        Language::Echo => round.speaking(Echo::new, servers, next, progress),
     }
-    go_round(loads, stop, next, &mut |server, spec, step_s| {
-        let resting = seats[server].take().expect("a thread gives its connections back");
-        let begin_ns = clock.now_ns() + LEAD_NS;
-        let one = One { spec, begin_ns, drain_ns: SLICE_DRAIN_NS, step_s, options };
-        let (home, rested) = one.load(resting, stop, progress)?;
-        seats[server] = Some(rested);
-        Ok(home)
-    })
+}
+
+/// What slices in virtual time go round among.
+struct Round<'a> {
+    loads: &'a [LoadSpec],
+    options: RunOptions,
+    stop: &'a AtomicBool,
+    clock: VirtualClock,
+}
+
+impl<'a> Round<'a> {
+    /// Over TLS where the load of a server asks for it, which then all do.
+    fn speaking<P: Protocol<Conversation: Send> + Send>(
+        &self,
+        protocol: fn(&'a LoadSpec, u32) -> P,
+        servers: Vec<SimulatedServer>,
+        next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+        progress: &mut dyn FnMut(&Passed),
+    ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
+        let wires = self.loads.iter().zip(servers).map(|(spec, server)| (spec, wire_to(server, spec, &self.clock)));
+        if self.loads[0].tls.is_none() {
+            return self.go(protocol, wires.map(|(_, wire)| wire).collect(), next, progress);
+        }
+        let secured = wires.filter_map(|(spec, wire)| {
+            let secure = Secure::speaking::<P>(spec.tls.as_ref()?);
+            let slots = spec.connections;
+            Some(secure.map(|secure| Secured::new(BehindTls::new(wire, slots), secure, slots)))
+        });
+        self.go(protocol, secured.collect::<Result<_, _>>()?, next, progress)
+    }
+
+    fn go<P: Protocol<Conversation: Send> + Send, W: Wire + Send>(
+        &self,
+        protocol: fn(&'a LoadSpec, u32) -> P,
+        wires: Vec<W>,
+        next: &mut dyn FnMut(Option<Sliced>) -> Option<SliceSpec>,
+        progress: &mut dyn FnMut(&Passed),
+    ) -> Result<Vec<Option<LoadOutput>>, LoadError> {
+        let Round { loads, options, stop, ref clock } = *self;
+        let mut seats = Vec::new();
+        for (spec, wire) in loads.iter().zip(wires) {
+            let task = Task { spec, thread: 0, stop, lost: stop };
+            seats.push(Some(Resting::opened(task, protocol(spec, 0), wire, clock.clone())?));
+        }
+        go_round(loads, stop, next, &mut |server, spec, step_s| {
+            let resting = seats[server].take().expect("a thread gives its connections back");
+            let begin_ns = clock.now_ns() + LEAD_NS;
+            let one = One { spec, begin_ns, drain_ns: SLICE_DRAIN_NS, step_s, options };
+            let (home, rested) = one.load(resting, stop, progress)?;
+            seats[server] = Some(rested);
+            Ok(home)
+        })
+    }
 }

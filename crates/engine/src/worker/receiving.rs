@@ -178,7 +178,10 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
                 }
             }
         }
-        if !hangup {
+        if P::is_over(&self.connections[slot].conversation) && self.connections[slot].in_flight() == 0 {
+            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive);
+            self.close(slot, now_ns);
+        } else if !hangup {
             self.offer(slot, now_ns);
         }
     }
@@ -213,8 +216,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.ledger.completed(moments, reply, now_ns);
         let lives = reply.keep_alive && self.task.spec.keep_alive;
         if !lives {
-            // After a 101 something else is spoken there: it is left, and not the server's doing.
-            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive && reply.status != 101);
+            self.counts.closed_by_reply += u64::from(self.task.spec.keep_alive && !reply.switches);
             self.retire(slot, more, now_ns);
         }
         lives

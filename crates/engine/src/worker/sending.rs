@@ -24,6 +24,9 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// How many requests more a slot can have in flight.
     pub(super) fn room(&self, slot: u32) -> usize {
         let connection = &self.connections[slot];
+        if P::is_over(&connection.conversation) {
+            return 0;
+        }
         let most = if self.task.spec.keep_alive { self.connections.depth() } else { 1 };
         most.min(P::room(&connection.conversation)).saturating_sub(connection.in_flight())
     }

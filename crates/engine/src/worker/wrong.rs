@@ -30,8 +30,8 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
     /// Keeps bytes that were refused as a reply, if they are the first.
     #[cold]
     pub(super) fn keep_malformed(&mut self, slot: u32, bytes: &[u8], now_ns: u64) {
-        let over_limit = P::over_limit(&self.connections[slot].conversation, bytes);
-        self.ledger.first_wrong.get_or_insert_with(|| (now_ns, WrongReply::not_http(bytes, over_limit)));
+        let conversation = &self.connections[slot].conversation;
+        self.ledger.first_wrong.get_or_insert_with(|| (now_ns, P::refused(conversation, bytes)));
     }
 
     /// Keeps a part of a reply that ends with its connection; of one connection at a time, and only while no wrong reply
