@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{EncodedHistogram, Interval, LoadSecond, NS_PER_S};
+use model::{EncodedHistogram, HistogramTag, Interval, LoadSecond, NS_PER_S};
 
 use crate::interval_log::Encoder;
 use crate::second::{Distributions, Felt, Second};
@@ -165,11 +165,11 @@ impl Collector {
 
     fn encode(&mut self, distributions: &Distributions) -> Vec<EncodedHistogram> {
         let Some(encoder) = &mut self.encoder else { return Vec::new() };
-        let all: [(&str, Option<&Histogram<u64>>); 4] = [
-            ("service", Some(&distributions.service)),
-            ("first-byte", Some(&distributions.first_byte)),
+        let all: [(HistogramTag, Option<&Histogram<u64>>); 4] = [
+            (HistogramTag::Service, Some(&distributions.service)),
+            (HistogramTag::FirstByte, Some(&distributions.first_byte)),
             (self.felt.tag(), distributions.felt.as_ref()),
-            ("lateness", distributions.lateness.as_ref()),
+            (HistogramTag::Lateness, distributions.lateness.as_ref()),
         ];
         all.into_iter().filter_map(|(tag, histogram)| encoder.encode(tag, histogram?)).collect()
     }

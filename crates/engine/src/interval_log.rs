@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::IntervalLogWriterBuilder;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use model::{EncodedHistogram, LoadSecond};
+use model::{EncodedHistogram, HistogramTag, LoadSecond};
 
 use crate::second::{MAX_TICKS, TICK_NS, add_to, bounded};
 
@@ -31,7 +31,7 @@ impl Encoder {
     }
 
     /// A histogram under its tag; none of an empty one.
-    pub(crate) fn encode(&mut self, tag: &str, histogram: &Histogram<u64>) -> Option<EncodedHistogram> {
+    pub(crate) fn encode(&mut self, tag: HistogramTag, histogram: &Histogram<u64>) -> Option<EncodedHistogram> {
         if histogram.is_empty() {
             return None;
         }
@@ -40,13 +40,10 @@ impl Encoder {
         self.bytes.clear();
         // Writing to memory cannot fail, and the histogram's bounds are the format's.
         let _ = self.serializer.serialize(&self.whole, &mut self.bytes);
-        let mut encoded = self.spare.pop().unwrap_or_default();
-        encoded.tag.clear();
-        encoded.tag.push_str(tag);
-        encoded.max = histogram.max();
-        encoded.data.clear();
-        STANDARD.encode_string(&self.bytes, &mut encoded.data);
-        Some(encoded)
+        let mut data = self.spare.pop().map_or_else(String::new, |spare| spare.data);
+        data.clear();
+        STANDARD.encode_string(&self.bytes, &mut data);
+        Some(EncodedHistogram { tag, max: histogram.max(), data })
     }
 
     /// Takes back what is not needed any more.
@@ -106,7 +103,7 @@ impl<W: Write> IntervalLog<W> {
             self.line.clear();
             let max_ms = *max as f64 / TICKS_PER_MS;
             // Writing to a string cannot fail.
-            let _ = writeln!(self.line, "Tag={tag},{start_s:.3},{length_s:.3},{max_ms:.3},{data}");
+            let _ = writeln!(self.line, "Tag={},{start_s:.3},{length_s:.3},{max_ms:.3},{data}", tag.id());
             self.failure = self.to.write_all(self.line.as_bytes()).err();
         }
     }
@@ -141,10 +138,10 @@ mod tests {
         (1..=1000).for_each(|us| record(&mut one, us * 1000));
         let mut encoder = Encoder::new();
         let mut log = IntervalLog::new(Vec::new(), SystemTime::UNIX_EPOCH);
-        log.add(&second(-1.0, 1.0, encoder.encode("service", &one)));
-        log.add(&second(0.0, 1.0, encoder.encode("service", &one)));
-        log.add(&second(1.0, 0.5, encoder.encode("service", &histogram())));
-        log.add(&second(1.0, 0.5, encoder.encode("lateness", &one)));
+        log.add(&second(-1.0, 1.0, encoder.encode(HistogramTag::Service, &one)));
+        log.add(&second(0.0, 1.0, encoder.encode(HistogramTag::Service, &one)));
+        log.add(&second(1.0, 0.5, encoder.encode(HistogramTag::Service, &histogram())));
+        log.add(&second(1.0, 0.5, encoder.encode(HistogramTag::Lateness, &one)));
         let bytes = log.end().unwrap();
         let entries: Vec<_> = IntervalLogIterator::new(&bytes).map(Result::unwrap).collect();
         let intervals: Vec<_> = entries

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use hdrhistogram::Histogram;
-use model::{HalfCount, LoadSpec, NS_PER_S, Population};
+use model::{HalfCount, HistogramTag, LoadSpec, NS_PER_S, Population};
 
 use crate::in_flight::Moments;
 
@@ -91,11 +91,11 @@ impl Felt {
     }
 
     /// The tag of its distribution in an interval log.
-    pub(crate) fn tag(self) -> &'static str {
+    pub(crate) fn tag(self) -> HistogramTag {
         match self {
-            Felt::Service => "service",
-            Felt::Total => "total",
-            Felt::Response => "response",
+            Felt::Service => HistogramTag::Service,
+            Felt::Total => HistogramTag::Total,
+            Felt::Response => HistogramTag::Response,
         }
     }
 }

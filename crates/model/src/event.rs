@@ -1,6 +1,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::kinds;
 use crate::{Addition, Done, Interval, Sample, TrialRecord, TrialSpec};
 
 /// Schema number of a line of `events.jsonl`.
@@ -138,11 +139,27 @@ impl LoadSecond {
     }
 }
 
+kinds! {
+    /// What a histogram is of.
+    HistogramTag {
+        /// Service times.
+        Service = "service",
+        /// Times to the first byte.
+        FirstByte = "first-byte",
+        /// Response times.
+        Response = "response",
+        /// Total times.
+        Total = "total",
+        /// How late requests were sent.
+        Lateness = "lateness",
+    }
+}
+
 /// A histogram in the HdrHistogram V2 format, deflated and in base64, as a line of an interval log has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedHistogram {
-    /// What it is of: `service`, `first-byte`, `response`, `total` or `lateness`.
-    pub tag: String,
+    /// What it is of.
+    pub tag: HistogramTag,
     /// Its largest value, in units of 100 ns, as are all of it.
     pub max: u64,
     /// The histogram.

@@ -80,7 +80,7 @@ pub use cure::Cure;
 pub use difference::{Aspect, AspectValue, Difference};
 pub use ended::{EndedWhen, GuardEnd, ProcessEnd, TargetEnd, WhyFailed};
 pub use environment::{ENVIRONMENT_SCHEMA, Environment};
-pub use event::{EVENT_SCHEMA, EVENT_SCHEMAS, EncodedHistogram, Event, EventLine, LoadSecond};
+pub use event::{EVENT_SCHEMA, EVENT_SCHEMAS, EncodedHistogram, Event, EventLine, HistogramTag, LoadSecond};
 pub use expression::{Bare, Bound, Call, Expectation, Expression, Number, ParseError, parse_expectation};
 pub use factor::{ALL_CPUS, Factor, LoadKey, MixRequests, RateInWords};
 pub use finding::{Certainty, Finding, Pathology, Plateau, RuledOut};
