@@ -11,6 +11,11 @@ impl Clock for MonotonicClock {
     }
 }
 
+/// CPU time of the calling thread, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    read(ClockId::ThreadCPUTime)
+}
+
 /// What a thread has used since it began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ThreadTimes {
@@ -22,7 +27,7 @@ pub(crate) struct ThreadTimes {
 impl ThreadTimes {
     /// Those of the calling thread.
     pub(crate) fn now() -> Self {
-        Self { cpu_ns: read(ClockId::ThreadCPUTime), run_delay_ns: run_delay_ns() }
+        Self { cpu_ns: thread_cpu_ns(), run_delay_ns: run_delay_ns() }
     }
 
     pub(crate) fn since(self, before: Self) -> Self {

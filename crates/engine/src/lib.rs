@@ -36,7 +36,7 @@ mod wire;
 mod worker;
 
 pub use calibration::time_precision;
-pub use clock::MonotonicClock;
+pub use clock::{MonotonicClock, thread_cpu_ns};
 pub use collector::Passed;
 pub use http1::{Advance, HeadCache, MAX_HEADERS, ReplyReader, over_limit};
 pub use interval_log::IntervalLog;

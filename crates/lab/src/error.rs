@@ -1,9 +1,10 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::Fault;
 
 /// Why a run cannot begin or be resumed. What a single target does wrong is in its trial's record, not here.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum LabError {
     /// A file of the run folder could not be read or written.
     #[error("{path}: {why}{cure}", path = path.display(), why = why(source), cure = cure(source))]
@@ -11,7 +12,7 @@ pub enum LabError {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
     /// A file of the run folder holds something else than it should.
     #[error("{path}, line {line}: {text}", path = path.display())]
@@ -152,6 +153,6 @@ impl LabError {
 
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |source| Self::File { path, source }
+        move |source| Self::File { path, source: Arc::new(source) }
     }
 }

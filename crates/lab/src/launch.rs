@@ -224,7 +224,7 @@ impl ProcessLauncher {
         let is_given = tls.is_some() && spec.target.tls == Some(TargetTls::Given);
         let files = is_given.then(|| tls::variables(&scratch)).transpose().map_err(Unready::Here)?;
         let mut variables = self.variables(spec, port, admin_port, &scratch);
-        variables.extend(files.iter().flatten().filter(|(name, _)| name.starts_with("TLS_")).cloned());
+        variables.extend(files.iter().flatten().filter(|(name, _)| tls::GIVEN_FILES.contains(name)).cloned());
         let words = spec.target.launch.run.iter().map(|word| expand(word, &variables).into()).collect();
         let order = Order::new(words, spec.cpus, Some(&scratch));
         let output = document::open_or_make(spec.output, OpenOptions::new().write(true).truncate(true))

@@ -16,10 +16,9 @@ use std::io::PipeWriter;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 
-use engine::prepare_thread;
-use model::{NS_PER_S, ThreadUse};
+use engine::{MonotonicClock, prepare_thread};
+use model::{Clock, NS_PER_S, ThreadUse};
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
 
 use relay::Relay;
 
@@ -44,11 +43,12 @@ impl DelayProxy {
         let thread = std::thread::Builder::new().name("network delay".to_owned()).spawn(move || {
             // On the generator's CPUs, not the target's. Where the kernel denies it, the delay is longer.
             prepare_thread(&cpus);
-            let start = (read(ClockId::Monotonic), read(ClockId::ThreadCPUTime));
+            let start = (MonotonicClock.now_ns(), engine::thread_cpu_ns());
             // Without readiness nothing can be relayed: the connections are closed, which the load reports.
             let _: Result<(), Errno> = relay.run();
-            let since = |clock, start| (read(clock) - start) as f64 / NS_PER_S as f64;
-            let (wall_s, cpu_s) = (since(ClockId::Monotonic, start.0), since(ClockId::ThreadCPUTime, start.1));
+            let since_s = |now_ns: u64, start_ns: u64| (now_ns - start_ns) as f64 / NS_PER_S as f64;
+            let wall_s = since_s(MonotonicClock.now_ns(), start.0);
+            let cpu_s = since_s(engine::thread_cpu_ns(), start.1);
             ThreadUse { cpu_s, wall_s, ..ThreadUse::default() }
         })?;
         Ok(Self { address, running: Some(running), thread: Some(thread) })
@@ -75,11 +75,6 @@ impl Drop for DelayProxy {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn read(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
 }
 
 #[cfg(test)]

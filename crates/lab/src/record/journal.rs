@@ -63,9 +63,9 @@ impl Journal {
         }
     }
 
-    /// Whether everything was written, and is still there.
-    pub(super) fn check(&mut self) -> Result<(), LabError> {
-        self.failure.take().map_or_else(|| self.file.check(), Err)
+    /// Whether everything was written, and is still there. What was not written once is missing from then on.
+    pub(super) fn check(&self) -> Result<(), LabError> {
+        self.failure.clone().map_or_else(|| self.file.check(), Err)
     }
 
     /// The same, byte for byte.
@@ -170,5 +170,26 @@ impl Follower {
             }
         }
         events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_failure_nothing_is_written_however_often_it_was_asked_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, aside) = (folder.path().join(EVENTS), folder.path().join("aside"));
+        let mut journal = Journal::open(folder.path()).unwrap();
+        let event = Event::Finished { reason: model::Done::Calibrated };
+        journal.tell(&event);
+        std::fs::rename(&file, &aside).unwrap();
+        journal.tell(&event);
+        assert!(journal.check().is_err());
+        std::fs::rename(&aside, &file).unwrap();
+        journal.tell(&event);
+        assert!(journal.check().is_err(), "an event is missing");
+        assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 1);
     }
 }
