@@ -36,7 +36,7 @@ pub(crate) struct Conducted {
 
 /// Makes all trials that are missing, judges them, and puts the judgement beside the record.
 pub(crate) fn conduct(
-    mut trial: PreparedRun,
+    mut begun: PreparedRun,
     keep_going: bool,
     stop: &AtomicBool,
     mut progress: RunProgress,
@@ -47,18 +47,18 @@ pub(crate) fn conduct(
         launcher: &launcher,
         load: &engine::run,
         rotate: &engine::rotate,
-        prepared: &trial.prepared,
+        prepared: &begun.prepared,
         perf: &perf,
     };
-    let mut planner = RunPlanner::new(&trial.plan);
-    let session = Session { plan: trial.plan, folder: &mut trial.folder, done: trial.done, tools, keep_going };
+    let mut planner = RunPlanner::new(&begun.plan);
+    let session = Session { plan: begun.plan, folder: &mut begun.folder, done: begun.done, tools, keep_going };
     let ended = session.run(&mut planner, stop, &mut |event| progress.show(event));
     progress.stop();
-    let path = trial.folder.path().to_owned();
+    let path = begun.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;
-    let record = RunRecord { plan: ended.plan, environment: trial.environment, trials: ended.trials };
+    let record = RunRecord { plan: ended.plan, environment: begun.environment, trials: ended.trials };
     let judged = answer::judge(&record);
-    let whole = trial.folder.verify().inspect_err(answer::say_unsure).is_ok();
+    let whole = begun.folder.verify().inspect_err(answer::say_unsure).is_ok();
     let kept = answer::write_documents(&path, &judged).inspect_err(|error| answer::say_unkept(error, &path)).is_ok();
     let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
     Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole })

@@ -17,7 +17,7 @@ use crate::second::{Felt, SecondPort};
 use crate::tcp::TcpWire;
 use crate::tls::{Secure, Secured, TlsError};
 use crate::wire::Wire;
-use crate::worker::{Resting, Task, Turn};
+use crate::worker::{OneLoad, Resting, Task};
 
 /// Time between the moment at which all threads are ready and the start of a load.
 pub(crate) const LEAD_NS: u64 = 1_000_000;
@@ -74,7 +74,7 @@ struct Thread {
 /// One load of a thread, on its connections to one of the servers.
 struct Order {
     server: usize,
-    turn: Turn,
+    turn: OneLoad,
 }
 
 /// Starts the threads and opens their connections to the servers of `servers`, which are asked for the same but for the
@@ -151,7 +151,7 @@ impl Session<'_> {
         for (thread, to) in (0..).zip(&self.threads) {
             let (port, empty) = SecondPort::new(thread, full.clone());
             empties.push(empty);
-            let turn = Turn { demand: Demand::new(spec, thread, begin_ns), drain_ns, port };
+            let turn = OneLoad { demand: Demand::new(spec, thread, begin_ns), drain_ns, port };
             to.orders.send(Order { server, turn }).map_err(|_| LoadError::Abandoned)?;
         }
         drop(full);
@@ -180,11 +180,11 @@ impl Drop for Attendance<'_> {
 /// A thread's connections to one server, whatever it speaks and over which wire.
 trait Seat<'a> {
     /// Makes one load; gives the connections back.
-    fn serve(self: Box<Self>, turn: Turn) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno>;
+    fn serve(self: Box<Self>, turn: OneLoad) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno>;
 }
 
 impl<'a, P: Protocol + 'a, W: Wire + 'a> Seat<'a> for Resting<'a, P, W, MonotonicClock> {
-    fn serve(self: Box<Self>, turn: Turn) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno> {
+    fn serve(self: Box<Self>, turn: OneLoad) -> Result<(Part, Box<dyn Seat<'a> + 'a>), Errno> {
         let (part, rested) = Resting::serve(*self, turn, ThreadTimes::now)?;
         Ok((part, Box::new(rested)))
     }

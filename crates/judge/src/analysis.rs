@@ -8,8 +8,8 @@ use crate::records::Records;
 use crate::remarks::remark;
 use crate::{cells, claims, comparisons, findings, session};
 
-/// Says what the records of a run mean. The same records give the same analysis, in whatever order they come; of two
-/// for one launch the later one counts.
+/// Says what the records of a run mean. They come in the order of the record: of two for one launch the later one
+/// counts.
 ///
 /// `elapsed_s` is left to the caller.
 pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {

@@ -12,7 +12,7 @@ use crate::made::Made;
 use crate::thresholds::{
     BLOCKS_FOR_A_VERDICT, SHARE_OF_LAUNCHES, SIGNIFICANCE, SIGNIFICANCE_OF_LATER_LOOKS, SIGNIFICANCE_WHEN_STOPPED,
 };
-use crate::together::Together;
+use crate::together::Joint;
 use crate::trial::check_trial;
 use crate::{limit, others, rotation};
 
@@ -31,7 +31,7 @@ pub(crate) struct Records<'a> {
     made: Cow<'a, Made>,
     unfinished: OnceCell<Option<u32>>,
     loaded_before_ns: Vec<u64>,
-    together: Vec<OnceCell<Together>>,
+    together: Vec<OnceCell<Joint>>,
 }
 
 impl<'a> Records<'a> {
@@ -262,11 +262,11 @@ impl<'a> Records<'a> {
     }
 
     /// What a cell's launches say together; found once, for every launch is asked about it.
-    pub(crate) fn together(&self, cell: usize) -> &Together {
+    pub(crate) fn together(&self, cell: usize) -> &Joint {
         let find = || {
             let used: Vec<&Launch> = self.launches(cell).collect();
             let everywhere: Vec<&Launch> = self.everywhere(cell).collect();
-            Together::of(&Asked::from(&self.plan.cells[cell]), &used, &everywhere, self.plan.allow_failures)
+            Joint::of(&Asked::from(&self.plan.cells[cell]), &used, &everywhere, self.plan.allow_failures)
         };
         self.together[cell].get_or_init(find)
     }

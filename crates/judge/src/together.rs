@@ -9,7 +9,7 @@ use crate::thresholds::THROUGHPUT_CHANGE;
 
 /// What the launches of a cell say together that is in doubt of each of them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Together {
+pub(crate) struct Joint {
     /// By how much they were still getting faster.
     pub(crate) gain: Option<Interval>,
     /// By how much less CPU their requests took towards the end, where that was seen.
@@ -18,17 +18,13 @@ pub(crate) struct Together {
     pub(crate) failing: Failing,
 }
 
-impl Together {
+impl Joint {
     /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that were set aside and the twin's, too;
     /// `allowed` is the share of requests that may fail, 0 to 1.
     pub(crate) fn of(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
         let used = if valid.is_empty() { launches } else { &valid };
-        Together {
-            gain: gain(&valid),
-            gain_of_cpu: gain_of_cpu(&valid),
-            failing: fared(asked, used, everywhere, allowed),
-        }
+        Joint { gain: gain(&valid), gain_of_cpu: gain_of_cpu(&valid), failing: fared(asked, used, everywhere, allowed) }
     }
 }
 

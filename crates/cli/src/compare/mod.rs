@@ -233,8 +233,8 @@ fn measure(args: &CompareArgs, plan: Draft, stop: &AtomicBool) -> Result<Exit, F
         say(format!("note: {}", ::report::same_server(&what)));
     }
     let mut progress = RunProgress::new();
-    let trial = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
-    conduct(args.shown, trial, stop, progress)
+    let begun = ready::begin_whole(plan, args.runs(), stop, &mut progress)?;
+    conduct(args.shown, begun, stop, progress)
 }
 
 /// `bourdon run --resume` on a recorded comparison: its revisions are checked out again, its gates hold.
@@ -249,12 +249,12 @@ pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Res
     let stop = flag_on_interrupt()?;
     let mut progress = RunProgress::new();
     let (_revisions, plan) = Revisions::restore(opened.plan(), &asked.revisions, &stop)?;
-    let trial = opened.under(plan).prepare(&stop, &mut progress)?;
-    conduct(args.shown, trial, &stop, progress)
+    let begun = opened.under(plan).prepare(&stop, &mut progress)?;
+    conduct(args.shown, begun, &stop, progress)
 }
 
-fn conduct(shown: ShownArgs, trial: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
-    let ended = conduct::conduct(trial, false, stop, progress)?;
+fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
+    let ended = conduct::conduct(begun, false, stop, progress)?;
     let printed = answer::print(&ended.judged, shown);
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));

@@ -24,7 +24,7 @@ use crate::second::{Felt, SecondPort};
 use crate::session::{Home, LEAD_NS, LoadError, RunOptions};
 use crate::tls::{Secure, Secured};
 use crate::wire::Wire;
-use crate::worker::{Resting, Task, Turn};
+use crate::worker::{OneLoad, Resting, Task};
 
 use behind_tls::BehindTls;
 use echo::Echo;
@@ -195,7 +195,7 @@ impl One<'_> {
         let mut collector = Collector::new(Felt::of(spec), self.step_s, 1, self.options.histograms);
         let (full, seconds) = mpsc::channel();
         let (port, empty) = SecondPort::in_step(Felt::of(spec), full);
-        let turn = Turn { demand: Demand::new(spec, 0, begin_ns), drain_ns: self.drain_ns, port };
+        let turn = OneLoad { demand: Demand::new(spec, 0, begin_ns), drain_ns: self.drain_ns, port };
         let result = std::thread::scope(|scope| {
             let thread = scope.spawn(move || resting.serve(turn, ThreadTimes::default));
             collector.collect(&seconds, &[empty], progress);

@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use busy::BusyMeter;
 use connecting::ToConnect;
 use looks::Looks;
-pub(crate) use opening::{Resting, Turn};
+pub(crate) use opening::{OneLoad, Resting};
 use receiving::{Inbox, Timeouts};
 use sending::Free;
 

@@ -24,7 +24,7 @@ use crate::wire::Wire;
 const OPENING_NS: u64 = 5 * NS_PER_S;
 
 /// One load on the connections of a thread.
-pub(crate) struct Turn {
+pub(crate) struct OneLoad {
     /// What is wanted, made when all threads were ready.
     pub(crate) demand: Demand,
     /// Longest time its end waits for replies still in flight.
@@ -78,8 +78,8 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Resting<'a, P, W, C> {
     ///
     /// # Errors
     /// When the kernel cannot wait.
-    pub(crate) fn serve(mut self, turn: Turn, thread_times: fn() -> ThreadTimes) -> Result<(Part, Self), Errno> {
-        let Turn { demand, drain_ns, port } = turn;
+    pub(crate) fn serve(mut self, turn: OneLoad, thread_times: fn() -> ThreadTimes) -> Result<(Part, Self), Errno> {
+        let OneLoad { demand, drain_ns, port } = turn;
         let (start_ns, window) = (demand.start_ns, demand.window);
         let (mut ledger, counts) = self.opened.take().unwrap_or_else(|| {
             let kept = self.connections.iter().filter(|connection| connection.state == State::Open).count() as u64;
