@@ -85,6 +85,12 @@ fn called(lab: &Lab, name: &str) -> Vec<u32> {
     pids(lab).into_iter().filter(is).collect()
 }
 
+/// Whether a process has ended: the kernel has told its children, whether or not its parent has asked.
+fn gone(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.map_or(true, |stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X'])))
+}
+
 /// A run whose target has started all its children, and is loaded for a while.
 fn under_load() -> (Lab, Started) {
     let lab = lab(WITH_CHILDREN, "3s");
@@ -182,7 +188,10 @@ fn a_target_that_is_killed_with_its_warden_while_its_reaper_is_stopped_has_died(
     let (lab, running) = under_load();
     let reaper = called(&lab, "reaper")[0];
     let target = observe::descendants(reaper, &ProcSource::default())[0];
-    signal(called(&lab, "warden")[0], Signal::KILL);
+    let warden = called(&lab, "warden")[0];
+    signal(warden, Signal::KILL);
+    // As long as the warden is only about to go, its end would continue a reaper that is stopped meanwhile.
+    wait_until("the end of the warden", || gone(warden).then_some(()));
     signal(reaper, Signal::STOP);
     signal(target, Signal::KILL);
     running.end().says(&["it was ended by signal 9 (SIGKILL) under load; somebody killed it, or the kernel did"]);
