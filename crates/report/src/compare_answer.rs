@@ -89,10 +89,11 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     match worse {
         0 if !against.is_empty() => moved_against(analysis, &against, &then("; ", others(open))),
         0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", then(", ", others(0)))),
-        0 => Answer::new(
-            Tint::Unsure,
-            format!("Not shown: {open} of {figures} {} inconclusive{}", are(open), then(", ", others(0))),
-        ),
+        0 => {
+            let most = primary(analysis).map_or(String::new(), |row| format!("{}; ", row_with_change(row, analysis)));
+            let open = format!("{open} of {figures} {} inconclusive", are(open));
+            Answer::new(Tint::Unsure, format!("Not shown: {most}{open}{}", then(", ", others(0))))
+        }
         _ => {
             let mut by: Vec<&str> = of(Slower).map(|row| row.metric.words()).collect();
             by.dedup();
@@ -105,6 +106,12 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
             )
         }
     }
+}
+
+/// The row of the primary metric, where there is one and it is as open as the answer.
+fn primary(analysis: &CompareAnalysis) -> Option<&CompareRow> {
+    let mut rows = analysis.rows.iter().filter(|row| Some(row.metric) == analysis.primary);
+    rows.next().filter(|row| row.verdict == ComparisonVerdict::Inconclusive && rows.next().is_none())
 }
 
 /// Figures that are worse by what was measured, when nothing of it is evidence: the largest, why, and what would settle it.

@@ -139,6 +139,22 @@ fn an_interval_wider_than_the_margin_is_not_close_but_not_settled() {
 }
 
 #[test]
+fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known() {
+    let mut analysis = revisions();
+    analysis.gates.clear();
+    for row in &mut analysis.rows {
+        (row.verdict, row.withheld, row.seen) = (ComparisonVerdict::Inconclusive, None, None);
+    }
+    let primary = analysis.rows.iter_mut().find(|row| Some(row.metric) == analysis.primary).unwrap();
+    primary.ratio = Measured { estimate: Some(1.006), low: Some(0.997), high: Some(1.014), ..primary.ratio };
+    let total = analysis.rows.len();
+    let known = format!("Not shown: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive.");
+    assert!(said(&analysis).contains(&known), "{}", said(&analysis));
+    analysis.primary = None;
+    assert!(said(&analysis).contains(&format!("Not shown: {total} of {total} figures")), "{}", said(&analysis));
+}
+
+#[test]
 fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     let mut analysis = revisions();
     (analysis.blocks, analysis.preliminary) = (4, true);
