@@ -148,7 +148,8 @@ fn where_nothing_is_settled_the_answer_says_how_far_the_primary_metric_is_known(
     let primary = analysis.rows.iter_mut().find(|row| Some(row.metric) == analysis.primary).unwrap();
     primary.ratio = Measured { estimate: Some(1.006), low: Some(0.997), high: Some(1.014), ..primary.ratio };
     let total = analysis.rows.len();
-    let known = format!("Not shown: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive.");
+    let known =
+        format!("Not shown: CPU per request +0.6 % (-0.3 to +1.4); {total} of {total} figures are inconclusive.");
     assert!(said(&analysis).contains(&known), "{}", said(&analysis));
     analysis.primary = None;
     assert!(said(&analysis).contains(&format!("Not shown: {total} of {total} figures")), "{}", said(&analysis));
