@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::ports::{Ports, local_port_range};
-use crate::wire::{Progress, Ready, Received, Wire};
+use crate::wire::{EDGES_PER_WAIT, Progress, Ready, Received, Wire};
 
 /// An address that connections come from.
 struct Source {
@@ -17,9 +17,6 @@ struct Source {
     /// Its ports in turn; none where the kernel does not say which there are.
     ports: Option<Ports>,
 }
-
-/// Edges fetched by one wait; more stay with the kernel until the next.
-const EVENTS_PER_WAIT: usize = 512;
 
 /// Ports that are tried before the choice is left to the kernel, which knows whether there is any.
 const PORTS_TRIED: usize = 16;
@@ -45,7 +42,7 @@ impl TcpWire {
             sources: sources.iter().map(|ip| Source { ip: *ip, ports: ports() }).collect(),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             sockets: (0..slots).map(|_| None).collect(),
-            events: Vec::with_capacity(EVENTS_PER_WAIT),
+            events: Vec::with_capacity(EDGES_PER_WAIT),
         })
     }
 
@@ -117,6 +114,8 @@ impl Wire for TcpWire {
         let timeout = Timespec { tv_sec: (timeout_ns / NS_PER_S) as i64, tv_nsec: (timeout_ns % NS_PER_S) as _ };
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(count) => Ok(count),
+            // What cut the wait short may have lasted long, and edges have come meanwhile.
+            Err(Errno::INTR) if timeout_ns > 0 => self.wait(0),
             Err(Errno::INTR) => Ok(0),
             Err(errno) => Err(errno),
         }

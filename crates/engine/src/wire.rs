@@ -38,6 +38,9 @@ pub struct Received {
     pub more: bool,
 }
 
+/// Edges that one wait reports at most; more stay where they are until the next.
+pub(crate) const EDGES_PER_WAIT: usize = 512;
+
 /// The connections of one generator thread, by slot. Nothing blocks but [`Wire::wait`].
 ///
 /// Readiness is edge-triggered: an edge is reported once, and a receive says whether more may be there.

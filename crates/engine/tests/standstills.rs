@@ -77,6 +77,16 @@ fn what_a_standstill_at_the_end_kept_from_leaving_is_not_the_servers_doing() {
 }
 
 #[test]
+fn replies_that_came_while_the_generator_slept_through_the_drain_are_read() {
+    // More connections than one wait tells of; the drain lasts a second.
+    let server = SimulatedServer { overslept: Some((950 * MS, 2000 * MS)), ..hello(30 * MS) };
+    let measured = measure(&spec(LoadModel::Closed, 2000, NS_PER_S), server);
+    let books = &measured.accounting;
+    assert_eq!((books.in_flight_at_end, books.completed), (0, books.sent), "{books:?}");
+    assert!(measured.standstills.is_some_and(|stood| stood.count >= 1));
+}
+
+#[test]
 fn what_the_generator_was_too_late_for_at_the_end_is_its_own_too() {
     let measured = overslept(open(1000.0), 9996, 9);
     let not_sent = &measured.accounting.not_sent;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::echo::{self, Kind};
 use super::{Language, VirtualClock};
-use crate::wire::{Progress, Ready, Received, Wire};
+use crate::wire::{EDGES_PER_WAIT, Progress, Ready, Received, Wire};
 
 /// How the simulated server behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -295,6 +295,9 @@ impl Wire for SimulatedWire {
             }
         }
         self.close_idle();
+        if self.ready.len() > EDGES_PER_WAIT {
+            self.immediate.extend(self.ready.drain(EDGES_PER_WAIT..));
+        }
         Ok(self.ready.len())
     }
 

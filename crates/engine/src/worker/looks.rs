@@ -5,7 +5,7 @@ use model::Clock;
 use super::Worker;
 use crate::protocol::Protocol;
 use crate::standstill::STANDSTILL_NS;
-use crate::wire::Wire;
+use crate::wire::{EDGES_PER_WAIT, Wire};
 
 /// When a thread looked at the clock, and how long it did not.
 pub(super) struct Looks {
@@ -15,13 +15,24 @@ pub(super) struct Looks {
     remarkable_ns: u64,
     /// Longest time between two looks, within the window.
     pub(super) longest_stall_ns: u64,
-    /// Stood still since the last wait: replies that came meanwhile still lie in the sockets.
-    pub(super) to_catch_up: bool,
+    /// Waits until everything has been looked at that came while the thread stood still: replies may still lie in the sockets.
+    waits_to_catch_up: usize,
 }
 
 impl Looks {
     pub(super) fn new(now_ns: u64) -> Self {
-        Self { at_ns: now_ns, remarkable_ns: 0, longest_stall_ns: 0, to_catch_up: false }
+        Self { at_ns: now_ns, remarkable_ns: 0, longest_stall_ns: 0, waits_to_catch_up: 0 }
+    }
+
+    /// Whether what came while the thread stood still may not have been looked at yet.
+    pub(super) fn to_catch_up(&self) -> bool {
+        self.waits_to_catch_up > 0
+    }
+
+    /// A wait brought so many edges. They come in the order in which they were noticed, so that after as many waits as all
+    /// connections take none is left from before.
+    pub(super) fn waited(&mut self, edges: usize) {
+        self.waits_to_catch_up = if edges == 0 { 0 } else { self.waits_to_catch_up.saturating_sub(1) };
     }
 }
 
@@ -57,7 +68,7 @@ impl<P: Protocol, W: Wire, C: Clock> Worker<'_, P, W, C> {
         self.looks.longest_stall_ns = self.looks.longest_stall_ns.max(stall_ns);
         self.looks.remarkable_ns = self.looks.longest_stall_ns.min(STANDSTILL_NS - 1);
         if until_ns - from_ns >= STANDSTILL_NS {
-            self.looks.to_catch_up = true;
+            self.looks.waits_to_catch_up = 1 + self.connections.len() / EDGES_PER_WAIT;
             self.ledger.stood_still(from_ns, until_ns);
         }
     }

@@ -106,8 +106,8 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
             }
             let now_ns = self.after_sending();
             let timeout_ns = self.time_to_next(now_ns);
-            self.looks.to_catch_up = false;
             let edges = self.wire.wait(timeout_ns)?;
+            self.looks.waited(edges);
             // It may have been held up in its sleep as well.
             self.looks.at_ns = now_ns + timeout_ns;
             self.handle(edges);
@@ -177,7 +177,7 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         let now_ns = self.after_sending();
         self.reopen_paused(now_ns);
         self.open_some(now_ns);
-        if !self.looks.to_catch_up {
+        if !self.looks.to_catch_up() {
             self.look_for_timeouts(now_ns);
         }
     }
@@ -188,7 +188,8 @@ impl<'a, P: Protocol, W: Wire, C: Clock> Worker<'a, P, W, C> {
         let held = || self.connections.iter().any(|connection| connection.reserved.is_some());
         if now_ns >= end_ns {
             let drained = idle && (self.demand.is_open() || !held());
-            return drained || now_ns >= end_ns.saturating_add(self.drain_ns);
+            // Who slept through the drain has yet to look at what came in it.
+            return drained || now_ns >= end_ns.saturating_add(self.drain_ns) && !self.looks.to_catch_up();
         }
         self.demand.is_over(now_ns) && idle && !held()
     }
