@@ -85,7 +85,8 @@ impl BlockPlanner {
     /// The next block that lacks something: of the records it looks at those that are new, and at those of their blocks.
     fn upcoming(&mut self) -> Option<Upcoming> {
         for (block, judged) in &self.judged {
-            let found = || is_disturbed(&self.plan, &settled(&self.plan, &self.groups, &self.made, launches(judged)));
+            let found =
+                || is_disturbed(&self.plan, &settled(&self.plan, &self.groups, &self.made, launches(judged)).launches);
             self.disturbed.entry(*block).or_insert_with(found);
         }
         let disturbed = self.disturbed.iter().filter(|(_, is_so)| **is_so).map(|(block, _)| *block);

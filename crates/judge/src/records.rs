@@ -27,6 +27,7 @@ pub(crate) struct Records<'a> {
     cells: Vec<ByBlock<'a>>,
     twin: ByBlock<'a>,
     repeated: BTreeMap<u32, ByCell<'a>>,
+    replaced: Vec<(usize, Launch<'a>)>,
     blocks: Vec<u32>,
     made: Cow<'a, Made>,
     unfinished: OnceCell<Option<u32>>,
@@ -36,8 +37,9 @@ pub(crate) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Judges every trial. A record whose levels match no cell of the plan is left out; of two records for one launch
-    /// the later one counts. The blocks in which a trial was disturbed are set aside, unless they are more than the plan
-    /// repeats: which ones does not depend on any figure of a target, so nothing is chosen by its result.
+    /// the later one counts, and of the other what one launch is enough for. The blocks in which a trial was disturbed are set
+    /// aside, unless they are more than the plan repeats: which ones does not depend on any figure of a target, so nothing is
+    /// chosen by its result.
     pub(crate) fn new(plan: &'a Plan, trials: &'a [TrialRecord]) -> Self {
         let places = places(plan);
         let judge = |record: &'a TrialRecord| {
@@ -61,8 +63,13 @@ impl<'a> Records<'a> {
         judged: impl IntoIterator<Item = (u32, Vec<(usize, Launch<'a>)>)>,
     ) -> Self {
         let groups = groups(plan);
-        let settled = |(block, judged)| (block, settled(plan, &groups, &made, judged));
-        let blocks: Vec<(u32, ByCell)> = judged.into_iter().map(settled).collect();
+        let mut replaced = Vec::new();
+        let mut settled = |(block, judged)| {
+            let settled = settled(plan, &groups, &made, judged);
+            replaced.extend(settled.replaced);
+            (block, settled.launches)
+        };
+        let blocks: Vec<(u32, ByCell)> = judged.into_iter().map(&mut settled).collect();
         let disturbed = blocks.iter().filter(|(_, launches)| is_disturbed(plan, launches)).map(|(block, _)| *block);
         let aside = set_aside(plan, disturbed.collect());
         let mut records = Records {
@@ -71,6 +78,7 @@ impl<'a> Records<'a> {
             cells: plan.cells.iter().map(|_| ByBlock::new()).collect(),
             twin: ByBlock::new(),
             repeated: BTreeMap::new(),
+            replaced,
             blocks: Vec::new(),
             made,
             unfinished: OnceCell::new(),
@@ -105,6 +113,7 @@ impl<'a> Records<'a> {
             cells: self.cells.iter().map(every).collect(),
             twin: every(&self.twin),
             repeated: BTreeMap::new(),
+            replaced: Vec::new(),
             blocks: self.blocks.clone(),
             made: self.made.clone(),
             unfinished: self.unfinished().into(),
@@ -113,11 +122,13 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// Every launch, also those of repeated blocks and of the twin, by block and then in the plan's order.
+    /// Every launch, also those of repeated blocks and of the twin, by block and then in the plan's order. Of those in whose place
+    /// another counts, the void ones: nothing is wrong with the others.
     pub(crate) fn all(&self) -> Vec<&Launch<'a>> {
         let used = self.cells.iter().flatten().chain(&self.twin).map(|(_, launch)| launch);
         let repeated = self.repeated.values().flat_map(BTreeMap::values);
-        let mut all: Vec<&Launch> = used.chain(repeated).collect();
+        let replaced = self.replaced.iter().map(|(_, launch)| launch).filter(|launch| !launch.judgement.is_valid());
+        let mut all: Vec<&Launch> = used.chain(repeated).chain(replaced).collect();
         all.sort_by_key(|launch| (launch.record.block, launch.record.cell, launch.record.twin));
         all
     }
@@ -145,12 +156,14 @@ impl<'a> Records<'a> {
         self.cells[cell].values()
     }
 
-    /// Every launch of a cell, those of repeated blocks and of the twin among them, in block order.
+    /// Every launch of a cell, those of repeated blocks, of the twin, and those in whose place another counts among them, in
+    /// block order.
     pub(crate) fn everywhere(&self, cell: usize) -> impl Iterator<Item = &Launch<'a>> {
         let twins = self.twin.values().filter(|_| self.plan.twin == Some(cell));
         let repeated = self.repeated.values().flat_map(|launches| launches.range((cell, false)..=(cell, true)));
-        let mut all: Vec<&Launch> =
-            self.launches(cell).chain(twins).chain(repeated.map(|(_, launch)| launch)).collect();
+        let replaced = self.replaced.iter().filter(|(of, _)| *of == cell).map(|(_, launch)| launch);
+        let repeated = repeated.map(|(_, launch)| launch);
+        let mut all: Vec<&Launch> = self.launches(cell).chain(twins).chain(repeated).chain(replaced).collect();
         all.sort_by_key(|launch| (launch.record.block, launch.record.twin));
         all.into_iter()
     }
@@ -315,15 +328,28 @@ pub(crate) fn places(plan: &Plan) -> BTreeMap<Cell, usize> {
     plan.cells.iter().enumerate().rev().map(|(index, cell)| (cell.levels.clone(), index)).collect()
 }
 
-/// The launches of a block as they count, each once: of several records the one that was made last. A clock may have been set
+/// The launches of a block.
+pub(crate) struct Settled<'a> {
+    /// Those that count, each once.
+    pub(crate) launches: ByCell<'a>,
+    /// Those in whose place another counts, with their cells.
+    replaced: Vec<(usize, Launch<'a>)>,
+}
+
+/// The launches of a block as they count: of several records of one the one that was made last. A clock may have been set
 /// back between them, so their times do not say which. What launches share that lived together, each of them knows.
-pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Vec<(usize, Launch<'a>)>) -> ByCell<'a> {
-    let once_each = |(cell, launch): (usize, Launch<'a>)| ((cell, launch.record.twin), launch);
-    let mut launches: ByCell = judged.into_iter().map(once_each).collect();
-    // Figures by slices and alone do not belong together; why they are alone is told all the same.
-    launches.retain(|(cell, _), launch| !made.is_replaced(*cell, launch) || !launch.judgement.is_valid());
+pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Vec<(usize, Launch<'a>)>) -> Settled<'a> {
+    let (mut launches, mut replaced) = (ByCell::new(), Vec::new());
+    for (cell, launch) in judged {
+        let place = (cell, launch.record.twin);
+        // Figures by slices and alone do not belong together; why they are alone is told all the same.
+        let is_replaced = made.is_replaced(cell, &launch) && launch.judgement.is_valid();
+        let earlier = if is_replaced { Some(launch) } else { launches.insert(place, launch) };
+        // What lost its guard says nothing of the server.
+        replaced.extend(earlier.filter(|launch| !launch.record.lost_its_guard()).map(|launch| (cell, launch)));
+    }
     rotation::settle(plan, groups, &mut launches);
-    launches
+    Settled { launches, replaced }
 }
 
 /// Of each cell, the number of the conditions that it shares with others.

@@ -1,8 +1,9 @@
-use model::{Failing, Measurement, ObservedSecond, sum};
+use model::{Code, Failing, Measurement, ObservedSecond, sum};
 
 use crate::asked::Asked;
 use crate::failing::{failing, wrong_replies};
 use crate::launch::Launch;
+use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
 use crate::steps;
 use crate::thresholds::THROUGHPUT_CHANGE;
@@ -19,7 +20,8 @@ pub(crate) struct Joint {
 }
 
 impl Joint {
-    /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that were set aside and the twin's, too;
+    /// What they say under the load that was `asked`: `launches` are those that count, `everywhere` has those that
+    /// were set aside or made again, and the twin's, too;
     /// `allowed` is the share of requests that may fail, 0 to 1.
     pub(crate) fn of(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Self {
         let valid: Vec<&Launch> = launches.iter().copied().filter(|launch| launch.judgement.is_valid()).collect();
@@ -62,18 +64,26 @@ fn gain_of_cpu(valid: &[&Launch]) -> Option<Interval> {
 }
 
 /// How the requests fared, over the valid launches; over all of them when none is valid, so that a cell whose replies were
-/// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin and of blocks
-/// that were set aside, too: the launches that a server survived must not speak for it. Wrong content and a server that died
-/// void their launch.
+/// all wrong does not show 0. What one launch is enough for counts wherever it was seen, in those of the twin, of blocks
+/// that were set aside, and in those made in slices that were made again alone, too: the launches that a server survived must not
+/// speak for it. Wrong content and a server that died void their launch.
 fn fared(asked: &Asked<'_>, launches: &[&Launch], everywhere: &[&Launch], allowed: f64) -> Failing {
     let any_valid = launches.iter().any(|launch| launch.judgement.is_valid());
-    let of = |all: &[&Launch]| {
-        let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid);
+    let of = |all: &[&Launch], is_told_by: fn(&Launch) -> bool| {
+        let used = all.iter().filter(|launch| launch.judgement.is_valid() || !any_valid || is_told_by(launch));
         failing(asked, used.filter_map(|launch| launch.measured()), allowed)
     };
     let wrong_content = sum(everywhere.iter().filter_map(|launch| launch.measured()).map(wrong_replies));
     let died = everywhere.iter().filter(|launch| launch.record.died().is_some()).count() as u64;
-    let Failing { failed_share, hung_share, .. } = of(launches);
-    let seen = Failing { failed_share, hung_share, wrong_content, died, ..of(everywhere) };
+    let Failing { failed_share, hung_share, .. } = of(launches, |_| false);
+    let seen = Failing { failed_share, hung_share, wrong_content, died, ..of(everywhere, tells_in_slices) };
     Failing { bad: seen.is_of_replies() || died > 0, ..seen }
+}
+
+/// Whether a launch is void only for its load cannot be cut into slices, and its slices show all the same how the server fared: who
+/// does not answer within one may have been about to, unless it refused.
+fn tells_in_slices(launch: &Launch) -> bool {
+    let is_unsliced = launch.judgement.void.as_ref().is_some_and(|why| matches!(why.code(), Code::Unsliced(_)));
+    let is_seen = |load: &Measurement| !nothing_completed(load) || load.accounting.failures() > 0;
+    is_unsliced && launch.measured().is_some_and(is_seen)
 }

@@ -1,7 +1,7 @@
-use model::{Environment, Rotated, Rotation};
+use model::{Environment, Failing, Judged, NotSent, Rotated, Rotation, WindowCount};
 
 use super::*;
-use crate::testing::cut;
+use crate::testing::{cut, die, wrong_replies};
 
 /// Two targets and a twin, each launch in slices.
 fn rotating() -> (Plan, Vec<TrialRecord>) {
@@ -84,7 +84,69 @@ fn once_a_launch_cannot_go_round_every_block_of_its_conditions_is_launched_alone
     assert_eq!(asked(&after(&plan, &done)).1, ALL[1..], "what was launched alone is not launched again");
     done.extend(alone(1).skip(1));
     assert_eq!(asked(&after(&plan, &done)), (2, ALL.to_vec(), false));
-    assert_eq!(void(&done), [], "the later record counts");
+    assert_eq!(void(&done), [("b01-c02".to_owned(), "connections-end")], "the later record counts, and why is told");
+}
+
+/// The first block in slices, of which the second target's ends connections, and again alone.
+fn made_again(of_first: impl Fn(&mut TrialRecord)) -> (Plan, Vec<TrialRecord>, Vec<TrialRecord>) {
+    let (plan, records) = rotating();
+    let mut in_slices = of_block(&records, 1);
+    for trial in in_slices.iter_mut().filter(|trial| !trial.twin) {
+        match trial.cell {
+            0 => of_first(trial),
+            _ => trial.measurement.as_mut().unwrap().connections.closed_idle = 1,
+        }
+    }
+    let alone = of_block(&records, 1).into_iter().map(|it| TrialRecord { slices: Vec::new(), ..it });
+    let all = in_slices.iter().cloned().chain(alone).collect();
+    (plan, in_slices, all)
+}
+
+#[test]
+fn a_bad_answer_in_slices_stays_one_when_the_launches_are_made_again_alone() {
+    let is_bad = |of_first: &dyn Fn(&mut TrialRecord)| {
+        let (plan, in_slices, all) = made_again(of_first);
+        [in_slices, all].map(|done| {
+            let analysis = crate::analyse(&plan, &Environment::default(), &done);
+            let Failing { wrong_content, died, unserved, stopped, bad, .. } = analysis.cells[0].failing;
+            let void: Vec<String> = analysis.void_trials.iter().map(|trial| trial.id.clone()).collect();
+            let is_bad = crate::answer_is_bad(&Judged::Run(Box::new(analysis)));
+            assert_eq!(is_bad, bad);
+            ([wrong_content, died, unserved, stopped], is_bad, void.join(" "))
+        })
+    };
+    let found = |counts: [u64; 4], void: &str| (counts, counts != [0; 4], void.to_owned());
+    assert_eq!(is_bad(&|_| ()), [(); 2].map(|()| found([0; 4], "b01-c02")));
+    let wrong = |trial: &mut TrialRecord| wrong_replies(trial, 500);
+    assert_eq!(is_bad(&wrong), [(); 2].map(|()| found([500, 0, 0, 0], "b01-c01 b01-c02")));
+    assert_eq!(is_bad(&die), [(); 2].map(|()| found([0, 1, 0, 0], "b01-c01 b01-c02")));
+}
+
+/// No reply in any slice: requests that were not waited for, or that were refused.
+fn answer_nothing(trial: &mut TrialRecord, not_drained: u64, refused: u64) {
+    let measured = trial.measurement.as_mut().unwrap();
+    let books = &mut measured.accounting;
+    (books.scheduled, books.sent, books.completed, books.ok) = (not_drained + refused, not_drained, 0, 0);
+    books.in_flight_at_end = not_drained;
+    books.not_sent.insert(NotSent::Refused, refused);
+    measured.in_window = WindowCount::default();
+    measured.latency_us.service = None;
+    (measured.residence.requests_s, measured.residence.completed_s) = (measured.residence.in_flight_s, 0.0);
+    for slice in &mut trial.slices {
+        (slice.completed, slice.ok, slice.replies, slice.not_drained) = (0, 0, 0, not_drained / 12);
+    }
+}
+
+#[test]
+fn a_server_that_refused_in_slices_was_not_served_and_one_whose_replies_outlast_them_may_be_slow() {
+    let unserved = |not_drained: u64, refused: u64| {
+        let (plan, _, all) = made_again(|trial| answer_nothing(trial, not_drained, refused));
+        let analysis = crate::analyse(&plan, &Environment::default(), &all);
+        let reasons: Vec<&str> = analysis.void_trials.iter().map(|trial| trial.reason.code().id()).collect();
+        (analysis.cells[0].failing.unserved, reasons.join(" "))
+    };
+    assert_eq!(unserved(0, 120), (1, "few-replies connections-end".to_owned()));
+    assert_eq!(unserved(120, 0), (0, "slow-drain connections-end".to_owned()));
 }
 
 /// Two targets under two conditions and a twin of the first, in blocks of four cells; each launch in slices.
@@ -150,7 +212,7 @@ fn of_two_sets_the_one_that_cannot_go_round_is_launched_alone_in_every_block_and
     assert_eq!((expected.first(), expected.last()), (Some(&30), Some(&36)), "{expected:?}");
     assert_eq!(blocks_begun(&plan, &done), 6);
     let analysis = crate::analyse(&plan, &Environment::default(), &done);
-    assert_eq!((analysis.unfinished, analysis.void_trials.len(), analysis.blocks), (None, 0, 6));
+    assert_eq!((analysis.unfinished, analysis.void_trials.len(), analysis.blocks), (None, 1, 6));
     let rotated: Vec<Option<Rotated>> = analysis.cells.iter().map(|cell| cell.rotation.clone()).collect();
     let together = Some(Rotated::Together { rounds: 10, slice_s: 1.0 });
     assert_eq!(rotated[..2], [together.clone(), together]);
