@@ -143,7 +143,9 @@ pub fn judge_calibration(begun: Calibration, plan: &Plan, trials: &[TrialRecord]
     let ceiling = |wanted: fn(&Ceiling) -> bool| {
         ceilings.iter().filter(|it| wanted(it)).map(Ceiling::per_thread_per_s).fold(0.0, f64::max)
     };
-    let limits = tried.trusted.map(|open_rate_per_s| GeneratorLimits {
+    // Windows without a reply of some shape say nothing of the generator, and what they let through is trusted by chance.
+    let is_measured = ceilings.iter().all(|it| it.requests_per_s > 0.0);
+    let limits = tried.trusted.filter(|_| is_measured).map(|open_rate_per_s| GeneratorLimits {
         ceiling_per_s: ceiling(|it| it.pipeline == 1),
         pipelined_ceiling_per_s: ceiling(|it| it.pipeline > 1),
         open_rate_per_s,
@@ -329,6 +331,15 @@ mod tests {
     fn a_machine_on_which_nothing_can_be_trusted_gives_no_limits() {
         assert_eq!(trusted(100.0), None);
         assert_eq!(judged_of(&calibrated(100.0)).rates.len(), 2, "two attempts agree");
+    }
+
+    #[test]
+    fn a_ceiling_of_none_is_no_limit() {
+        let (plan, mut trials) = calibrated(63_000.0);
+        let shape = trials.iter_mut().find(|trial| trial.cell == 1).unwrap();
+        shape.measurement.as_mut().unwrap().in_window = model::WindowCount::default();
+        let calibration = judged_of(&(plan, trials));
+        assert_eq!((calibration.ceilings[1].requests_per_s, calibration.limits), (0.0, None));
     }
 
     #[test]

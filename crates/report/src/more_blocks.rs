@@ -10,6 +10,8 @@ pub(crate) struct Blocks {
     have: u32,
     /// How many a verdict needs, or the run was to have.
     asked: u32,
+    /// Whether the run was to have more, however many a verdict needs.
+    is_unfinished: bool,
     /// What one took, where that is known.
     block_s: Option<f64>,
     /// Whether they are loads that somebody saved.
@@ -23,6 +25,7 @@ impl Blocks {
         Blocks {
             have: analysis.blocks,
             asked: asked(analysis.unfinished),
+            is_unfinished: analysis.unfinished.is_some(),
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
             of_loads: false,
             words: ["block", "blocks"],
@@ -33,6 +36,7 @@ impl Blocks {
         Blocks {
             have: analysis.blocks,
             asked: asked(analysis.unfinished),
+            is_unfinished: analysis.unfinished.is_some(),
             block_s: each_s(analysis.elapsed_s, analysis.blocks, analysis.session.repeated.len()),
             of_loads: analysis.is_of_loads(),
             words: match (analysis.is_of_loads(), analysis.interleaved) {
@@ -43,10 +47,15 @@ impl Blocks {
         }
     }
 
-    /// `Too few blocks for a verdict (4 of 6)`, where that is so.
+    /// `Too few blocks for a verdict (4 of 6)`, where that is so; `No verdict before the end (9 of 12 blocks)`.
     pub(crate) fn too_few(&self) -> Option<String> {
         let many = if self.of_loads { "loads" } else { "blocks" };
-        (self.have < self.asked).then(|| format!("Too few {many} for a verdict ({} of {})", self.have, self.asked))
+        let (have, asked) = (self.have, self.asked);
+        let is_enough = self.is_unfinished && have >= BLOCKS_FOR_A_VERDICT;
+        (have < asked).then(|| match is_enough {
+            true => format!("No verdict before the end ({have} of {asked} {many})"),
+            false => format!("Too few {many} for a verdict ({have} of {asked})"),
+        })
     }
 
     /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.

@@ -168,6 +168,9 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     assert!(text.contains("), needs about 6") && !text.contains("Inconclusive:"), "{text}");
     analysis.form = CompareForm::Loads;
     assert!(said(&analysis).contains("Too few loads for a verdict (4 of 6): throughput"));
+    (analysis.form, analysis.blocks, analysis.unfinished) = (CompareForm::Commands, 9, Some(12));
+    let ended_early = said(&analysis);
+    assert!(ended_early.contains("No verdict before the end (9 of 12 blocks): throughput"), "{ended_early}");
 }
 
 #[test]

@@ -226,7 +226,7 @@ bourdon; elsewhere it is ignored.";
 #[command(after_help = CALIBRATE_EXAMPLES)]
 pub(crate) struct CalibrateArgs {
     /// Window of each of its loads
-    #[arg(short, long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true, value_parser = positive_duration)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true, value_parser = values::calibration_window)]
     pub(crate) duration: u64,
 
     /// What to print on stdout

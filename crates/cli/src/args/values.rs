@@ -34,6 +34,13 @@ pub(crate) fn positive_duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The window of a calibration's load: in a shorter one even the null responder has no reply now and then.
+pub(super) fn calibration_window(text: &str) -> Result<u64, String> {
+    const LEAST_NS: u64 = 10_000_000;
+    let found = positive_duration(text)?;
+    (found >= LEAST_NS).then_some(found).ok_or_else(|| "must be 10ms at least, and says more from 1s on".to_owned())
+}
+
 /// A number of things of which there must be one.
 pub(crate) fn at_least_one<N: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<N, String> {
     let number = text.parse::<N>().ok().filter(|number| *number >= N::from(1));
