@@ -1,6 +1,6 @@
 //! The answer to "is the new one slower?", in the first sentence that a reader sees.
 
-use model::{CellAnalysis, CompareAnalysis, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
+use model::{Arm, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
 use crate::compare_launches::launches;
 use crate::compare_words::{against, reason, row_with_change};
@@ -8,6 +8,20 @@ use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
 use crate::words::listed;
+
+/// Of two runs it names the target that is compared: others may be in them.
+pub(crate) fn question(analysis: &CompareAnalysis) -> String {
+    let of = |arm: Arm, title: &String| {
+        let mut targets: Vec<&str> =
+            analysis.cells.iter().filter(|of| of.arm == arm).map(|of| of.cell.levels.target()).collect();
+        targets.dedup();
+        match (analysis.form, &targets[..]) {
+            (CompareForm::Runs, [target]) if !target.is_empty() => format!("{target} of {title}"),
+            _ => title.clone(),
+        }
+    };
+    format!("Is {} slower than {}?", of(Arm::New, &analysis.new), of(Arm::Old, &analysis.old))
+}
 
 /// The answer, with what became of the gates.
 pub(crate) fn of_comparison(analysis: &CompareAnalysis) -> (Tint, String) {
@@ -57,8 +71,8 @@ fn without_launches(analysis: &CompareAnalysis) -> String {
     let mut arms: Vec<_> = analysis.cells.iter().filter(|of| none(&of.cell)).map(|of| of.arm).collect();
     arms.dedup();
     match arms[..] {
-        [model::Arm::Old] => "no launch of the old one counts",
-        [model::Arm::New] => "no launch of the new one counts",
+        [Arm::Old] => "no launch of the old one counts",
+        [Arm::New] => "no launch of the new one counts",
         [] => "no figure is known of both",
         _ => "no launch of either counts",
     }

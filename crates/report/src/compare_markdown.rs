@@ -7,7 +7,7 @@ use crate::markdown::{bullets, code, escape, line};
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
-    let mut parts = vec![format!("### {}", escape(&say::question(analysis)))];
+    let mut parts = vec![format!("### {}", escape(&compare_answer::question(analysis)))];
     parts.extend(say::bad(analysis).iter().map(Bad::markdown));
     parts.push(format!("**{}**", escape(&compare_answer::of_comparison(analysis).1)));
     let said = |(verdict, text): (ComparisonVerdict, String)| match verdict {

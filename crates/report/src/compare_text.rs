@@ -8,7 +8,7 @@ use crate::table;
 /// What a person sees of a comparison: the answer, what was found, the gates, the tables, and then the notes.
 pub fn compare_text(analysis: &CompareAnalysis, style: Style) -> String {
     let mut page = Page::new(style);
-    page.paragraph(0, Tint::Bold, &say::question(analysis));
+    page.paragraph(0, Tint::Bold, &compare_answer::question(analysis));
     say::bad(analysis).iter().for_each(|bad| bad.on(&mut page));
     let (said, text) = compare_answer::of_comparison(analysis);
     page.paragraph(0, said, &text);

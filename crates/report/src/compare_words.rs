@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Arm, Cell, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, ComparedCell, ComparisonVerdict, CutLoad,
-    Factor, GateResult, GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial,
-    Withheld, alike,
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, Factor, GateResult,
+    GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
 };
 
 use crate::asker::{Asker, Knob};
@@ -33,20 +32,6 @@ pub(crate) struct Line {
     /// `(+4.4 to +5.8)`.
     pub(crate) interval: String,
     pub(crate) verdict: String,
-}
-
-/// Of two runs it names the target that is compared: others may be in them.
-pub(crate) fn question(analysis: &CompareAnalysis) -> String {
-    let of = |arm: Arm, title: &String| {
-        let mut targets: Vec<&str> =
-            analysis.cells.iter().filter(|of| of.arm == arm).map(|of| of.cell.levels.target()).collect();
-        targets.dedup();
-        match (analysis.form, &targets[..]) {
-            (CompareForm::Runs, [target]) if !target.is_empty() => format!("{target} of {title}"),
-            _ => title.clone(),
-        }
-    };
-    format!("Is {} slower than {}?", of(Arm::New, &analysis.new), of(Arm::Old, &analysis.old))
 }
 
 /// How often, how, where, when, how long.
