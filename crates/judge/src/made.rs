@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Code, NS_PER_S, Plan, Reason, Rotated, TrialSpec, seed_of};
+use model::{Code, NS_PER_S, Plan, Reason, Rotated, TrialSpec, Unsliced, seed_of};
 
 use crate::launch::Launch;
 use crate::rotation::{self, Fitted, Set, Slicing};
@@ -27,16 +27,31 @@ pub(crate) struct Made {
     sets: Vec<Set>,
     /// By block, the launches that have a record, and whether the last one was of a load in slices.
     recorded: BTreeMap<u32, BTreeMap<Place, bool>>,
-    /// Cells whose launches do not go round with others, for that one of them cannot was seen: of which target, and what.
-    alone: BTreeMap<usize, (String, Reason)>,
-    /// How many launches of each cell were made in slices.
-    in_slices: BTreeMap<usize, usize>,
+    /// What showed that a launch cannot go round, in the order of the record.
+    seen: Vec<Sighting>,
+    /// Cells whose launches do not go round with others, each with which of these decided it.
+    alone: BTreeMap<usize, usize>,
+    /// How often each launch was made in slices.
+    in_slices: BTreeMap<(u32, Place), usize>,
+    /// Launches that go round once more, for what they showed may be chance.
+    again: BTreeSet<(u32, Place)>,
     /// How often each launch lost its guard.
     unguarded: BTreeMap<(u32, Place), usize>,
 }
 
 /// A cell, and whether a launch is the twin's.
 type Place = (usize, bool);
+
+/// That a launch cannot go round, as one shows.
+#[derive(Debug, Clone)]
+struct Sighting {
+    cell: usize,
+    target: String,
+    block: u32,
+    /// Which of the launches that were made in slices of this block.
+    attempt: usize,
+    reason: Reason,
+}
 
 /// The first block that is not whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,8 +75,10 @@ impl Made {
             sets: rotation::sets(plan, &fits),
             fits,
             recorded: BTreeMap::new(),
+            seen: Vec::new(),
             alone: BTreeMap::new(),
             in_slices: BTreeMap::new(),
+            again: BTreeSet::new(),
             unguarded: BTreeMap::new(),
         }
     }
@@ -81,18 +98,20 @@ impl Made {
         };
         if made {
             self.recorded.entry(trial.block).or_default().insert(place, !trial.slices.is_empty());
-        }
-        if !trial.slices.is_empty() {
-            *self.in_slices.entry(trial.cell).or_default() += 1;
+            self.again.remove(&(trial.block, place));
         }
         let before = self.alone.len();
         self.leave_alone(launch);
         self.alone.len() > before
     }
 
-    /// How many launches were made in slices that are made again alone.
+    /// How many launches were made in slices that are made again.
     pub(crate) fn in_vain(&self) -> usize {
-        self.alone.keys().filter_map(|cell| self.in_slices.get(cell)).sum()
+        let in_vain = |((_, (cell, _)), times): (&(u32, Place), &usize)| match self.alone.contains_key(cell) {
+            true => *times,
+            false => times - 1,
+        };
+        self.in_slices.iter().map(in_vain).sum()
     }
 
     /// Whether a launch was made in slices of a cell whose launches are alone: another one counts in its place.
@@ -100,15 +119,55 @@ impl Made {
         !launch.record.slices.is_empty() && self.alone.contains_key(&cell)
     }
 
-    /// Notes that a launch cannot go round, where its record shows that, and with it those that it was to go round with.
+    /// Notes that a launch cannot go round, where its record shows that, and with it those that it was to go round with. What chance
+    /// or the machine can make must be seen of a cell twice: the first time the set goes round once more.
     fn leave_alone(&mut self, launch: &Launch) {
-        let why = launch.judgement.void.as_ref().filter(|why| matches!(why.code(), Code::Unsliced(_)));
-        let Some(why) = why.filter(|_| !launch.record.slices.is_empty()) else { return };
-        let holds_it = |set: &&Set| set.launches.iter().any(|(cell, _)| *cell == launch.record.cell);
-        for (cell, _) in self.sets.iter().filter(holds_it).flat_map(|set| &set.launches) {
-            let seen = || (launch.record.levels.target().to_owned(), why.clone());
-            self.alone.entry(*cell).or_insert_with(seen);
+        let (trial, why) = (launch.record, launch.judgement.void.as_ref());
+        let (cell, block, place) = (trial.cell, trial.block, (trial.cell, trial.twin));
+        if trial.slices.is_empty() {
+            // Earlier versions launched a set alone as soon as anything was seen: it stays as it was carried out.
+            let seen = self.seen.iter().position(|it| self.set_of(it.cell).any(|of| of == cell));
+            if let Some(decisive) = seen.filter(|_| trial.failure.is_none()) {
+                self.fall_back(cell, decisive);
+            }
+            return;
         }
+        let times = self.in_slices.entry((block, place)).or_default();
+        *times += 1;
+        let attempt = *times;
+        let Some((reason, Code::Unsliced(code))) = why.map(|why| (why.clone(), why.code())) else { return };
+        let was_seen = |it: &Sighting| it.cell == cell && (it.block, it.attempt) != (block, attempt);
+        let is_sure = is_certain(code) || self.seen.iter().any(was_seen);
+        self.seen.push(Sighting { cell, target: trial.levels.target().to_owned(), block, attempt, reason });
+        match is_sure {
+            true => self.fall_back(cell, self.seen.len() - 1),
+            false => _ = self.again.insert((block, place)),
+        }
+    }
+
+    /// Leaves a cell and those that it was to go round with alone, for what was seen.
+    fn fall_back(&mut self, cell: usize, decisive: usize) {
+        let all: BTreeSet<usize> = self.set_of(cell).collect();
+        all.into_iter().for_each(|cell| _ = self.alone.entry(cell).or_insert(decisive));
+    }
+
+    /// The cells of the launches that go round with those of this one by the plan, its own among them.
+    fn set_of(&self, cell: usize) -> impl Iterator<Item = usize> + '_ {
+        let holds_it = move |set: &&Set| set.launches.iter().any(|(of, _)| *of == cell);
+        self.sets.iter().filter(holds_it).flat_map(|set| &set.launches).map(|(cell, _)| *cell)
+    }
+
+    /// Why the launches of a cell are alone, by which of what was seen. The target is not named where another of the set showed the
+    /// same in a block in which it did: then it is not its own.
+    fn seen(&self, decisive: usize) -> Rotated {
+        let Sighting { cell, target, reason, .. } = &self.seen[decisive];
+        let is_same = |it: &&Sighting| it.reason.code() == reason.code() && self.alone.get(&it.cell) == Some(&decisive);
+        let blocks = |own: bool| -> BTreeSet<u32> {
+            let of = self.seen.iter().filter(is_same).filter(|it| (it.cell == *cell) == own);
+            of.map(|it| it.block).collect()
+        };
+        let is_its_own = blocks(true).is_disjoint(&blocks(false));
+        Rotated::Seen { target: is_its_own.then(|| target.clone()), reason: reason.clone() }
     }
 
     /// How the launches of a cell are made; none where the plan does not rotate.
@@ -116,7 +175,7 @@ impl Made {
         let (_, fits) = self.fits.iter().find(|(cells, _)| cells.contains(&cell))?;
         Some(match (fits, self.alone.get(&cell)) {
             (Err(why), _) => Rotated::Planned(*why),
-            (Ok(_), Some((target, reason))) => Rotated::Seen { target: target.clone(), reason: reason.clone() },
+            (Ok(_), Some(decisive)) => self.seen(*decisive),
             (Ok(slicing), None) => {
                 let Slicing { rounds, slice_ns, .. } = *slicing;
                 Rotated::Together { rounds, slice_s: slice_ns as f64 / NS_PER_S as f64 }
@@ -157,7 +216,8 @@ impl Made {
         let recorded = self.recorded.get(&block);
         let lacks = |place: &Place| {
             let in_slices = recorded.and_then(|recorded| recorded.get(place));
-            in_slices.is_none_or(|in_slices| *in_slices && self.alone.contains_key(&place.0))
+            let in_vain = || self.alone.contains_key(&place.0) || self.again.contains(&(block, *place));
+            in_slices.is_none_or(|in_slices| *in_slices && in_vain())
         };
         if !self.launches.iter().flatten().any(lacks) {
             return Vec::new();
@@ -178,6 +238,19 @@ impl Made {
             (!missing.is_empty()).then_some(Upcoming { before, missing, is_new })
         };
         (0..).zip(blocks).find_map(lacks)
+    }
+}
+
+/// Whether a server does it of its own accord, and one launch is enough to show that. Whatever is told by times or numbers of replies
+/// can be chance, or what the machine did meanwhile.
+fn is_certain(code: Unsliced) -> bool {
+    match code {
+        Unsliced::ConnectionsEnd => true,
+        Unsliced::SlowDrain
+        | Unsliced::FewReplies
+        | Unsliced::SlowAfterIdling
+        | Unsliced::Unsettled
+        | Unsliced::FallsBehind => false,
     }
 }
 

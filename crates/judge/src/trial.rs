@@ -1,6 +1,6 @@
 use model::{
     CellPlan, GeneratorLimits, InvariantCheck, LimitCause, MarkNote, Measurement, Reason, TrialFailure, TrialRecord,
-    TrialStage, Verdict,
+    TrialStage, UnslicedCause, Verdict,
 };
 
 use crate::asked::Asked;
@@ -106,11 +106,23 @@ fn void(
     if measured.interrupted {
         return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    let unsliced = || slices::unsliced(asked, measured, &trial.slices).map(Reason::from);
+    let unsliced = || unsliced(asked, trial, measured);
     let unmeasured = || (limit.verdict() == Verdict::Void).then(|| limit.clone().reason());
     // What the generator itself did not send is not asked of the server.
     let unsettled = || slices::unsettled(asked, measured, &trial.slices).map(Reason::from);
-    broken(checks).or_else(unsliced).or_else(unmeasured).or_else(unsettled)
+    broken(checks).or_else(unmeasured).or_else(unsliced).or_else(unsettled)
+}
+
+/// What keeps the load from being cut into slices. Not requests that were left alone, where the generator stood still for much of the
+/// window: their replies may have been there in time.
+fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<Reason> {
+    let cause = slices::unsliced(asked, measured, trial.observation.as_ref(), &trial.slices)?;
+    let are_merely_left = match cause {
+        UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
+        _ => false,
+    };
+    let stood = limit::standstill(measured).filter(|_| are_merely_left);
+    Some(stood.map_or_else(|| cause.into(), |stood| LimitCause::Blind(stood).into()))
 }
 
 /// The first broken invariant, with the breaches of all.

@@ -20,8 +20,9 @@ pub enum Rotated {
     Planned(Whole),
     /// Each alone, because a launch of one of these targets cannot go round.
     Seen {
-        /// The target.
-        target: String,
+        /// The target; none where another showed the same beside it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
         /// What shows that.
         reason: Reason,
     },

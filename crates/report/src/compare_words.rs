@@ -84,6 +84,7 @@ pub(crate) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
     let mut said: Vec<String> = analysis.same.as_ref().map(same_server).into_iter().collect();
     said.extend(bad::behind(&named(analysis)));
     said.extend(rotation_words::of_cells(&named(analysis), false));
+    said.extend(rotation_words::margin(analysis));
     if analysis.is_of_loads() {
         let [old, new] = loads(analysis);
         said.push(if analysis.blocks < 2 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CellAnalysis, Rotated, Whole};
+use model::{CellAnalysis, CompareAnalysis, CompareForm, Rotated, Whole};
 
 use crate::format::{counted, duration_us};
 use crate::reason_words::reason_words;
@@ -19,7 +19,8 @@ pub(crate) fn launched(cell: &CellAnalysis) -> String {
         ),
         Some(Rotated::Planned(why)) => format!("Each launch was alone: {}", planned(*why)),
         Some(Rotated::Seen { target, reason }) => {
-            format!("Each launch was alone, because of {target}: {}", reason_words(reason))
+            let of = target.as_ref().map(|target| format!(", because of {target}")).unwrap_or_default();
+            format!("Each launch was alone{of}: {}", reason_words(reason))
         }
     }
 }
@@ -33,10 +34,9 @@ pub(crate) fn alike<'a>(cells: impl IntoIterator<Item = &'a CellAnalysis>) -> Op
 /// The sentences of these cells, each with its name where they differ: of those that were launched as was asked, or of those that
 /// were alone although they were to go round.
 pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec<String> {
-    let is_alone = |cell: &CellAnalysis| matches!(cell.rotation, Some(Rotated::Planned(_) | Rotated::Seen { .. }));
     let differ = alike(named.iter().map(|(_, cell)| *cell)).is_none();
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, cell) in named.iter().filter(|(_, cell)| is_alone(cell) != as_asked) {
+    for (name, cell) in named.iter().filter(|(_, cell)| fell_back(cell) != as_asked) {
         said.entry(launched(cell)).or_default().push(name);
     }
     let sentence = |(said, names): (String, Vec<&str>)| match differ {
@@ -44,6 +44,22 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)], as_asked: bool) -> Vec
         false => format!("{said}."),
     };
     said.into_iter().map(sentence).collect()
+}
+
+/// Whether the launches of a cell were to go round and were alone.
+fn fell_back(cell: &CellAnalysis) -> bool {
+    matches!(cell.rotation, Some(Rotated::Planned(_) | Rotated::Seen { .. }))
+}
+
+/// That the margin of a comparison of two commands is one for slices, where their launches were alone although they were to go round.
+pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
+    let is_of_commands = analysis.form == CompareForm::Commands;
+    let margin = (analysis.margin * 1e3).round() / 10.0;
+    (is_of_commands && analysis.cells.iter().any(|of| fell_back(&of.cell))).then(|| {
+        format!(
+            "The margin of {margin} % is meant for launches in slices: alone, launches may need a wider one (--margin)."
+        )
+    })
 }
 
 fn planned(why: Whole) -> &'static str {

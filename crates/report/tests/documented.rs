@@ -263,7 +263,7 @@ fn notes_and_doubts_of_a_claim() {
 
 #[test]
 fn how_launches_are_made() {
-    let seen = Rotated::Seen { target: "a".to_owned(), reason: Reason::said(TrialStage::Ready, "so".to_owned()) };
+    let seen = Rotated::Seen { target: Some("a".to_owned()), reason: Reason::said(TrialStage::Ready, "so".to_owned()) };
     let together = Rotated::Together { rounds: 40, slice_s: 0.25 };
     let row = row(section(&page(), "## `bourdon.report/2`"), "rotation");
     let mut named = BTreeSet::from(["planned".to_owned()]);

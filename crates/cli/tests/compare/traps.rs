@@ -17,10 +17,10 @@ fn beside(habit: &str, load: &[&str]) -> (Lab, Json) {
     (lab, document)
 }
 
-/// Which sides are marked with what they did in slices of others.
-fn spilt(document: &Json) -> Vec<&str> {
-    let is_spill = |cell: &&Json| cell["marks"].as_array().unwrap().iter().any(|note| note["mark"] == "spill");
-    document["cells"].as_array().unwrap().iter().filter(is_spill).map(|cell| cell["arm"].as_str().unwrap()).collect()
+/// Which sides have a mark.
+fn marked<'a>(document: &'a Json, mark: &str) -> Vec<&'a str> {
+    let has_it = |cell: &&Json| cell["marks"].as_array().unwrap().iter().any(|note| note["mark"] == mark);
+    document["cells"].as_array().unwrap().iter().filter(has_it).map(|cell| cell["arm"].as_str().unwrap()).collect()
 }
 
 /// Why launches were void that went round, and whether each side has been launched alone in both blocks.
@@ -38,7 +38,7 @@ fn what_a_server_puts_off_or_does_unasked_is_charged_to_it_and_marked() {
     let rate = ["-c", "4", "--rate", "1000", "--duration", "500ms"];
     for habit in ["env WORK=20000 $BOURDON specimen deferred", "env WORK=1000 $BOURDON specimen restless"] {
         let (lab, document) = beside(habit, &rate);
-        assert_eq!(spilt(&document), ["new"], "{habit}: {document:#}");
+        assert_eq!(marked(&document, "spill"), ["new"], "{habit}: {document:#}");
         let cpu = document["rows"].as_array().unwrap().iter().find(|row| row["metric"] == "cpu_per_request").unwrap();
         let ratio = cpu["ratio"]["estimate"].as_f64().unwrap();
         assert!(ratio > 1.5, "{habit} is charged: {ratio}");
@@ -52,7 +52,9 @@ fn who_cannot_end_its_work_between_two_slices_or_ends_its_connections_is_launche
     let closing = "env WORK=1000 IDLE_FOR=200ms $BOURDON specimen idle-timeout";
     for (habit, reason) in [(too_much, "slow-drain"), (closing, "connections-end")] {
         let (lab, document) = beside(habit, &["-c", "16", "--duration", "500ms"]);
-        assert_eq!(refused(&lab), (BTreeSet::from([reason]), true), "{habit}: {document:#}");
+        // What is left in slices in which others had the CPUs is not taken for the server's.
+        let is_excused = reason == "slow-drain" && !marked(&document, "noisy").is_empty();
+        assert!(is_excused || refused(&lab) == (BTreeSet::from([reason]), true), "{habit}: {document:#}");
     }
 }
 

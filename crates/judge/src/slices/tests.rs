@@ -1,4 +1,4 @@
-use model::{HalfCount, LatencySummary, Mark, TrialRecord, UnslicedCause};
+use model::{HalfCount, LatencySummary, Mark, Standstills, TrialRecord, UnslicedCause};
 
 use super::unsliced::slow_after_idling;
 use super::*;
@@ -74,6 +74,28 @@ fn no_slice_has_more_replies_than_the_delay_allows() {
     assert_eq!(of(0), None);
     let said = of(9).map(|reason| report::reason_words(&reason)).unwrap();
     assert!(said.contains("replies in the slice of round 4: 1,300, where 1,260 is the most that can be"), "{said}");
+}
+
+#[test]
+fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpus_are_not_the_server_s() {
+    let of = |left_in: usize, busy: usize, stood_s: f64, p99_us: f64| {
+        void(|trial| {
+            trial.slices[left_in].not_drained = 8;
+            trial.slices[busy].others_share = 0.5;
+            let measured = trial.measurement.as_mut().unwrap();
+            measured.standstills = Some(Standstills { sum_s: stood_s, ..Standstills::default() });
+            measured.latency_us.service = Some(LatencySummary { p99: Some(p99_us), ..summary(1_000.0, 1_000) });
+        })
+        .map(|said| said.split(':').next().unwrap().to_owned())
+    };
+    assert_eq!(of(3, 4, 0.1, 1_220.0).as_deref(), Some("slow-drain"));
+    assert_eq!(of(3, 3, 0.1, 1_220.0), None, "the round does not count, or the block was disturbed");
+    assert_eq!(of(3, 4, 0.6, 1_220.0).as_deref(), Some("generator-stalled"));
+    assert_eq!(
+        of(3, 4, 0.6, 101_000.0).as_deref(),
+        Some("slow-drain"),
+        "most replies do not take so long by a standstill"
+    );
 }
 
 #[test]

@@ -1,20 +1,31 @@
 //! What keeps a load from being cut into slices, by what its slices show.
 
-use model::{HalfCount, Measurement, NotSent, Slice, UnslicedCause};
+use model::{HalfCount, Measurement, NotSent, Observation, Slice, UnslicedCause};
 
 use super::measured;
 use crate::asked::Asked;
+use crate::others;
 use crate::statistics::{mean, t_interval_at};
 use crate::thresholds::{
-    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, SLICE_DRAIN_S, SLICE_REPLIES,
-    SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, UNSETTLED,
+    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, ROUND_TAKEN, SLICE_DRAIN_S,
+    SLICE_REPLIES, SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, UNSETTLED,
 };
 
 /// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
-/// of them, connections that do not live from one to the next, or a server that is slow after it idled.
-pub(crate) fn unsliced(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
+/// of them, connections that do not live from one to the next, or a server that is slow after it idled. What was left in slices in which
+/// others had the CPUs says nothing of the server: that round does not count, or the block was disturbed.
+pub(crate) fn unsliced(
+    asked: &Asked<'_>,
+    load: &Measurement,
+    observed: Option<&Observation>,
+    slices: &[Slice],
+) -> Option<UnslicedCause> {
     let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
-    let not_drained = model::sum(slices.iter().map(|slice| slice.not_drained));
+    let is_quiet = |slice: &&Slice| {
+        let taken = slice.steal_share + slice.others_share;
+        observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN)
+    };
+    let not_drained = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
     let waited_us = SLICE_DRAIN_S * 1e6;
     let too_few = measured(slices).find(|slice| slice.completed < SLICE_REPLIES);
     let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);

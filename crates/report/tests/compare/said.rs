@@ -53,13 +53,21 @@ fn who_did_not_go_round_is_said_before_the_figures_and_who_did_in_the_notes() {
     };
     let cause = UnslicedCause::ConnectionsEnd { idle: 2, said: 0 };
     let reason = Reason::from(cause);
-    let (text, markdown) = said(&Rotated::Seen { target: "new".to_owned(), reason });
+    let (text, markdown) = said(&Rotated::Seen { target: Some("new".to_owned()), reason: reason.clone() });
     let alone = "Each launch was alone, because of new: its load cannot go round with others' in slices: the server ends \
                  connections: 2 while they were idle.";
     assert!(text.contains(alone) && text.find(alone) < text.find("Worse: throughput"), "{text}");
     assert!(markdown.contains(alone), "{markdown}");
+    let margin = "The margin of 1 % is meant for launches in slices: alone, launches may need a wider one (--margin).";
+    assert!(text.contains(margin) && markdown.contains(margin), "{text}");
+    let (text, _) = said(&Rotated::Seen { target: None, reason });
+    assert!(
+        text.contains("Each launch was alone: its load cannot go round with others' in slices: the server"),
+        "{text}"
+    );
     let (text, _) = said(&Rotated::Together { rounds: 20, slice_s: 0.25 });
     let together = "in 20 slices of about 250 ms for each launch.";
+    assert!(!text.contains("is meant for launches in slices"), "{text}");
     assert!(text.contains(together) && text.find("Notes") < text.find(together), "{text}");
 }
 

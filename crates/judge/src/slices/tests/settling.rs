@@ -28,7 +28,7 @@ fn in_slices(arrivals: Arrivals, connections: u32, service_us: u64) -> (Option<U
     let whole = simulate_rotation(&loads, vec![server], RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
     let measured = whole.into_iter().flatten().next().unwrap().measurement;
     let asked = Asked::from(&loads[0]);
-    assert_eq!(unsliced(&asked, &measured, &slices), None, "{measured:?}");
+    assert_eq!(unsliced(&asked, &measured, None, &slices), None, "{measured:?}");
     let p99_us = measured.latency_us.response.as_ref().and_then(|response| response.p99);
     (unsettled(&asked, &measured, &slices), p99_us.unwrap_or(0.0))
 }
