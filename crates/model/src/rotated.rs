@@ -47,7 +47,7 @@ kinds! {
         Census = "census",
         /// The rate is a share of capacity that is not known.
         RateUnknown = "rate-unknown",
-        /// A handler delay is as long as the end of a slice waits, or longer.
+        /// There is a handler delay under a closed load, or one that is as long as the end of a slice waits.
         HandlerDelay = "handler-delay",
         /// The window has no room for two slices.
         ShortWindow = "short-window",

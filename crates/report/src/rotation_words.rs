@@ -72,7 +72,7 @@ fn planned(why: Whole) -> &'static str {
         Whole::Profile => "a CPU profile was taken",
         Whole::Census => "it was counted who serves the connections",
         Whole::RateUnknown => "the rate was not known",
-        Whole::HandlerDelay => "a handler delay is too long for the end of a slice",
+        Whole::HandlerDelay => "with a handler delay, slices are another load than one window",
         Whole::ShortWindow => "the window has no room for two slices",
         Whole::FewRequests => "a slice would have too few requests",
         Whole::Claimed => "a claim is about a p99.9, which slices do not tell",

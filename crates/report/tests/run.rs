@@ -40,7 +40,7 @@ fn each_table_says_how_its_launches_were_made_where_they_differ() {
     let times = |analysis: &Analysis, words: &str| {
         [text(analysis), run_markdown(analysis)].map(|page| flat(&page).matches(words).count())
     };
-    let delayed = "Each launch was alone: a handler delay is too long for the end of a slice";
+    let delayed = "Each launch was alone: with a handler delay, slices are another load than one window";
     assert_eq!(times(&analysis, delayed), [1, 1], "one sentence for all");
     let of_first = analysis.cells.iter_mut().filter(|cell| cell.levels.conditions() == conditions);
     of_first.for_each(|cell| cell.rotation.clone_from(&together));

@@ -99,7 +99,7 @@ fn in_one_piece(cell: &CellPlan) -> Option<Whole> {
 fn by_windows(rotation: &Rotation, cells: &[&CellPlan]) -> Result<Slicing, Whole> {
     let longest_ns = cells.iter().map(|cell| cell.load.window_ns()).max().unwrap_or(0);
     let most_ns = longest_ns / u64::from(LEAST_ROUNDS);
-    if cells.iter().any(|cell| cell.handler_delay_ns >= (SLICE_DRAIN_S * NS_PER_S as f64) as u64) {
+    if cells.iter().any(|cell| is_bunched_or_outlasts(cell)) {
         return Err(Whole::HandlerDelay);
     }
     if most_ns < rotation.slice_ns {
@@ -116,26 +116,26 @@ fn by_windows(rotation: &Rotation, cells: &[&CellPlan]) -> Result<Slicing, Whole
     Ok(Slicing { slice_ns, lead_in_ns: rotation.lead_in_ns, rounds })
 }
 
-/// Requests a second that a cell asks for at most: its rate, or as many as its handler delay lets its connections send; none where
-/// the plan does not bound them.
-fn most_per_s(cell: &CellPlan) -> Option<f64> {
-    let delay_s = cell.handler_delay_ns as f64 / NS_PER_S as f64;
-    let ceiling_per_s = (delay_s > 0.0).then(|| cell.load.slots() / delay_s);
-    cell.load.rate_per_s().or(ceiling_per_s)
+/// Whether a handler delay makes slices another load than a window: a closed one comes to send in bunches, whose replies cost the server
+/// less, and each slice would spread its starts anew; of any one, replies that take so long outlast the end of a slice.
+fn is_bunched_or_outlasts(cell: &CellPlan) -> bool {
+    let is_closed = !cell.load.model.has_schedule();
+    let waited_ns = (SLICE_DRAIN_S * NS_PER_S as f64) as u64;
+    cell.handler_delay_ns >= waited_ns || (is_closed && cell.handler_delay_ns > 0)
 }
 
-/// How long a slice must be for as many requests as one is to have, and in an open load one for each connection, in nanoseconds.
+/// How long a slice must be for as many requests as one is to have and one for each connection, in nanoseconds; none where the plan
+/// does not bound them.
 fn needed_ns(cell: &CellPlan) -> Option<f64> {
-    let of_connections = if cell.load.model.has_schedule() { f64::from(cell.load.connections) } else { 0.0 };
-    most_per_s(cell).map(|per_s| of_connections.max(SLICE_REQUESTS) / per_s * NS_PER_S as f64)
+    let per_s = cell.load.rate_per_s()?;
+    Some(f64::from(cell.load.connections).max(SLICE_REQUESTS) / per_s * NS_PER_S as f64)
 }
 
 /// Whether the shortest slices of such a mean length have enough requests, and each connection can have had one before it.
 fn has_enough(cell: &CellPlan, slice_ns: u64) -> bool {
-    let Some(per_s) = most_per_s(cell) else { return true };
+    let Some(per_s) = cell.load.rate_per_s() else { return true };
     let requests = per_s * slice_ns as f64 / NS_PER_S as f64;
-    let are_enough = requests * (1.0 - SLICE_SPREAD) >= SLICE_REPLIES as f64;
-    are_enough && (!cell.load.model.has_schedule() || requests >= f64::from(cell.load.connections))
+    requests * (1.0 - SLICE_SPREAD) >= SLICE_REPLIES as f64 && requests >= f64::from(cell.load.connections)
 }
 
 /// The cells of which a claim asks what slices do not tell: launches alone do.

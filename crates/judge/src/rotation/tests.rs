@@ -128,6 +128,7 @@ fn sets_of_one_plan_have_rounds_of_their_own() {
             let mut cell = draft.cells[cell].clone();
             cell.levels.0.insert("handler_delay".to_owned(), Level::Text("50ms".to_owned()));
             (cell.handler_delay_ns, cell.load.extent) = (50 * MS, Extent::Window(3 * NS_PER_S));
+            cell.load.model = LoadModel::Open { rate_per_s: 500.0, arrivals: Arrivals::Constant };
             draft.cells.push(cell);
         }
     });
@@ -140,6 +141,7 @@ fn sets_of_one_plan_have_rounds_of_their_own() {
     let old = several.with(|draft| {
         draft.rotation = Some(Rotation { rounds: Some(14), ..ROTATION });
         draft.cells[2].handler_delay_ns = NS_PER_S;
+        draft.cells[3].load.model = LoadModel::Closed;
     });
     assert_eq!(rounds(&old.expect("it can be carried out")), [(3, 14), (2, 14)]);
 }
@@ -168,25 +170,34 @@ fn an_open_rate_makes_slices_long_enough_or_keeps_launches_alone() {
 }
 
 #[test]
-fn a_handler_delay_bounds_what_a_slice_has_and_ends_where_its_end_waits_no_longer() {
-    let of = |delay_ms: u64, connections: u32| {
+fn a_closed_load_on_handlers_that_wait_does_not_go_round_nor_any_on_those_that_outlast_the_end_of_a_slice() {
+    let open = LoadModel::Open { rate_per_s: 500.0, arrivals: Arrivals::Poisson };
+    let of = |delay_ms: u64, model: LoadModel| {
         fitted(&plan(|draft| {
             draft.cells[1].handler_delay_ns = delay_ms * MS;
-            draft.cells[1].load.connections = connections;
+            draft.cells.iter_mut().for_each(|cell| cell.load.model = model);
         }))
         .map(|slicing| slicing.slice_ns / MS)
     };
-    assert_eq!(of(99, 100), Ok(250));
-    assert_eq!(of(100, 100), Err(Whole::HandlerDelay));
-    assert_eq!(of(50, 1), Ok(2_000), "20 replies a second at most");
+    assert_eq!((of(0, LoadModel::Closed), of(99, open)), (Ok(250), Ok(250)));
+    assert_eq!(
+        of(5, LoadModel::Closed),
+        Err(Whole::HandlerDelay),
+        "it would bunch in one window and does not in slices"
+    );
+    assert_eq!(of(100, open), Err(Whole::HandlerDelay));
 }
 
 #[test]
 fn a_lead_in_lasts_until_each_connection_had_its_first_reply() {
     let of = |change: &dyn Fn(&mut Draft)| rotated(&plan(change), 2, 1, 1).turns.last().map(|turn| turn.lead_in_ns);
     assert_eq!(of(&|_| ()), Some(20_000_000));
-    assert_eq!(of(&|draft| draft.cells[0].handler_delay_ns = 30_000_000), Some(60_000_000));
     let open = LoadModel::Open { rate_per_s: 100.0, arrivals: Arrivals::Constant };
+    let waiting = |draft: &mut Draft| {
+        draft.cells[0].load.model = open;
+        draft.cells[0].handler_delay_ns = 90_000_000;
+    };
+    assert_eq!(of(&waiting), Some(180_000_000));
     assert_eq!(of(&|draft| draft.cells[0].load.model = open), Some(100_000_000), "10 connections at 100 a second");
 }
 
