@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use model::{
     CellAnalysis, CellBehind, CellCourse, CellHandshakes, CellLatency, CellProfile, CellRemarks, Coldness, Died,
     Invariant, InvariantCheck, LatencySummary, Launches, LimitCode, Mark, MarkCause, MarkNote, Measured, Measurement,
-    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, TlsUse, Unit, sum,
+    MemoryCount, Metric, NS_PER_S, Observation, Population, Profile, ProfiledBy, ProfiledFunction, Rotated, TlsUse,
+    Unit, sum,
 };
 
 use crate::asked::Asked;
@@ -14,6 +15,7 @@ use crate::launch::Launch;
 use crate::rates::bounded_base;
 use crate::records::Records;
 use crate::remarks::remark_cell;
+use crate::rotation;
 use crate::silence::stopped;
 use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
 
@@ -38,13 +40,14 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
     let valid = records.valid(index).count();
     let failing = records.together(index).failing;
+    let (warm_up_s, window_s) = lasted(records, index);
     let mut analysis = CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
         void: (records.launches(index).count() - valid) as u32,
         set_aside: records.repeated().values().filter(|block| block.contains_key(&(index, false))).count() as u32,
-        warm_up_s: seconds(cell.load.warm_up_ns),
-        window_s: seconds(cell.load.window_ns()),
+        warm_up_s,
+        window_s,
         rotation: records.rotated(index),
         at_least: records.at_least(index),
         course: course(records, index),
@@ -71,6 +74,18 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     };
     remark_cell(&mut analysis);
     analysis
+}
+
+/// Seconds of warm-up and window, as planned. In slices a launch is warmed up for as long as its target says it needs, and its window
+/// is what its slices come to, for their number is a whole one and their lengths differ.
+fn lasted(records: &Records, index: usize) -> (f64, f64) {
+    let load = &records.plan.cells[index].load;
+    let Some(Rotated::Together { rounds, slice_s }) = records.rotated(index) else {
+        return (seconds(load.warm_up_ns), seconds(load.window_ns()));
+    };
+    let measured = mean_of(records, index, |launch| Some(launch.measured()?.window_s));
+    let warm_up_ns = rotation::warm_up_ns(records.plan, index);
+    (seconds(warm_up_ns), measured.unwrap_or(f64::from(rounds) * slice_s))
 }
 
 /// How its launches went. A steady figure needs each of them to have settled at its best: what is left of a launch

@@ -68,8 +68,11 @@ fn no_cpu(cell: &CellAnalysis) -> Option<Blank> {
 
 fn unclassified(cell: &CellAnalysis) -> Option<Unclassified> {
     let (least, least_s) = (COURSE_SECONDS as u32, COURSE_SECONDS as f64);
+    // Slices are put together to as many steps as there are begun seconds.
+    let steps_s =
+        if matches!(cell.rotation, Some(Rotated::Together { .. })) { cell.window_s.ceil() } else { cell.window_s };
     let why = match cell.rotation {
-        _ if cell.window_s < least_s => Unclassified::TooShort { least_s },
+        _ if steps_s < least_s => Unclassified::TooShort { least_s },
         Some(Rotated::Together { rounds, .. }) if rounds < least => Unclassified::FewSlices { slices: rounds, least },
         _ => Unclassified::Gaps,
     };
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::TooShort { least_s: 10.0 }));
         cell.window_s = 10.0;
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::Gaps));
-        cell.rotation = Some(Rotated::Together { rounds: 4, slice_s: 2.5 });
+        (cell.rotation, cell.window_s) = (Some(Rotated::Together { rounds: 4, slice_s: 2.5 }), 9.9);
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::FewSlices { slices: 4, least: 10 }));
         cell.rotation = Some(Rotated::Together { rounds: 10, slice_s: 1.0 });
         assert_eq!(of_cell(&cell).unclassified, Some(Unclassified::Gaps));

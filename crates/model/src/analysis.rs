@@ -151,10 +151,10 @@ pub struct CellAnalysis {
     /// Launches in blocks that are set aside.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub set_aside: u32,
-    /// Load before each window, not measured, in seconds.
+    /// Load before each window, not measured, in seconds; of launches in slices as long as their target needs to be warm, at least.
     #[serde(default)]
     pub warm_up_s: f64,
-    /// Length of the windows as planned, in seconds.
+    /// Length of the windows as planned, in seconds; of launches in slices as measured, the mean of what their slices come to.
     #[serde(default)]
     pub window_s: f64,
     /// Whether its launches went round with others', and why not; null where none was to.

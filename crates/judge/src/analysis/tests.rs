@@ -1,6 +1,6 @@
 use model::*;
 
-use crate::testing::{DIED, Session, die, fail_at_launch, wrong_replies};
+use crate::testing::{DIED, Session, cut, die, fail_at_launch, wrong_replies};
 
 fn three() -> Session {
     let session = Session::new().cell("a", 100.0).cell("b", 120.0).cell("c", 100.2).noise(0.01).blocks(6);
@@ -313,4 +313,23 @@ fn targets_are_ranked_by_throughput_and_at_a_given_rate_by_their_p99_unless_that
         }),
         []
     );
+}
+
+#[test]
+fn the_window_and_the_warm_up_of_launches_in_slices_are_those_that_they_had() {
+    let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).warm_within(20).blocks(2);
+    let mut draft = session.draft();
+    draft.rotation = Some(Rotation { slice_ns: NS_PER_S / 4, lead_in_ns: 20_000_000, rounds: None });
+    draft.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(600_000_000));
+    let plan = draft.resolve().unwrap();
+    let lasted = |records: &[TrialRecord]| {
+        let cells = crate::analyse(&plan, &Environment::default(), records).cells;
+        cells.iter().map(|cell| (cell.warm_up_s, cell.window_s)).collect::<Vec<_>>()
+    };
+    assert_eq!(lasted(&[]), [(20.0, 1.0), (1.0, 1.0)], "in pairs of slices");
+    let mut records = session.records();
+    records.iter_mut().for_each(|trial| cut(trial, 4));
+    assert_eq!(lasted(&records), [(20.0, 10.0), (1.0, 10.0)]);
+    records[0].measurement.as_mut().unwrap().connections.closed_idle = 1;
+    assert_eq!(lasted(&records), [(1.0, 0.6), (1.0, 0.6)], "each alone, as planned");
 }
