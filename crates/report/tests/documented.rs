@@ -35,8 +35,8 @@ fn row(section: &str, key: &str) -> String {
     rows.join("\n")
 }
 
-/// What has keys that are data: ids that are counted, factors.
-const COUNTED: [&str; 4] = ["not_sent", "failed", "lacking", "server"];
+/// What has keys that are data: ids that are counted, factors, settings of the kernel.
+const COUNTED: [&str; 6] = ["not_sent", "failed", "lacking", "server", "where", "sysctls"];
 
 /// Every field within a value; keys that are data, such as ids that are counted, are none.
 fn fields(value: &Value, into: &mut BTreeSet<String>) {
@@ -272,6 +272,43 @@ fn how_launches_are_made() {
     ["code", "text"].iter().for_each(|of_reason| assert!(named.remove(*of_reason)));
     let missing: Vec<&String> = named.iter().filter(|word| !code(&row).contains(word.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// What a file of the tests holds of JSON: a golden document below its head, a record on each line.
+fn documents(path: &std::path::Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let body = if text.starts_with("---") { text.splitn(3, "---\n").last().unwrap_or_default() } else { &text };
+    serde_json::Deserializer::from_str(body).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn every_field_of_whole_documents_and_of_records() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let pages = ["METRICS", "RUN_FOLDER", "AUDIT"];
+    let pages = pages.map(|page| std::fs::read_to_string(format!("{root}/../../docs/{page}.md")).unwrap()).concat();
+    let known = code(&pages);
+    let files =
+        |folder: &str| std::fs::read_dir(format!("{root}/tests/{folder}")).unwrap().map(|file| file.unwrap().path());
+    let golden = files("snapshots").filter(|path| path.to_string_lossy().contains("json"));
+    let recorded = files("records").filter(|path| path.is_dir());
+    let recorded = recorded.flat_map(|run| ["trials.jsonl", "environment.json"].map(|name| run.join(name)));
+    let (mut schemas, mut missing) = (BTreeSet::new(), Vec::new());
+    for path in golden.chain(recorded) {
+        let mut found = BTreeSet::new();
+        for document in documents(&path) {
+            schemas.extend(document["schema"].as_str().map(str::to_owned));
+            fields(&document, &mut found);
+        }
+        assert!(!found.is_empty(), "{path:?}");
+        missing.extend(
+            found.into_iter().filter(|field| !known.contains(field.as_str())).map(|field| (path.clone(), field)),
+        );
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+    let kinds: BTreeSet<&str> = schemas.iter().filter_map(|schema| schema.split('/').next()).collect();
+    let all = ["audit", "calibration", "compare", "environment", "load", "report", "trial"]
+        .map(|kind| format!("bourdon.{kind}"));
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
 }
 
 #[test]
