@@ -235,10 +235,8 @@ impl Metric {
         let seen = trial.observation.as_ref();
         let sockets = || seen.and_then(|seen| seen.sockets.as_ref());
         let runtime = || seen.and_then(|seen| seen.runtime.as_ref());
-        let per_completed = |value: f64| {
-            let completed = measured.in_window.completed;
-            (completed > 0).then(|| value / completed as f64)
-        };
+        let per = |value: f64, replies: u64| (replies > 0).then(|| value / replies as f64);
+        let per_seen = |value: f64| per(value, trial.replies_seen());
         match self {
             Metric::Throughput => Some(measured.requests_per_s()),
             Metric::Mean | Metric::P50 | Metric::P90 | Metric::P99 | Metric::P999 => {
@@ -246,13 +244,13 @@ impl Metric {
             }
             Metric::CpuPerRequest => {
                 let seen = seen?;
-                per_completed(seen.cpu_s() * 1e6).filter(|_| seen.has_cpu_for_a_figure())
+                per_seen(seen.cpu_s() * 1e6).filter(|_| seen.has_cpu_for_a_figure())
             }
             Metric::SwitchesPerRequest => {
                 let seen = seen?;
-                per_completed((seen.voluntary_switches? + seen.involuntary_switches?) as f64)
+                per_seen((seen.voluntary_switches? + seen.involuntary_switches?) as f64)
             }
-            Metric::ElapsedPerRequest => per_completed(measured.window_s * 1e6),
+            Metric::ElapsedPerRequest => per(measured.window_s * 1e6, measured.in_window.completed),
             Metric::PeakMemory => seen.map(|o| o.peak_memory() as f64),
             Metric::MemoryAtRest => seen.map(|o| o.memory_at_rest() as f64),
             Metric::MemoryAfter => seen?.memory_after().map(|bytes| bytes as f64),

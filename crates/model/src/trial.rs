@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Cell, Measurement, Observation, Slice, WhyFailed};
+use crate::{Cell, Measurement, Observation, Slice, WhyFailed, sum};
 
 /// Schema number of a line of `trials.jsonl`.
 pub const TRIAL_SCHEMA: &str = "bourdon.trial/3";
@@ -75,6 +75,14 @@ impl TrialRecord {
     /// The launch that was asked for.
     pub fn spec(&self) -> TrialSpec {
         TrialSpec { block: self.block, position: self.position, cell: self.cell, twin: self.twin }
+    }
+
+    /// Replies of any kind while its target was observed: in the window, or over the whole length of each slice but the warm-up.
+    pub(crate) fn replies_seen(&self) -> u64 {
+        match &self.measurement {
+            Some(measured) if self.slices.is_empty() => measured.in_window.completed,
+            _ => sum(self.slices.iter().filter(|slice| slice.round > 0).map(|slice| slice.replies)),
+        }
     }
 
     /// Whether its target got ready.

@@ -36,6 +36,22 @@ fn a_value_is_that_of_all_requests_and_holds_what_was_put_off() {
 }
 
 #[test]
+fn what_was_seen_over_whole_slices_is_divided_by_their_replies() {
+    let mut trial = trial();
+    let seen = trial.observation.as_mut().unwrap();
+    (seen.voluntary_switches, seen.involuntary_switches) = (Some(15_000), Some(7_000));
+    let cpu_us = seen.cpu_s() * 1e6;
+    trial.slices.insert(0, Slice { round: 0, replies: 500, ..Slice::default() });
+    let of = |trial: &TrialRecord, metric: Metric| metric.value(trial).unwrap();
+    // 10,000 replies in the windows, 1,000 in the lead-ins; nobody saw the warm-up.
+    assert_eq!(of(&trial, Metric::SwitchesPerRequest), 2.0);
+    assert_eq!(of(&trial, Metric::CpuPerRequest), cpu_us / 11_000.0);
+    assert_eq!(of(&trial, Metric::ElapsedPerRequest), 1_000.0);
+    trial.slices.clear();
+    assert_eq!(of(&trial, Metric::SwitchesPerRequest), 2.2, "alone");
+}
+
+#[test]
 fn a_load_in_slices_that_add_up_is_valid() {
     let judgement = judged(|_| ());
     assert_eq!(judgement.void, None);
