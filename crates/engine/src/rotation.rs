@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Extent, LoadSpec, NS_PER_S};
+use fastrand::Rng;
+use model::{Arrivals, Extent, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::collector::Passed;
 use crate::http1::Http1;
@@ -27,7 +28,8 @@ pub struct SliceSpec {
     pub lead_in_ns: u64,
     /// How long is measured, in nanoseconds.
     pub window_ns: u64,
-    /// From which its arrivals follow. What is drawn of a mix goes on from one slice of a server to the next.
+    /// From which its arrivals follow, and by how much longer its lead-in is, which is less than the distance between two requests
+    /// where that is even. What is drawn of a mix goes on from one slice of a server to the next.
     pub seed: u64,
 }
 
@@ -94,6 +96,7 @@ pub(crate) fn go_round(
             spec.start_spread_ns = took_ns.min(MOST_SPREAD_NS);
             spec.warm_up_ns = spec.warm_up_ns.max(2 * spec.start_spread_ns);
         }
+        spec.warm_up_ns += phase_ns(&spec);
         // A slice is one step of the whole, however long it is.
         let home = load(slice.server, &spec, slice.window_ns.div_ceil(NS_PER_S).max(1))?;
         let brought = figures(&home);
@@ -111,6 +114,18 @@ pub(crate) fn go_round(
         Some(whole.conclude())
     };
     Ok(whole.into_iter().zip(warm_up).map(put_together).collect())
+}
+
+/// A part, drawn evenly from its seed, of the even distance at which the requests of a slice follow each other. They begin with the
+/// slice, and behind a lead-in of a whole number of distances each window would begin with one, and hold one more than the rate
+/// says unless its length is a whole number, too.
+fn phase_ns(spec: &LoadSpec) -> u64 {
+    let distance_ns = match spec.model {
+        LoadModel::Closed => spec.start_spread_ns as f64 / f64::from(spec.connections),
+        LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant } => NS_PER_S as f64 / rate_per_s,
+        LoadModel::Open { arrivals: Arrivals::Poisson, .. } => 0.0,
+    };
+    (Rng::with_seed(spec.seed).f64() * distance_ns) as u64
 }
 
 /// Mean service time of what a slice measured; none without a reply.

@@ -14,7 +14,7 @@ use engine::simulation::{Language, SimulatedServer, Turns, simulate_rotation, si
 use engine::{RunOptions, SliceSpec, Sliced, rotate};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement, Mix, Tls, Trust};
+use model::{ConnectionCounts, LoadModel, LoadSpec, Measurement, Mix, Tls, Trust, stirred};
 use support::{MS, checked, hello, open, spec};
 
 const WINDOW_NS: u64 = 100 * MS;
@@ -334,4 +334,33 @@ fn the_lead_in_grows_with_what_replies_take_up_to_a_bound_and_not_under_an_open_
     }
     let (sliced, _) = rotated(open(1_500.0), vec![hello(2 * MS), hello(5 * MS)], 6);
     assert!(lead_ins(&sliced).into_iter().all(|lead_in_s| lead_in_s < 0.02 + 0.006), "{:?}", lead_ins(&sliced));
+}
+
+#[test]
+fn what_comes_at_even_distances_is_counted_at_its_rate_behind_a_lead_in_of_whole_distances() {
+    // The distances are 6.25, 10, 1 and 5 ms.
+    for (model, connections, service_us, lead_in_ms, per_s) in [
+        (open(160.0), 10, 50, 50, 160.0),
+        (open(100.0), 10, 50, 100, 100.0),
+        (open(1_000.0), 10, 2_000, 20, 1_000.0),
+        (LoadModel::Closed, 4, 20_000, 40, 200.0),
+    ] {
+        let loads = [0, 1].map(|_| LoadSpec { start_spread_ns: 20 * MS, ..spec(model, connections, MS) });
+        let (mut counted, stop) = (Vec::new(), AtomicBool::new(false));
+        let mut next = |last: Option<Sliced>| {
+            counted.extend(last.map(|last| (last.figures.completed, last.figures.window_s)));
+            let (server, round) = (counted.len() % 2, counted.len() as u64 / 2);
+            let (lead_in_ns, window_ns) = (lead_in_ms * MS, 200 * MS + stirred(round) % (100 * MS));
+            (round < 100).then_some(SliceSpec { server, counts: true, lead_in_ns, window_ns, seed: stirred(!round) })
+        };
+        let servers = vec![hello(service_us * 1_000); 2];
+        simulate_rotation(&loads, servers, RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
+        for pair in counted.chunks(2).skip(1) {
+            assert_eq!(pair[0], pair[1], "all of a round are asked for the same");
+        }
+        let more: f64 =
+            counted.iter().step_by(2).map(|(completed, window_s)| *completed as f64 - per_s * window_s).sum();
+        // A window has up to one more or less, by half of one as a standard deviation at most.
+        assert!(more.abs() < 4.0 * 0.5 * 10.0, "{model:?}: {more} replies more than {per_s} a second");
+    }
 }
