@@ -2,7 +2,8 @@
 //! machine warmup blows hot and cold*, OOPSLA'17).
 
 use model::{
-    Changed, Course, Interval, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, WindowCourse,
+    Changed, Course, Interval, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, Slice,
+    WindowCourse,
 };
 
 use crate::statistics::{change_points, mean};
@@ -26,14 +27,15 @@ pub struct Went {
 
 /// Classifies a launch by its throughput, its p99, and the target's CPU per request, second by second; the worst of them
 /// counts. None where the window has too few whole seconds.
-pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>) -> Option<Went> {
+pub(crate) fn classify(measured: &Measurement, observed: Option<&Observation>, slices: &[Slice]) -> Option<Went> {
     let seen = observed.map_or(&[][..], |seen| &seen.seconds);
-    by_replies(measured).chain(by_cpu(measured, seen)).reduce(worse)
+    by_replies(measured, slices).chain(by_cpu(measured, seen)).reduce(worse)
 }
 
 /// By what the replies alone show: throughput, then p99.
-fn by_replies(measured: &Measurement) -> impl Iterator<Item = Went> {
-    let seconds = Some(steps::whole(measured)).filter(|seconds| seconds.len() >= COURSE_SECONDS).unwrap_or_default();
+fn by_replies(measured: &Measurement, slices: &[Slice]) -> impl Iterator<Item = Went> {
+    let seconds = steps::whole(measured, slices);
+    let seconds = if seconds.len() >= COURSE_SECONDS { seconds } else { Vec::new() };
     let rates = seconds.iter().map(|second| (second.at_s, second.ok as f64 / second.length_s)).collect();
     let by_rate = Series { metric: Metric::Throughput, change: THROUGHPUT_CHANGE, more_is_better: true, points: rates };
     let tail = |second: &Interval| Some((second.at_s, second.p99_us?));
@@ -137,7 +139,7 @@ struct Level {
 
 /// Said of a load whose server got slower, and stayed so or became slower still: by its throughput if that shows it.
 pub(crate) fn got_slower(measured: &Measurement) -> Option<MarkNote> {
-    let went = by_replies(measured).find(|went| went.is_worse_at_the_end)?;
+    let went = by_replies(measured, &[]).find(|went| went.is_worse_at_the_end)?;
     Some(MarkNote::new(MarkCause::Course(went.over(Changed::SlowDown, measured))))
 }
 
@@ -157,7 +159,7 @@ impl Went {
 /// Ok replies a second over the steady part; none where there is none.
 pub(crate) fn steady_throughput(went: &Went, measured: &Measurement) -> Option<f64> {
     let from = went.steady_from_s?;
-    let seconds = steps::whole(measured);
+    let seconds = steps::whole(measured, &[]);
     let rates: Vec<f64> =
         seconds.iter().filter(|second| second.at_s >= from - 0.01).map(|s| s.ok as f64 / s.length_s).collect();
     mean(&rates)
@@ -186,7 +188,7 @@ mod tests {
     }
 
     fn course(levels: &[(f64, f64)]) -> (Course, Option<f64>) {
-        let went = classify(&window(levels), None).unwrap();
+        let went = classify(&window(levels), None, &[]).unwrap();
         (went.course, went.steady_from_s)
     }
 
@@ -221,7 +223,7 @@ mod tests {
     fn the_targets_cpu_counts_too_and_its_memory_does_not() {
         let course = |levels: &[(f64, u64)]| {
             let (measured, observed) = seen(levels);
-            let went = classify(&measured, Some(&observed)).unwrap();
+            let went = classify(&measured, Some(&observed), &[]).unwrap();
             (went.course, went.steady_from_s)
         };
         let of = |seconds: usize, cpu_s: f64, mebibytes: u64| vec![(cpu_s, mebibytes); seconds];
@@ -243,7 +245,7 @@ mod tests {
             let mut measured = window(&levels);
             cut.into_iter().for_each(|cut: usize| measured.steps[cut].length_s = 0.98);
             assert_eq!(by_cpu(&measured, &observed.seconds).map(|went| went.course), Some(Course::Flat), "{cut:?}");
-            let went = classify(&measured, Some(&observed)).unwrap();
+            let went = classify(&measured, Some(&observed), &[]).unwrap();
             assert_eq!((went.course, went.steady_from_s), (Course::WarmUp, Some(8.0)), "{cut:?}");
         }
     }
@@ -251,9 +253,9 @@ mod tests {
     #[test]
     fn a_small_change_is_none_and_a_short_window_says_nothing() {
         assert_eq!(course(&[at(6, 10_000.0, 5.0), at(6, 9_700.0, 5.0)].concat()).0, Course::Flat);
-        assert_eq!(classify(&window(&at(9, 10_000.0, 5.0)), None), None);
+        assert_eq!(classify(&window(&at(9, 10_000.0, 5.0)), None, &[]), None);
         assert_eq!(
-            classify(&window(&at(12, 0.0, 5.0)), None).map(|went| went.course),
+            classify(&window(&at(12, 0.0, 5.0)), None, &[]).map(|went| went.course),
             Some(Course::Flat),
             "by p99 alone"
         );
@@ -262,7 +264,7 @@ mod tests {
     #[test]
     fn the_steady_figure_leaves_the_warm_up_out() {
         let warming = window(&[at(4, 8_000.0, 5.0), at(8, 10_000.0, 5.0)].concat());
-        let went = classify(&warming, None).unwrap();
+        let went = classify(&warming, None, &[]).unwrap();
         let steady = steady_throughput(&went, &warming).unwrap();
         assert!((steady - 10_000.0).abs() < 100.0, "{steady}");
         let note = mark(&went, &warming).unwrap();
@@ -273,6 +275,6 @@ mod tests {
             "{note:?}"
         );
         let slowing = window(&[at(8, 10_000.0, 5.0), at(4, 8_000.0, 5.0)].concat());
-        assert_eq!(steady_throughput(&classify(&slowing, None).unwrap(), &slowing), None);
+        assert_eq!(steady_throughput(&classify(&slowing, None, &[]).unwrap(), &slowing), None);
     }
 }

@@ -1,20 +1,28 @@
 //! The steps of a window by which its course is told: as they were recorded, but slices put together to about a second each.
 
-use model::{Interval, Measurement, ObservedSecond};
+use std::ops::Range;
 
-/// The whole steps inside the window; the warm-up before it is not measured, and the last one may be cut short.
-pub(crate) fn whole(measured: &Measurement) -> Vec<Interval> {
+use model::{Interval, Measurement, Metric, ObservedSecond, Slice};
+
+use crate::slices;
+
+/// The whole steps inside the window; the warm-up before it is not measured, and the last one may be cut short. Of what was measured
+/// in slices they have quantiles only where these are given.
+pub(crate) fn whole(measured: &Measurement, slices: &[Slice]) -> Vec<Interval> {
     let inside = |step: &&Interval| step.at_s >= 0.0 && step.at_s + step.length_s <= measured.window_s + 0.01;
     // A record may have a step for each second of a day.
     let steps: Vec<Interval> = measured.steps.iter().filter(inside).copied().collect();
     if are_slices(&steps) {
-        return by_seconds(&steps).into_iter().map(together).collect();
+        let slices: Vec<&Slice> = slices::measured(slices).collect();
+        let slices = Some(slices).filter(|slices| slices.len() == steps.len());
+        let of = |part: Range<usize>| together(&steps[part.clone()], slices.as_ref().map(|slices| &slices[part]));
+        return by_seconds(&steps).map(of).collect();
     }
     let step_s = steps.iter().map(|step| step.length_s).fold(1.0, f64::max).round();
     steps.into_iter().filter(|step| step.length_s > step_s - 0.01).collect()
 }
 
-/// The same, each with what was seen of the target meanwhile.
+/// The same, each with what was seen of the target meanwhile, and without quantiles of slices.
 pub(crate) fn with_seen(measured: &Measurement, seen: &[ObservedSecond]) -> Vec<(Interval, ObservedSecond)> {
     let at = |at_s: f64| seen.iter().position(|seen| (seen.at_s - at_s).abs() < 0.01);
     let meanwhile = |step: &Interval| {
@@ -29,7 +37,7 @@ pub(crate) fn with_seen(measured: &Measurement, seen: &[ObservedSecond]) -> Vec<
             ..sum
         }))
     };
-    whole(measured).into_iter().filter_map(|step| Some((step, meanwhile(&step)?))).collect()
+    whole(measured, &[]).into_iter().filter_map(|step| Some((step, meanwhile(&step)?))).collect()
 }
 
 /// Seconds begin at whole seconds of the window, slices where the ones before them end.
@@ -38,28 +46,25 @@ fn are_slices(steps: &[Interval]) -> bool {
 }
 
 /// Consecutive slices, as many as there are begun seconds in all, and none of them divided.
-fn by_seconds(slices: &[Interval]) -> Vec<&[Interval]> {
+fn by_seconds(slices: &[Interval]) -> impl Iterator<Item = Range<usize>> {
     let length_s: f64 = slices.iter().map(|slice| slice.length_s).sum();
-    let steps = (length_s.ceil() as usize).clamp(1, slices.len());
-    let until = |step: usize| step * slices.len() / steps;
-    (0..steps).map(|step| &slices[until(step)..until(step + 1)]).collect()
+    let count = slices.len();
+    let steps = (length_s.ceil() as usize).clamp(1, count);
+    (0..steps).map(move |step| step * count / steps..(step + 1) * count / steps)
 }
 
-/// One step of several: counts add up, and a quantile is the mean of the logarithms, as that of a launch is.
-fn together(slices: &[Interval]) -> Interval {
+/// One step of several: counts add up, and a quantile is that of all their requests, as that of a launch is.
+fn together(slices: &[Interval], felt: Option<&[&Slice]>) -> Interval {
     let sum = |of: fn(&Interval) -> u64| model::sum(slices.iter().map(of));
-    let mean = |of: fn(&Interval) -> Option<f64>| {
-        let logs: Option<f64> = slices.iter().map(|slice| of(slice).map(f64::ln)).sum();
-        logs.map(|logs| (logs / slices.len() as f64).exp())
-    };
+    let [p50_us, p99_us] = felt.map_or([None; 2], |slices| slices::quantiles(slices, [Metric::P50, Metric::P99]));
     Interval {
         length_s: slices.iter().map(|slice| slice.length_s).sum(),
         completed: sum(|slice| slice.completed),
         ok: sum(|slice| slice.ok),
         sent: sum(|slice| slice.sent),
         failed: sum(|slice| slice.failed),
-        p50_us: mean(|slice| slice.p50_us),
-        p99_us: mean(|slice| slice.p99_us),
+        p50_us,
+        p99_us,
         max_us: slices.iter().filter_map(|slice| slice.max_us).reduce(f64::max),
         ..slices[0]
     }
@@ -70,7 +75,7 @@ mod tests {
     use model::{Course, Mark, MarkCause, TrialRecord};
 
     use super::*;
-    use crate::testing::{Session, cell_plan, cut};
+    use crate::testing::{Session, cell_plan, cut, feel};
     use crate::trial::{TrialJudgement, check_trial};
 
     /// A launch of 40 slices of a fifth more or less than a quarter of a second, with so many replies a second and so many MiB at
@@ -139,13 +144,29 @@ mod tests {
     }
 
     #[test]
+    fn a_quantile_of_a_step_is_that_of_all_its_requests() {
+        let mut trial = rotated(|_| 2_000.0, |_| 20.0);
+        // One slice of each four has a pause.
+        feel(&mut trial, |round| (0..500).map(|at| if round % 4 == 0 && at < 40 { 30e3 } else { 1e3 }).collect());
+        let steps = whole(trial.measurement.as_ref().unwrap(), &trial.slices);
+        assert_eq!(steps.len(), 10);
+        for step in &steps {
+            let off = [(step.p50_us, 1e3), (step.p99_us, 30e3)].map(|(us, known)| us.unwrap() / known - 1.0);
+            assert!(off.iter().all(|off| off.abs() < 0.002), "{step:?}");
+        }
+        trial.slices[5].felt = None;
+        let steps = whole(trial.measurement.as_ref().unwrap(), &trial.slices);
+        assert_eq!(steps.iter().filter(|step| step.p99_us.is_none()).count(), 1, "as of an older record");
+    }
+
+    #[test]
     fn a_leak_of_a_launch_in_slices_grows_by_all_of_its_requests() {
         let trial = rotated(|_| 1_000.0, |part| 20.0 + 22.0 * part);
         let (course, marks, judgement) = judged(&trial);
         assert_eq!((course, marks), (Some(Course::Flat), vec![Mark::Growing]));
         let MarkCause::Growth(growth) = &judgement.marks[0].cause else { panic!("{judgement:?}") };
         // From the end of the first step on; for each ten requests in a window there was one in its lead-in.
-        let steps = whole(trial.measurement.as_ref().unwrap());
+        let steps = whole(trial.measurement.as_ref().unwrap(), &[]);
         let replies = 1.1 * model::sum(steps[1..].iter().map(|step| step.completed)) as f64;
         let off = growth.bytes_per_request.unwrap() * replies / growth.bytes as f64 - 1.0;
         assert!(off.abs() < 0.02, "{growth:?}, {replies}");

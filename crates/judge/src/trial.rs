@@ -67,7 +67,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
     let (observed, sliced) = (trial.observation.as_ref(), &trial.slices[..]);
     let checks = invariants::of_trial(asked, measured, sliced);
     let limit = limit::find(asked, measured, observed);
-    let went = course::classify(measured, observed);
+    let went = course::classify(measured, observed, sliced);
     let marks = [
         marks::generator(&limit),
         marks::lateness(measured),

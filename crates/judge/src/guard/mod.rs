@@ -267,7 +267,7 @@ impl<'a> Guarded<'a> {
     /// window does not show it. A quantile of all these seconds is no lower than the lowest of theirs.
     fn least_when_warm(&self, of_second: impl Fn(&Step) -> Option<f64>) -> f64 {
         let Some(from_s) = self.steady_from_s() else { return 0.0 };
-        let seconds = steps::whole(self.measured);
+        let seconds = steps::whole(self.measured, &self.launch.record.slices);
         let all: Option<Vec<f64>> =
             seconds.iter().filter(|second| second.at_s >= from_s - 0.01).map(of_second).collect();
         all.and_then(|all| all.into_iter().reduce(f64::min)).unwrap_or(0.0)

@@ -61,5 +61,5 @@ pub(super) fn course(launch: Launch, noise: f64, rng: &mut fastrand::Rng) -> Opt
     };
     let steps = (0..SECONDS).map(|number| second(number, rng)).collect();
     let measured = Measurement { window_s: SECONDS as f64, steps, ..Measurement::default() };
-    classify(&measured, None).map(|went| went.course)
+    classify(&measured, None, &[]).map(|went| went.course)
 }

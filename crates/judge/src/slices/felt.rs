@@ -34,6 +34,21 @@ pub(crate) fn felt(
     (replies == whole.count).then(|| Metric::ALL.iter().filter_map(figure).collect())
 }
 
+/// Quantiles of the felt latency over these slices, in microseconds, of what had a reply. None of too few, and where a slice does not
+/// tell, as in older records.
+pub(crate) fn quantiles<const N: usize>(slices: &[&Slice], metrics: [Metric; N]) -> [Option<f64>; N] {
+    let merged = merged(slices);
+    metrics.map(|metric| of(merged.as_ref()?, metric))
+}
+
+fn merged(slices: &[&Slice]) -> Option<Histogram<u64>> {
+    let mut all = empty()?;
+    for slice in slices.iter().filter(|slice| slice.completed > 0) {
+        all.add(decoded(slice.felt.as_deref()?)?).ok()?;
+    }
+    Some(all)
+}
+
 /// As the engine has it of a whole load.
 fn of(all: &Histogram<u64>, metric: Metric) -> Option<f64> {
     if all.is_empty() || all.len() < metric.required_samples().unwrap_or(1) {
