@@ -22,7 +22,7 @@ fn of_windows(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Vec<In
 /// All invariants, those about the server's replies among them; `sliced` is what the load was measured in, where that was not
 /// one window.
 pub(crate) fn of_trial(asked: &Asked<'_>, measured: &Measurement, sliced: &[Slice]) -> Vec<InvariantCheck> {
-    let windows = slices::measured(sliced).count().max(1) as f64;
+    let windows = slices::windows(sliced);
     let mut checks = of_windows(asked, measured, windows);
     checks.extend(ceiling(asked, measured, windows));
     checks.push(correctness(measured));

@@ -36,7 +36,7 @@ pub fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, allowed: f64
         marks::reconnects(&asked, measured),
         marks::backlog(measured),
         // A server that stopped, or never answered, is told so already.
-        marks::unserved(&asked, measured)
+        marks::unserved(&asked, measured, 1.0)
             .filter(|_| failing.stopped_at_s.is_none() && !limit::nothing_completed(measured)),
         course::got_slower(measured).filter(|_| is_served),
     ];

@@ -158,34 +158,44 @@ pub(crate) fn backlog(measured: &Measurement) -> Option<MarkNote> {
     is_late.then(|| MarkNote::new(MarkCause::OpenedLate { metric, us }))
 }
 
-/// Connections that completed nothing, or κ = time of completed requests ÷ (N·T) below 0.9. Closed model only; not
-/// where a number of requests ends the load, for then connections fall idle one by one.
-pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement) -> Option<MarkNote> {
+/// Connections that completed nothing, or κ = time of completed requests ÷ (N·T) below 0.9, in so many windows. Closed model
+/// only; not where a number of requests ends the load, for then connections fall idle one by one.
+pub(crate) fn unserved(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> Option<MarkNote> {
     let available_s = asked.load.slots() * measured.window_s;
     if !asked.is_closed() || asked.fixed_count() || available_s <= 0.0 {
         return None;
     }
     let never = measured.connections.never_served;
-    let kappa = measured.residence.completed_s / available_s;
+    let served_s = measured.residence.completed_s + answered_later_s(asked, measured, windows);
+    let kappa = served_s / available_s;
     let served_share = Some(kappa).filter(|kappa| *kappa < SERVED_SHARE);
-    let elsewhere = served_share.and_then(|_| elsewhere(asked, measured, available_s));
+    let elsewhere = served_share.and_then(|_| elsewhere(asked, measured, (available_s, served_s)));
     let cause = || MarkCause::Unserved { never, connections: asked.load.connections.into(), served_share, elsewhere };
     (never > 0 || served_share.is_some()).then(|| MarkNote::new(cause()))
 }
 
+/// How long, in seconds, requests were in flight that the end of a window cut off and that were answered after it: one of each slot,
+/// but for those that never were, and each as long as one that completed. At most what such requests, and those that failed, took.
+fn answered_later_s(asked: &Asked<'_>, measured: &Measurement, windows: f64) -> f64 {
+    let residence = &measured.residence;
+    let cut_off = (windows * asked.load.slots() - measured.accounting.in_flight_at_end as f64).max(0.0);
+    let mean_s = residence.completed_s / measured.in_window.completed.max(1) as f64;
+    (cut_off * mean_s).min((residence.requests_s - residence.completed_s).max(0.0))
+}
+
 /// What most of the connections' time went into that was none of completed requests, where that is known. Where each request
 /// opens its connection, connecting is part of them.
-fn elsewhere(asked: &Asked<'_>, measured: &Measurement, available_s: f64) -> Option<SpentElsewhere> {
+fn elsewhere(asked: &Asked<'_>, measured: &Measurement, (available_s, served_s): (f64, f64)) -> Option<SpentElsewhere> {
     let residence = &measured.residence;
     let connecting_s = if asked.load.keep_alive { available_s - residence.requests_s } else { 0.0 };
-    let others_s = available_s - residence.completed_s - connecting_s;
+    let others_s = available_s - served_s - connecting_s;
     let is_timed_out = 2 * measured.accounting.failed.get(&Failure::TimedOut).copied().unwrap_or(0)
         > sum([measured.accounting.failed_total(), measured.accounting.in_flight_at_end]);
     let parts = [
         (Elsewhere::Connecting, connecting_s),
         (if is_timed_out { Elsewhere::TimedOut } else { Elsewhere::Unanswered }, others_s),
     ];
-    let of_most = |(_, seconds): &(Elsewhere, f64)| *seconds > (available_s - residence.completed_s) / 2.0;
+    let of_most = |(_, seconds): &(Elsewhere, f64)| *seconds > (available_s - served_s) / 2.0;
     parts.into_iter().find(of_most).map(|(what, seconds)| SpentElsewhere { what, share: seconds / available_s })
 }
 

@@ -17,6 +17,11 @@ pub(crate) fn measured(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
     slices.iter().filter(|slice| slice.round > 0)
 }
 
+/// In how many windows a launch was measured: each slice has its own, a load alone has one.
+pub(crate) fn windows(slices: &[Slice]) -> f64 {
+    measured(slices).count().max(1) as f64
+}
+
 /// Whether the counts of slices tell a metric.
 pub(crate) fn count(metric: Metric) -> bool {
     matches!(metric, Metric::Throughput | Metric::ElapsedPerRequest | Metric::CpuPerRequest)

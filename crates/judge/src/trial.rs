@@ -76,7 +76,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
         hung::mark(asked, measured),
         marks::reconnects(asked, measured),
         marks::backlog(measured),
-        marks::unserved(asked, measured),
+        marks::unserved(asked, measured, slices::windows(sliced)),
         marks::thin(asked, measured),
         marks::at_ceiling(asked, measured),
         // What others took while it had no slice is not its own; which rounds they disturbed is found over all that rotate.

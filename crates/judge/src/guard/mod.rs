@@ -16,6 +16,7 @@ use crate::course::steady_throughput;
 use crate::launch::Launch;
 use crate::limit::most_without_the_generator;
 use crate::records::Records;
+use crate::slices;
 use crate::statistics::{Interval, share_interval};
 use crate::steps;
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
@@ -281,7 +282,9 @@ impl<'a> Guarded<'a> {
 
     /// What a request may cost, as a share of what it was seen to cost.
     fn per_request(&self, metric: Metric, value: f64) -> Range {
-        let cost = self.counted().reciprocal();
+        // Of slices all replies count, and at their edges nothing is in flight.
+        let has_edges = self.launch.record.slices.is_empty();
+        let cost = if has_edges { self.counted().reciprocal() } else { Range::exactly(1.0) };
         let seen = self.launch.record.observation.as_ref().map_or(&[][..], |seen| &seen.seconds);
         let both = steps::with_seen(self.measured, seen);
         let of_second = |second: &Step| {
@@ -354,7 +357,7 @@ impl<'a> Guarded<'a> {
         most_without_the_generator(&self.launch.judgement.limit, self.measured)
     }
 
-    /// How much the edges of the window may add or take, as a share of what was counted: one completion of each slot that
+    /// How much the edges of all windows may add or take, as a share of what was counted: in each one completion of each slot that
     /// was served. Where the time in the handler is known and CPU was seen not to be the limit, not even that of one thread
     /// of several CPUs, a request that is being served takes only this long, and the others wait outside: then it is one
     /// delay in the window.
@@ -367,7 +370,7 @@ impl<'a> Guarded<'a> {
         let is_idle = used.is_some_and(|used| used < FINDING_CPUS_USED);
         let has_delay = is_idle && self.asked.ceiling_per_s().is_some();
         let by_delay = if has_delay { self.asked.delay_s() / self.measured.window_s } else { f64::INFINITY };
-        by_slots.min(by_delay)
+        slices::windows(&self.launch.record.slices) * by_slots.min(by_delay)
     }
 
     fn latency(&self, metric: Metric, us: f64) -> Range {

@@ -237,4 +237,5 @@ fn halves_that_are_alike_are_seldom_taken_for_a_server_that_is_slow_after_it_idl
     }
 }
 
+mod alone;
 mod settling;

@@ -1,0 +1,97 @@
+//! One server, alone and in slices: what is asked is the same, and so must be what comes of it.
+
+use std::sync::atomic::AtomicBool;
+
+use engine::simulation::{SimulatedServer, simulate, simulate_rotation};
+use engine::{RunOptions, SliceSpec, Sliced};
+use model::{CellPlan, Extent, LoadModel, LoadSpec, Plan, Rotation, TrialSpec, Turn};
+
+use super::*;
+use crate::guard::{Doubt, edges, figure};
+use crate::records::Records;
+use crate::rotation::{by_conditions, sets, together};
+use crate::testing::load_spec;
+
+const MS: u64 = 1_000_000;
+
+/// A plan in which two servers are asked for this.
+fn plan(model: LoadModel, connections: u32, handler_ms: u64) -> Plan {
+    let session = Session::new().delayed("a", connections, handler_ms, 100.0);
+    let mut draft = session.delayed("b", connections, handler_ms, 100.0).draft();
+    draft.rotation = Some(Rotation { slice_ns: 250 * MS, lead_in_ns: 20 * MS, rounds: None });
+    draft.cells.iter_mut().for_each(|cell| cell.load.model = model);
+    draft.resolve().expect("it can be carried out")
+}
+
+fn spec(cell: &CellPlan) -> LoadSpec {
+    LoadSpec { start_spread_ns: cell.handler_delay_ns, ..load_spec(cell.load.clone()) }
+}
+
+fn launched(measurement: Measurement, slices: Vec<Slice>) -> TrialRecord {
+    TrialRecord { measurement: Some(measurement), observation: None, slices, ..trial() }
+}
+
+fn alone(plan: &Plan, server: &SimulatedServer) -> TrialRecord {
+    let made = simulate(&spec(&plan.cells[0]), server.clone(), RunOptions::default(), &mut |_| {}).unwrap();
+    launched(made.measurement, Vec::new())
+}
+
+/// By the turns of the plan, beside another server that is like it.
+fn in_slices(plan: &Plan, server: &SimulatedServer) -> TrialRecord {
+    let set = sets(plan, &by_conditions(plan)).remove(0);
+    let trials = (0..2).map(|cell| TrialSpec { block: 1, position: cell as u32 + 1, cell, twin: false }).collect();
+    let mut turns = together(plan, set.slicing, trials, 7).turns.into_iter();
+    let loads: Vec<LoadSpec> = plan.cells.iter().map(spec).collect();
+    let (mut slices, mut taken) = (Vec::new(), None::<Turn>);
+    let mut next = |last: Option<Sliced>| {
+        let of_it = taken.filter(|turn| turn.launch == 0).zip(last);
+        slices.extend(of_it.map(|(turn, last)| Slice { round: turn.round, ..last.figures }));
+        taken = turns.next();
+        let Turn { launch: server, round, lead_in_ns, window_ns, seed } = taken?;
+        Some(SliceSpec { server, counts: round > 0, lead_in_ns, window_ns, seed })
+    };
+    let (servers, stop) = (vec![server.clone(); 2], AtomicBool::new(false));
+    let whole = simulate_rotation(&loads, servers, RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
+    launched(whole.into_iter().next().flatten().unwrap().measurement, slices)
+}
+
+fn hello(service_ms: u64) -> SimulatedServer {
+    SimulatedServer::new(service_ms * MS, "Hello world")
+}
+
+/// Each window's end cuts off a request of each slot: 12 % of what completes, and all of them were answered.
+#[test]
+fn what_the_end_of_a_slice_cuts_off_is_served_and_what_never_has_a_reply_is_not() {
+    let plan = plan(LoadModel::Closed, 10, 60);
+    let mut trial = in_slices(&plan, &hello(60));
+    let unserved = |trial: &TrialRecord| {
+        check_trial(&plan.cells[0], None, trial).marks.iter().any(|note| note.mark() == Mark::Unserved)
+    };
+    let load = trial.measurement.as_mut().unwrap();
+    let completed = load.residence.completed_s / (10.0 * load.window_s);
+    assert!(completed < crate::thresholds::SERVED_SHARE, "{completed}");
+    assert!(!unserved(&trial));
+    trial.measurement.as_mut().unwrap().accounting.in_flight_at_end = 10 * windows(&trial.slices) as u64;
+    assert!(unserved(&trial), "no reply came after any of the windows");
+}
+
+#[test]
+fn the_edges_of_each_slice_leave_a_rate_open_and_no_cost_of_a_request() {
+    let short = |draft: &mut model::Draft| {
+        draft.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(2_000 * MS));
+    };
+    let plan = plan(LoadModel::Closed, 100, 90).with(short).expect("it can be carried out");
+    let server = hello(90);
+    let found = |launched: TrialRecord| {
+        let slices = launched.slices.into_iter().map(|slice| Slice { cpu_s: 0.01, ..slice }).collect();
+        let (levels, observation) = (plan.cells[0].levels.clone(), trial().observation);
+        let launches = [TrialRecord { levels, observation, slices, ..launched }];
+        let records = Records::new(&plan, &launches);
+        let cost = figure(&records, (0, 1), Metric::CpuPerRequest, &[Doubt::Edges], 0.95).unwrap();
+        (edges(&records, 0, 1).unwrap(), cost.low < cost.high, windows(&launches[0].slices))
+    };
+    let (alone, cost_is_open, _) = found(alone(&plan, &server));
+    assert!((alone - 0.045).abs() < 0.001 && cost_is_open, "one delay in the window: {alone}");
+    let (sliced, cost_is_open, windows) = found(in_slices(&plan, &server));
+    assert!((sliced / alone / windows - 1.0).abs() < 0.1 && windows == 8.0 && !cost_is_open, "{sliced}");
+}
