@@ -1,13 +1,16 @@
 //! One server, alone and in slices: what is asked is the same, and so must be what comes of it.
 
+use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use engine::simulation::{SimulatedServer, simulate, simulate_rotation};
 use engine::{RunOptions, SliceSpec, Sliced};
-use model::{CellPlan, Extent, LoadModel, LoadSpec, Plan, Rotation, TrialSpec, Turn};
+use model::{Arrivals, CellPlan, Extent, LoadModel, LoadSpec, Plan, Rotation, TrialSpec, Turn};
 
 use super::*;
 use crate::guard::{Doubt, edges, figure};
+use crate::launch::{Launch, Rounds};
 use crate::records::Records;
 use crate::rotation::{by_conditions, sets, together};
 use crate::testing::load_spec;
@@ -53,6 +56,71 @@ fn in_slices(plan: &Plan, server: &SimulatedServer) -> TrialRecord {
     let (servers, stop) = (vec![server.clone(); 2], AtomicBool::new(false));
     let whole = simulate_rotation(&loads, servers, RunOptions::default(), &stop, &mut next, &mut |_| {}).unwrap();
     launched(whole.into_iter().next().flatten().unwrap().measurement, slices)
+}
+
+/// The launch's value of a metric, and its judgement.
+fn found(plan: &Plan, trial: &TrialRecord) -> (Vec<Option<f64>>, TrialJudgement) {
+    let judgement = check_trial(&plan.cells[0], None, trial);
+    let rounds = (!trial.slices.is_empty()).then(|| Rc::new(Rounds::default()));
+    let launch = Launch { rounds, ..Launch::new(trial, Cow::Owned(judgement.clone())) };
+    (COMPARED.map(|metric| launch.value(metric)).to_vec(), judgement)
+}
+
+/// All that virtual time shows of a load.
+const COMPARED: [Metric; 8] = [
+    Metric::Throughput,
+    Metric::ElapsedPerRequest,
+    Metric::Mean,
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::Errors,
+    Metric::NeverServed,
+];
+
+/// How far two values may be apart, as a share. Each edge of a window cuts off or adds one request at most, of which the longest
+/// weighs most, where they come one after the other: of many edges 4 standard deviations, none over a half. Alone all connections
+/// begin at once where no delay is known. A histogram knows a value to 0.1 %, and so does each of two.
+fn allowed(plan: &Plan, in_slices: &TrialRecord, longest_s: f64) -> f64 {
+    let (cell, measured) = (&plan.cells[0], in_slices.measurement.as_ref().unwrap());
+    let is_spread = cell.load.model.has_schedule() || cell.handler_delay_ns > 0;
+    let alone = if is_spread { 1.0 } else { f64::from(cell.load.connections) };
+    let requests_s = measured.in_window.completed as f64 * measured.latency_us.felt().unwrap().mean.unwrap() / 1e6;
+    (4.0 * 0.5 * windows(&in_slices.slices).sqrt() + alone) * longest_s / requests_s + 0.002
+}
+
+#[test]
+fn a_server_in_slices_has_the_values_that_it_has_alone() {
+    let constant = |rate_per_s| LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
+    let slow = Some((50, 20 * MS));
+    // Lead-ins last 20 ms, two delays, or one request for each connection, which is a whole number of gaps.
+    for (model, connections, handler_ms, service_ms, slow) in [
+        (LoadModel::Closed, 10, 60, 60, None),
+        (LoadModel::Closed, 100, 30, 30, None),
+        (LoadModel::Closed, 8, 7, 7, None),
+        (LoadModel::Closed, 10, 0, 3, None),
+        (LoadModel::Closed, 10, 0, 2, slow),
+        (constant(160.0), 10, 0, 2, None),
+        (constant(100.0), 7, 30, 30, None),
+        (constant(1_000.0), 10, 0, 3, None),
+        (constant(1_000.0), 40, 10, 10, slow),
+    ] {
+        let what = format!("{model:?}, {connections} connections, {service_ms} ms");
+        let (plan, server) = (plan(model, connections, handler_ms), SimulatedServer { slow, ..hello(service_ms) });
+        let [alone, in_slices] = [alone(&plan, &server), in_slices(&plan, &server)];
+        let longest_ms = service_ms + slow.map_or(0, |(_, ns)| ns / MS);
+        let most = allowed(&plan, &in_slices, longest_ms as f64 / 1e3);
+        assert!(most < 0.02, "{what}: {most}");
+        let [(alone, its), (sliced, their)] = [found(&plan, &alone), found(&plan, &in_slices)];
+        assert_eq!((&its.void, &their.void), (&None, &None), "{what}");
+        let ids = |of: &TrialJudgement| of.marks.iter().map(|note| note.mark()).collect::<Vec<Mark>>();
+        assert_eq!(ids(&its), ids(&their), "{what}");
+        for ((metric, alone), sliced) in COMPARED.iter().zip(alone).zip(sliced) {
+            let (alone, sliced) = (alone.unwrap(), sliced.unwrap());
+            let most = if metric.quantile().is_some() { 0.002 } else { most };
+            assert!((sliced - alone).abs() <= most * alone, "{what}, {metric}: {alone} alone, {sliced} in slices");
+        }
+    }
 }
 
 fn hello(service_ms: u64) -> SimulatedServer {
