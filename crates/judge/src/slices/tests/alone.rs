@@ -17,11 +17,11 @@ use crate::testing::load_spec;
 
 const MS: u64 = 1_000_000;
 
-/// A plan in which two servers are asked for this.
+/// A plan in which two servers are asked for this, as one that was carried out: of a closed load on handlers that wait, too.
 fn plan(model: LoadModel, connections: u32, handler_ms: u64) -> Plan {
     let session = Session::new().delayed("a", connections, handler_ms, 100.0);
     let mut draft = session.delayed("b", connections, handler_ms, 100.0).draft();
-    draft.rotation = Some(Rotation { slice_ns: 250 * MS, lead_in_ns: 20 * MS, rounds: None });
+    draft.rotation = Some(Rotation { slice_ns: 250 * MS, lead_in_ns: 20 * MS, rounds: Some(40) });
     draft.cells.iter_mut().for_each(|cell| cell.load.model = model);
     draft.resolve().expect("it can be carried out")
 }
@@ -146,6 +146,7 @@ fn what_the_end_of_a_slice_cuts_off_is_served_and_what_never_has_a_reply_is_not(
 #[test]
 fn the_edges_of_each_slice_leave_a_rate_open_and_no_cost_of_a_request() {
     let short = |draft: &mut model::Draft| {
+        draft.rotation.as_mut().expect("it rotates").rounds = Some(8);
         draft.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(2_000 * MS));
     };
     let plan = plan(LoadModel::Closed, 100, 90).with(short).expect("it can be carried out");
