@@ -38,7 +38,7 @@ mod worker;
 pub use calibration::time_precision;
 pub use clock::{MonotonicClock, thread_cpu_ns};
 pub use collector::Passed;
-pub use http1::{Advance, HeadCache, MAX_HEADERS, ReplyReader, over_limit};
+pub use http1::{Advance, HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, ReplyReader, over_limit};
 pub use interval_log::IntervalLog;
 pub use outcome::not_connected;
 pub use output::LoadOutput;

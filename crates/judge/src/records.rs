@@ -345,8 +345,10 @@ pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Ve
         // Figures by slices and alone do not belong together; why they are alone is told all the same.
         let is_replaced = made.is_replaced(cell, &launch) && launch.judgement.is_valid();
         let earlier = if is_replaced { Some(launch) } else { launches.insert(place, launch) };
-        // What lost its guard says nothing of the server.
-        replaced.extend(earlier.filter(|launch| !launch.record.lost_its_guard()).map(|launch| (cell, launch)));
+        // What lost its guard says nothing of the server; and one that was not in slices was made again because somebody mended
+        // what kept it from being one.
+        let is_told = |launch: &Launch| !launch.record.slices.is_empty() && !launch.record.lost_its_guard();
+        replaced.extend(earlier.filter(is_told).map(|launch| (cell, launch)));
     }
     rotation::settle(plan, groups, &mut launches);
     Settled { launches, replaced }

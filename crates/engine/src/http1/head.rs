@@ -9,7 +9,7 @@ use crate::protocol::Reply;
 
 /// Bytes a reply's head, or the trailers of one, may have. Servers refuse requests beyond 8 to 64 KiB; a reply
 /// beyond it is not a reply.
-pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// Lines that a reply's head may have.
 pub const MAX_HEADERS: usize = 256;

@@ -6,7 +6,7 @@ mod request;
 
 use model::{LoadSpec, ReplyExpectation, WrongReply};
 
-pub use head::{HeadCache, MAX_HEADERS, over_limit};
+pub use head::{HeadCache, MAX_HEAD_BYTES, MAX_HEADERS, over_limit};
 pub use reply::{Advance, ReplyReader};
 use request::Requests;
 pub(crate) use request::encoded;
