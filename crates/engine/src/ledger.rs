@@ -364,7 +364,7 @@ impl Ledger {
     /// A request's reply was still awaited when the drain ended.
     pub(crate) fn unfinished(&mut self, moments: Moments, now_ns: u64) {
         self.leave(moments.sent_ns, now_ns);
-        self.silences.owe(moments.intended_ns);
+        self.silences.owed_in_vain(moments.intended_ns);
         if self.counts(moments.intended_ns) {
             self.books.in_flight_at_end += 1;
             self.second.censor(self.felt.age_ns(moments, now_ns), 1);

@@ -133,9 +133,19 @@ impl Silences {
         }
     }
 
+    /// A request that was due from then on ends without a reply.
+    pub(crate) fn owed_in_vain(&mut self, due_ns: u64) {
+        let after_ns = self.last_reply_ns + 1;
+        self.owed_ns = match self.owed_ns {
+            owed_ns if owed_ns >= after_ns => owed_ns.min(due_ns.max(after_ns)),
+            // It came due beside another that the last reply left in flight, or was left by that itself.
+            _ => after_ns,
+        };
+    }
+
     /// Requests that were due from then on failed; `refused` says that it was the server who ended them.
     pub(crate) fn fail(&mut self, count: u64, refused: bool, due_ns: u64, now_ns: u64) {
-        self.owe(due_ns);
+        self.owed_in_vain(due_ns);
         let after_ns = self.last_reply_ns + 1;
         [self.failed, self.refused] = [self.failed, self.refused].map(|tally| tally.since(after_ns));
         self.failed.add(count, now_ns);
@@ -150,7 +160,7 @@ impl Silences {
             // A handshake may have ended with a time-out of ours, and what was turned away at the end saw no attempt.
             NotSent::Refused | NotSent::ConnectFailed => self.fail(count, true, due_ns, now_ns),
             _ if kind.is_turned_away() => self.fail(count, false, due_ns, now_ns),
-            NotSent::WaitingAtEnd | NotSent::PausedAtEnd => self.owe(due_ns),
+            NotSent::WaitingAtEnd | NotSent::PausedAtEnd => self.owed_in_vain(due_ns),
             // What the generator could not send, the server did not owe.
             _ => {}
         }
@@ -170,7 +180,7 @@ impl Silences {
         Silent {
             from_ns: self.last_reply_ns,
             until_ns,
-            owed_ns: self.owed_ns,
+            owed_ns: self.owed_ns.max(after_ns),
             failed: self.failed.since(after_ns),
             refused: self.refused.since(after_ns),
         }

@@ -337,6 +337,28 @@ proptest! {
 }
 
 #[test]
+fn a_reply_is_owed_from_the_last_one_on_that_left_a_request_in_flight_whatever_ends_in_vain_meanwhile() {
+    let outcome = |nth, slot, due, took, end| Outcome { nth, slot, due, late: 0, took, end };
+    let lost = End::Lost(Loss::Closed);
+    for in_vain in [lost, End::Unfinished, End::NeverSent(NotSent::Refused)] {
+        // The second is answered at 1 s while the first is in flight; the third ends in vain beside that.
+        let outcomes = [
+            outcome(0, 0, 0, 3_000, End::Reply(200, true)),
+            outcome(1, 1, 900, 100, End::Reply(200, true)),
+            outcome(2, 1, 1_400, 300, in_vain),
+        ];
+        let silences = whole(&Stream::of(&outcomes), Felt::Service, &[0; SLOTS]).silences;
+        let owed: Vec<u64> =
+            silences.iter().filter(|it| it.until_ns != u64::MAX).map(|it| it.owed_from() / MS).collect();
+        assert_eq!(owed[1..], [1_000], "{in_vain:?} {silences:?}");
+    }
+    // Two that no reply comes to: the later one is booked first.
+    let both = [outcome(0, 0, 500, 4_000, End::Unfinished), outcome(1, 1, 700, 2_000, End::Unfinished)];
+    let silences = whole(&Stream::of(&both), Felt::Service, &[0; SLOTS]).silences;
+    assert_eq!(silences.iter().map(|it| it.owed_from() / MS).collect::<Vec<_>>(), [500], "{silences:?}");
+}
+
+#[test]
 fn what_a_thread_has_of_its_own_adds_up_in_place() {
     let of = |at: u64, stood: &[u64], wrong: Option<u16>| {
         let window = Window { start_ns: 1_000 * MS + at * APART * MS, end_ns: 3_000 * MS + at * APART * MS };
