@@ -17,17 +17,20 @@ use crate::records::Records;
 use crate::remarks::remark_cell;
 use crate::rotation;
 use crate::silence::stopped;
-use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval};
+use crate::statistics::{Interval, geometric_interval, geometric_mean, mean, t_interval_at};
 
-/// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
-/// is zero. The bounds are null under two launches, everything without one.
-pub(crate) fn measured(values: &[f64], unit: Unit) -> Measured {
-    let interval = geometric_interval(values).or_else(|| t_interval(values));
-    Measured {
-        estimate: interval.map(|i| i.estimate).or_else(|| geometric_mean(values)).or_else(|| mean(values)),
-        low: interval.map(|i| i.low),
-        high: interval.map(|i| i.high),
-        unit,
+impl Records<'_> {
+    /// A value over launches: the geometric mean with the t interval of its logarithm; the arithmetic ones where a value
+    /// is zero. The bounds are null under two launches, everything without one.
+    pub(crate) fn measured(&self, values: &[f64], unit: Unit) -> Measured {
+        let confidence = self.shown_confidence();
+        let interval = geometric_interval(values, confidence).or_else(|| t_interval_at(values, confidence));
+        Measured {
+            estimate: interval.map(|i| i.estimate).or_else(|| geometric_mean(values)).or_else(|| mean(values)),
+            low: interval.map(|i| i.low),
+            high: interval.map(|i| i.high),
+            unit,
+        }
     }
 }
 
@@ -35,7 +38,7 @@ pub(crate) fn measured(values: &[f64], unit: Unit) -> Measured {
 pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let cell = &records.plan.cells[index];
     let asked = Asked::from(cell);
-    let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
+    let figure = |metric: Metric| records.measured(&records.values(index, metric), metric.unit());
     let throughput = figure(Metric::Throughput);
     let ceiling = asked.ceiling_per_s().filter(|_| asked.is_closed());
     let valid = records.valid(index).count();
@@ -102,7 +105,7 @@ fn course(records: &Records, index: usize) -> CellCourse {
         }
     }
     if !steady.is_empty() && steady.len() == records.valid(index).count() {
-        found.steady_throughput = Some(measured(&steady, Metric::Throughput.unit()));
+        found.steady_throughput = Some(records.measured(&steady, Metric::Throughput.unit()));
         found.cut = Some(cut);
     }
     found
@@ -173,7 +176,7 @@ fn profile(records: &Records, index: usize) -> Option<CellProfile> {
         by,
         launches: profiles.len() as u32,
         samples,
-        share: measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),
+        share: records.measured(&records.values(index, Metric::ProfileShare), Metric::ProfileShare.unit()),
         functions,
         no_profile,
     })
@@ -192,7 +195,7 @@ fn handshakes(records: &Records, index: usize) -> Option<CellHandshakes> {
         count: of(|tls| tls.handshakes),
         resumed: of(|tls| tls.resumed),
         failed: of(|tls| tls.failed),
-        p50_us: measured(&medians, Unit::Us),
+        p50_us: records.measured(&medians, Unit::Us),
     })
 }
 
@@ -236,7 +239,7 @@ fn population(records: &Records, index: usize) -> Population {
 }
 
 fn latency(records: &Records, index: usize) -> CellLatency {
-    let figure = |metric: Metric| measured(&records.values(index, metric), metric.unit());
+    let figure = |metric: Metric| records.measured(&records.values(index, metric), metric.unit());
     CellLatency {
         population: population(records, index),
         mean: figure(Metric::Mean),

@@ -252,7 +252,7 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<Comp
     let row = |(pair, metric, found): (&Pair, Metric, Option<LogRatio>)| {
         let family = usize::from(Some(metric) == primary);
         let p_adjusted = found.as_ref().and_then(|_| adjusted[family].next());
-        let row = pair.row(metric, found, p_adjusted);
+        let row = pair.row(metric, p_adjusted);
         let tests = families[family].iter().filter(|other| p_adjusted.is_some_and(|own| **other >= own)).count();
         match found {
             Some(found) => pair.with_needs(row, &found, tests),

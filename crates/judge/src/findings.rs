@@ -4,7 +4,6 @@
 use model::{Cell, Certainty, Factor, Finding, LoadKey, Metric, Observation, Pathology, RuledOut, Unit, alike};
 
 use crate::asked::Asked;
-use crate::cells::measured;
 use crate::records::Records;
 use crate::statistics::{geometric_mean, mean};
 use crate::thresholds::{
@@ -133,7 +132,7 @@ fn finding(records: &Records, group: &Group, telling: &[&Plateau], pathology: Pa
         target: group.target.clone(),
         pathology,
         certainty: Certainty::ConsistentWith,
-        value: Some(measured(&requests_at_once(records, telling), Unit::RequestsAtOnce)),
+        value: Some(records.measured(&requests_at_once(records, telling), Unit::RequestsAtOnce)),
         evidence: telling.iter().map(|plateau| plateau.seen()).collect(),
         conditions: group.others.conditions(),
         ruled_out: ruled_out(telling),

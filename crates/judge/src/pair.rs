@@ -167,6 +167,11 @@ impl Pair<'_> {
         1.0 - self.significance()
     }
 
+    /// Confidence of the interval that is shown: the wider one of two runs.
+    pub(crate) fn shown_confidence(&self) -> f64 {
+        self.new.0.shown_confidence().max(self.old.0.shown_confidence())
+    }
+
     fn read(&self, metric: Metric, reading: Reading, confidence: f64) -> Option<LogRatio> {
         if self.has_zero(metric) {
             return None;

@@ -239,6 +239,13 @@ impl<'a> Records<'a> {
         1.0 - self.significance()
     }
 
+    /// Confidence of the t interval that is shown, so that it holds the truth in 95 % of runs: one that ends as soon as it is
+    /// precise ends where the scatter looks small, and an interval at 95 % would hold it more seldom (docs/STATISTICS.md).
+    pub(crate) fn shown_confidence(&self) -> f64 {
+        let followed = self.plan.blocks.max > self.plan.blocks.min || !self.plan.blocks_before.is_empty();
+        1.0 - if followed { SIGNIFICANCE_WHEN_STOPPED } else { SIGNIFICANCE }
+    }
+
     /// That level once more blocks will have been asked for.
     pub(crate) fn significance_after_a_raise(&self) -> f64 {
         after_raises(self.plan.blocks_before.len() + 1)

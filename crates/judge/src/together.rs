@@ -6,7 +6,7 @@ use crate::launch::Launch;
 use crate::limit::nothing_completed;
 use crate::statistics::{Interval, geometric_interval, mean};
 use crate::steps;
-use crate::thresholds::THROUGHPUT_CHANGE;
+use crate::thresholds::{CONFIDENCE, THROUGHPUT_CHANGE};
 
 /// What the launches of a cell say together that is in doubt of each of them.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ fn gain(valid: &[&Launch]) -> Option<Interval> {
 fn of_most(said: impl ExactSizeIterator<Item = Option<f64>>) -> Option<Interval> {
     let launches = said.len();
     let said: Vec<f64> = said.flatten().collect();
-    geometric_interval(&said).filter(|_| said.len() * 2 >= launches)
+    geometric_interval(&said, CONFIDENCE).filter(|_| said.len() * 2 >= launches)
 }
 
 /// By how much less CPU a reply took in the second half of the windows than in the first.

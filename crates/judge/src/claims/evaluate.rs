@@ -107,10 +107,11 @@ impl ClaimTest<'_> {
         let expression = &self.resolved.expectation.expression;
         let scaled = Scaled::new(&values, expression.is_ratio());
         let found = self.outcome();
-        let interval = scaled.interval(&self.ranges(blocks, &[Doubt::Sample], CONFIDENCE), CONFIDENCE);
+        let at = |confidence| scaled.interval(&self.ranges(blocks, &[Doubt::Sample], confidence), confidence);
+        let interval = at(self.records.shown_confidence());
         let end = |value: f64| Some(scaled.back(value)).filter(|value| value.is_finite());
         let needed =
-            interval.filter(|_| self.blocks_would_help(&found)).and_then(|interval| self.needs(&scaled, &interval));
+            at(CONFIDENCE).filter(|_| self.blocks_would_help(&found)).and_then(|known| self.needs(&scaled, &known));
         let is_too_busy = needed.is_some_and(|blocks| self.is_too_busy(&scaled, blocks));
         let needs_blocks = needed.filter(|_| !is_too_busy);
         let found = if is_too_busy { Outcome { because: vec![Doubt::Noise], ..found } } else { found };

@@ -2,12 +2,11 @@
 
 use model::{CompareRow, ComparisonVerdict, Measured, Metric, Quiet, Scale, Unit, Withheld};
 
-use crate::cells::measured;
 use crate::comparisons::{doubt, seen};
 use crate::guard::Doubt;
 use crate::pair::{LaunchSelection, Pair};
-use crate::statistics::{Interval, LogRatio, mean, t_interval};
-use crate::thresholds::CONFIDENCE;
+use crate::records::Records;
+use crate::statistics::{Interval, LogRatio, mean, t_interval_at};
 
 /// What a metric says.
 struct Found {
@@ -18,17 +17,21 @@ struct Found {
 }
 
 impl Pair<'_> {
-    /// The row of a metric; `found` is what is shown of it.
-    pub(super) fn row(&self, metric: Metric, found: Option<LogRatio>, p_adjusted: Option<f64>) -> CompareRow {
+    /// The row of a metric.
+    pub(super) fn row(&self, metric: Metric, p_adjusted: Option<f64>) -> CompareRow {
         // The means that the change is of, so that the two agree.
-        let [old, new] = self.compared(metric).map(|values| match metric.scale() {
-            Scale::Ratio => measured(&values, metric.unit()),
+        let [(old, _), (new, _)] = [self.old, self.new];
+        let mean_of = |records: &Records, values: &[f64]| match metric.scale() {
+            Scale::Ratio => records.measured(values, metric.unit()),
             Scale::Difference => {
-                Measured { estimate: mean(&values), ..of_interval(t_interval(&values), metric.unit()) }
+                let interval = t_interval_at(values, records.shown_confidence());
+                Measured { estimate: mean(values), ..of_interval(interval, metric.unit()) }
             }
-        });
+        };
+        let [of_old, of_new] = self.compared(metric);
+        let (old, new) = (mean_of(old, &of_old), mean_of(new, &of_new));
         let Found { verdict, withheld, seen } = self.judged(metric, self.change(metric, self.confidence()), p_adjusted);
-        let interval = found.map(|found| found.interval);
+        let interval = self.change(metric, self.shown_confidence()).map(|shown| shown.interval);
         // One launch of each has a change as well, and nothing to say how sure it is.
         let alone = |measured: Measured, of: &dyn Fn(f64, f64) -> f64| Measured {
             estimate: measured.estimate.or_else(|| {
@@ -119,7 +122,7 @@ impl Pair<'_> {
 
     /// What the launches alone show that nothing disturbed.
     pub(super) fn quiet(&self, metric: Metric) -> Option<Quiet> {
-        let found = self.within(metric, (LaunchSelection::Undisturbed, &[]), CONFIDENCE)?;
+        let found = self.within(metric, (LaunchSelection::Undisturbed, &[]), self.shown_confidence())?;
         let ratio = of_interval(Some(found.interval.map(f64::exp)), Unit::Ratio);
         Some(Quiet { blocks: found.blocks as u32, ratio })
     }

@@ -13,7 +13,6 @@ use crate::guard::{self, Doubt, MARKS};
 use crate::pair::{self, LaunchSelection};
 use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
-use crate::thresholds::CONFIDENCE;
 
 /// The metrics by which targets are compared.
 pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
@@ -114,8 +113,8 @@ pub(crate) fn can_tie(records: &Records, cell: usize, metric: Metric) -> bool {
 impl Records<'_> {
     /// A pair with what its figures alone say.
     fn comparison(&self, pair: &Pair, metric: Metric, p_adjusted: Option<f64>) -> Comparison {
-        let found = paired(&pair.log_ratios, CONFIDENCE);
-        let interval = found.map(|found| found.interval);
+        let shown = paired(&pair.log_ratios, self.shown_confidence());
+        let interval = shown.map(|found| found.interval);
         let levels = |cell: usize| &self.plan.cells[cell].levels;
         Comparison {
             metric,

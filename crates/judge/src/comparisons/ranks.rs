@@ -3,7 +3,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Cell, CellAnalysis, Comparison, ComparisonVerdict, Mark, Metric, Population, Rank, RankGroup, Withheld};
 
 use super::{COMPARED, can_tie};
-use crate::cells::measured;
 use crate::records::Records;
 
 /// A target that stands for a rank.
@@ -119,7 +118,7 @@ fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {
     let values = records.values(cell, metric);
     Entrant {
         target: records.plan.cells[cell].levels.target().to_owned(),
-        estimate: measured(&values, metric.unit()).estimate,
+        estimate: records.measured(&values, metric.unit()).estimate,
         counts: records.valid(cell).next().is_some() && !records.together(cell).failing.bad,
         can_tie: records.are_enough(values.len()) && can_tie(records, cell, metric),
     }

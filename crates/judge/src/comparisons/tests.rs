@@ -7,6 +7,7 @@ use model::*;
 use super::*;
 use crate::statistics::Interval;
 use crate::testing::{Session, fail_at_launch, normal};
+use crate::thresholds::CONFIDENCE;
 
 fn of(analysis: &Analysis, metric: Metric) -> Vec<(String, String, ComparisonVerdict)> {
     let wanted = analysis.comparisons.iter().filter(|comparison| comparison.metric == metric);
@@ -228,6 +229,21 @@ fn doubted(
 
 fn generator_limited(measured: &mut Measurement) {
     measured.generator.threads[0].cpu_s = 9.9;
+}
+
+#[test]
+fn the_interval_of_a_run_that_may_end_early_is_wider() {
+    let half_width = |session: &Session| {
+        let analysis = session.analyse();
+        let of_ratio = &analysis.comparisons.iter().find(|found| found.metric == Metric::Throughput).unwrap().ratio;
+        let of_cell = &analysis.cells[0].throughput;
+        [of_ratio, of_cell].map(|shown| (shown.high.unwrap() / shown.low.unwrap()).ln() / 2.0)
+    };
+    let [fixed, early] = [(6, 6), (6, 12)].map(|(least, most)| half_width(&pair(100.0, 100.0).planned(least, most)));
+    // Student's t with five degrees of freedom: 3.003 at 97 %, 2.571 at 95 %.
+    for (fixed, early) in fixed.into_iter().zip(early) {
+        assert!((early / fixed - 3.003 / 2.571).abs() < 1e-3, "{early} {fixed}");
+    }
 }
 
 #[test]

@@ -48,35 +48,43 @@ pub(super) enum Burst {
     Never,
     /// It stands still once in each second of its load: throughputs are compared.
     Pauses,
-    /// It collects after so many replies, more or less: CPU per request is compared.
-    Collections,
+    /// It collects so many times in the slices of a launch, more or less: CPU per request is compared.
+    Collections(u32),
 }
 
 /// How long it stands still, in seconds.
 const PAUSE_S: f64 = 0.04;
 
-/// After so many replies it collects, as a mean of half as many to half as many more, which takes so much CPU on a machine at its
-/// best, in seconds.
-const COLLECTED: f64 = 100_000.0;
-const COLLECTION_S: f64 = 0.1;
+/// A tenth of its CPU on a machine at its best goes into collections, each after half to one and a half times as many replies as
+/// their number a launch says.
+const COLLECTED: f64 = 0.1;
+
+/// Seconds of slices in a launch.
+const SLICED_S: f64 = ROUNDS as f64 * ROTATION.slice_ns as f64 / 1e9;
 
 impl Burst {
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn words(self) -> String {
         match self {
-            Burst::Never => "throughput",
-            Burst::Pauses => "throughput, one stands still for 40 ms each second",
-            Burst::Collections => "CPU per request, a tenth of one's in collections, 12 blocks",
+            Burst::Never => "throughput".to_owned(),
+            Burst::Pauses => "throughput, one stands still for 40 ms each second".to_owned(),
+            Burst::Collections(a_launch) => {
+                format!("CPU per request, a tenth of one's in {a_launch} collections a launch")
+            }
         }
     }
 
-    /// Where launches differ by one collection more or less, six of them may look alike by chance, and a run that ends early
-    /// then ends there.
-    pub(super) fn blocks_at_least(self) -> u32 {
-        if self == Burst::Collections { 12 } else { 6 }
+    fn metric(self) -> Metric {
+        if matches!(self, Burst::Collections(_)) { Metric::CpuPerRequest } else { Metric::Throughput }
     }
 
-    fn metric(self) -> Metric {
-        if self == Burst::Collections { Metric::CpuPerRequest } else { Metric::Throughput }
+    /// How many collections it makes a launch.
+    fn collections(self) -> Option<f64> {
+        if let Burst::Collections(a_launch) = self { Some(a_launch.into()) } else { None }
+    }
+
+    /// Replies from one collection to the next, in the mean.
+    fn apart(self) -> f64 {
+        self.collections().map_or(f64::INFINITY, |a_launch| SLICED_S * THROUGHPUT / a_launch)
     }
 
     /// How much faster than another it is between its bursts, so that it is this much faster or cheaper with them.
@@ -84,7 +92,7 @@ impl Burst {
         match self {
             Burst::Never => ratio,
             Burst::Pauses => ratio / (1.0 - PAUSE_S),
-            Burst::Collections => 1.0 / (1.0 / ratio - COLLECTION_S * THROUGHPUT / COLLECTED),
+            Burst::Collections(_) => 1.0 / (1.0 / ratio - COLLECTED),
         }
     }
 }
@@ -130,11 +138,7 @@ impl Contest {
     }
 
     fn session(self, seed: u64) -> Seen {
-        let session = Session::new()
-            .planned(self.burst.blocks_at_least(), 12)
-            .seed(seed)
-            .cell("t1", THROUGHPUT)
-            .cell("t2", THROUGHPUT);
+        let session = Session::new().planned(6, 12).seed(seed).cell("t1", THROUGHPUT).cell("t2", THROUGHPUT);
         let mut draft = session.draft();
         (draft.margin, draft.precision, draft.precise) = (0.01, 0.01, vec![self.burst.metric()]);
         draft.rotation = self.rotates.then_some(ROTATION);
@@ -169,8 +173,8 @@ impl Live<'_> {
         let level = THROUGHPUT * faster * (LAUNCH * normal(&mut self.rng)).exp();
         // It is looked at from any moment on: of two collections farther apart more moments lie between.
         let mut any = || if burst == Burst::Never { 0.0 } else { self.rng.f64() };
-        let (loaded_s, apart) = (any(), COLLECTED * (0.25 + 2.0 * any()).sqrt());
-        Serving { level, burst, loaded_s, until_collected: apart * any() }
+        let (loaded_s, apart, passed) = (any(), (0.25 + 2.0 * any()).sqrt(), any());
+        Serving { level, burst, loaded_s, until_collected: burst.apart() * apart * passed }
     }
 
     /// Loads it for so long from now on.
@@ -185,9 +189,8 @@ impl Live<'_> {
         let mut serving = self.launch(&spec);
         self.now_s += READY_S;
         self.load(&mut serving, WARM_UP_S);
-        let window_s = f64::from(ROUNDS) * ROTATION.slice_ns as f64 / 1e9;
-        let done = self.load(&mut serving, window_s);
-        self.record(spec, done, window_s)
+        let done = self.load(&mut serving, SLICED_S);
+        self.record(spec, done, SLICED_S)
     }
 
     fn together(&mut self, specs: &[TrialSpec], turns: &[Turn]) -> Vec<TrialRecord> {
@@ -226,7 +229,7 @@ impl Live<'_> {
         let TrialSpec { block, position, cell, .. } = spec;
         let mut trial = TrialRecord { block, position, id: spec.id(), ..self.templates[cell].clone() };
         match &mut trial.observation {
-            Some(seen) if self.contest.burst == Burst::Collections => seen.cpu_user_s = done.cpu_s,
+            Some(seen) if self.contest.burst.collections().is_some() => seen.cpu_user_s = done.cpu_s,
             seen => *seen = None,
         }
         let measured = trial.measurement.as_mut().expect("it was measured");
@@ -247,11 +250,11 @@ impl Serving {
         self.loaded_s += for_s;
         let replies = (self.level * speed * served_s).round();
         let mut cpu_s = served_s;
-        if self.burst == Burst::Collections {
+        if let Some(a_launch) = self.burst.collections() {
             self.until_collected -= replies;
             while self.until_collected <= 0.0 {
-                self.until_collected += COLLECTED * (0.5 + rng.f64());
-                cpu_s += COLLECTION_S / speed;
+                self.until_collected += self.burst.apart() * (0.5 + rng.f64());
+                cpu_s += COLLECTED * SLICED_S / a_launch / speed;
             }
         }
         Done { replies: replies as u64, cpu_s }

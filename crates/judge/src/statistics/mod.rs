@@ -80,9 +80,9 @@ pub(crate) fn critical(values: usize, confidence: f64) -> Option<f64> {
 
 /// The t interval on the logarithms, taken back: a geometric mean with its bounds. None under two values or when one
 /// is not above zero.
-pub fn geometric_interval(values: &[f64]) -> Option<Interval> {
+pub fn geometric_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     let (first, logs) = relative_logarithms(values)?;
-    Some(t_interval(&logs)?.map(|log| first * log.exp()))
+    Some(t_interval_at(&logs, confidence)?.map(|log| first * log.exp()))
 }
 
 /// Two-sided p value of "the mean is 0" by the t test; none under two values.
@@ -148,7 +148,7 @@ mod tests {
     /// SciPy 1.17.1: `r = ttest_1samp(log(y), 0)`, then `exp` of the mean and of the confidence interval.
     #[test]
     fn the_geometric_interval_is_that_of_scipy() {
-        let interval = geometric_interval(&[97.0, 104.0, 99.5, 101.2, 95.8, 103.3, 98.7, 100.4]).unwrap();
+        let interval = geometric_interval(&[97.0, 104.0, 99.5, 101.2, 95.8, 103.3, 98.7, 100.4], 0.95).unwrap();
         assert!(close(interval.estimate, 99.95181168376801), "{interval:?}");
         assert!(close(interval.low, 97.59269504226775), "{interval:?}");
         assert!(close(interval.high, 102.36795545548323), "{interval:?}");
@@ -158,7 +158,7 @@ mod tests {
     fn too_little_gives_nothing() {
         assert_eq!(t_interval(&[1.0]), None);
         assert_eq!(p_of_zero_mean(&[]), None);
-        assert_eq!(geometric_interval(&[1.0, 0.0, 2.0]), None);
+        assert_eq!(geometric_interval(&[1.0, 0.0, 2.0], 0.95), None);
         assert_eq!(mean(&[]), None);
         assert_eq!(geometric_mean(&[4.0, 9.0]).map(|g| (g * 1e9).round()), Some(6e9));
     }
@@ -167,7 +167,7 @@ mod tests {
     fn values_without_scatter_have_a_point_for_an_interval() {
         let interval = t_interval(&[2.0; 6]).unwrap();
         assert_eq!((interval.low, interval.high, interval.half_width()), (2.0, 2.0, 0.0));
-        assert_eq!(geometric_interval(&[80.0; 6]), Some(Interval { estimate: 80.0, low: 80.0, high: 80.0 }));
+        assert_eq!(geometric_interval(&[80.0; 6], 0.95), Some(Interval { estimate: 80.0, low: 80.0, high: 80.0 }));
         assert_eq!(p_of_zero_mean(&[2.0; 6]), Some(0.0));
         assert_eq!(p_of_zero_mean(&[0.0; 6]), Some(1.0));
     }
