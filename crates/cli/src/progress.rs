@@ -100,7 +100,9 @@ impl RunProgress {
             Event::Building { target } => self.say(&format!("building {target}")),
             Event::Absent { target, reason } => self.say(&format!("absent: {target}: {reason}")),
             Event::Added { addition } => self.say(&added(addition)),
-            Event::Waiting { target, seen } => self.say(&format!("waiting for {target}: {seen}")),
+            Event::Waiting { target, seen } => {
+                self.say(&format!("waiting for {target}: {}", ::report::waiting_words(seen)));
+            }
             Event::Left { target, folder } => {
                 self.say(&format!("{target} left {folder}, {}", lab::why_left(Path::new(folder))));
             }

@@ -162,7 +162,7 @@ fn check(
 ) -> Result<(), Failure> {
     let launcher = ProcessLauncher::new(home::executable());
     let output = Unnamed::new()?;
-    let mut waiting = |seen: &str| say(format!("waiting for {}: {seen}", target.name));
+    let mut waiting = |seen| say(format!("waiting for {}: {}", target.name, report::waiting_words(&seen)));
     let output = output.path();
     let mut checked = |tls| {
         let mut launch = |settings: &BTreeMap<String, String>| {
@@ -187,6 +187,7 @@ fn check(
         Err(Unlaunched::Failed(failure)) => {
             (line.state, line.ok) = (format!("{}\n{}", report::failed_words(&failure.why), failure.output), false)
         }
+        Err(Unlaunched::Interrupted) => return Err(Failure::interrupted("interrupted")),
         Err(Unlaunched::Prevented(why)) => {
             return Err(Failure::usage(format!("{} cannot be launched: {why}", target.name)));
         }

@@ -48,7 +48,7 @@ impl CalibrationPlanner {
         let addition = Addition::Cell { cell: Box::new(cell), why: Purpose::Trust };
         match self.plan.adding(&addition) {
             Ok(plan) => self.plan = plan,
-            Err(fault) => return Next::Done(Done::Said(fault.to_string())),
+            Err(fault) => return Next::Done(Done::Unsound(fault)),
         }
         Next::Add(vec![addition])
     }

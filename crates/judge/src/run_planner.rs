@@ -161,7 +161,7 @@ impl Planner for RunPlanner {
                     self.blocks.go_on_with(&plan);
                     self.plan = plan;
                 }
-                Err(fault) => return Next::Done(Done::Said(fault.to_string())),
+                Err(fault) => return Next::Done(Done::Unsound(fault)),
             }
         }
         next

@@ -307,9 +307,7 @@ impl Builder {
         match ended {
             Ended::Ran(ProcessEnd::Exited(0)) => Ok(()),
             Ended::Unguarded(text) => Err(BuildError::Prevented { target, text }),
-            Ended::NotStarted(text) => {
-                Err(BuildError::Start { target, text: hint::behind(text, hint::shell(&recipe.run)) })
-            }
+            Ended::NotStarted(text) => Err(BuildError::Start { target, text: hint::with_shell(text, &recipe.run) }),
             Ended::Ran(end) if end.is_unguarded() => {
                 Err(BuildError::Prevented { target, text: format!("the build {end}") })
             }
@@ -318,11 +316,7 @@ impl Builder {
                 if let Some(full) = room.full() {
                     return Err(BuildError::Prevented { target, text: format!("{full} (the build {end}):\n{output}") });
                 }
-                Err(BuildError::Failed {
-                    target,
-                    status: hint::behind(end.to_string(), hint::shell(&recipe.run)),
-                    output,
-                })
+                Err(BuildError::Failed { target, status: hint::with_shell(end.to_string(), &recipe.run), output })
             }
         }
     }

@@ -1,11 +1,8 @@
 //! What is probably wrong with a command that fails, as far as its words show it.
 
-use model::{LaunchRecipe, ProcessEnd};
+use model::{Hint, LaunchRecipe, NeedsShell, ProcessEnd};
 
 use crate::tls;
-
-/// What there is to do about a path that answers and does not say that the server is ready.
-pub(crate) const ANOTHER_PATH: &str = "ready = \"/…\" in the file, or --ready, asks for another path";
 
 /// What begins a command in a shell and is not a program of its own, or one that would not help.
 const BUILTINS: [&str; 9] = [".", "cd", "eval", "exec", "export", "set", "source", "ulimit", "umask"];
@@ -16,64 +13,54 @@ const BETWEEN: [&str; 5] = ["&&", "||", "|", "&", ";"];
 /// How a word begins that a shell would put something else in the place of.
 const SPECIAL: [&str; 7] = [">", "<", "1>", "2>", "&>", "~/", "$("];
 
-/// What is said, with what may be wrong behind it.
-pub(crate) fn behind(text: String, hint: Option<String>) -> String {
-    match hint {
-        Some(hint) => format!("{text}; {hint}"),
+/// What is said of a failed command, with what in it needs a shell behind it.
+pub(crate) fn with_shell(text: String, words: &[String]) -> String {
+    match shell(words) {
+        Some(needs @ NeedsShell::Word(_)) => format!("{text}; {needs}: sh -c '…'"),
+        Some(needs @ NeedsShell::Variables { .. }) => format!("{text}; {needs}"),
         None => text,
     }
 }
 
-/// What in a failed command needs a shell, and how to give it one.
-pub(crate) fn shell(words: &[String]) -> Option<String> {
+/// What in a failed command needs a shell.
+pub(crate) fn shell(words: &[String]) -> Option<NeedsShell> {
     let programs = words.iter().position(|word| !is_assignment(word)).unwrap_or(words.len());
     let (assignments, command) = words.split_at(programs);
     let builtin = command.first().filter(|first| BUILTINS.contains(&first.as_str()));
     if let Some(word) = builtin.or_else(|| syntax(words)) {
-        return Some(format!("it runs without a shell, and `{word}` needs one: sh -c '…'"));
+        return Some(NeedsShell::Word(word.clone()));
     }
     match command {
         [program, rest @ ..] if !assignments.is_empty() => {
-            let more = if rest.is_empty() { "" } else { " …" };
-            let set = assignments.join(" ");
-            Some(format!("it runs without a shell, and `{set}` needs one, or env: env {set} {program}{more}"))
+            let (set, more) = (assignments.join(" "), !rest.is_empty());
+            Some(NeedsShell::Variables { set, program: program.clone(), more })
         }
         _ => None,
     }
 }
 
 /// The same of a server that did not become ready. One that is not told its port cannot listen there.
-pub(crate) fn server(recipe: &LaunchRecipe) -> Option<String> {
-    let shell = shell(&recipe.run);
+pub(crate) fn server(recipe: &LaunchRecipe) -> Option<Hint> {
     let names_port = |text: &String| text.contains("$PORT") || text.contains("${PORT}");
-    if shell.is_some() || recipe.run.iter().chain(recipe.env.values()).any(names_port) {
-        return shell;
-    }
-    let unnamed = "its command does not name $PORT, which is the port to listen on: name it, unless the server reads PORT \
-                   from its environment";
-    Some(unnamed.to_owned())
+    let is_told = recipe.run.iter().chain(recipe.env.values()).any(names_port);
+    shell(&recipe.run).map(Hint::Shell).or((!is_told).then_some(Hint::NoPort))
 }
 
-/// A hint, with what sets the variables of a certificate where the command of a server that has none names them or its output
-/// does.
-pub(crate) fn certificate(hint: Option<String>, recipe: &LaunchRecipe, output: &str) -> Option<String> {
+/// That a server has no certificate, where its command names the variables of one or its output does.
+pub(crate) fn certificate(recipe: &LaunchRecipe, output: &str) -> Option<Hint> {
     let names_one = |text: &str| tls::GIVEN_FILES.iter().any(|name| text.contains(name));
-    if !recipe.run.iter().chain(recipe.env.values()).map(String::as_str).chain([output]).any(names_one) {
-        return hint;
-    }
-    let unset = "$TLS_CERT and $TLS_KEY are set where it is loaded over TLS with a certificate of bourdon's alone: compare \
-                 --tls, or `tls = true` in its [[target]] and in [load]";
-    Some(hint.map_or(unset.to_owned(), |hint| behind(hint, Some(unset.to_owned()))))
+    let mut told = recipe.run.iter().chain(recipe.env.values()).map(String::as_str).chain([output]);
+    told.any(names_one).then_some(Hint::NoCertificate)
 }
 
 /// The same of one that ended; `known` whether it was heard on its port, or printed something, which says more than a guess.
-pub(crate) fn ended(end: ProcessEnd, recipe: &LaunchRecipe, known: bool) -> Option<String> {
+pub(crate) fn ended(end: ProcessEnd, recipe: &LaunchRecipe, known: bool) -> Option<Hint> {
     match end {
         // Whatever is wrong with its command, that was not it.
         ProcessEnd::Killed { .. } | ProcessEnd::Unguarded(_) => None,
         // It listened nowhere because it had no more to do.
-        ProcessEnd::Exited(0) => shell(&recipe.run),
-        _ if known => shell(&recipe.run),
+        ProcessEnd::Exited(0) => shell(&recipe.run).map(Hint::Shell),
+        _ if known => shell(&recipe.run).map(Hint::Shell),
         _ => server(recipe),
     }
 }
@@ -119,10 +106,10 @@ mod tests {
             (&["b", "2>log"], "`2>log`"),
             (&["~/b", "1"], "`~/b`"),
         ] {
-            let said = format!("it runs without a shell, and {needs} needs one: sh -c '…'");
-            assert_eq!(shell(&words(line)), Some(said));
+            let said = format!("it failed; it runs without a shell, and {needs} needs one: sh -c '…'");
+            assert_eq!(with_shell("it failed".to_owned(), &words(line)), said);
         }
-        let assigned = shell(&words(&["A=1", "B=", "python3", "server.py"])).unwrap();
+        let assigned = shell(&words(&["A=1", "B=", "python3", "server.py"])).unwrap().to_string();
         assert!(assigned.ends_with("`A=1 B=` needs one, or env: env A=1 B= python3 …"), "{assigned}");
         for line in [
             &["b", "--port=1"][..],

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{MonotonicClock, local_port_range};
 use model::{
-    Clock, EndedWhen, ProcessEnd, Runtime, Target, TargetEnd, TargetTls, Tls, TrialFailure, TrialStage, WhyFailed,
+    Clock, EndedWhen, Hint, Instead, NotReady, NotStarted, ProcessEnd, Runtime, Target, TargetEnd, TargetTls, Tls,
+    TrialFailure, TrialStage, Waiting, WhyFailed,
 };
 use reaper::{Ended, Guarded, Order};
 
@@ -53,6 +54,8 @@ pub enum Unlaunched {
     Failed(TrialFailure),
     /// What bourdon itself needs for it is missing: a file, a folder, a process, a port. That says nothing about it.
     Prevented(String),
+    /// Nobody waits for it any more.
+    Interrupted,
 }
 
 /// Starts targets. A test puts a fake in its place.
@@ -65,7 +68,7 @@ pub trait Launcher {
         &self,
         spec: &LaunchSpec<'_>,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
+        tell: &mut dyn FnMut(Waiting),
     ) -> Result<Box<dyn Running>, Unlaunched>;
 }
 
@@ -118,11 +121,11 @@ impl Launcher for ProcessLauncher {
         &self,
         spec: &LaunchSpec<'_>,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
+        tell: &mut dyn FnMut(Waiting),
     ) -> Result<Box<dyn Running>, Unlaunched> {
         let tried = match self.try_launch(spec, stop, tell) {
             Err(failed) if failed.bereft && !stop.load(Ordering::Relaxed) => {
-                tell("its reaper was killed before it was ready, which says nothing about it; it is launched again");
+                tell(Waiting::Again);
                 self.try_launch(spec, stop, tell)
             }
             tried => tried,
@@ -146,23 +149,29 @@ struct Failed {
 enum Unready {
     /// Something is missing here.
     Here(String),
-    /// It was not started.
+    /// Nobody waits for it any more.
+    Interrupted,
+    /// It was not started, as the system says.
     NotStarted(String),
-    /// It ended, or does not answer as it should.
-    Not(String),
-    /// It runs, and nobody has ever heard it on its port.
-    Unheard(String),
+    /// It runs, and does not answer as it should.
+    Not {
+        seen: Instead,
+        /// In so long; none where no waiting mends that.
+        within_ns: Option<u64>,
+        /// Whether somebody has ever heard it on its port.
+        heard: bool,
+    },
     /// It ended; whether somebody had heard it there.
     Ended(ProcessEnd, bool),
 }
 
 impl Unready {
-    /// Of a process that was heard on its port: that it is not told its port is not why.
-    fn of_heard(self) -> Self {
-        match self {
-            Unready::Unheard(text) => Unready::Not(text),
-            Unready::Ended(how, _) => Unready::Ended(how, true),
-            other => other,
+    /// Of a process that came to an end; whether somebody had heard it on its port.
+    fn of_end(ended: Ended, heard: bool) -> Self {
+        match ended {
+            Ended::Unguarded(why) => Unready::Here(why),
+            Ended::NotStarted(why) => Unready::NotStarted(why),
+            Ended::Ran(how) => Unready::Ended(how, heard),
         }
     }
 
@@ -171,32 +180,27 @@ impl Unready {
         let recipe = &spec.target.launch;
         let output = tail(spec.output);
         let is_given = spec.tls && spec.target.tls == Some(TargetTls::Given);
-        let hinted = |hint| if is_given { hint } else { hint::certificate(hint, recipe, &output) };
-        let in_words = |stage, text, hint| (stage, WhyFailed::Text(hint::behind(text, hinted(hint))));
-        let (stage, why) = match self {
+        let certificate = || hint::certificate(recipe, &output).filter(|_| !is_given);
+        let hints = |hint: Option<Hint>| -> Vec<Hint> { hint.into_iter().chain(certificate()).collect() };
+        let shell = || hint::shell(&recipe.run).map(Hint::Shell);
+        let (stage, why): (_, WhyFailed) = match self {
             Unready::Here(text) => return Unlaunched::Prevented(text),
-            Unready::NotStarted(text) => in_words(TrialStage::Launch, text, hint::shell(&recipe.run)),
-            Unready::Unheard(text) => in_words(TrialStage::Ready, text, hint::server(recipe)),
-            Unready::Not(text) => in_words(TrialStage::Ready, text, hint::shell(&recipe.run)),
+            Unready::Interrupted => return Unlaunched::Interrupted,
+            Unready::NotStarted(error) => (TrialStage::Launch, NotStarted { error, hints: hints(shell()) }.into()),
+            Unready::Not { seen, within_ns, heard } => {
+                // That it is not told its port is not why one that was heard there is not ready.
+                let hints = hints(if heard { shell() } else { hint::server(recipe) });
+                (TrialStage::Ready, NotReady { seen, within_ns, hints }.into())
+            }
             Unready::Ended(how, heard) => {
-                let is_its_own = matches!(how, ProcessEnd::Exited(_));
                 let hint = hint::ended(how, recipe, heard || !output.is_empty());
-                let hint = if is_its_own { hinted(hint) } else { hint };
-                (TrialStage::Ready, TargetEnd { how, when: EndedWhen::BeforeReady, hint }.into())
+                let is_its_own = matches!(how, ProcessEnd::Exited(_));
+                let hints = if is_its_own { hints(hint) } else { hint.into_iter().collect() };
+                (TrialStage::Ready, TargetEnd { how, when: EndedWhen::BeforeReady, hints }.into())
             }
         };
         let waited_ms = Some(waited_ns / 1_000_000);
         Unlaunched::Failed(TrialFailure { stage, why, output, waited_ms })
-    }
-}
-
-impl From<Ended> for Unready {
-    fn from(ended: Ended) -> Self {
-        match ended {
-            Ended::Unguarded(why) => Unready::Here(why),
-            Ended::NotStarted(why) => Unready::NotStarted(why),
-            Ended::Ran(how) => Unready::Ended(how, false),
-        }
     }
 }
 
@@ -205,7 +209,7 @@ impl ProcessLauncher {
         &self,
         spec: &LaunchSpec<'_>,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
+        tell: &mut dyn FnMut(Waiting),
     ) -> Result<Process, Failed> {
         let start_ns = MonotonicClock.now_ns();
         let failed = |why, bereft| Failed { why, bereft, waited_ns: MonotonicClock.now_ns().saturating_sub(start_ns) };
@@ -240,7 +244,8 @@ impl ProcessLauncher {
             command.env("PORT", port.to_string()).env("ADMIN_PORT", admin_port.to_string());
             command.env("SCRATCH", &scratch).env("DATA_FILE", scratch.join(DATA_FILE));
             command.envs(files.iter().flatten().map(|(name, value)| (name, value)));
-        })?;
+        });
+        let guarded = guarded.map_err(|ended| Unready::of_end(ended, false))?;
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Ok(Process {
             guarded,

@@ -313,7 +313,7 @@ struct Telling<'a> {
 impl Telling<'_> {
     fn tell(&mut self, told: LaunchEvent<'_>) {
         let event = match told {
-            LaunchEvent::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen: seen.to_owned() },
+            LaunchEvent::Waiting(target, seen) => Event::Waiting { target: target.to_owned(), seen },
             LaunchEvent::Left(target, folder) => {
                 Event::Left { target: target.to_owned(), folder: folder.to_string_lossy().into_owned() }
             }

@@ -71,17 +71,9 @@ pub(crate) fn files() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     files.filter_map(|(variable, file)| Some((file, std::env::var_os(variable)?.into_encoded_bytes())))
 }
 
-/// What helps, behind an error that shows what is wrong with a target's TLS; empty where the error says enough, none where it
-/// shows no such thing.
-pub(crate) fn cure_of_fault(error: &std::io::Error) -> Option<&'static str> {
-    let failure = error.get_ref()?.downcast_ref::<TlsFailure>()?;
-    failure.fault.map(|fault| match fault {
-        TlsFault::NotTls => {
-            "; the server does not speak TLS: leave out --tls, --ca or --insecure (`tls` in an experiment), or have it \
-             serve TLS"
-        }
-        TlsFault::OldCertificate | TlsFault::Untrusted | TlsFault::OtherName | TlsFault::Unanswered => "",
-    })
+/// What an error shows of a target's TLS; none where it shows nothing of it.
+pub(crate) fn fault(error: &std::io::Error) -> Option<TlsFault> {
+    error.get_ref()?.downcast_ref::<TlsFailure>()?.fault
 }
 
 /// Where somebody is asked, and what secures that.

@@ -5,7 +5,7 @@ use engine::{LoadError, LoadOutput, Passed, RunOptions, SliceSpec, Sliced};
 use jiff::Timestamp;
 use model::{
     CellPlan, EndedWhen, Load, LoadSecond, LoadSpec, NoPerf, NoPprof, NoProfile, Observation, Plan, ProcessEnd, Sample,
-    TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, WhyFailed, seed_of,
+    TRIAL_SCHEMA, TargetEnd, Tls, TrialFailure, TrialRecord, TrialSpec, TrialStage, Waiting, WhyFailed, seed_of,
 };
 use observe::Summary;
 use reaper::MORE_PROCESSES;
@@ -62,7 +62,7 @@ impl TrialOutput {
 /// What is told while a launch is under way.
 pub(crate) enum LaunchEvent<'a> {
     /// What the launch of a target waits for.
-    Waiting(&'a str, &'a str),
+    Waiting(&'a str, Waiting),
     /// What the launch of a target left behind.
     Left(&'a str, &'a Path),
     /// The load of a trial begins.
@@ -93,7 +93,7 @@ pub(crate) fn run_launch(
     let prevented = |text| LabError::Prevented { target: first.levels.target().to_owned(), text };
     tell(LaunchEvent::Trial(*first_spec));
     let began = Timestamp::now();
-    let mut waiting = |seen: &str| tell(LaunchEvent::Waiting(first.levels.target(), seen));
+    let mut waiting = |seen| tell(LaunchEvent::Waiting(first.levels.target(), seen));
     match launch(plan, first, tools, output, stop, &mut waiting) {
         Ok(running) => {
             let mut rungs = Rungs { plan, tools, running, began, at_rest: None };
@@ -110,6 +110,7 @@ pub(crate) fn run_launch(
                 _ => return Ok(None),
             }
         }
+        Err(Unlaunched::Interrupted) => return Ok(None),
         Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
         Err(Unlaunched::Prevented(text)) => return Err(prevented(text)),
         Err(Unlaunched::Failed(failure)) => made.extend(specs.iter().map(|spec| {
@@ -163,7 +164,7 @@ pub(crate) fn given_up(mut record: TrialRecord, why: &WhyFailed) -> TrialRecord 
 /// What the end of a target makes of a trial; `when` that was.
 pub(crate) fn died(how: ProcessEnd, when: EndedWhen) -> TrialFailure {
     let stage = if how.is_unguarded() { TrialStage::Unguarded } else { TrialStage::Died };
-    TrialFailure::new(stage, TargetEnd { how, when, hint: None })
+    TrialFailure::new(stage, TargetEnd { how, when, hints: Vec::new() })
 }
 
 /// CPUs of this machine.
@@ -183,7 +184,7 @@ pub(crate) fn launch(
     tools: TrialTools<'_>,
     output: &Path,
     stop: &AtomicBool,
-    waiting: &mut dyn FnMut(&str),
+    waiting: &mut dyn FnMut(Waiting),
 ) -> Result<Box<dyn Running>, Unlaunched> {
     let name = cell.levels.target();
     let no_target = || Unlaunched::Prevented(format!("the plan has no target `{name}`"));

@@ -2,6 +2,9 @@ use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
+use crate::unready::read_hints;
+use crate::{Hint, NotReady, NotStarted};
+
 /// Names of the signals, from 1: those of Linux, which are the same on every machine that it is used on today.
 const SIGNALS: [&str; 31] = [
     "SIGHUP",
@@ -117,8 +120,8 @@ pub struct TargetEnd {
     /// When.
     pub when: EndedWhen,
     /// What in its command may be why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    #[serde(default, alias = "hint", deserialize_with = "read_hints", skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<Hint>,
 }
 
 /// When a target ended.
@@ -139,17 +142,27 @@ pub enum EndedWhen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhyFailed {
-    /// In words: those of the system, or of a record of an earlier version.
+    /// In words, as records of earlier versions have it.
     Text(String),
+    /// Its program was not started.
+    NotStarted(NotStarted),
+    /// It ran, and did not become ready.
+    NotReady(Box<NotReady>),
     /// It ended.
     Ended(TargetEnd),
     /// It was not launched again, since it had not started before: why that was.
     NotAgain(Box<WhyFailed>),
 }
 
-impl From<String> for WhyFailed {
-    fn from(text: String) -> Self {
-        WhyFailed::Text(text)
+impl From<NotStarted> for WhyFailed {
+    fn from(why: NotStarted) -> Self {
+        WhyFailed::NotStarted(why)
+    }
+}
+
+impl From<NotReady> for WhyFailed {
+    fn from(why: NotReady) -> Self {
+        WhyFailed::NotReady(Box::new(why))
     }
 }
 

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
-use crate::{Addition, Done, Interval, Sample, TrialRecord, TrialSpec};
+use crate::{Addition, Done, Interval, Sample, TrialRecord, TrialSpec, Waiting};
 
 /// Schema number of a line of `events.jsonl`.
 pub const EVENT_SCHEMA: &str = "bourdon.event/2";
@@ -47,8 +47,8 @@ pub enum Event {
     Waiting {
         /// Its name.
         target: String,
-        /// What it does instead.
-        seen: String,
+        /// What keeps its launch waiting.
+        seen: Waiting,
     },
     /// A target that has ended left a folder of which something cannot be removed.
     Left {

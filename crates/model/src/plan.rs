@@ -3,7 +3,9 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrivals, Cell, ComparePlan, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI};
+use crate::{
+    Arrivals, Cell, ComparePlan, Fault, GeneratorLimits, Level, Load, Metric, Reason, Rotation, Target, WHOAMI,
+};
 
 /// Schema number of `plan.toml`.
 pub const PLAN_SCHEMA: &str = "bourdon.plan/3";
@@ -122,11 +124,6 @@ impl Plan {
     }
 }
 
-/// What keeps a plan from being carried out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Fault(String);
-
 impl Draft {
     /// Asks for so many blocks after a look at those before, and for as large a share of them to be launched again where the
     /// machine was busy; never for fewer, for a block that was set aside and replaced would count again.
@@ -143,7 +140,7 @@ impl Draft {
     /// What keeps it from being carried out.
     pub fn resolve(self) -> Result<Plan, Fault> {
         match self.fault() {
-            Some(fault) => Err(Fault(fault)),
+            Some(fault) => Err(fault),
             None => Ok(Plan(Draft { schema: PLAN_SCHEMA.to_owned(), ..self })),
         }
     }

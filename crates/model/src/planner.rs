@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Addition, Metric, NotServed, TrialRecord, TrialSpec};
+use crate::{Addition, Fault, Metric, NotServed, TrialRecord, TrialSpec};
 
 /// What a planner wants next.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,9 @@ pub enum Done {
         /// The trial that made it.
         trial: String,
     },
-    /// In words: what keeps the plan from being carried out, and all that earlier versions recorded.
+    /// What is to be added would keep the plan from being carried out.
+    Unsound(Fault),
+    /// In words, as earlier versions recorded it.
     #[serde(untagged)]
     Said(String),
 }

@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::kinds;
 use crate::{
-    Breach, Cure, Invariant, LimitCause, Mark, MarkCause, MarkNote, Metric, Shortfall, TargetEnd, TrialStage, Unsliced,
-    UnslicedCause, WhyFailed,
+    Breach, Cure, Invariant, LimitCause, Mark, MarkCause, MarkNote, Metric, NotReady, NotStarted, Shortfall, TargetEnd,
+    TrialStage, Unsliced, UnslicedCause, WhyFailed,
 };
 
 kinds! {
@@ -97,7 +97,6 @@ macro_rules! whys {
 }
 
 whys! {
-    String => Text,
     LimitCause => Limit,
     MarkCause => Mark,
     DistrustCause => Distrusted,
@@ -130,7 +129,7 @@ pub enum DistrustCause {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// In words: those of a record, which somebody else's error may be part of.
+    /// In words, as records of earlier versions have it, or where a record has nothing to show.
     Text(String),
     /// What bounded a load.
     Limit(LimitCause),
@@ -140,6 +139,10 @@ pub enum Why {
     Broken(Vec<Breach>),
     /// What a calibration does not trust.
     Distrusted(DistrustCause),
+    /// The program of a target was not started.
+    NotStarted(NotStarted),
+    /// A target ran, and did not become ready.
+    NotReady(Box<NotReady>),
     /// How a target ended.
     Ended(TargetEnd),
     /// Of a target that was not launched again: why it did not start before.
@@ -244,7 +247,7 @@ impl Why {
             Why::Broken(breaches) => breaches.first().map(|first| first.invariant().into()),
             Why::Distrusted(cause) => Some(cause.code().into()),
             Why::Unsliced(cause) => Some(cause.code().into()),
-            Why::Text(_) | Why::Ended(_) | Why::NotAgain(_) => None,
+            Why::Text(_) | Why::NotStarted(_) | Why::NotReady(_) | Why::Ended(_) | Why::NotAgain(_) => None,
         }
     }
 }
@@ -298,6 +301,8 @@ impl From<WhyFailed> for Why {
     fn from(why: WhyFailed) -> Self {
         match why {
             WhyFailed::Text(text) => Why::Text(text),
+            WhyFailed::NotStarted(why) => Why::NotStarted(why),
+            WhyFailed::NotReady(why) => Why::NotReady(why),
             WhyFailed::Ended(end) => Why::Ended(end),
             WhyFailed::NotAgain(why) => Why::NotAgain(why),
         }

@@ -158,18 +158,22 @@ pub struct Died {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EndedWhen, ProcessEnd, TargetEnd};
+    use crate::{EndedWhen, Hint, Instead, NeedsShell, NotReady, NotStarted, ProcessEnd, TargetEnd};
 
     #[test]
     fn a_failure_is_read_as_it_was_written_also_where_it_was_in_words() {
-        let end = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::BeforeReady, hint: Some("why?".to_owned()) };
+        let end = TargetEnd {
+            how: ProcessEnd::Exited(3),
+            when: EndedWhen::BeforeReady,
+            hints: vec![Hint::Said("why?".to_owned())],
+        };
         for (why, written) in [
             (
                 WhyFailed::from(end.clone()),
-                "[ended]\nwhen = \"before-ready\"\nhint = \"why?\"\n\n[ended.how]\nexited = 3\n",
+                "[ended]\nwhen = \"before-ready\"\nhints = [\"why?\"]\n\n[ended.how]\nexited = 3\n",
             ),
             (
-                WhyFailed::NotAgain(Box::new(WhyFailed::Ended(TargetEnd { hint: None, ..end }))),
+                WhyFailed::NotAgain(Box::new(WhyFailed::Ended(TargetEnd { hints: Vec::new(), ..end }))),
                 "[not_again.ended]\nwhen = \"before-ready\"\n\n[not_again.ended.how]\nexited = 3\n",
             ),
             (
@@ -181,6 +185,26 @@ mod tests {
             let text = toml::to_string(&failure).unwrap();
             assert_eq!(toml::from_str::<TrialFailure>(&text).unwrap(), failure, "{text}");
             assert!(text.ends_with(written) || text.contains(written), "{text}");
+            let earlier = text.replace("hints = [\"why?\"]", "hint = \"why?\"");
+            assert_eq!(toml::from_str::<TrialFailure>(&earlier).unwrap(), failure, "{earlier}");
+        }
+    }
+
+    #[test]
+    fn why_a_launch_failed_is_read_as_it_was_written() {
+        let hints = || vec![Hint::Shell(NeedsShell::Word("&&".to_owned())), Hint::NoPort, Hint::NoCertificate];
+        let at = vec!["[::1]:80".parse().unwrap(), "127.0.0.1:81".parse().unwrap()];
+        let seen = Instead::Elsewhere { at, port: 80, stranger: false };
+        let not_started = NotStarted { error: "No such file".to_owned(), hints: hints() };
+        for why in [
+            WhyFailed::from(not_started.clone()),
+            WhyFailed::NotAgain(Box::new(not_started.into())),
+            NotReady { seen, within_ns: Some(1), hints: hints() }.into(),
+            NotReady { seen: Instead::Silent, within_ns: None, hints: Vec::new() }.into(),
+        ] {
+            let failure = TrialFailure::new(TrialStage::Ready, why);
+            let text = serde_json::to_string(&failure).unwrap();
+            assert_eq!(serde_json::from_str::<TrialFailure>(&text).unwrap(), failure, "{text}");
         }
     }
 }

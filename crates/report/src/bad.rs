@@ -4,10 +4,10 @@ use model::{Analysis, CellAnalysis, CellBehind, Died};
 
 use crate::conditions::Conditions;
 use crate::format::{counted, number, percent, seconds, thousands};
+use crate::launch_words::failed_words;
 use crate::markdown::{block, escape};
 use crate::page::{Page, Tint};
 use crate::plain::shortened;
-use crate::reason_words::failed_words;
 use crate::words::bracketed;
 use crate::wrong_reply::sentence;
 

@@ -13,7 +13,7 @@ use crate::blanks::memory_words;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::difference_words::difference_words;
-use crate::format::{bytes, counted, duration_us, elapsed, quantity, signed};
+use crate::format::{bytes, counted, duration_us, elapsed, percent, quantity, signed};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::more_blocks::Blocks;
 use crate::page::unbroken;
@@ -169,11 +169,10 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         let rows: Vec<String> = rows.iter().map(|row| named(row, true)).collect();
         (Inconclusive, vec![rows.join(", ") + &cure], format!("Inconclusive, because {}", because(why, of)))
     };
-    let margin = (analysis.margin * 1e3).round() / 10.0;
     [
         (Slower, of(Slower), "Worse".to_owned()),
         (Faster, of(Faster), "Better".to_owned()),
-        (Same, same(false), format!("The same within {margin} %")),
+        (Same, same(false), format!("The same within {}", percent(analysis.margin))),
         (Same, same(true), "The same within 1 point".to_owned()),
         (Inconclusive, open(), blocks.too_few().unwrap_or_else(|| "Inconclusive".to_owned())),
     ]

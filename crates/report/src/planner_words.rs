@@ -32,6 +32,7 @@ pub fn done_words(done: &Done) -> String {
         }
         Done::Calibrated => "what can be trusted is known".to_owned(),
         Done::LoadFailed { trial } => format!("the load of {trial} failed, and nothing follows from the others"),
+        Done::Unsound(fault) => fault.to_string(),
         Done::Said(text) => text.clone(),
     }
 }

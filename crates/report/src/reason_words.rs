@@ -1,12 +1,13 @@
 //! What reasons say, and what would mend them.
 
 use model::{
-    Breach, Code, DistrustCause, EndedWhen, Imbalance, Mark, MarkCause, NotServed, ProcessEnd, Reason, RepeatedBlock,
-    SliceFigure, TargetEnd, UnslicedCause, Why, WhyFailed,
+    Breach, Code, DistrustCause, Imbalance, Mark, MarkCause, NotServed, Reason, RepeatedBlock, SliceFigure,
+    UnslicedCause, Why,
 };
 
 use crate::asker::{Asker, Knob};
 use crate::format::{counted, duration_us, kinds, number, percent, thousands};
+use crate::launch_words::{ended, not_again, not_ready, not_started};
 use crate::limit_words::limit_words;
 use crate::mark_words::{arm_words, levels, mark_words, name};
 
@@ -27,23 +28,12 @@ pub(crate) fn why_words(why: &Why) -> String {
         Why::Mark(cause) => mark_words(cause),
         Why::Broken(breaches) => breaches.iter().map(breach_words).collect::<Vec<_>>().join("; "),
         Why::Distrusted(why) => distrusted(*why),
+        Why::NotStarted(why) => not_started(why),
+        Why::NotReady(why) => not_ready(why),
         Why::Ended(end) => ended(end),
         Why::NotAgain(why) => not_again(why),
         Why::Unsliced(cause) => unsliced(*cause),
     }
-}
-
-/// Why a target was not loaded, or not to the end.
-pub fn failed_words(why: &WhyFailed) -> String {
-    match why {
-        WhyFailed::Text(text) => text.clone(),
-        WhyFailed::Ended(end) => ended(end),
-        WhyFailed::NotAgain(why) => not_again(why),
-    }
-}
-
-fn not_again(why: &WhyFailed) -> String {
-    format!("not launched again: {}", failed_words(why))
 }
 
 /// The same with what would mend it, in the words of whoever asks.
@@ -68,27 +58,6 @@ pub(crate) fn not_served(why: &NotServed) -> String {
         NotServed::Said(text) => text.clone(),
         NotServed::Seen(reason) => reason_words(reason),
     }
-}
-
-/// How a target ended, with what may have made it, or its command do so.
-fn ended(TargetEnd { how, when, hint }: &TargetEnd) -> String {
-    let ended = match when {
-        EndedWhen::BeforeReady => format!("it {how} before it was ready"),
-        EndedWhen::BeforeLoad => format!("it {how} before this load"),
-        EndedWhen::BetweenSlices => format!("it {how} between its slices"),
-        EndedWhen::UnderLoad => format!("it {how} under load"),
-    };
-    let meant = match (how, when) {
-        (ProcessEnd::Exited(0), EndedWhen::BeforeReady) => {
-            ", as a server does that goes into the background; start it so that it stays in the foreground"
-        }
-        (ProcessEnd::Killed { signal: 9, .. }, _) => {
-            "; somebody killed it, or the kernel did because memory ran out (dmesg shows whether it was the kernel)"
-        }
-        _ => "",
-    };
-    let hint = hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));
-    format!("{ended}{meant}{hint}")
 }
 
 fn distrusted(why: DistrustCause) -> String {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{CellAnalysis, CompareAnalysis, CompareForm, Rotated, Whole};
 
-use crate::format::{counted, duration_us};
+use crate::format::{counted, duration_us, percent};
 use crate::reason_words::reason_words;
 
 /// How the launches of a cell were made, in a sentence without its full stop.
@@ -54,10 +54,10 @@ fn fell_back(cell: &CellAnalysis) -> bool {
 /// That the margin of a comparison of two commands is one for slices, where their launches were alone although they were to go round.
 pub(crate) fn margin(analysis: &CompareAnalysis) -> Option<String> {
     let is_of_commands = analysis.form == CompareForm::Commands;
-    let margin = (analysis.margin * 1e3).round() / 10.0;
     (is_of_commands && analysis.cells.iter().any(|of| fell_back(&of.cell))).then(|| {
         format!(
-            "The margin of {margin} % is meant for launches in slices: alone, launches may need a wider one (--margin)."
+            "The margin of {} is meant for launches in slices: alone, launches may need a wider one (--margin).",
+            percent(analysis.margin)
         )
     })
 }

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use crate::claim_notes::claim_notes;
 use crate::difference_words::difference_words;
+use crate::launch_words::failed_words;
 use crate::mark_words::note_words;
 use crate::profile_words::no_profile_words;
-use crate::reason_words::{breach_words, failed_words, reason_words, why_words};
+use crate::reason_words::{breach_words, reason_words, why_words};
 use crate::to_json;
 
 /// Where there are words already, they are those of a record.
@@ -185,7 +186,7 @@ mod tests {
         let mark = MarkNote::new(MarkCause::CompletionsPerSlot(12.0));
         let end = |signal| {
             let how = ProcessEnd::Killed { signal, core_dumped: true };
-            WhyFailed::from(TargetEnd { how, when: EndedWhen::UnderLoad, hint: None })
+            WhyFailed::from(TargetEnd { how, when: EndedWhen::UnderLoad, hints: Vec::new() })
         };
         let again = Reason::failed(TrialStage::NotTried, WhyFailed::NotAgain(Box::new(end(11))));
         let died = Died { of: 2, why: end(6), printed: String::new() };

@@ -321,7 +321,7 @@ fn a_raise_keeps_the_share_of_blocks_that_are_launched_again() {
 fn unguard(trial: &mut TrialRecord) {
     (trial.measurement, trial.observation) = (None, None);
     let how = ProcessEnd::Unguarded(GuardEnd::Told);
-    let end = TargetEnd { how, when: EndedWhen::UnderLoad, hint: None };
+    let end = TargetEnd { how, when: EndedWhen::UnderLoad, hints: Vec::new() };
     trial.failure = Some(TrialFailure::new(TrialStage::Unguarded, end));
 }
 

@@ -5,11 +5,12 @@ pub(crate) fn fail_at_launch(trial: &mut TrialRecord) {
     trial.measurement = None;
     trial.observation = None;
     trial.time_to_ready_ms = None;
-    trial.failure = Some(TrialFailure::new(TrialStage::Launch, "no such file".to_owned()));
+    trial.failure = Some(TrialFailure::new(TrialStage::Launch, WhyFailed::Text("no such file".to_owned())));
 }
 
 /// How a server ended under load.
-pub(crate) const DIED: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hint: None };
+pub(crate) const DIED: TargetEnd =
+    TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hints: Vec::new() };
 
 /// Makes a trial one whose server ended so.
 pub(crate) fn die(trial: &mut TrialRecord) {

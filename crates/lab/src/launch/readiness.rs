@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, LaunchRecipe, format_duration};
+use model::{Clock, Instead, LaunchRecipe, Waiting};
 use observe::ProcSource;
 
 use super::{Process, Unready};
 use crate::client::{Answer, Client, Probe};
 use crate::deadline::LOOK_EVERY;
-use crate::elsewhere::{ListenerScan, elsewhere};
-use crate::hint;
+use crate::elsewhere::Looks;
 use crate::lacking::lacking_here;
 use crate::patience::Patience;
 use crate::tls::{self, Place};
@@ -38,14 +37,14 @@ impl Process {
         &mut self,
         recipe: &LaunchRecipe,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&str),
+        tell: &mut dyn FnMut(Waiting),
     ) -> Result<(), Unready> {
         let (path, within_ns) = (recipe.ready.as_str(), recipe.ready_within_ns);
         let patience = Patience::new(MonotonicClock);
-        let (mut last, mut heard, mut stranger) = ("it does not listen".to_owned(), false, false);
+        let (mut last, mut heard, mut stranger) = (Instead::Silent, false, false);
         let mut answers = None;
-        let mut scan = ListenerScan::default();
-        let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Not(error.to_string()))?;
+        let mut looks = Looks::default();
+        let place = Place::new(self.address, self.tls.as_ref()).map_err(|error| Unready::Here(error.to_string()))?;
         let goes_on = || {
             patience.passed(LOOK_EVERY);
             !stop.load(Ordering::Relaxed)
@@ -53,14 +52,14 @@ impl Process {
         let mut client = Client::new(&place, SHORTEST_QUESTION, READY_BYTES).while_it(&goes_on);
         loop {
             let left = Duration::from_nanos(within_ns).saturating_sub(patience.waited());
-            client.wait_for(question(left));
+            let question = question(left);
+            client.wait_for(question);
             if stop.load(Ordering::Relaxed) {
-                return Err(Unready::Not("interrupted".to_owned()));
+                return Err(Unready::Interrupted);
             }
             let started = self.guarded.started();
             if let Some(ended) = self.guarded.ended() {
-                let why = Unready::from(ended.clone());
-                return Err(if heard { why.of_heard() } else { why });
+                return Err(Unready::of_end(ended.clone(), heard));
             }
             let asked = client.ask(&Probe { path, ..Probe::default() });
             patience.passed(LOOK_EVERY);
@@ -68,7 +67,7 @@ impl Process {
                 Ok(Answer { reply, .. }) if (200..400).contains(&reply.status) && started.is_some() => {
                     let Some(started) = started else { continue };
                     let ready_ns = MonotonicClock.now_ns();
-                    if self.listens_elsewhere().is_none() {
+                    if self.elsewhere(stranger).is_none() {
                         self.pid = started.pid;
                         let ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
                         self.time_to_ready_ms = (!patience.stood_still()).then_some(ready_ms);
@@ -77,51 +76,42 @@ impl Process {
                     (heard, stranger) = (true, true);
                 }
                 Ok(Answer { reply, .. }) => {
-                    let seen = format!("{path} answers with status {}", reply.status);
-                    last = format!("{seen}; {}", hint::ANOTHER_PATH);
-                    (answers, heard) = (Some(seen), true);
+                    last = Instead::Status { path: path.to_owned(), status: reply.status };
+                    (answers, heard) = (Some(last.clone()), true);
                 }
                 Err(error) => {
-                    (heard, last) = (heard || error.kind() != ErrorKind::ConnectionRefused, format!("{path}: {error}"));
-                    if let Some(why) = self.lasts(&error, &last, started.is_some()) {
+                    heard = heard || error.kind() != ErrorKind::ConnectionRefused;
+                    if let Some(why) = self.lasts(&error, path, started.is_some()) {
                         return Err(why);
                     }
+                    last = failed(path, &error, question);
                 }
             }
-            let look = || self.keeps_waiting(answers.take(), within_ns);
-            scan.again(patience.waited(), look).iter().for_each(|text| tell(text));
+            let look = || self.elsewhere(stranger).or(answers.take());
+            let seen = looks.again(patience.waited(), look);
+            seen.into_iter().for_each(|seen| tell(Waiting::For { seen, within_ns }));
             if left.is_zero() {
                 break;
             }
             std::thread::sleep(READY_EVERY);
             patience.passed(READY_EVERY);
         }
-        let another = if stranger { "another program answers there; " } else { "" };
-        let seen = self.listens_elsewhere().map_or(last, |seen| format!("{another}{seen}"));
-        let why = Unready::Unheard(format!("it was not ready within {}: {seen}", format_duration(within_ns)));
-        Err(if heard { why.of_heard() } else { why })
-    }
-
-    /// What to say meanwhile of one that listens elsewhere, or `answers` as it should not.
-    fn keeps_waiting(&mut self, answers: Option<String>, within_ns: u64) -> Option<String> {
-        let (seen, cure) = match self.listens_elsewhere() {
-            Some(seen) => (seen, "ready_within"),
-            None => (answers?, hint::ANOTHER_PATH),
-        };
-        Some(format!("{seen}; it has {} to change that ({cure})", format_duration(within_ns)))
+        let seen = self.elsewhere(stranger).unwrap_or(last);
+        Err(Unready::Not { seen, within_ns: Some(within_ns), heard })
     }
 
     /// Why no waiting mends an error: this machine lacks something, or the TLS of who `started` is at fault.
-    fn lasts(&mut self, error: &std::io::Error, seen: &str, started: bool) -> Option<Unready> {
+    fn lasts(&mut self, error: &std::io::Error, path: &str, started: bool) -> Option<Unready> {
         if let Some(lacking) = error.raw_os_error().and_then(|errno| lacking_here(errno, self.address.ip())) {
-            return Some(Unready::Here(format!("{seen}; {lacking}")));
+            return Some(Unready::Here(format!("{path}: {error}; {lacking}")));
         }
-        let cure = tls::cure_of_fault(error).filter(|_| started && self.listens_elsewhere().is_none())?;
-        Some(Unready::Not(format!("{seen}{cure}")))
+        let fault = tls::fault(error).filter(|_| started && self.elsewhere(false).is_none())?;
+        let seen = Instead::Failed { path: path.to_owned(), error: error.to_string(), fault: Some(fault) };
+        Some(Unready::Not { seen, within_ns: None, heard: true })
     }
 
-    /// Where it listens instead of where it was told to.
-    fn listens_elsewhere(&mut self) -> Option<String> {
+    /// Where it listens instead of where it was told to; whether a `stranger` answers there.
+    fn elsewhere(&mut self, stranger: bool) -> Option<Instead> {
         let port = self.address.port();
         let mut seen = observe::listening(self.guarded.started()?.pid, &ProcSource::default());
         seen.retain(|at| at.port() != self.admin_address.port());
@@ -131,6 +121,15 @@ impl Process {
         if seen.is_empty() || seen.iter().any(here) {
             return None;
         }
-        Some(elsewhere(&seen.into_iter().collect::<Vec<_>>(), port))
+        Some(Instead::Elsewhere { at: seen.into_iter().collect(), port, stranger })
+    }
+}
+
+/// What becomes of a question for this path that was to take so long at most.
+fn failed(path: &str, error: &std::io::Error, question: Duration) -> Instead {
+    let path = path.to_owned();
+    match error.kind() {
+        ErrorKind::TimedOut => Instead::NoReply { path, within_ns: question.as_nanos() as u64 },
+        _ => Instead::Failed { path, error: error.to_string(), fault: None },
     }
 }

@@ -93,12 +93,13 @@ fn start<'a>(
         trial.record = given_up(trial.record, &why);
         return Ok(Some((trial, None)));
     }
-    let mut waiting = |seen: &str| tell(LaunchEvent::Waiting(target, seen));
+    let mut waiting = |seen| tell(LaunchEvent::Waiting(target, seen));
     match launch(plan, cell, tools, &launching.output, stop, &mut waiting) {
         Ok(running) => {
             trial.record.time_to_ready_ms = running.time_to_ready_ms();
             Ok(Some((trial, Some(Member::new(plan, *spec, place, running)))))
         }
+        Err(Unlaunched::Interrupted) => Ok(None),
         Err(_) if stop.load(Ordering::Relaxed) => Ok(None),
         Err(Unlaunched::Prevented(text)) => Err(LabError::Prevented { target: target.to_owned(), text }),
         Err(Unlaunched::Failed(failure)) => {

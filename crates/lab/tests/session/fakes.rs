@@ -16,8 +16,8 @@ use lab::{
 };
 use model::{
     Blocks, Cell as Levels, CellPlan, Draft, ENVIRONMENT_SCHEMA, EndedWhen, Environment, Event, Extent, GeneratorPlan,
-    GuardEnd, HttpVersion, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, Plan, Planner, ProcessEnd,
-    ReplyExpectation, Request, Target, TargetEnd, TrialFailure, TrialStage, WhyFailed,
+    GuardEnd, HttpVersion, Instead, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, NotReady, Plan, Planner,
+    ProcessEnd, ReplyExpectation, Request, Target, TargetEnd, TrialFailure, TrialStage, Waiting, WhyFailed,
 };
 
 pub(crate) const MS: u64 = 1_000_000;
@@ -52,18 +52,19 @@ struct FakeRunning {
 
 /// Why a target of its is never ready.
 pub(crate) fn not_ready() -> WhyFailed {
-    WhyFailed::Text("it was not ready".into())
+    NotReady { seen: Instead::Silent, within_ns: None, hints: Vec::new() }.into()
 }
 
 /// How one that dies is found.
-pub(crate) const DEAD: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::BeforeLoad, hint: None };
+pub(crate) const DEAD: TargetEnd =
+    TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::BeforeLoad, hints: Vec::new() };
 
 impl Launcher for FakeLauncher {
     fn launch(
         &self,
         spec: &LaunchSpec<'_>,
         _stop: &AtomicBool,
-        _tell: &mut dyn FnMut(&str),
+        _tell: &mut dyn FnMut(Waiting),
     ) -> Result<Box<dyn Running>, Unlaunched> {
         self.launched.borrow_mut().push(spec.target.name.clone());
         if self.never_ready == Some(spec.target.name.as_str()) {

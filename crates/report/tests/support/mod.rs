@@ -1,5 +1,6 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part, and a test may panic")]
 
+pub(crate) mod causes;
 pub(crate) mod comparisons;
 pub(crate) mod loads;
 pub(crate) mod notes;

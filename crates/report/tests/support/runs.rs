@@ -6,14 +6,15 @@ use std::sync::LazyLock;
 use model::{
     AbsentTarget, Analysis, Arrivals, Blocks, CellPlan, EndedWhen, Failure, Level, LoadModel, NS_PER_S, NoPerf,
     NoPprof, NoProfile, ProcessEnd, Profile, ProfiledBy, ProfiledFunction, TargetEnd, TrialFailure, TrialRecord,
-    TrialStage,
+    TrialStage, WhyFailed,
 };
 
 use super::plans::{cell, claim, draft, environment};
 use super::session::{Recorded, Server, conduct};
 
 /// How a server ended under load.
-pub(crate) const DIED: TargetEnd = TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hint: None };
+pub(crate) const DIED: TargetEnd =
+    TargetEnd { how: ProcessEnd::Exited(3), when: EndedWhen::UnderLoad, hints: Vec::new() };
 
 /// Makes a trial one whose server ended under load, after it had printed this.
 pub(crate) fn die(trial: &mut TrialRecord, printed: &str) {
@@ -200,7 +201,7 @@ pub(crate) fn preliminary() -> Analysis {
         trial.id = trial.spec().id();
     }
     for trial in it.trials_of("go-iris-2016", &[1]).take(1) {
-        let failure = TrialFailure::new(TrialStage::Ready, "did not answer within 30 s".to_owned());
+        let failure = TrialFailure::new(TrialStage::Ready, WhyFailed::Text("did not answer within 30 s".to_owned()));
         (trial.measurement, trial.observation, trial.time_to_ready_ms) = (None, None, None);
         (trial.failure, trial.slices) = (Some(failure), Vec::new());
     }

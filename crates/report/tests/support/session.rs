@@ -132,7 +132,7 @@ impl Launcher for Virtual<'_> {
         &self,
         spec: &LaunchSpec<'_>,
         _: &AtomicBool,
-        _: &mut dyn FnMut(&str),
+        _: &mut dyn FnMut(model::Waiting),
     ) -> Result<Box<dyn Running>, Unlaunched> {
         let place = self.servers.iter().position(|server| server.name == spec.target.name).unwrap();
         let delay_ms = spec.settings.get(DELAY).map_or(0, |delay| delay.trim_end_matches("ms").parse().unwrap());
