@@ -34,6 +34,7 @@ mod load_text;
 mod mark_words;
 mod markdown;
 mod more_blocks;
+mod ordered_json;
 mod page;
 mod plain;
 mod planner_words;

@@ -9,6 +9,9 @@ use model::{
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
+use crate::ordered_json::Json;
+use crate::said::{Said, to_json_in_words, within};
+
 /// Schema of the document that `load_json` writes.
 pub const LOAD_SCHEMA: &str = "bourdon.load/2";
 
@@ -59,6 +62,12 @@ struct LoadDocument<'a> {
     tls: Option<&'a TlsUse>,
     residence: &'a Residence,
     intervals: &'a [Interval],
+}
+
+impl Said for LoadDocument<'_> {
+    fn say(&self, json: &mut Json) {
+        within(json, "validity", self.validity);
+    }
 }
 
 /// Headers whose values are kept: none of them carries a credential. Of every other header only the name is, for nobody
@@ -199,7 +208,7 @@ pub fn load_json(
         // Those of the record are at most 120; here are all seconds.
         steps: _,
     } = measured;
-    crate::said::to_json_in_words(&LoadDocument {
+    to_json_in_words(&LoadDocument {
         schema: LOAD_SCHEMA,
         origin,
         validity,

@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 
 use model::{Analysis, ClaimAnalysis, ClaimChance, ClaimVerdict, FewCores};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::asker::Asker;
 use crate::bad::{self, Bad};
 use crate::conditions::Conditions;
 use crate::markdown::{bullets, code, escape, line};
+use crate::ordered_json::Json;
 use crate::run_markdown::ClaimCells;
+use crate::said::{Said, to_json_in_words, within};
 use crate::{claim_words, words};
 
 /// What came of one experiment of a series.
@@ -49,14 +53,29 @@ pub const VERDICTS_SCHEMA: &str = "bourdon.verdicts/1";
 
 /// The page as one JSON document: each experiment's name with its analysis, or why there is none.
 pub fn verdicts_json(series: &[Verdicts<'_>]) -> String {
-    let experiments: Vec<_> = series
-        .iter()
-        .map(|one| match one.outcome {
-            Ok(analysis) => serde_json::json!({ "name": one.name, "analysis": analysis }),
-            Err(reason) => serde_json::json!({ "name": one.name, "not_run": reason }),
-        })
-        .collect();
-    crate::said::to_json_in_words(&serde_json::json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }))
+    to_json_in_words(&Document(series))
+}
+
+struct Document<'a>(&'a [Verdicts<'a>]);
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let experiment = |one: &Verdicts<'_>| match one.outcome {
+            Ok(analysis) => json!({ "name": one.name, "analysis": analysis }),
+            Err(reason) => json!({ "name": one.name, "not_run": reason }),
+        };
+        let experiments: Vec<_> = self.0.iter().map(experiment).collect();
+        json!({ "schema": VERDICTS_SCHEMA, "experiments": experiments }).serialize(to)
+    }
+}
+
+impl Said for Document<'_> {
+    fn say(&self, json: &mut Json) {
+        let experiments = json.at("experiments").into_iter().flat_map(Json::items);
+        for (one, json) in self.0.iter().zip(experiments) {
+            one.outcome.iter().for_each(|analysis| within(json, "analysis", *analysis));
+        }
+    }
 }
 
 /// How many claims of a run got which verdict, in one line: `2 supported, 3 not refuted: 2 of 8 cores`.
