@@ -55,12 +55,13 @@ mod tests {
     use super::*;
     use crate::testing::{Session, fail_at_launch};
 
-    /// Trials of 0.08 s to ready, 1 s of warm-up and 10 s of window that began at these seconds.
+    /// Trials of 0.08 s to ready, 1 s of warm-up and 10 s of window that began at these seconds, as earlier versions recorded them.
     fn run(begun_s: &[f64]) -> (Plan, Vec<TrialRecord>) {
         let session = Session::new().cell("a", 100.0).blocks(begun_s.len() as u32);
         let mut trials = session.records();
         for (trial, began_s) in trials.iter_mut().zip(begun_s) {
             trial.started_at = Timestamp::from_nanosecond((began_s * 1e9) as i128).unwrap();
+            trial.ended_at = None;
         }
         (session.plan(), trials)
     }
@@ -75,6 +76,12 @@ mod tests {
         assert_eq!(at_work_s(&run(&[])), None);
         assert_eq!(at_work_s(&run(&[100.0])), Some(11.08));
         assert_eq!(at_work_s(&run(&[100.0, 112.0, 130.0])), Some(41.08));
+    }
+
+    #[test]
+    fn a_session_was_at_work_all_the_time() {
+        let session = Session::new().cell("a", 100.0).cell("b", 100.0).blocks(6);
+        assert_eq!(at_work_s(&(session.plan(), session.records())), Some(11.0 * 12.5 + 11.5));
     }
 
     #[test]

@@ -75,39 +75,28 @@ mod tests {
     use model::{Course, Mark, MarkCause, TrialRecord};
 
     use super::*;
-    use crate::testing::{Session, cell_plan, cut, feel};
+    use crate::testing::{Session, cell_plan, cut_in, feel, slice};
     use crate::trial::{TrialJudgement, check_trial};
 
     /// A launch of 40 slices of a fifth more or less than a quarter of a second, with so many replies a second and so many MiB at
     /// the end, by the share of the window that has passed.
     fn rotated(rate: impl Fn(f64) -> f64, mebibytes: impl Fn(f64) -> f64) -> TrialRecord {
         let mut trial = Session::new().cell("a", 1_000.0).noise(0.0).blocks(1).records().remove(0);
-        let (measured, seen) = (trial.measurement.as_mut().unwrap(), trial.observation.as_mut().unwrap());
         let mut rng = fastrand::Rng::with_seed(1);
-        measured.steps.retain(|step| step.at_s < 0.0);
-        (measured.window_s, measured.in_window.completed, measured.in_window.ok) = (0.0, 0, 0);
-        seen.seconds.clear();
-        for slice in 0..40 {
-            let (at_s, length_s, part) = (measured.window_s, 0.2 + 0.1 * rng.f64(), f64::from(slice) / 40.0);
-            let completed = (rate(part) * length_s).round() as u64;
-            let p99_us = Some(2e3 * (0.9 + 0.2 * rng.f64()));
-            measured.steps.push(Interval {
-                at_s,
-                length_s,
-                completed,
-                ok: completed,
-                sent: completed,
-                p99_us,
-                ..Interval::default()
-            });
-            let memory_bytes = (mebibytes(part) * f64::from(1 << 20)) as u64;
-            let cpu_s = completed as f64 * 3e-4;
-            seen.seconds.push(ObservedSecond { at_s, length_s, cpu_s, memory_bytes, ..ObservedSecond::default() });
-            measured.window_s += length_s;
-            (measured.in_window.completed, measured.in_window.ok) =
-                (measured.in_window.completed + completed, measured.in_window.ok + completed);
+        let share = |number: usize| number as f64 / 40.0;
+        let part = |number| {
+            let (length_s, p99_us) = (0.2 + 0.1 * rng.f64(), 2e3 * (0.9 + 0.2 * rng.f64()));
+            ((length_s, (rate(share(number)) * length_s).round() as u64), p99_us)
+        };
+        let (parts, p99s_us): (Vec<(f64, u64)>, Vec<f64>) = (0..40).map(part).unzip();
+        cut_in(&mut trial, &parts);
+        let (measured, seen) = (trial.measurement.as_mut().unwrap(), trial.observation.as_mut().unwrap());
+        let steps = measured.steps.iter_mut().filter(|step| step.at_s >= 0.0);
+        for (number, (step, seen)) in steps.zip(&mut seen.seconds).enumerate() {
+            step.p99_us = Some(p99s_us[number]);
+            seen.memory_bytes = (mebibytes(share(number)) * f64::from(1 << 20)) as u64;
+            seen.cpu_s = step.completed as f64 * 3e-4;
         }
-        cut(&mut trial, 40);
         trial
     }
 
@@ -154,7 +143,7 @@ mod tests {
             let off = [(step.p50_us, 1e3), (step.p99_us, 30e3)].map(|(us, known)| us.unwrap() / known - 1.0);
             assert!(off.iter().all(|off| off.abs() < 0.002), "{step:?}");
         }
-        trial.slices[5].felt = None;
+        slice(&mut trial, 6).felt = None;
         let steps = whole(trial.measurement.as_ref().unwrap(), &trial.slices);
         assert_eq!(steps.iter().filter(|step| step.p99_us.is_none()).count(), 1, "as of an older record");
     }

@@ -1,20 +1,23 @@
 //! The vocabulary of the tests: sessions of synthetic launches whose books balance and whose rates and latencies
 //! describe the same requests.
 
+mod measured;
+mod opened;
+mod seen;
 mod sliced;
 mod spoilt;
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use engine::RunOptions;
-use engine::simulation::{SimulatedServer, simulate};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use measured::{WINDOW_S, over};
+pub(crate) use measured::{lateness, load_spec, measurement, summary};
 use model::*;
-use observe::Summary;
-pub(crate) use sliced::{cut, feel};
-pub(crate) use spoilt::{DIED, die, fail_at_launch, wrong_replies};
+pub(crate) use opened::open;
+pub(crate) use sliced::{cut, cut_in, feel, slice};
+pub(crate) use spoilt::{DIED, die, fail_at_launch, without_course, wrong_replies};
 
 /// Standard normal noise (Box and Muller).
 pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
@@ -28,6 +31,9 @@ pub(crate) fn student3(rng: &mut fastrand::Rng) -> f64 {
     let chi_squared: f64 = (0..3).map(|_| normal(rng).powi(2)).sum();
     numerator / (chi_squared / 3.0).sqrt()
 }
+
+/// From a launch to its target's end: it gets ready, is warmed up and loaded, and ends.
+const TAKES: SignedDuration = SignedDuration::from_millis(80 + 1_000 + 10_000 + 420);
 
 /// A session to be: cells with their true throughput, and how often each is launched.
 #[derive(Debug, Clone)]
@@ -47,6 +53,7 @@ pub(crate) struct Session {
     quick: bool,
     target_busy: f64,
     generator_busy: f64,
+    window_s: u32,
 }
 
 impl Session {
@@ -67,6 +74,7 @@ impl Session {
             quick: false,
             target_busy: 0.03,
             generator_busy: 0.43,
+            window_s: WINDOW_S,
         }
     }
 
@@ -139,6 +147,13 @@ impl Session {
 
     pub(crate) fn generator_busy(self, generator_busy: f64) -> Self {
         Session { generator_busy, ..self }
+    }
+
+    /// How long every cell is measured, in seconds: fewer than ten do not tell its course.
+    pub(crate) fn window(mut self, window_s: u32) -> Self {
+        let extent = Extent::Window(u64::from(window_s) * NS_PER_S);
+        self.cells.iter_mut().for_each(|(cell, _)| cell.load.extent = extent);
+        Session { window_s, ..self }
     }
 
     pub(crate) fn absent(mut self, name: &str, reason: &str) -> Self {
@@ -246,6 +261,7 @@ impl Session {
     }
 
     fn record(&self, spec: TrialSpec, cell: &CellPlan, rate: f64) -> TrialRecord {
+        let started_at = self.began(&spec);
         TrialRecord {
             schema: TRIAL_SCHEMA.to_owned(),
             id: spec.id(),
@@ -254,14 +270,21 @@ impl Session {
             cell: spec.cell,
             twin: spec.twin,
             levels: cell.levels.clone(),
-            started_at: began(&spec),
-            ended_at: None,
+            started_at,
+            ended_at: Some(started_at + TAKES),
             time_to_ready_ms: Some(80.0),
-            measurement: Some(measurement(f64::from(cell.load.connections), rate, self.generator_busy)),
-            observation: Some(observation(self.target_busy)),
+            measurement: Some(over(self.window_s, f64::from(cell.load.connections), rate, self.generator_busy)),
+            observation: Some(seen::observation(self.target_busy, self.window_s)),
             failure: None,
             slices: Vec::new(),
         }
+    }
+
+    /// When a launch began: one follows the other, second by second.
+    fn began(&self, spec: &TrialSpec) -> Timestamp {
+        let launches = (self.cells.len() + usize::from(self.twin)) as u32;
+        let before = (spec.block - 1) * launches + spec.position - 1;
+        Timestamp::UNIX_EPOCH + TAKES * before as i32 + SignedDuration::from_secs(before.into())
     }
 
     pub(crate) fn analyse(&self) -> Analysis {
@@ -326,111 +349,4 @@ fn target(name: &str) -> Target {
     };
     let reconstruction = name.ends_with("-model").then(|| "a model of code that no longer runs".to_owned());
     Target { reconstruction, ..Target::of(name, launch) }
-}
-
-/// A load by one thread, for virtual time.
-pub(crate) fn load_spec(load: Load) -> LoadSpec {
-    LoadSpec {
-        load,
-        address: ([127, 0, 0, 1], 80).into(),
-        tls: None,
-        sources: Vec::new(),
-        start_spread_ns: 0,
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        seed: 42,
-    }
-}
-
-/// A sound closed load of 10 s, as the engine measures one in virtual time: whatever a test does not name is what it emits.
-/// Without its steps: their course is of tests of its own.
-fn engine_made() -> Measurement {
-    static MADE: LazyLock<Measurement> = LazyLock::new(|| {
-        let spec = load_spec(cell_plan("a", &[], 10, 10).load);
-        let server = SimulatedServer::new(10_000_000, "hi");
-        let made = simulate(&spec, server, RunOptions::default(), &mut |_| {}).expect("the load is one");
-        Measurement { steps: Vec::new(), ..made.measurement }
-    });
-    MADE.clone()
-}
-
-/// What a sound closed load of 10 s looks like at a rate: every connection always has a request in flight.
-pub(crate) fn measurement(connections: f64, rate: f64, generator_busy: f64) -> Measurement {
-    const WINDOW_S: f64 = 10.0;
-    let completed = (rate * WINDOW_S).round() as u64;
-    let service_us = connections / rate * 1e6;
-    let made = engine_made();
-    let thread = |made: ThreadUse| ThreadUse {
-        cpu_s: generator_busy * WINDOW_S,
-        wall_s: WINDOW_S,
-        longest_stall_us: 50.0,
-        ..made
-    };
-    let service_ns = (service_us * 1e3) as u64 * (completed / 2);
-    let half = HalfCount { completed: completed / 2, service_ns, ..HalfCount::default() };
-    Measurement {
-        window_s: WINDOW_S,
-        accounting: Accounting {
-            scheduled: completed,
-            sent: completed,
-            completed,
-            ok: completed,
-            in_flight_at_end: 0,
-            ..made.accounting
-        },
-        in_window: WindowCount { completed, ok: completed, ok_bytes: completed * 100, halves: [half; 2] },
-        latency_us: Latencies { service: Some(summary(service_us, completed)), ..made.latency_us },
-        residence: Residence {
-            in_flight_s: connections * WINDOW_S,
-            requests_s: connections * WINDOW_S,
-            completed_s: connections * WINDOW_S * 0.999,
-        },
-        generator: GeneratorUse { threads: made.generator.threads.into_iter().map(thread).collect(), ..made.generator },
-        connections: ConnectionCounts { opened: connections as u64, ..made.connections },
-        ..made
-    }
-}
-
-/// A narrow distribution around a value.
-pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
-    let at = |factor: f64| Some(around_us * factor);
-    LatencySummary {
-        population: Members::Due,
-        censored: 0,
-        count,
-        failed: 0,
-        mean: at(1.0),
-        min: at(0.9),
-        p50: at(1.0),
-        p75: at(1.05),
-        p90: at(1.1),
-        p95: at(1.15),
-        p99: at(1.2),
-        p999: at(1.3),
-        p9999: None,
-        max: at(1.4),
-        exact_below: None,
-        saturated: 0,
-    }
-}
-
-/// What is seen of a server of one process that is so busy, on a machine with nothing else to do: as `observe` makes it of looks.
-/// Without its seconds, as the measurement is without steps.
-fn observation(busy: f64) -> Observation {
-    static SEEN: LazyLock<Observation> = LazyLock::new(|| {
-        let mut summary = Summary::new(0, 10 * NS_PER_S, 1);
-        for tenth in 0..=100 {
-            let at_ns = tenth * NS_PER_S / 10;
-            summary.add(&Sample { at_ns, rss_bytes: 20_000_000, processes: 1, threads: 1, ..Sample::default() });
-        }
-        Observation { seconds: Vec::new(), ..summary.end(1, 1) }
-    });
-    Observation { cpu_user_s: 10.0 * busy, ..SEEN.clone() }
-}
-
-/// When a launch began: a minute for each block, and a second for each place in it.
-fn began(spec: &TrialSpec) -> Timestamp {
-    let since_s = 60 * i64::from(spec.block) + i64::from(spec.position);
-    Timestamp::from_second(since_s).expect("a time that there is")
 }

@@ -29,7 +29,7 @@ fn a_difference_is_found_and_a_tie_stays_a_tie() {
 /// The cold mark of a cell whose launches needed so many percent of their second halves' service time in their first; 0 of
 /// one without a reply in that.
 fn cold(percents: [u64; 6]) -> Option<MarkNote> {
-    let session = Session::new().cell("a", 10_000.0).noise(0.0).blocks(6);
+    let session = Session::new().cell("a", 10_000.0).noise(0.0).blocks(6).window(9);
     let mut records = session.records();
     for (trial, percent) in records.iter_mut().zip(percents) {
         let first = &mut trial.measurement.as_mut().unwrap().in_window.halves[0];
@@ -169,14 +169,14 @@ fn a_mark_is_a_cells_when_half_of_its_launches_have_it_and_noise_when_one_has() 
 
 #[test]
 fn the_figures_of_a_cells_mark_are_those_of_one_launch_that_shows_what_it_is_about() {
-    let session = three();
+    let session = Session::new().cell("a", 10_000.0);
     let mut records = session.records();
     let ids: Vec<String> = records.iter().filter(|trial| trial.cell == 0).map(|trial| trial.id.clone()).collect();
     for (at, trial) in records.iter_mut().filter(|trial| trial.cell == 0).enumerate() {
         let latency = &mut trial.measurement.as_mut().unwrap().latency_us;
         latency.response = latency.service.clone();
         // The first launch shows the mark for its p99.9 only, where all others do for their p90 and p99 as well.
-        let late = crate::testing::summary(1.0, 100_000);
+        let late = crate::testing::lateness(1.0, 100_000);
         let us = Some(1e6);
         latency.lateness = Some(match at {
             0 => LatencySummary { p9999: us, ..late },

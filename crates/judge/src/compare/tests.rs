@@ -269,7 +269,7 @@ fn disturb(trial: &mut TrialRecord, others_share: f64) {
 
 #[test]
 fn a_difference_that_the_disturbance_could_have_made_is_none() {
-    let session = session(75.0, 100.0, 0.005);
+    let session = session(750.0, 1_000.0, 0.005);
     let gates = "throughput>-5%, p99<+10%";
     let disturbed = altered(&session, gates, &ALL, |trial| disturb(trial, 0.2));
     for (metric, why) in [
@@ -284,7 +284,7 @@ fn a_difference_that_the_disturbance_could_have_made_is_none() {
     assert_eq!(gates, [GateVerdict::Undecided; 2], "a gate fails on evidence only");
     assert_eq!(disturbed.gates[0].withheld, Some(Withheld::Disturbed));
     // 20 % of two CPUs are 40 % of one: no reason for a fifth of the throughput.
-    let far = altered(&self::session(20.0, 100.0, 0.005), "throughput>-5%", &ALL, |trial| disturb(trial, 0.2));
+    let far = altered(&self::session(200.0, 1_000.0, 0.005), "throughput>-5%", &ALL, |trial| disturb(trial, 0.2));
     assert_eq!(row(&far, Metric::Throughput).verdict, ComparisonVerdict::Slower);
     assert_eq!(far.gates[0].verdict, GateVerdict::Broken);
     let tail = row(&far, Metric::P99);

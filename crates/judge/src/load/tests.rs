@@ -3,7 +3,7 @@ mod hanging;
 use model::*;
 use report::reason_words as words;
 
-use crate::testing::{measurement, request, summary};
+use crate::testing::{lateness, measurement, request, summary};
 use crate::thresholds::ALLOWED_FAILURES;
 
 fn judge_load(spec: &LoadSpec, limits: Option<GeneratorLimits>, measured: &Measurement) -> Validity {
@@ -105,8 +105,8 @@ fn a_broken_instrument_voids_whatever_the_limit() {
 fn an_open_rate_that_is_reached_is_valid_and_lateness_is_noted() {
     let mut measured = measurement(100.0, 10_000.0, 0.9);
     assert_eq!(word(&open(10_000.0), &measured), is(Verdict::Valid, "rate-reached"));
-    measured.latency_us.response = Some(summary(100.0, 1_000));
-    measured.latency_us.lateness = Some(summary(50.0, 1_000));
+    measured.latency_us.response = Some(LatencySummary { population: Members::Due, ..summary(100.0, 1_000) });
+    measured.latency_us.lateness = Some(lateness(50.0, 1_000));
     let validity = judge_load(&open(10_000.0), None, &measured);
     assert_eq!(validity.reasons[1].code().id(), "lateness");
 }
@@ -185,7 +185,8 @@ fn requests_that_were_sent_late_do_not_void_and_those_never_sent_do() {
 fn nothing_completed_is_nobodys_limit() {
     let measured = unsent(NotSent::Refused, 100_000, 0.1);
     let validity = judge_load(&closed(), None, &measured);
-    let text = "no request got a complete reply: 100,000 refused";
+    let text = "no request got a complete reply: 100,000 refused; the server answered 10,000 requests in the warm-up, until less \
+                than a second before the window";
     assert_eq!(said(&validity.reasons), (LimitCode::NoReply.into(), text.to_owned()));
     assert!(validity.failing.bad);
 }

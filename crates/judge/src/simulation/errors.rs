@@ -2,7 +2,7 @@
 
 use model::{Failure, TrialRecord};
 
-use crate::testing::{Session, normal};
+use crate::testing::{Session, normal, without_course};
 
 /// The share that fails on average over all launches that there could be.
 pub(super) const SHARE: f64 = 0.005;
@@ -48,6 +48,7 @@ fn failing(requests: u64, share: f64, rng: &mut fastrand::Rng) -> u64 {
 
 /// Makes so many requests of a trial ones whose connection was closed.
 fn fail(trial: &mut TrialRecord, failed: u64) {
+    without_course(trial);
     let measured = trial.measurement.as_mut().expect("it was measured");
     measured.accounting.ok -= failed;
     measured.accounting.completed -= failed;

@@ -8,7 +8,7 @@ use model::{
 
 use super::machine::{Drift, Machine};
 use crate::BlockPlanner;
-use crate::testing::{Session, normal};
+use crate::testing::{Session, normal, without_course};
 
 /// Replies a second, so many that counting whole ones adds no noise of its own.
 const THROUGHPUT: f64 = 100_000.0;
@@ -232,6 +232,7 @@ impl Live<'_> {
             Some(seen) if self.contest.burst.collections().is_some() => seen.cpu_user_s = done.cpu_s,
             seen => *seen = None,
         }
+        without_course(&mut trial);
         let measured = trial.measurement.as_mut().expect("it was measured");
         measured.latency_us = model::Latencies::default();
         measured.window_s = window_s;

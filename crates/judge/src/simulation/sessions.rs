@@ -6,7 +6,7 @@ use model::{
 
 use super::noise::Noise;
 use crate::BlockPlanner;
-use crate::testing::Session;
+use crate::testing::{Session, without_course};
 
 /// Requests a second of a target, so many that counting whole replies adds no noise of its own.
 const THROUGHPUT: f64 = 10_000.0;
@@ -176,6 +176,7 @@ impl Seen {
 /// Leaves the other metrics out, which would only cost time: each is a family of comparisons of its own.
 fn keep_throughput(trial: &mut TrialRecord) {
     trial.observation = None;
+    without_course(trial);
     if let Some(measured) = &mut trial.measurement {
         measured.latency_us = model::Latencies::default();
     }

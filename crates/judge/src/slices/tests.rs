@@ -2,7 +2,7 @@ use model::{HalfCount, LatencySummary, Mark, Standstills, TrialRecord, UnslicedC
 
 use super::unsliced::slow_after_idling;
 use super::*;
-use crate::testing::{Session, cell_plan, cut, student3, summary};
+use crate::testing::{Session, cell_plan, cut, slice, student3, summary};
 use crate::trial::{TrialJudgement, check_trial};
 
 /// A trial of 10,000 replies in ten slices.
@@ -41,7 +41,6 @@ fn what_was_seen_over_whole_slices_is_divided_by_their_replies() {
     let seen = trial.observation.as_mut().unwrap();
     (seen.voluntary_switches, seen.involuntary_switches) = (Some(15_000), Some(7_000));
     let cpu_us = seen.cpu_s() * 1e6;
-    trial.slices.insert(0, Slice { round: 0, replies: 500, ..Slice::default() });
     let of = |trial: &TrialRecord, metric: Metric| metric.value(trial).unwrap();
     // 10,000 replies in the windows, 1,000 in the lead-ins; nobody saw the warm-up.
     assert_eq!(of(&trial, Metric::SwitchesPerRequest), 2.0);
@@ -63,15 +62,18 @@ fn a_load_in_slices_that_add_up_is_valid() {
 fn slices_that_do_not_come_to_what_was_measured_void_it() {
     type Change = fn(&mut TrialRecord);
     let wrong: [(Change, &str); 5] = [
-        (|trial| trial.slices[3].completed -= 1, "slices: replies: 9,999 over its slices, 10,000 in all"),
-        (|trial| trial.slices.truncate(9), "slices: replies: 9,000 over its slices, 10,000 in all"),
-        (|trial| trial.slices[3].window_s += 1.0, "slices: seconds measured: 11.0 over its slices, 10.0 in all"),
+        (|trial| slice(trial, 4).completed -= 1, "slices: replies: 9,999 over its slices, 10,000 in all"),
         (
-            |trial| trial.slices[3].replies = 999,
+            |trial| trial.slices.retain(|slice| slice.round <= 9),
+            "slices: replies: 9,000 over its slices, 10,000 in all",
+        ),
+        (|trial| slice(trial, 4).window_s += 1.0, "slices: seconds measured: 11.0 over its slices, 10.0 in all"),
+        (
+            |trial| slice(trial, 4).replies = 999,
             "slices: replies in the slice of round 4: 1,000, where 999 is the most that can be",
         ),
         (
-            |trial| trial.slices[3].length_s = 0.5,
+            |trial| slice(trial, 4).length_s = 0.5,
             "slices: seconds measured in the slice of round 4: 1.00, where 0.500 is the most that can be",
         ),
     ];
@@ -84,8 +86,10 @@ fn slices_that_do_not_come_to_what_was_measured_void_it() {
 fn no_slice_has_more_replies_than_the_delay_allows() {
     let mut trial = trial();
     let moved = 300;
-    (trial.slices[3].completed, trial.slices[3].ok) = (1_000 + moved, 1_000 + moved);
-    (trial.slices[3].replies, trial.slices[4].completed, trial.slices[4].ok) = (2_000, 1_000 - moved, 1_000 - moved);
+    let more = slice(&mut trial, 4);
+    (more.completed, more.ok, more.replies) = (1_000 + moved, 1_000 + moved, 2_000);
+    let less = slice(&mut trial, 5);
+    (less.completed, less.ok) = (1_000 - moved, 1_000 - moved);
     let of = |delay_ms| check_trial(&cell_plan("a", &[], 10, delay_ms), None, &trial).void;
     assert_eq!(of(0), None);
     let said = of(9).map(|reason| report::reason_words(&reason)).unwrap();
@@ -94,10 +98,10 @@ fn no_slice_has_more_replies_than_the_delay_allows() {
 
 #[test]
 fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpus_are_not_the_server_s() {
-    let of = |left_in: usize, busy: usize, stood_s: f64, p99_us: f64| {
+    let of = |left_in: u32, busy: u32, stood_s: f64, p99_us: f64| {
         void(|trial| {
-            trial.slices[left_in].not_drained = 8;
-            trial.slices[busy].others_share = 0.5;
+            slice(trial, left_in).not_drained = 8;
+            slice(trial, busy).others_share = 0.5;
             let measured = trial.measurement.as_mut().unwrap();
             measured.standstills = Some(Standstills { sum_s: stood_s, ..Standstills::default() });
             measured.latency_us.service = Some(LatencySummary { p99: Some(p99_us), ..summary(1_000.0, 1_000) });
@@ -121,7 +125,7 @@ fn what_cannot_be_cut_is_void_with_its_reason() {
     assert_eq!(void(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(99_000.0)), None);
     let unfit: [(Change, &str); 4] = [
         (
-            |trial| trial.slices[0].not_drained = 1,
+            |trial| slice(trial, 1).not_drained = 1,
             "slow-drain: its load cannot go round with others' in slices: replies outlast the 100 ms that the end of a slice \
              waits (1 request was left, p99 12.0 ms)",
         ),
@@ -188,7 +192,7 @@ fn scattered(share: f64) -> impl Fn(u32) -> f64 {
 fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
     let scatter = scattered(0.1);
     let halves = in_halves(10, |round| [1_500.0 * scatter(round), 1_000.0]);
-    let said = void(|trial| trial.slices.iter_mut().zip(&halves).for_each(|(slice, it)| slice.halves = it.halves));
+    let said = void(|trial| halves.iter().for_each(|it| slice(trial, it.round).halves = it.halves));
     assert_eq!(
         said.as_deref(),
         Some(

@@ -8,7 +8,7 @@ use model::*;
 use report::reason_words as words;
 
 use super::*;
-use crate::testing::{Session, cell_plan, die, fail_at_launch, summary, wrong_replies};
+use crate::testing::{Session, cell_plan, die, fail_at_launch, lateness, open, wrong_replies};
 
 thread_local! {
     /// How many trials this thread has judged.
@@ -45,14 +45,6 @@ fn void_code(cell: &CellPlan, trial: &TrialRecord) -> Option<&'static str> {
 
 fn marks(cell: &CellPlan, trial: &TrialRecord) -> Vec<Mark> {
     check_trial(cell, None, trial).marks.iter().map(|note| note.mark()).collect()
-}
-
-/// Turns a launch into one of the open model whose books are full and on time.
-fn open(cell: &mut CellPlan, trial: &mut TrialRecord, rate_per_s: f64) {
-    cell.load.model = LoadModel::Open { rate_per_s, arrivals: Arrivals::Constant };
-    let latencies = &mut measured(trial).latency_us;
-    latencies.response = latencies.service.clone();
-    latencies.lateness = Some(summary(20.0, 1_000));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_launch_of_too_little_cpu_leaves_its_cell_without_a_figure_instead_of_the_de
     let frugal = |blocks: &[u32]| {
         let little = |trial: &mut TrialRecord| {
             let seen = trial.observation.as_mut().unwrap();
-            (seen.cpu_user_s, seen.cpu_system_s) = (0.05, 0.04);
+            (seen.cpu_user_s, seen.cpu_system_s, seen.by_clock) = (0.05, 0.04, false);
         };
         altered(&session(100.0, 100.0, 0.005), "cpu_per_request<+3%", blocks, little)
     };
@@ -138,21 +138,21 @@ fn queues_leave_the_median_of_an_open_load_without_a_bound() {
     assert_eq!(disturbed_median(open), Some(Withheld::Unbounded));
 }
 
-/// A new server at so much of the old one's 100 requests a second, with each launch of it changed.
+/// A new server at so much of the old one's 1,000 requests a second, with each launch of it changed.
 fn against(rate: f64, change: impl Fn(&mut Measurement)) -> CompareAnalysis {
-    let session = session(rate, 100.0, 0.005);
+    let session = session(rate, 1_000.0, 0.005);
     altered(&session, "throughput>-5%", &ALL, |trial| change(trial.measurement.as_mut().unwrap()))
 }
 
 #[test]
 fn a_generator_that_did_three_times_as_much_beside_it_was_not_the_limit() {
     let busy = |measured: &mut Measurement| measured.generator.threads[0].cpu_s = 9.0;
-    let found = against(34.0, busy);
+    let found = against(340.0, busy);
     for metric in [Metric::Throughput, Metric::P50, Metric::P99] {
         assert_eq!((row(&found, metric).verdict, row(&found, metric).withheld), (ComparisonVerdict::Slower, None));
     }
     assert_eq!(found.gates[0].verdict, GateVerdict::Broken);
-    let near = against(85.0, busy);
+    let near = against(850.0, busy);
     let throughput = row(&near, Metric::Throughput);
     assert_eq!((throughput.withheld, &throughput.withheld_of[..]), (Some(Withheld::AtLeast), &[Arm::New][..]));
     // What keeps it from a CPU, what it has to read and to open, may make it the limit at less.
@@ -169,14 +169,18 @@ fn a_generator_that_did_three_times_as_much_beside_it_was_not_the_limit() {
         measured.connections.opened_in_window = Some(measured.in_window.completed);
     };
     let withheld = |found: &CompareAnalysis| row(found, Metric::Throughput).withheld;
-    for found in [against(34.0, starved), against(34.0, long), against(34.0, opening)] {
+    for found in [against(340.0, starved), against(340.0, long), against(340.0, opening)] {
         assert_eq!(withheld(&found), Some(Withheld::AtLeast));
     }
     let opening_before = |measured: &mut Measurement| {
         opening(measured);
         measured.connections.opened_in_window = Some(0);
     };
-    assert_eq!(withheld(&against(34.0, opening_before)), None, "what it opened in the warm-up cost the window nothing");
+    assert_eq!(
+        withheld(&against(340.0, opening_before)),
+        None,
+        "what it opened in the warm-up cost the window nothing"
+    );
 }
 
 #[test]
@@ -185,44 +189,23 @@ fn what_a_standstill_can_have_cost_is_as_long_as_it_was() {
         measured.standstills = Some(model::Standstills { count: 1, sum_s: 1.0, ..model::Standstills::default() });
     };
     let throughput = |rate: f64| row(&against(rate, stood), Metric::Throughput).clone();
-    assert_eq!(throughput(80.0).verdict, ComparisonVerdict::Slower, "a tenth of the window makes it 89 at most");
-    let near = throughput(93.0);
+    assert_eq!(throughput(800.0).verdict, ComparisonVerdict::Slower, "a tenth of the window makes it 889 at most");
+    let near = throughput(930.0);
     assert_eq!((near.verdict, near.withheld), (ComparisonVerdict::Inconclusive, Some(Withheld::AtLeast)));
 }
 
 /// Both servers of such a comparison, in windows of 3 s after 1 s of load, `gain` faster and as much cheaper in the second
 /// half of it than in the first; a request of the new one takes `cost` as much CPU.
 fn warming(rate: f64, cost: f64, gain: f64) -> CompareAnalysis {
-    let session = session(rate, 100.0, 0.005);
-    let short = |cell: &mut CellPlan| cell.load.extent = Extent::Window(3 * model::NS_PER_S);
-    let plan = session.plan().with(|draft| draft.cells.iter_mut().for_each(short)).unwrap();
-    let mut trials = session.records();
+    let session = session(rate, 1_000.0, 0.005).window(3).target_busy(0.3);
+    let (plan, mut trials) = (session.plan(), session.records());
     for trial in &mut trials {
         let cost = if trial.cell == 0 { cost } else { 1.0 };
         let (measured, seen) = (trial.measurement.as_mut().unwrap(), trial.observation.as_mut().unwrap());
         measured.in_window.halves[0].service_ns = (measured.in_window.halves[0].service_ns as f64 * gain) as u64;
-        (measured.window_s, seen.window_s) = (measured.window_s * 0.3, 3.0);
-        (measured.in_window.ok, measured.in_window.completed) =
-            ((measured.in_window.ok as f64 * 0.3) as u64, (measured.in_window.completed as f64 * 0.3) as u64);
-        measured.residence.in_flight_s *= 0.3;
-        measured.residence.requests_s *= 0.3;
-        measured.residence.completed_s *= 0.3;
-        let at = |second: u32| model::Interval {
-            at_s: f64::from(second),
-            length_s: 1.0,
-            completed: 1_000,
-            ok: 1_000,
-            ..model::Interval::default()
-        };
-        measured.steps = (0..3).map(at).collect();
         seen.cpu_user_s *= cost;
-        let cheaper = [gain, gain.sqrt(), 1.0];
-        let second = |(at, dearer): (usize, &f64)| model::ObservedSecond {
-            at_s: at as f64,
-            cpu_s: 0.3 * cost * dearer,
-            ..model::ObservedSecond::default()
-        };
-        seen.seconds = cheaper.iter().enumerate().map(second).collect();
+        let dearer = [gain, gain.sqrt(), 1.0];
+        seen.seconds.iter_mut().zip(dearer).for_each(|(second, dearer)| second.cpu_s *= cost * dearer);
     }
     let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
     compare_targets(run, "old", "new", &parse_gates("cpu_per_request<+3%").unwrap())
@@ -231,14 +214,14 @@ fn warming(rate: f64, cost: f64, gain: f64) -> CompareAnalysis {
 #[test]
 fn what_is_left_to_gain_does_not_hide_a_third_of_the_throughput_at_three_times_the_cost() {
     let found = |analysis: &CompareAnalysis, metric| (row(analysis, metric).verdict, row(analysis, metric).withheld);
-    let far = warming(34.0, 3.67, 1.1);
+    let far = warming(340.0, 3.67, 1.1);
     for metric in [Metric::Throughput, Metric::P50, Metric::CpuPerRequest] {
         assert_eq!(found(&far, metric), (ComparisonVerdict::Slower, None), "{metric}");
     }
     assert_eq!(far.gates[0].verdict, GateVerdict::Broken);
     let open = (ComparisonVerdict::Inconclusive, Some(Withheld::Warming));
     assert_eq!(found(&far, Metric::P99), open, "nobody knows what becomes of a tail");
-    let (near, young) = (warming(85.0, 1.2, 1.1), warming(34.0, 3.67, 1.6));
+    let (near, young) = (warming(850.0, 1.2, 1.1), warming(340.0, 3.67, 1.6));
     for metric in [Metric::Throughput, Metric::CpuPerRequest] {
         assert_eq!(found(&near, metric), open, "{metric}");
         assert_eq!(found(&young, metric), open, "who gains so much may gain any: {metric}");
@@ -274,7 +257,7 @@ fn a_second_in_which_nobody_saw_the_target_shifts_no_other() {
 #[test]
 fn what_a_busy_machine_leaves_open_of_a_tail_is_told_with_what_the_quiet_launches_show() {
     let busy = |blocks: &[u32]| {
-        let analysis = altered(&session(20.0, 100.0, 0.005), "", blocks, |trial| disturb(trial, 0.2));
+        let analysis = altered(&session(200.0, 1_000.0, 0.005), "", blocks, |trial| disturb(trial, 0.2));
         row(&analysis, Metric::P99).clone()
     };
     let tail = busy(&[1, 2, 3]);
@@ -387,6 +370,7 @@ fn beside_a_server_that_lives_several_processes_share_with_it_what_one_alone_has
     let session = session(5_000.0, 5_000.0, 0.005);
     let compared = |in_slices: bool| {
         let mut records = session.records();
+        records.iter_mut().filter(|_| in_slices).for_each(|trial| cut(trial, 10));
         for (trial, bytes) in records.iter_mut().zip([100_000_000, 101_000_000].into_iter().cycle()) {
             let seen = trial.observation.as_mut().unwrap();
             seen.peak_memory_bytes = bytes;
@@ -394,7 +378,6 @@ fn beside_a_server_that_lives_several_processes_share_with_it_what_one_alone_has
                 (seen.processes_max, seen.peak_pss_bytes) = (4, Some(bytes * 4 / 5));
             }
         }
-        records.iter_mut().filter(|_| in_slices).for_each(|trial| cut(trial, 10));
         let plan = session.plan();
         let run = Run { plan: &plan, environment: &Environment::default(), trials: &records };
         let analysis = compare_targets(run, "old", "new", &[]);

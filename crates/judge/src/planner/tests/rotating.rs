@@ -1,7 +1,7 @@
-use model::{Environment, Failing, Judged, NotSent, Rotated, Rotation, WindowCount};
+use model::{Environment, Failing, Judged, Latencies, NotSent, Rotated, Rotation, WindowCount};
 
 use super::*;
-use crate::testing::{cut, die, wrong_replies};
+use crate::testing::{cut, die, slice, wrong_replies};
 
 /// Two targets and a twin, each launch in slices.
 fn rotating() -> (Plan, Vec<TrialRecord>) {
@@ -130,10 +130,13 @@ fn answer_nothing(trial: &mut TrialRecord, not_drained: u64, refused: u64) {
     books.in_flight_at_end = not_drained;
     books.not_sent.insert(NotSent::Refused, refused);
     measured.in_window = WindowCount::default();
-    measured.latency_us.service = None;
+    (measured.latency_us, measured.slowest_reply_s) = (Latencies::default(), None);
+    measured.steps.clear();
     (measured.residence.requests_s, measured.residence.completed_s) = (measured.residence.in_flight_s, 0.0);
     for slice in &mut trial.slices {
         (slice.completed, slice.ok, slice.replies, slice.not_drained) = (0, 0, 0, not_drained / 12);
+        (slice.halves, slice.felt) = (Some(Default::default()), None);
+        (slice.p50_us, slice.p99_us) = (None, None);
     }
 }
 
@@ -152,7 +155,7 @@ fn a_server_that_refused_in_slices_was_not_served_and_one_whose_replies_outlast_
 /// The launches of a block, of which those of these cells left requests at the end of a slice.
 fn leaving(records: &[TrialRecord], block: u32, cells: &[usize]) -> Vec<TrialRecord> {
     let mut trials = of_block(records, block);
-    let leave = |trial: &mut TrialRecord| trial.slices[3].not_drained = 8;
+    let leave = |trial: &mut TrialRecord| slice(trial, 4).not_drained = 8;
     trials.iter_mut().filter(|trial| cells.contains(&trial.cell)).for_each(leave);
     trials
 }

@@ -53,7 +53,7 @@ fn an_open_rate_is_reached_or_missed_for_a_reason() {
 fn a_quantile_near_the_lateness_is_marked() {
     let (mut cell, mut trial) = launch(0, 9_200.0);
     open(&mut cell, &mut trial, 9_200.0);
-    measured(&mut trial).latency_us.lateness = Some(summary(1_200.0, 1_000));
+    measured(&mut trial).latency_us.lateness = Some(lateness(1_200.0, 1_000));
     let note = check_trial(&cell, None, &trial).marks.remove(0);
     assert_eq!(note.mark(), Mark::Lateness);
     assert!(report::note_words(&note).contains("own lateness: p50 10.9 ms, p90 12.0 ms"), "{note:?}");
@@ -73,7 +73,7 @@ fn late_metrics(late: LatencySummary, waited: u64) -> Vec<Metric> {
 #[test]
 fn each_quantile_is_held_against_the_lateness_of_a_tenth_of_what_lies_above_it() {
     use Metric::{P50, P90, P99, P999};
-    let on_time = || summary(20.0, 100_000);
+    let on_time = || lateness(20.0, 100_000);
     let late = Some(5_000.0);
     assert_eq!(late_metrics(on_time(), 0), []);
     let from_p999 = LatencySummary { p999: late, p9999: late, ..on_time() };
@@ -90,7 +90,7 @@ fn each_quantile_is_held_against_the_lateness_of_a_tenth_of_what_lies_above_it()
 fn what_waited_for_a_connection_is_not_held_against_the_generator_and_clears_it_of_nothing_else() {
     use Metric::{P50, P90, P99, P999};
     let late = Some(5_000.0);
-    let waiting = LatencySummary { p99: late, p999: late, p9999: late, ..summary(20.0, 100_000) };
+    let waiting = LatencySummary { p99: late, p999: late, p9999: late, ..lateness(20.0, 100_000) };
     assert_eq!(late_metrics(waiting.clone(), 1_380), [], "1.5 % waited, and no others were late");
     let both = LatencySummary { p75: late, p90: late, p95: late, ..waiting };
     assert_eq!(late_metrics(both, 1_380), [P50, P90, P99, P999], "nor does that clear it of what a quarter suffered");
