@@ -418,38 +418,3 @@ fn a_server_that_says_it_was_cold_gets_no_verdict_and_no_rank() {
 fn of_pair(analysis: &Analysis) -> ComparisonVerdict {
     of(analysis, Metric::Throughput)[0].2
 }
-
-/// Two targets of such throughputs while others used a fifth of two CPUs in these blocks, of which one is the targets'.
-fn disturbed(a: f64, b: f64, blocks: &[u32]) -> Analysis {
-    let session = Session::new().cell("a", a).cell("b", b).noise(0.005).blocks(8).planned(8, 8);
-    let mut records = session.records();
-    for trial in records.iter_mut().filter(|trial| blocks.contains(&trial.block)) {
-        trial.observation.as_mut().unwrap().host = HostUse { cpus: 2, steal_share: 0.0, others_share: 0.2 };
-    }
-    session.analyse_these(&records)
-}
-
-#[test]
-fn what_the_noise_could_have_made_ranks_nobody_above_another() {
-    const ALL: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
-    let said = |analysis: &Analysis| [Metric::Throughput, Metric::P99].map(|metric| of(analysis, metric)[0].2);
-    let busy = disturbed(1_000.0, 750.0, &ALL);
-    assert_eq!(said(&busy), [ComparisonVerdict::Inconclusive; 2], "40 % of the targets' CPU could be as much");
-    let withheld = |metric| busy.comparisons.iter().find(|found| found.metric == metric).unwrap().withheld;
-    assert_eq!([Metric::Throughput, Metric::PeakMemory].map(withheld), [Some(Withheld::Disturbed), None]);
-    let none = |(rank, tied, _): &(Option<u32>, bool, String)| rank.is_none() && !tied;
-    assert!(ranks(&busy, Metric::Throughput).iter().all(none), "a difference that proves nothing is not a tie either");
-    let alike = disturbed(1_000.0, 1_002.0, &ALL);
-    let found = alike.comparisons.iter().find(|found| found.metric == Metric::Throughput).unwrap();
-    assert_eq!((found.withheld, found.seen), (Some(Withheld::Disturbed), Some(ComparisonVerdict::Same)));
-    let is_first = |(rank, ..): &(Option<u32>, bool, String)| *rank == Some(1);
-    assert!(
-        ranks(&alike, Metric::Throughput).iter().all(is_first),
-        "a shared rank says only that none is seen to differ"
-    );
-    let far = disturbed(1_000.0, 200.0, &ALL);
-    assert_eq!(said(&far), [ComparisonVerdict::Faster, ComparisonVerdict::Inconclusive], "a tail has no bound");
-    for quiet in [disturbed(1_000.0, 750.0, &[]), disturbed(1_000.0, 750.0, &[3])] {
-        assert_eq!(said(&quiet), [ComparisonVerdict::Faster; 2], "the other launches show it by themselves");
-    }
-}

@@ -31,7 +31,7 @@ fn engine_made() -> &'static Measurement {
     static MADE: LazyLock<Measurement> = LazyLock::new(|| {
         let spec = load_spec(cell_plan("a", &[], 10, 10).load);
         let server = SimulatedServer { connect_ns: 60_000, ..SimulatedServer::new(10_000_000, "hi") };
-        simulate(&spec, server, RunOptions::default(), &mut |_| {}).expect("the load is one").measurement
+        simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement
     });
     &MADE
 }
@@ -141,7 +141,7 @@ pub(super) const SHAPE: [(f64, f64); 9] = [
 
 /// Service times in a narrow distribution around a value.
 pub(crate) fn summary(around_us: f64, count: u64) -> LatencySummary {
-    of(Members::Sent, around_us, count).expect("there is a request")
+    of(Members::Sent, around_us, count).unwrap()
 }
 
 /// The same of how late requests were sent.

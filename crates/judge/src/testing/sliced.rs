@@ -174,7 +174,7 @@ fn halves(slices: &[Slice]) -> [HalfCount; 2] {
 
 /// The slice of a round that counts.
 pub(crate) fn slice(trial: &mut TrialRecord, round: u32) -> &mut Slice {
-    trial.slices.iter_mut().find(|slice| slice.round == round).expect("there is such a round")
+    trial.slices.iter_mut().find(|slice| slice.round == round).unwrap()
 }
 
 fn histogram() -> Histogram<u64> {
