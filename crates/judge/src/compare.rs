@@ -14,6 +14,8 @@ use model::{
     VoidTrial,
 };
 
+pub use differences::asked_differently;
+
 use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};

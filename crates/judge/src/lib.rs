@@ -57,7 +57,7 @@ pub use answer::answer;
 pub use audit::audit;
 pub use calibration::{CalibrationPlanner, distrust, judge_calibration};
 pub use claims::never_enough;
-pub use compare::{CompareError, Run, compare_loads, compare_runs, compare_targets, one_server};
+pub use compare::{CompareError, Run, asked_differently, compare_loads, compare_runs, compare_targets, one_server};
 pub use course::Went;
 pub use failing::{answer_is_bad, answer_is_void, is_merely_undecided};
 pub use load::judge_load;

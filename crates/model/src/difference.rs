@@ -87,8 +87,20 @@ pub enum Aspect {
     Census,
     /// The requests of a load that asks for several; neither side is told.
     Mix,
-    /// What a saved load says was asked of it, by its key; the sides are in JSON.
-    Asked(String),
+    /// The version of the request line.
+    HttpVersion,
+    /// The headers that were sent.
+    Headers,
+    /// The length of the body that was sent, in bytes.
+    BodyBytes,
+    /// The status that a reply had to have.
+    ExpectedStatus,
+    /// SHA-256 of the body that a reply had to have.
+    ExpectedBody,
+    /// The name that the server's certificate had to be for.
+    TlsServerName,
+    /// Whose word on that certificate was taken.
+    TlsTrust,
 }
 
 /// What an aspect of a run is.
@@ -114,7 +126,12 @@ pub enum AspectValue {
     Extent(Extent),
     /// Slices of a load that goes round.
     Rotation(Rotation),
-    /// A name; of what was not asked for, `none`.
+    /// Headers that were sent.
+    Headers {
+        /// Each with its name and its value, null where that was not kept.
+        headers: Vec<(String, Option<String>)>,
+    },
+    /// A name; of what was not asked for, `none`, and where a reply could be anything, `any`.
     Text(String),
 }
 

@@ -6,6 +6,7 @@
 mod accounting;
 mod addition;
 mod analysis;
+mod asked_load;
 mod audit;
 mod audit_check;
 mod audit_remark;
@@ -65,6 +66,7 @@ mod wrong_reply;
 pub use accounting::{Accounting, Imbalance, sum};
 pub use addition::{ADDITION_SCHEMA, ADDITION_SCHEMAS, Addition, AdditionLine, Purpose};
 pub use analysis::*;
+pub use asked_load::{AskedLoad, AskedReply, AskedTls, TrustKind};
 pub use audit::*;
 pub use audit_check::*;
 pub use audit_remark::{AuditRemark, Remark};

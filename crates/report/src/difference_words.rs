@@ -4,16 +4,22 @@ use model::{Aspect, AspectValue, Difference, Extent, LoadModel, Rotation, format
 
 /// `kernel: old 6.1, new 6.18`.
 pub fn difference_words(difference: &Difference) -> String {
+    difference_between(difference, ["old", "new"])
+}
+
+/// The same with what the two sides are called.
+pub fn difference_between(difference: &Difference, [one, other]: [&str; 2]) -> String {
     let what = aspect(&difference.what);
+    let [old, new] = [&difference.old, &difference.new].map(|setting| side(setting.as_ref()));
     match &difference.what {
         Aspect::Mix => format!("{what}: another mix of requests"),
-        _ => format!("{what}: old {}, new {}", side(difference.old.as_ref()), side(difference.new.as_ref())),
+        _ => format!("{what}: {one} {old}, {other} {new}"),
     }
 }
 
 fn aspect(what: &Aspect) -> String {
     let words = match what {
-        Aspect::Sysctl(name) | Aspect::Asked(name) => name,
+        Aspect::Sysctl(name) => name,
         Aspect::Toolchain(target) => return format!("toolchain of {target}"),
         Aspect::Bourdon => "bourdon",
         Aspect::Cpu => "CPU",
@@ -47,6 +53,13 @@ fn aspect(what: &Aspect) -> String {
         Aspect::Profile => "profile",
         Aspect::Census => "census",
         Aspect::Mix => "what is asked for",
+        Aspect::HttpVersion => "HTTP version",
+        Aspect::Headers => "headers",
+        Aspect::BodyBytes => "bytes of the body",
+        Aspect::ExpectedStatus => "expected status",
+        Aspect::ExpectedBody => "SHA-256 of the expected body",
+        Aspect::TlsServerName => "name in the certificate",
+        Aspect::TlsTrust => "who vouches for the certificate",
     };
     words.to_owned()
 }
@@ -74,8 +87,14 @@ fn side(setting: Option<&AspectValue>) -> String {
             let rounds = rounds.map_or(String::new(), |rounds| format!("{rounds} "));
             format!("{rounds}slices of {slice}, each after {lead_in}")
         }
+        Some(AspectValue::Headers { headers }) if headers.is_empty() => "none".to_owned(),
+        Some(AspectValue::Headers { headers }) => headers.iter().map(header).collect::<Vec<_>>().join(", "),
         Some(AspectValue::Text(text)) => text.clone(),
     }
+}
+
+fn header((name, value): &(String, Option<String>)) -> String {
+    value.as_ref().map_or_else(|| format!("{name} (value not kept)"), |value| format!("{name}: {value}"))
 }
 
 #[cfg(test)]
@@ -85,6 +104,12 @@ mod tests {
     use super::*;
 
     const ROTATION: Rotation = Rotation { slice_ns: 1, lead_in_ns: 2, rounds: Some(3) };
+
+    const HEADERS: [(&str, Option<&str>); 2] = [("A", None), ("B", Some("c"))];
+
+    fn owned((name, value): (&str, Option<&str>)) -> (String, Option<String>) {
+        (name.to_owned(), value.map(str::to_owned))
+    }
 
     #[test]
     fn each_side_is_said_in_its_own_unit_and_what_is_not_known_too() {
@@ -99,6 +124,9 @@ mod tests {
         assert_eq!(cpus, "CPUs of the target: old any, new 2 and 3");
         let toolchain = said(Aspect::Toolchain("a".to_owned()), None, Some("go1.26".into()));
         assert_eq!(toolchain, "toolchain of a: old not known, new go1.26");
+        let headers = |all: &[_]| Some(AspectValue::Headers { headers: all.iter().copied().map(owned).collect() });
+        let headers = said(Aspect::Headers, headers(&[]), headers(&HEADERS));
+        assert_eq!(headers, "headers: old none, new A (value not kept), B: c");
         assert_eq!(said(Aspect::Mix, None, None), "what is asked for: another mix of requests");
     }
 
@@ -113,6 +141,7 @@ mod tests {
             (AspectValue::Load(LoadModel::Closed), r#"{"model":"closed"}"#),
             (AspectValue::Extent(Extent::Window(7)), r#"{"window_ns":7}"#),
             (AspectValue::Rotation(ROTATION), r#"{"slice_ns":1,"lead_in_ns":2,"rounds":3}"#),
+            (AspectValue::Headers { headers: HEADERS.map(owned).to_vec() }, r#"{"headers":[["A",null],["B","c"]]}"#),
             ("none".into(), r#""none""#),
         ];
         for (setting, written) in settings {

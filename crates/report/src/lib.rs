@@ -61,7 +61,7 @@ pub use claim_notes::{claim_notes, never_enough_words};
 pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
 pub use compare_words::{same_server, short_commit};
-pub use difference_words::difference_words;
+pub use difference_words::{difference_between, difference_words};
 pub use judged::{json, markdown, next_step, text};
 pub use launch_words::{failed_words, waiting_words};
 pub use load_csv::load_csv;

@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    Accounting, Awaited, ConnectionCounts, Extent, FailureCount, HttpVersion, Instrument, Interval, Latencies,
-    LoadModel, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Residence, Silence, Standstills, ThreadUse, Tls,
-    TlsUse, Trust, Validity, WeightedRequest, WindowCount, WrongReply,
+    Accounting, AskedLoad, AskedReply, AskedTls, Awaited, ConnectionCounts, Extent, FailureCount, Instrument, Interval,
+    Latencies, Load, LoadSpec, Measurement, NS_PER_S, ReplyExpectation, Request, Residence, Silence, Standstills,
+    ThreadUse, Tls, TlsUse, Trust, TrustKind, Validity, WeightedRequest, WindowCount, WrongReply,
 };
 use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -39,7 +39,7 @@ struct LoadDocument<'a> {
     validity: &'a Validity,
     interrupted: bool,
     window_s: f64,
-    load: Load<'a>,
+    load: AskedLoad,
     accounting: &'a Accounting,
     failures: &'a [FailureCount],
     bad_statuses: &'a BTreeMap<u16, u64>,
@@ -92,71 +92,25 @@ const KEPT_VALUES: [&str; 17] = [
     "user-agent",
 ];
 
-/// What was asked for. `window_s` or `requests` is set, as asked; times that nobody asked for are null.
-#[derive(Serialize)]
-struct Load<'a> {
-    #[serde(flatten)]
-    model: &'a LoadModel,
-    method: &'a str,
-    path: &'a str,
-    http: HttpVersion,
-    /// Each with its name and its value, null where it may be a credential.
-    headers: Vec<(&'a str, Option<&'a str>)>,
-    body_bytes: usize,
-    expect: Expected,
-    connections: u32,
-    pipeline: u16,
-    keep_alive: bool,
-    tls: Option<Secured<'a>>,
-    timeout_s: Option<f64>,
-    warm_up_s: f64,
-    window_s: Option<f64>,
-    requests: Option<u64>,
-    threads: u32,
-    cpus: &'a [u32],
-    spin: bool,
-    seed: u64,
-}
-
-/// How the connections were to be secured.
-#[derive(Serialize)]
-struct Secured<'a> {
-    server_name: &'a str,
-    /// Whose word on the certificate was taken: of the `system`, of `authorities` that were named, or of `anyone`.
-    trust: &'static str,
-    resumption: bool,
-}
-
-impl<'a> From<&'a Tls> for Secured<'a> {
-    fn from(tls: &'a Tls) -> Self {
-        let trust = match tls.trust {
-            Trust::System => "system",
-            Trust::Authorities(_) => "authorities",
-            Trust::Anyone => "anyone",
-        };
-        Secured { server_name: &tls.server_name, trust, resumption: tls.resumption }
-    }
-}
-
-/// What a reply had to be; null where it could be anything.
-#[derive(Serialize)]
-struct Expected {
-    status: Option<u16>,
-    body_bytes: Option<usize>,
-    body_sha256: Option<String>,
-}
-
-impl From<&ReplyExpectation> for Expected {
-    fn from(expect: &ReplyExpectation) -> Self {
-        let hex = |body: &Vec<u8>| Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
-        let body = expect.body.as_ref();
-        Expected { status: expect.status, body_bytes: body.map(Vec::len), body_sha256: body.map(hex) }
-    }
-}
-
-fn kept((name, value): &(String, String)) -> (&str, Option<&str>) {
+fn kept((name, value): &(String, String)) -> (String, Option<String>) {
     let is_kept = KEPT_VALUES.iter().any(|kept| name.eq_ignore_ascii_case(kept));
-    (name, is_kept.then_some(value.as_str()))
+    (name.clone(), is_kept.then(|| value.clone()))
+}
+
+fn expected(expect: &ReplyExpectation) -> AskedReply {
+    let hex = |body: &Vec<u8>| Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect();
+    let body = expect.body.as_ref();
+    let body_bytes = body.map(|body| body.len() as u64);
+    AskedReply { status: expect.status, body_bytes, body_sha256: body.map(hex) }
+}
+
+fn secured(tls: &Tls) -> AskedTls {
+    let trust = match tls.trust {
+        Trust::System => TrustKind::System,
+        Trust::Authorities(_) => TrustKind::Authorities,
+        Trust::Anyone => TrustKind::Anyone,
+    };
+    AskedTls { server_name: tls.server_name.clone(), trust, resumption: tls.resumption }
 }
 
 /// Ok replies only.
@@ -214,7 +168,7 @@ pub fn load_json(
         validity,
         interrupted: *interrupted,
         window_s: *window_s,
-        load: load(spec),
+        load: asked(spec),
         accounting,
         failures,
         bad_statuses,
@@ -235,34 +189,51 @@ pub fn load_json(
     })
 }
 
-fn load(spec: &LoadSpec) -> Load<'_> {
+/// What was asked. Each part is named, so that a new one is not forgotten where loads are compared.
+fn asked(spec: &LoadSpec) -> AskedLoad {
+    let LoadSpec {
+        load,
+        // The server's, and from where and how it is begun to be loaded.
+        address: _,
+        sources: _,
+        start_spread_ns: _,
+        tls,
+        threads,
+        cpus,
+        spin,
+        seed,
+    } = spec;
+    // A load by itself has no network delay.
+    let Load { mix, model, connections, pipeline, keep_alive, timeout_ns, network_delay_ns: _, warm_up_ns, extent } =
+        load;
+    // Nor more than one request.
+    let WeightedRequest { request, expect, .. } = mix.first();
+    let Request { method, path, host: _, headers, body, version } = request;
     let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
-    let (window_s, requests) = match spec.extent {
+    let (window_s, requests) = match *extent {
         Extent::Window(ns) => (Some(seconds(ns)), None),
         Extent::Requests { count, .. } => (None, Some(count)),
     };
-    // A single load has a single request.
-    let WeightedRequest { request, expect, .. } = spec.mix.first();
-    Load {
-        model: &spec.model,
-        method: &request.method,
-        path: &request.path,
-        http: request.version,
-        headers: request.headers.iter().map(kept).collect(),
-        body_bytes: request.body.len(),
-        expect: Expected::from(expect),
-        connections: spec.connections,
-        pipeline: spec.pipeline,
-        keep_alive: spec.keep_alive,
-        tls: spec.tls.as_ref().map(Secured::from),
-        timeout_s: spec.timeout_ns.map(seconds),
-        warm_up_s: seconds(spec.warm_up_ns),
+    AskedLoad {
+        model: *model,
+        method: method.clone(),
+        path: path.clone(),
+        http: Some(*version),
+        headers: Some(headers.iter().map(kept).collect()),
+        body_bytes: body.len() as u64,
+        expect: Some(expected(expect)),
+        connections: *connections,
+        pipeline: *pipeline,
+        keep_alive: *keep_alive,
+        tls: tls.as_ref().map(secured),
+        timeout_s: timeout_ns.map(seconds),
+        warm_up_s: seconds(*warm_up_ns),
         window_s,
         requests,
-        threads: spec.threads,
-        cpus: &spec.cpus,
-        spin: spec.spin,
-        seed: spec.seed,
+        threads: *threads,
+        cpus: cpus.clone(),
+        spin: Some(*spin),
+        seed: *seed,
     }
 }
 

@@ -8,13 +8,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use lab::RunRecord;
 use model::{
-    Accounting, Arrivals, Aspect, AspectValue, Awaited, Blocks, ConnectionCounts, Difference, Draft, Environment,
-    Extent, FailureCount, GeneratorUse, Instrument, Interval, Latencies, Load, LoadModel, Measurement, Metric, Mix,
-    NS_PER_S, ReplyExpectation, Request, Residence, Silence, Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord,
-    WindowCount, WrongReply,
+    Accounting, AskedLoad, Awaited, Blocks, ConnectionCounts, Draft, Environment, FailureCount, GeneratorUse,
+    Instrument, Interval, Latencies, Load, Measurement, Metric, Mix, ReplyExpectation, Request, Residence, Silence,
+    Standstills, TRIAL_SCHEMA, ThreadUse, TlsUse, TrialRecord, WindowCount, WrongReply,
 };
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::question::OK;
 use crate::args::CompareArgs;
@@ -36,7 +34,7 @@ const SERVER: &str = "server";
 pub(super) struct Side {
     pub(super) record: RunRecord,
     /// What was asked of each.
-    asked: Value,
+    pub(super) asked: AskedLoad,
     /// When each began, in order.
     began: Vec<Timestamp>,
 }
@@ -54,7 +52,7 @@ struct Saved {
     started_at: Timestamp,
     #[serde(default)]
     instrument: Instrument,
-    load: Value,
+    load: AskedLoad,
     window_s: f64,
     interrupted: bool,
     accounting: Accounting,
@@ -143,7 +141,8 @@ impl Side {
         let Some((first_file, first)) = all.first() else { return Err(foreign(path, "it holds no saved load")) };
         for (file, one) in &all[1..] {
             let (a, b) = (first_file.display(), file.display());
-            if let Some(difference) = difference(&first.load, &one.load) {
+            if let Some(difference) = judge::asked_differently(&first.load, &one.load).first() {
+                let difference = report::difference_between(difference, ["the first", "the second"]);
                 return Err(Failure::usage(format!(
                     "{a} and {b} are on one side and asked for different loads ({difference}); keep them apart"
                 )));
@@ -166,17 +165,6 @@ impl Side {
         let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
         let trials = trials.collect::<Result<_, _>>()?;
         Ok(Side { asked, began, record: RunRecord { trials, environment, plan } })
-    }
-
-    /// What was asked of the two sides and is in no plan: what was sent, what had to come back, and the generator's
-    /// threads. What one of them does not say is not known, and no difference.
-    pub(super) fn differences(&self, new: &Side) -> Vec<Difference> {
-        let said = |key: &str| {
-            let (before, after) = (self.asked.get(key)?, new.asked.get(key)?);
-            let [old, new] = [before, after].map(|side| Some(AspectValue::Text(side.to_string())));
-            (before != after).then(|| Difference { what: Aspect::Asked(key.to_owned()), old, new })
-        };
-        ["http", "headers", "body_bytes", "expect", "tls", "threads", "spin"].into_iter().filter_map(said).collect()
     }
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
@@ -210,62 +198,29 @@ fn foreign(path: &Path, why: &str) -> Failure {
     Failure::usage(format!("{} is not a saved load: {why}; save one with bourdon load -o FILE", path.display()))
 }
 
-/// The first thing that two loads did not ask for alike.
-fn difference(a: &Value, b: &Value) -> Option<String> {
-    let keys = a.as_object()?.keys().filter(|key| *key != "seed");
-    keys.into_iter().find(|key| a[*key] != b[*key]).map(|key| format!("{key}: {} and {}", a[key], b[key]))
-}
-
-/// What a load says was asked of it.
-#[derive(Deserialize)]
-struct SavedLoad {
-    path: String,
-    method: String,
-    connections: u32,
-    pipeline: u16,
-    keep_alive: bool,
-    rate_per_s: Option<f64>,
-    arrivals: Option<Arrivals>,
-    timeout_s: Option<f64>,
-    warm_up_s: f64,
-    window_s: Option<f64>,
-    requests: Option<u64>,
-}
-
-impl SavedLoad {
-    /// The load; or why it can be none.
-    fn load(self) -> Result<Load, String> {
-        let unsaid = || "it does not say what was asked for".to_owned();
-        let times = [("timeout_s", self.timeout_s), ("warm_up_s", Some(self.warm_up_s)), ("window_s", self.window_s)];
-        if let Some((name, seconds)) = times.into_iter().find(|(_, seconds)| seconds.is_some_and(|it| it < 0.0)) {
-            return Err(format!("`load.{name}` is {}: a time is not negative", seconds.unwrap_or_default()));
-        }
-        let ns = |seconds: f64| (seconds * NS_PER_S as f64).round() as u64;
-        let counted = self.requests.map(|count| Extent::Requests { count, within_ns: None });
-        let model = match self.rate_per_s {
-            None => LoadModel::Closed,
-            Some(rate_per_s) => LoadModel::Open { rate_per_s, arrivals: self.arrivals.ok_or_else(unsaid)? },
-        };
-        let request = Request { method: self.method, ..Request::get(&self.path) };
-        let window = self.window_s.map(|window_s| Extent::Window(ns(window_s)));
-        Ok(Load {
-            mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),
-            model,
-            connections: self.connections,
-            pipeline: self.pipeline,
-            keep_alive: self.keep_alive,
-            timeout_ns: self.timeout_s.map(ns),
-            network_delay_ns: 0,
-            warm_up_ns: ns(self.warm_up_s),
-            extent: counted.or(window).ok_or_else(unsaid)?,
-        })
+/// What was asked, as the load of a plan: without headers and bodies, which a document does not keep whole. Or why it can be none.
+fn load_of(asked: &AskedLoad) -> Result<Load, String> {
+    let times = [("timeout_s", asked.timeout_s), ("warm_up_s", Some(asked.warm_up_s)), ("window_s", asked.window_s)];
+    if let Some((name, seconds)) = times.into_iter().find(|(_, seconds)| seconds.is_some_and(|it| it < 0.0)) {
+        return Err(format!("`load.{name}` is {}: a time is not negative", seconds.unwrap_or_default()));
     }
+    let request = Request { method: asked.method.clone(), ..Request::get(&asked.path) };
+    Ok(Load {
+        mix: Mix::one(request, ReplyExpectation { status: Some(OK), body: None }),
+        model: asked.model,
+        connections: asked.connections,
+        pipeline: asked.pipeline,
+        keep_alive: asked.keep_alive,
+        timeout_ns: asked.timeout_ns(),
+        network_delay_ns: 0,
+        warm_up_ns: asked.warm_up_ns(),
+        extent: asked.extent().ok_or("it says neither for how long it was to be measured nor how many requests")?,
+    })
 }
 
 /// The load as a plan like any other, with one target and a block for each file.
-fn plan(args: &CompareArgs, path: &Path, asked: &Value, blocks: usize) -> Result<Draft, Failure> {
-    let asked = SavedLoad::deserialize(asked).map_err(|_| foreign(path, "it does not say what was asked for"))?;
-    let load = asked.load().map_err(|why| foreign(path, &why))?;
+fn plan(args: &CompareArgs, path: &Path, asked: &AskedLoad, blocks: usize) -> Result<Draft, Failure> {
+    let load = load_of(asked).map_err(|why| foreign(path, &why))?;
     let server =
         Server { name: SERVER, title: SERVER, run: SERVER, build: None, cwd: Path::new("."), ready: "/", tls: None };
     let server = server.target().map_err(Failure::usage)?;
@@ -310,7 +265,7 @@ fn environment(saved: &Saved) -> Environment {
 mod tests {
     use engine::RunOptions;
     use engine::simulation::{SimulatedServer, simulate};
-    use model::LoadSpec;
+    use model::{Arrivals, Extent, LoadModel, LoadSpec, NS_PER_S};
 
     use super::*;
 
@@ -354,6 +309,8 @@ mod tests {
         let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
         let document = report::load_json(&spec, &validity, &measured, &measured.steps, &origin);
         let saved: Saved = serde_json::from_str(&document).unwrap();
+        let asked = load_of(&saved.load).unwrap();
+        assert_eq!(Load { mix: spec.mix.clone(), ..asked }, spec.load);
         assert_eq!(Measurement::from(saved), measured);
     }
 }

@@ -111,9 +111,12 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
     }
     let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
     let names = (old.display().to_string(), new.display().to_string());
-    let (in_turn, asked) = (before.in_turn(&after), before.differences(&after));
+    let in_turn = before.in_turn(&after);
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, gates(args), in_turn);
     let mut analysis = loads.map_err(Failure::usage)?;
+    // What the plan of a side tells, too, is there already.
+    let mut asked = judge::asked_differently(&before.asked, &after.asked);
+    asked.retain(|difference| !analysis.differences.contains(difference));
     analysis.differences.extend(asked);
     of_records(args, analysis)
 }

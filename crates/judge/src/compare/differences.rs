@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Arrivals, Aspect, AspectValue, CellPlan, Difference, Draft, Environment, GeneratorPlan, Load, Plan};
+use model::{
+    Arrivals, AskedLoad, AskedReply, AskedTls, Aspect, AspectValue, CellPlan, Difference, Draft, Environment,
+    GeneratorPlan, Load, Plan,
+};
 
 use super::Run;
 use crate::rotation;
@@ -117,6 +120,9 @@ fn of_plan(run: Run<'_>) -> Vec<Said> {
 /// What a run does not ask for.
 const NONE: &str = "none";
 
+/// What a reply had to be that could be anything.
+const ANY: &str = "any";
+
 fn of_cells(both: [(&Plan, usize); 2]) -> Vec<Difference> {
     let [old, new] = both.map(|(plan, cell)| {
         let slices = rotation::of_cell(plan, cell).map_or(NONE.into(), AspectValue::Rotation);
@@ -175,6 +181,77 @@ fn of_load(load: &Load) -> Vec<Said> {
         said(Aspect::Window, AspectValue::Extent(*extent)),
         said(Aspect::NetworkDelay, time(*network_delay_ns)),
         said(Aspect::WarmUp, time(*warm_up_ns)),
+    ]
+}
+
+/// What was asked of two saved loads that is not the same; of what one of them does not say nothing is known.
+pub fn asked_differently(old: &AskedLoad, new: &AskedLoad) -> Vec<Difference> {
+    let mut found = differing(of_asked(old), of_asked(new));
+    found.retain(|found| found.old.is_some() && found.new.is_some());
+    found
+}
+
+fn of_asked(asked: &AskedLoad) -> Vec<Said> {
+    let AskedLoad {
+        model,
+        method,
+        path,
+        http,
+        headers,
+        body_bytes,
+        expect,
+        connections,
+        pipeline,
+        keep_alive,
+        tls,
+        // In nanoseconds below.
+        timeout_s: _,
+        warm_up_s: _,
+        window_s: _,
+        requests: _,
+        threads,
+        cpus,
+        spin,
+        // Each load draws anew.
+        seed: _,
+    } = asked;
+    let fixed = [
+        said(Aspect::Path, path.as_str()),
+        said(Aspect::Method, method.as_str()),
+        said(Aspect::Load, AspectValue::Load(*model)),
+        said(Aspect::Connections, u64::from(*connections)),
+        said(Aspect::Pipeline, u64::from(*pipeline)),
+        said(Aspect::KeepAlive, *keep_alive),
+        said(Aspect::TimeOut, asked.timeout_ns().map_or(NONE.into(), time)),
+        (Aspect::Window, asked.extent().map(AspectValue::Extent)),
+        said(Aspect::WarmUp, time(asked.warm_up_ns())),
+        (Aspect::HttpVersion, http.map(|version| version.id().into())),
+        (Aspect::Headers, headers.clone().map(|headers| AspectValue::Headers { headers })),
+        said(Aspect::BodyBytes, *body_bytes),
+        said(Aspect::GeneratorThreads, u64::from(*threads)),
+        said(Aspect::GeneratorCpus, AspectValue::Cpus(cpus.clone())),
+        (Aspect::Spin, spin.map(AspectValue::from)),
+        said(Aspect::Tls, tls.is_some()),
+    ];
+    let expected = expect.iter().flat_map(of_asked_reply);
+    fixed.into_iter().chain(expected).chain(tls.iter().flat_map(of_asked_tls)).collect()
+}
+
+fn of_asked_reply(expect: &AskedReply) -> [Said; 2] {
+    // Bodies of two lengths have two digests.
+    let AskedReply { status, body_bytes: _, body_sha256 } = expect;
+    [
+        said(Aspect::ExpectedStatus, status.map_or(ANY.into(), |status| AspectValue::from(u64::from(status)))),
+        said(Aspect::ExpectedBody, body_sha256.as_deref().unwrap_or(ANY)),
+    ]
+}
+
+fn of_asked_tls(tls: &AskedTls) -> [Said; 3] {
+    let AskedTls { server_name, trust, resumption } = tls;
+    [
+        said(Aspect::TlsServerName, server_name.as_str()),
+        said(Aspect::TlsTrust, trust.id()),
+        said(Aspect::TlsResume, *resumption),
     ]
 }
 

@@ -1,4 +1,4 @@
-use model::{GeneratorLimits, Rotation};
+use model::{AskedLoad, AskedReply, AskedTls, GeneratorLimits, HttpVersion, LoadModel, Rotation, TrustKind};
 use report::difference_words;
 
 use super::*;
@@ -96,4 +96,85 @@ fn whatever_may_change_the_figures_is_a_difference() {
     assert_eq!(of_environment(|it| it.toolchains.clear()), "", "nobody asked");
     let more = |it: &mut Environment| drop(it.sysctls.insert("kernel.numa_balancing".to_owned(), "1".to_owned()));
     assert_eq!(of_environment(more), "kernel.numa_balancing: old not known, new 1");
+}
+
+/// As a load of today says it.
+fn asked() -> AskedLoad {
+    AskedLoad {
+        model: LoadModel::Closed,
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        http: Some(HttpVersion::Http11),
+        headers: Some(Vec::new()),
+        body_bytes: 0,
+        expect: Some(AskedReply { status: None, body_bytes: None, body_sha256: None }),
+        connections: 10,
+        pipeline: 1,
+        keep_alive: true,
+        tls: None,
+        timeout_s: None,
+        warm_up_s: 1.0,
+        window_s: Some(10.0),
+        requests: None,
+        threads: 1,
+        cpus: Vec::new(),
+        spin: Some(false),
+        seed: 42,
+    }
+}
+
+/// What is told of a load that is changed twice, by the first change in the old one, too.
+fn of_asked(both: fn(&mut AskedLoad), new: fn(&mut AskedLoad)) -> String {
+    let mut old = asked();
+    both(&mut old);
+    let mut changed = old.clone();
+    new(&mut changed);
+    let found: Vec<String> = asked_differently(&old, &changed).iter().map(difference_words).collect();
+    found.join("; ")
+}
+
+#[test]
+fn whatever_is_asked_of_a_load_by_itself_is_a_difference() {
+    let changed = |new: fn(&mut AskedLoad)| of_asked(|_| {}, new);
+    assert_eq!(changed(|it| it.seed = 1), "", "each load draws anew");
+    assert_eq!(changed(|it| it.method = "PUT".to_owned()), "method: old GET, new PUT");
+    assert_eq!(changed(|it| it.path = "/a".to_owned()), "path: old /, new /a");
+    assert_eq!(changed(|it| it.connections = 2), "connections: old 10, new 2");
+    assert_eq!(changed(|it| it.pipeline = 2), "pipeline: old 1, new 2");
+    assert_eq!(changed(|it| it.keep_alive = false), "keep-alive: old true, new false");
+    assert_eq!(changed(|it| it.timeout_s = Some(0.5)), "time-out: old none, new 500ms");
+    assert_eq!(changed(|it| it.warm_up_s = 0.25), "warm-up: old 1s, new 250ms");
+    assert_eq!(changed(|it| it.window_s = Some(2.0)), "window: old 10s, new 2s");
+    let counted = changed(|it| (it.window_s, it.requests) = (None, Some(5)));
+    assert_eq!(counted, "window: old 10s, new 5 requests");
+    assert_eq!(changed(|it| it.http = Some(HttpVersion::Http10)), "HTTP version: old 1.1, new 1.0");
+    let headers = changed(|it| it.headers = Some(vec![("Cookie".to_owned(), None)]));
+    assert_eq!(headers, "headers: old none, new Cookie (value not kept)");
+    assert_eq!(changed(|it| it.body_bytes = 3), "bytes of the body: old 0, new 3");
+    assert_eq!(changed(|it| it.threads = 2), "generator threads: old 1, new 2");
+    assert_eq!(changed(|it| it.cpus = vec![1]), "generator CPUs: old any, new 1");
+    assert_eq!(changed(|it| it.spin = Some(true)), "spin: old false, new true");
+    let expect = |it: &mut AskedLoad| {
+        let body_sha256 = Some("9f86".to_owned());
+        it.expect = Some(AskedReply { status: Some(204), body_bytes: Some(4), body_sha256 });
+    };
+    let words = "expected status: old any, new 204; SHA-256 of the expected body: old any, new 9f86";
+    assert_eq!(changed(expect), words);
+}
+
+#[test]
+fn of_what_one_load_does_not_say_nothing_is_known() {
+    let unsaid = |it: &mut AskedLoad| (it.http, it.headers, it.expect, it.spin) = (None, None, None, None);
+    assert_eq!(of_asked(|_| {}, unsaid), "");
+    assert_eq!(of_asked(unsaid, |it| it.connections = 2), "connections: old 10, new 2");
+    fn secure(it: &mut AskedLoad) {
+        it.tls = Some(AskedTls { server_name: "a".to_owned(), trust: TrustKind::System, resumption: false });
+    }
+    assert_eq!(of_asked(|_| {}, secure), "TLS: old false, new true");
+    let other = |it: &mut AskedLoad| {
+        it.tls = Some(AskedTls { server_name: "b".to_owned(), trust: TrustKind::Anyone, resumption: true });
+    };
+    let words = "name in the certificate: old a, new b; who vouches for the certificate: old system, new anyone; \
+                 TLS sessions resumed: old false, new true";
+    assert_eq!(of_asked(secure, other), words);
 }
