@@ -50,8 +50,18 @@ impl Brought {
         self.parts.iter_mut().zip(next.parts).for_each(|(part, next)| part.follow(next));
     }
 
-    /// Adds the connections of a warm-up, which is not part of it.
-    pub(crate) fn opened_in(&mut self, warm_up: Brought) {
+    /// Adds what a warm-up of the same connections brought, which is not part of it: who reads the whole knows of the warm-up what one
+    /// knows of any load's.
+    pub(crate) fn warmed_up_by(&mut self, warm_up: Brought) {
+        let (start_ns, end_ns) = window_of(&warm_up.parts);
+        let lasted_s = (end_ns - start_ns) as f64 / NS_PER_S as f64;
+        let answered = warm_up.steps.iter().rev().find(|step| step.completed > 0);
+        let until_s = answered.map(|step| 0.0 - (lasted_s - step.at_s - step.length_s).max(0.0).floor());
+        self.answered_until_s = self.answered_until_s.or(until_s);
+        self.slowest_reply_s = self.slowest_reply_s.into_iter().chain(warm_up.slowest_reply_s).reduce(f64::max);
+        let window = self.steps.partition_point(|step| step.at_s < 0.0);
+        let before = warm_up.steps.into_iter().chain(self.steps.drain(..window)).reduce(one_after_the_other);
+        before.into_iter().for_each(|before| self.steps.insert(0, before));
         self.parts.iter_mut().zip(warm_up.parts).for_each(|(part, warm_up)| part.opened_in(warm_up));
     }
 
@@ -78,6 +88,20 @@ impl Brought {
             ..whole.summarise()
         };
         LoadOutput { measurement, window_start_ns, window_end_ns }
+    }
+}
+
+/// What came before the window as one step, which has no quantiles.
+fn one_after_the_other(first: Interval, second: Interval) -> Interval {
+    let length_s = first.length_s + second.length_s;
+    Interval {
+        at_s: -length_s,
+        length_s,
+        completed: first.completed + second.completed,
+        ok: first.ok + second.ok,
+        sent: first.sent + second.sent,
+        failed: first.failed + second.failed,
+        ..Interval::default()
     }
 }
 

@@ -52,7 +52,8 @@ pub struct Sliced {
 /// flight any more, `next` is called with what the slice before it brought.
 ///
 /// Gives what the slices of each server that count come to, as one load whose window is theirs one after the other and whose
-/// steps are the slices; none of a server without one. Its connections are told from the first slice on, the warm-up's, too.
+/// steps are the slices; none of a server without one. Its connections are told from the first slice on, the warm-up's, too, and what
+/// was sent and answered in the warm-up is the step before them.
 ///
 /// # Errors
 /// When the generator itself cannot run; whatever a server does is a result.
@@ -110,7 +111,7 @@ pub(crate) fn go_round(
     }
     let put_together = |(whole, warm_up): (Option<Brought>, Option<Brought>)| {
         let mut whole: Brought = whole?;
-        warm_up.into_iter().for_each(|warm_up| whole.opened_in(warm_up));
+        warm_up.into_iter().for_each(|warm_up| whole.warmed_up_by(warm_up));
         Some(whole.conclude())
     };
     Ok(whole.into_iter().zip(warm_up).map(put_together).collect())

@@ -281,6 +281,24 @@ fn a_server_that_falls_silent_in_one_slice_is_silent_until_it_answers_in_another
     assert!(not_drained > 0 && silence.length_s >= empty && silence.length_s < empty + 0.7, "{silence:?}, {empty} s");
 }
 
+#[test]
+fn of_a_server_that_answered_in_its_warm_up_alone_it_is_known_that_it_did() {
+    // From before its first slice that counts on.
+    let stall = Some((4_300 * MS, 60_000 * MS));
+    let (sliced, whole) =
+        rotated(LoadModel::Closed, vec![hello(2 * MS), SimulatedServer { stall, ..hello(2 * MS) }], 2);
+    for (server, measured) in whole.iter().enumerate() {
+        let [before, window @ ..] = &measured.steps[..] else { panic!("{measured:?}") };
+        let warm_up = &sliced[server].figures;
+        assert!(warm_up.completed > 9_000 && before.completed >= warm_up.completed && before.sent >= before.completed);
+        assert!((before.at_s + before.length_s).abs() < 1e-9 && before.length_s > warm_up.window_s, "{before:?}");
+        assert_eq!(window.len(), 2);
+        assert_eq!(measured.answered_until_s, Some(0.0), "to the whole second");
+        assert!(measured.slowest_reply_s.is_some_and(|slowest_s| (slowest_s - 0.002).abs() < 1e-4), "{measured:?}");
+    }
+    assert_eq!(whole[1].in_window.completed, 0, "it never answered again");
+}
+
 /// Ten rounds of slices among servers that 100 connections load, the first of each a warm-up; gives what each server's came to.
 fn at_100(servers: Vec<SimulatedServer>) -> (Vec<Sliced>, Vec<Measurement>) {
     let loads: Vec<LoadSpec> = servers.iter().map(|_| spec(LoadModel::Closed, 100, MS)).collect();

@@ -4,9 +4,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use engine::MonotonicClock;
-use model::{Clock, RuntimeSample};
+use model::{CellPlan, Clock, Plan, RuntimeSample};
 
 use crate::client::{Answer, Client, Probe};
+use crate::launch::Running;
 use crate::tls::Place;
 
 /// How often a runtime is asked: an answer costs the target a millisecond or so.
@@ -17,6 +18,12 @@ const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Largest answer that is taken.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// Where the runtime of what runs for a cell tells of itself, and by which path, if it does.
+pub(crate) fn told_at<'a>(running: &dyn Running, plan: &'a Plan, cell: &CellPlan) -> Option<(SocketAddr, &'a str)> {
+    let metrics = plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_deref());
+    running.admin_address().zip(metrics)
+}
 
 /// Asks a target once a second what its runtime tells of itself, on a thread of its own.
 pub(crate) struct Scraper {

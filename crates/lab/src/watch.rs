@@ -16,7 +16,7 @@ use crate::delay::DelayProxy;
 use crate::launch::Running;
 use crate::perf::Perf;
 use crate::profiler::{Profiled, Profiler, Taken};
-use crate::scrape::Scraper;
+use crate::scrape::{Scraper, told_at};
 use crate::tls::Place;
 
 /// How often a target is looked at.
@@ -26,7 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// it has given back by then.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// The watchers of one load, which begin and end together, in one order.
+/// The watchers of one load, which begin and end together, in one order. Where the load goes round, `together` has a
+/// member for each launch, which is looked at otherwise; why, it says.
 pub(crate) struct Watch<'a> {
     cell: &'a CellPlan,
     /// Whether its launch carries more than one load.
@@ -76,8 +77,7 @@ impl<'a> Watch<'a> {
         let observe = |pid| {
             Observer::start(pid, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY)
         };
-        let metrics = plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_deref());
-        let scrape = |(path, admin): (&str, SocketAddr)| Scraper::start(admin, path);
+        let scrape = |(admin, path): (SocketAddr, &str)| Scraper::start(admin, path);
         let unwatched = |error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}");
         let profile = || {
             let target = Profiled { admin: running.admin_address(), pid: running.pid() };
@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
             target: address,
             delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
             observer: running.pid().map(observe).transpose().map_err(unwatched)?,
-            scraper: metrics.zip(running.admin_address()).map(scrape).transpose().map_err(unwatched)?,
+            scraper: told_at(running, plan, cell).map(scrape).transpose().map_err(unwatched)?,
             profiler: cell.profile.then(profile),
             first: None,
             summary: None,

@@ -9,9 +9,14 @@ use model::{CellPlan, EndedWhen, Plan, RuntimeSample, Sample, Slice, TrialFailur
 use observe::{ProcSource, Sampler, SeenSlice, SliceSummary, host_use};
 
 use crate::launch::Running;
-use crate::scrape::ask_once;
+use crate::scrape::{ask_once, told_at};
 use crate::trial::{TrialOutput, cell_of, cpus_allowed, died, host_cpus};
 
+/// It has no `Watch`, whose watchers are threads that look when 100 ms or a second have passed. Here a look belongs to an edge: what was
+/// used between two looks is what a slice cost only where nothing is in flight at either and each is taken next to the slice's begin
+/// or end, by the thread that calls for the slices. A thread's look would fall into somebody's slice: it would take its CPU from that
+/// one, say nothing of where the slice ends, and be one of as many threads as launches are alive. What both ways see is summed up by
+/// the same `observe`, and a runtime's answer is read by the same `scrape`.
 pub(super) struct Member<'a> {
     pub(super) spec: TrialSpec,
     /// Which of the launches it is, from 0.
@@ -45,13 +50,13 @@ impl<'a> Member<'a> {
         let cell = cell_of(plan, &spec);
         let port = Some(running.address().port());
         let sampler = |pid| Sampler::new(pid, port, &ProcSource::default(), Arc::new(MonotonicClock));
-        let metrics = plan.target(cell.levels.target()).and_then(|target| target.launch.metrics.as_deref());
+        let metrics = told_at(&*running, plan, cell);
         Self {
             spec,
             place,
             cell,
             sampler: running.pid().map(sampler),
-            metrics: running.admin_address().zip(metrics),
+            metrics,
             running,
             gone: None,
             slices: Vec::new(),
