@@ -272,6 +272,16 @@ fn a_pipe_works_as_a_file_does() {
     assert_eq!(audit_of(&text, &["-"]).exits(0).stdout, audit(&["wrk.txt"]).stdout);
 }
 
+#[test]
+fn what_real_outputs_come_to_is_shown() {
+    insta::assert_snapshot!("wrk", audit(&["wrk-added-samples.txt"]).exits(1).stdout);
+    insta::assert_snapshot!("wrk_json", audit(&["wrk-added-samples.txt", "--format", "json"]).exits(1).stdout);
+    let delayed = audit(&["wrk-delay.txt", "--delay", "10ms", "--workers", "10"]).exits(1);
+    insta::assert_snapshot!("wrk_of_a_delay", delayed.stdout);
+    insta::assert_snapshot!("h2load", audit(&["h2load-duration.txt", "--pipeline", "1"]).exits(0).stdout);
+    insta::assert_snapshot!("a_published_table", audit(&["published/in-flight.csv"]).exits(1).stdout);
+}
+
 // Contradictions that were published.
 
 #[test]

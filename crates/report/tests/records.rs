@@ -7,7 +7,7 @@ mod support;
 use std::path::Path;
 
 use lab::RunFolder;
-use model::{Analysis, Judged};
+use model::{Analysis, Judged, Mark, Pathology};
 use report::Style;
 use support::{PLAIN, assert_tidy};
 
@@ -58,4 +58,24 @@ fn a_comparison_whose_load_went_round() {
     let comparison = judged("rotating-comparison");
     insta::assert_snapshot!("rotating_comparison_text", text(&comparison, PLAIN));
     insta::assert_snapshot!("rotating_comparison_markdown", report::markdown(&comparison));
+}
+
+#[test]
+fn a_run_whose_servers_do_not_stay_as_they_are() {
+    let run = judged("unsteady");
+    insta::assert_snapshot!("unsteady_text", text(&run, PLAIN));
+    insta::assert_snapshot!("unsteady_markdown", report::markdown(&run));
+    let Judged::Run(analysis) = run else { panic!("it is a run") };
+    let marks: Vec<Mark> = analysis.session.marks.iter().map(|note| note.mark()).collect();
+    assert!(marks.contains(&Mark::Noisy) && marks.contains(&Mark::Drift), "{marks:?}");
+}
+
+#[test]
+fn a_run_of_a_server_that_serves_few_at_once() {
+    let run = judged("few-at-once");
+    insta::assert_snapshot!("few_at_once_text", text(&run, PLAIN));
+    insta::assert_snapshot!("few_at_once_markdown", report::markdown(&run));
+    let Judged::Run(analysis) = run else { panic!("it is a run") };
+    let found: Vec<Pathology> = analysis.findings.iter().map(|finding| finding.pathology).collect();
+    assert_eq!(found, [Pathology::FixedWorkerPool]);
 }
