@@ -22,6 +22,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use judge::statistics::geometric_interval;
+use judge::thresholds::CONFIDENCE;
 use model::NS_PER_S;
 use nginx::Nginx;
 use reaper::{Guarded, Order};
@@ -94,7 +95,8 @@ fn measure(launches: u64, rounds: u64, slice_ms: u64, loads: &[Bench]) {
 
 /// A ratio over launches, with its 95 % interval where there are two or more.
 fn interval(ratios: &[f64]) -> String {
-    let told = geometric_interval(ratios).map(|it| format!("{:.3} ({:.3} to {:.3})", it.estimate, it.low, it.high));
+    let told = geometric_interval(ratios, CONFIDENCE)
+        .map(|it| format!("{:.3} ({:.3} to {:.3})", it.estimate, it.low, it.high));
     told.unwrap_or_else(|| format!("{:.3}", ratios[0]))
 }
 

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use judge::statistics::{geometric_interval, geometric_mean};
+use judge::thresholds::CONFIDENCE;
 use lab::{Builder, Perf, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, prepare};
 use model::{Slice, TrialRecord};
 use rustix::process::Signal;
@@ -86,7 +87,7 @@ pub(crate) fn prove(asked: &Asked) {
 fn told(answers: &[Value], asked: &str, metric: &str) -> String {
     let ratios: Vec<f64> = answers.iter().filter_map(|answer| answer[asked][metric].as_f64()).collect();
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-    let told = match (geometric_interval(&ratios), ratios.first()) {
+    let told = match (geometric_interval(&ratios, CONFIDENCE), ratios.first()) {
         (Some(all), _) => {
             format!("{:+.2} % ({:+.2} to {:+.2})", percent(all.estimate), percent(all.low), percent(all.high))
         }
