@@ -292,13 +292,20 @@ pub(crate) fn every_difference() -> Vec<Difference> {
         Profile,
         Census,
         Mix,
-        Asked("connections".to_owned()),
+        HttpVersion,
+        Headers,
+        BodyBytes,
+        ExpectedStatus,
+        ExpectedBody,
+        TlsServerName,
+        TlsTrust,
     ];
     match all[0] {
         Bourdon | Cpu | Cpus | Kernel | Governor | Smt | Memory | Sysctl(_) | Toolchain(_) | TargetCpus => {}
         GeneratorThreads | GeneratorCpus | Spin | Ladder | Rotation | Path | Method | Load | Connections => {}
         Pipeline | KeepAlive | TimeOut | Window | NetworkDelay | WarmUp | Tls | TlsResume | Runtime => {}
-        HandlerDelay | RateShare | Arrivals | Profile | Census | Mix | Asked(_) => {}
+        HandlerDelay | RateShare | Arrivals | Profile | Census | Mix => {}
+        HttpVersion | Headers | BodyBytes | ExpectedStatus | ExpectedBody | TlsServerName | TlsTrust => {}
     }
     all.map(|what| Difference { what, old: Some("so".into()), new: None }).into()
 }
