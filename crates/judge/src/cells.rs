@@ -10,6 +10,7 @@ use model::{
 };
 
 use crate::asked::Asked;
+use crate::cell_launches;
 use crate::course::steady_throughput;
 use crate::launch::Launch;
 use crate::rates::bounded_base;
@@ -44,6 +45,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
     let valid = records.valid(index).count();
     let failing = records.together(index).failing;
     let (warm_up_s, window_s) = lasted(records, index);
+    let launches = cell_launches::of(records, index);
     let mut analysis = CellAnalysis {
         levels: cell.levels.clone(),
         trials: valid as u32,
@@ -74,6 +76,8 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
         remarks: CellRemarks::default(),
+        quantiles: cell_launches::quantiles(&launches, |times| measured(times, Unit::Us)),
+        launches,
     };
     remark_cell(&mut analysis);
     analysis

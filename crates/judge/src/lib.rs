@@ -11,6 +11,7 @@ mod audit;
 mod before;
 mod bounds;
 mod calibration;
+mod cell_launches;
 mod cells;
 mod claims;
 mod comparable;

@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AbsentTarget, Arm, Cell, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died, Environment, Failing, Finding,
-    InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile, Population, ProfiledBy,
-    ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld, WrongReply,
+    AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died,
+    Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile,
+    Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld,
+    WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -214,6 +215,12 @@ pub struct CellAnalysis {
     /// What is said beside its figures.
     #[serde(default)]
     pub remarks: CellRemarks,
+    /// The latencies that every launch has which counts, in ascending order; none in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quantiles: Vec<CellQuantile>,
+    /// Its launches one by one, in block order; none in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<CellLaunch>,
 }
 
 /// How the launches of a cell went over their windows, second by second.

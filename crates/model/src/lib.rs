@@ -12,6 +12,7 @@ mod audit_check;
 mod audit_remark;
 mod calibration;
 mod cell;
+mod cell_launch;
 mod claim;
 mod clock;
 mod compare;
@@ -72,6 +73,7 @@ pub use audit_check::*;
 pub use audit_remark::{AuditRemark, Remark};
 pub use calibration::*;
 pub use cell::{Cell, Level};
+pub use cell_launch::{CellLaunch, CellQuantile, LaunchLatency, LaunchSlice, LaunchUse, Quantile};
 pub use claim::*;
 pub use clock::Clock;
 pub use compare::{

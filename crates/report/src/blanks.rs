@@ -25,7 +25,7 @@ pub(crate) fn unranked(group: &Group<'_>) -> Vec<String> {
     let may_rank = group.rows.iter().any(|row| row.cell.trials >= BLOCKS_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
-    of_column(&unranked, "rank –", |row| Some(no_rank(row.unranked?, row)))
+    of_column(&unranked, "rank –", no_rank)
 }
 
 fn of_column(among: &[&Row<'_>], column: &str, why: impl Fn(&Row<'_>) -> Option<String>) -> Vec<String> {
@@ -67,8 +67,9 @@ fn blank(metric: Metric, blank: Blank) -> String {
     }
 }
 
-fn no_rank(why: Unranked, row: &Row<'_>) -> String {
-    let words = match why {
+/// Why a row has no rank, where that is known of it alone.
+pub(crate) fn no_rank(row: &Row<'_>) -> Option<String> {
+    let words = match row.unranked? {
         Unranked::Failed => "it failed, as is said above",
         Unranked::FewLaunches => "fewer than six launches count",
         Unranked::AtLeast => "only a lower bound is known",
@@ -76,11 +77,11 @@ fn no_rank(why: Unranked, row: &Row<'_>) -> String {
         Unranked::Censored => "its p99 is only a lower bound",
         Unranked::Warming => "it was not warm yet",
         Unranked::Thin => "it completed so few requests that the edges of the window weigh",
-        Unranked::Open => return format!("whether it is above or below {} is open", either(&row.open)),
+        Unranked::Open => return Some(format!("whether it is above or below {} is open", either(&row.open))),
         Unranked::Close => "it is too close to one whose place is open",
         Unranked::Alone => "no other here can be ranked",
     };
-    words.to_owned()
+    Some(words.to_owned())
 }
 
 /// What memory counts, where targets have several processes.

@@ -70,11 +70,16 @@ pub(crate) fn asked(claim: &ClaimAnalysis) -> Option<String> {
         Unit::Share if value > 0.0 && value < 1e-4 => format!("{} %", number(value * 100.0)),
         unit => quantity(value, unit),
     };
-    Some(match test.bound {
+    Some(bound(test.bound, shown))
+}
+
+/// `under 0.1`, `over 20 %`, `0.95 to 1.05`.
+pub(crate) fn bound(bound: Bound, shown: impl Fn(f64) -> String) -> String {
+    match bound {
         Bound::Below(most) => format!("under {}", shown(most)),
         Bound::Above(least) => format!("over {}", shown(least)),
         Bound::Between(least, most) => format!("{} to {}", shown(least), shown(most)),
-    })
+    }
 }
 
 /// What was measured and what was asked: `measured 0.01066 (0.01060 to 0.01072), published 0.0104; asked:

@@ -4,9 +4,15 @@ use crate::bad::Bad;
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::markdown::{bullets, code, escape, line};
+use crate::picture::{Illustrations, Subject};
 
 /// A comparison as GitHub Markdown, fit for a comment on a pull request.
 pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
+    illustrated(analysis, Illustrations::default())
+}
+
+/// The same with pictures beside the tables.
+pub(crate) fn illustrated(analysis: &CompareAnalysis, illustrations: Illustrations<'_>) -> String {
     let mut parts = vec![format!("### {}", escape(&compare_answer::question(analysis)))];
     parts.extend(say::bad(analysis).iter().map(Bad::markdown));
     parts.push(format!("**{}**", escape(&compare_answer::of_comparison(analysis).1)));
@@ -22,8 +28,9 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
         format!("**{}** {}{blank}{said}", say::gate_verdict(gate.verdict), code(&gate.gate))
     };
     parts.push(bullets(analysis.gates.iter().map(gate)));
-    for (title, lines) in say::groups(analysis) {
+    for (at, (title, lines)) in say::groups(analysis).into_iter().enumerate() {
         parts.push(table(&title, &lines));
+        parts.extend(illustrations.of(Subject::Table(at)));
     }
     let small = say::session(analysis).into_iter().chain(say::void_trials(analysis));
     let small: Vec<String> = std::iter::once(say::header(analysis).join(" · ")).chain(small).collect();
@@ -33,13 +40,14 @@ pub fn compare_markdown(analysis: &CompareAnalysis) -> String {
     format!("{}\n", parts.join("\n\n")).replace('\u{a0}', " ")
 }
 
-fn table(title: &str, lines: &[Line]) -> String {
+fn table(title: &str, lines: &[Line<'_>]) -> String {
     let mut rows = vec![
         line(&[&escape(title), "old", "new", "change", "95 % interval", "verdict"]),
         line(&["---", "---:", "---:", "---:", "---:", "---"]),
     ];
-    let row =
-        |found: &Line| line(&[&found.metric, &found.old, &found.new, &found.change, &found.interval, &found.verdict]);
+    let row = |found: &Line<'_>| {
+        line(&[&found.metric, &found.old, &found.new, &found.change, &found.interval, &found.verdict])
+    };
     rows.extend(lines.iter().map(row));
     rows.join("\n")
 }

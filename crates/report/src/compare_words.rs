@@ -23,7 +23,8 @@ use crate::withheld::{because, cure_of, longer_window};
 use crate::words::{self, machine, words};
 
 /// One metric of both servers.
-pub(crate) struct Line {
+pub(crate) struct Line<'a> {
+    pub(crate) row: &'a CompareRow,
     pub(crate) metric: String,
     pub(crate) old: String,
     pub(crate) new: String,
@@ -272,7 +273,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// The rows by their conditions, in order of first appearance.
-pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line>)> {
+pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line<'_>>)> {
     let rows = &analysis.rows;
     let group = |places: Vec<usize>| {
         (place_title(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at])).collect())
@@ -285,11 +286,12 @@ fn has_several_conditions(analysis: &CompareAnalysis) -> bool {
     analysis.rows.windows(2).any(|pair| pair[0].conditions != pair[1].conditions)
 }
 
-fn line(row: &CompareRow) -> Line {
+fn line(row: &CompareRow) -> Line<'_> {
     let value =
         |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, measured.unit));
     let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
     Line {
+        row,
         metric: row.metric.words().to_owned(),
         old: value(&row.old),
         new: value(&row.new),

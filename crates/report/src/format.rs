@@ -139,6 +139,37 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     }
 }
 
+/// A value that is round, as at the ticks of an axis: all of its digits, and of what is counted without its name: `0.05`,
+/// `1.005`, `20 %`, `2 ms`, `10,000`.
+pub(crate) fn tick(value: f64, unit: Unit) -> String {
+    let (step, names): (f64, &[&str]) = match unit {
+        Unit::Us => (1e3, &["µs", "ms", "s"]),
+        Unit::Ms => (1e3, &["ms", "s"]),
+        Unit::Bytes => (1024.0, &["B", "KiB", "MiB", "GiB", "TiB"]),
+        Unit::Share => return format!("{} %", all_digits(value * 100.0)),
+        _ => return all_digits(value),
+    };
+    let (mut value, mut at) = (value, 0);
+    while value.abs() >= step && at + 1 < names.len() {
+        (value, at) = (value / step, at + 1);
+    }
+    format!("{} {}", all_digits(value), names[at])
+}
+
+/// A number that has few digits as it is.
+fn all_digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        0.000_1..1e3 => at_most_decimals(value, 6),
+        _ => without_zeros(&number(value)).to_owned(),
+    }
+}
+
+/// A change in per cent that is round: `+10 %`, `-2.5 %`, `0 %`.
+pub(crate) fn signed_tick(share: f64) -> String {
+    format!("{} %", without_zeros(&signed(share * 100.0, 2)))
+}
+
 /// A value with its interval: `0.01066 (0.01060 to 0.01072)`; none when nothing was estimated.
 ///
 /// The three have as many decimals as two significant digits of the interval's width need, so that a bound near a
@@ -275,6 +306,26 @@ mod tests {
         ] {
             assert_eq!(percent(share), text, "{share}");
         }
+    }
+
+    #[test]
+    fn ticks_have_no_needless_digits() {
+        for (value, unit, text) in [
+            (0.05, Unit::Ratio, "0.05"),
+            (1.0, Unit::Ratio, "1"),
+            (1.001, Unit::Ratio, "1.001"),
+            (10_000.0, Unit::RequestsPerS, "10,000"),
+            (2_000.0, Unit::Us, "2 ms"),
+            (1_005.0, Unit::Us, "1.005 ms"),
+            (1_500.0, Unit::Ms, "1.5 s"),
+            (3.0 * 1_048_576.0, Unit::Bytes, "3 MiB"),
+            (0.2, Unit::Share, "20 %"),
+            (0.0, Unit::Bytes, "0 B"),
+        ] {
+            assert_eq!(tick(value, unit), text);
+        }
+        let changes = [0.1, -0.025, 0.0, -1e-9, 4.0].map(signed_tick);
+        assert_eq!(changes, ["+10 %", "-2.5 %", "0 %", "0 %", "+400 %"]);
     }
 
     #[test]

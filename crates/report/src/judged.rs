@@ -1,5 +1,6 @@
 use model::Judged;
 
+use crate::picture::{Illustrations, Picture};
 use crate::{Style, compare_json, compare_markdown, compare_text, more_blocks, run_json, run_markdown, run_text};
 
 /// What a record means, for a terminal.
@@ -15,6 +16,15 @@ pub fn markdown(judged: &Judged) -> String {
     match judged {
         Judged::Run(analysis) => run_markdown(analysis),
         Judged::Comparison(analysis) => compare_markdown(analysis),
+    }
+}
+
+/// The same with pictures beside the tables, whose files are in a folder that the Markdown refers to by this path.
+pub fn illustrated(judged: &Judged, folder: &str, pictures: &[Picture]) -> String {
+    let illustrations = Illustrations { folder, pictures };
+    match judged {
+        Judged::Run(analysis) => run_markdown::illustrated(analysis, illustrations),
+        Judged::Comparison(analysis) => compare_markdown::illustrated(analysis, illustrations),
     }
 }
 

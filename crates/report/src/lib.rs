@@ -1,4 +1,4 @@
-//! Shows what was measured and what it means: text for a terminal, Markdown, JSON.
+//! Shows what was measured and what it means: text for a terminal, Markdown, JSON, pictures.
 //!
 //! Every function here takes typed results and returns a text. Nothing is printed, read, measured or judged. Golden
 //! files in `tests/snapshots` guard each output; `INSTA_UPDATE=always cargo test -p bourdon-report` refreshes them.
@@ -36,6 +36,7 @@ mod markdown;
 mod more_blocks;
 mod ordered_json;
 mod page;
+mod picture;
 mod plain;
 mod planner_words;
 mod profile_words;
@@ -62,7 +63,7 @@ pub use compare_markdown::compare_markdown;
 pub use compare_text::compare_text;
 pub use compare_words::{same_server, short_commit};
 pub use difference_words::{difference_between, difference_words};
-pub use judged::{json, markdown, next_step, text};
+pub use judged::{illustrated, json, markdown, next_step, text};
 pub use launch_words::{failed_words, waiting_words};
 pub use load_csv::load_csv;
 pub use load_document::{LOAD_SCHEMA, Origin, load_json};
@@ -70,6 +71,7 @@ pub use load_text::load_text;
 pub use mark_words::note_words;
 pub use more_blocks::too_few_blocks;
 pub use page::Style;
+pub use picture::{Picture, pictures};
 pub use plain::{plain, shortened};
 pub use planner_words::{done_words, purpose_words};
 pub use reason_words::reason_words;

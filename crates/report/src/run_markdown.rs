@@ -7,11 +7,17 @@ use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
 use crate::markdown::{bullets, code, escape, line};
+use crate::picture::{Illustrations, Subject};
 use crate::rows::{Group, disturbed, groups, ties};
 use crate::{answer, bad, claim_words, finding_words, words};
 
 /// A run as GitHub Markdown, fit for a pull request, in the order of the terminal's.
 pub fn run_markdown(analysis: &Analysis) -> String {
+    illustrated(analysis, Illustrations::default())
+}
+
+/// The same with pictures beside the tables.
+pub(crate) fn illustrated(analysis: &Analysis, illustrations: Illustrations<'_>) -> String {
     let conditions = Conditions::of(analysis);
     let groups = groups(analysis, &conditions);
     let mut parts = vec![format!("## {}", escape(&analysis.question))];
@@ -20,9 +26,9 @@ pub fn run_markdown(analysis: &Analysis) -> String {
     parts.extend(answer::of_run(analysis, &groups).map(|(_, text)| format!("**{}**", escape(&text))));
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));
-    claims(&mut parts, analysis);
+    claims(&mut parts, analysis, illustrations);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));
-    tables(&mut parts, analysis, &groups);
+    tables(&mut parts, analysis, &groups, illustrations);
     findings(&mut parts, analysis);
     notes(&mut parts, analysis, &conditions);
     if let Some(title) = words::void_title(analysis) {
@@ -51,14 +57,15 @@ fn notes(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) 
     parts.push(bullets(plain.chain(reconstructions).chain(absent)));
 }
 
-fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>]) {
+fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], illustrations: Illustrations<'_>) {
     let differ = words::launched_alike(analysis).is_none();
     let mut explained: Vec<Mark> = Vec::new();
-    for group in groups {
+    for (at, group) in groups.iter().enumerate() {
         if !group.title.is_empty() {
             parts.push(format!("### {}", escape(&group.title)));
         }
         parts.push(table(group));
+        parts.extend(illustrations.of(Subject::Table(at)));
         let mut notes: Vec<String> = group.rank_note().map(str::to_owned).into_iter().collect();
         for (mark, rows) in group.marks() {
             let known = explained.contains(&mark);
@@ -111,7 +118,7 @@ fn table(group: &Group<'_>) -> String {
     lines.join("\n")
 }
 
-fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
+fn claims(parts: &mut Vec<String>, analysis: &Analysis, illustrations: Illustrations<'_>) {
     if analysis.claims.is_empty() {
         return;
     }
@@ -122,6 +129,7 @@ fn claims(parts: &mut Vec<String>, analysis: &Analysis) {
     ];
     lines.extend(analysis.claims.iter().map(claim_line));
     parts.push(lines.join("\n"));
+    parts.extend(illustrations.of(Subject::Claims));
     let notes = analysis.claims.iter().flat_map(|claim| {
         let notes = claim_words::notes(claim, analysis).into_iter();
         notes.map(|note| format!("{}: {}", code(&claim.name), escape(&note)))

@@ -4,19 +4,9 @@
 
 mod support;
 
-use std::path::Path;
-
-use lab::RunFolder;
 use model::{Analysis, Judged, Mark, Pathology};
 use report::Style;
-use support::{PLAIN, assert_tidy};
-
-fn judged(name: &str) -> Judged {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
-    let record = RunFolder::read(&folder).unwrap();
-    let run = judge::Run { plan: &record.plan, environment: &record.environment, trials: &record.trials };
-    judge::answer(run)
-}
+use support::{PLAIN, assert_tidy, judged};
 
 fn text(judged: &Judged, style: Style) -> String {
     let text = report::text(judged, style);

@@ -136,11 +136,20 @@ pub(crate) struct RunArgs {
     pub(crate) shown: ShownArgs,
 }
 
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  bourdon report runs/2026-11-20-timeouts
+  bourdon report runs/2026-11-20-timeouts --format markdown --charts charts > report.md";
+
 #[derive(Debug, Args)]
-#[command(after_help = "Example: bourdon report runs/2026-11-20-timeouts --format markdown")]
+#[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
+
+    /// With --format markdown: draw pictures (SVG) into this folder, and show them beside their tables
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) charts: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) shown: ShownArgs,

@@ -8,6 +8,10 @@ pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod session;
 
+use std::path::Path;
+
+use lab::RunFolder;
+use model::Judged;
 use report::Style;
 
 pub(crate) const PLAIN: Style = Style { colour: false, width: 100, verbose: false };
@@ -26,4 +30,12 @@ pub(crate) fn assert_tidy(text: &str, width: usize) {
 /// A moment as an environment has it.
 pub(crate) fn local(text: &str) -> jiff::Zoned {
     jiff::Zoned::strptime("%Y-%m-%dT%H:%M:%S%:z", text).unwrap()
+}
+
+/// What a recorded run means, as `bourdon report` reads and judges it.
+pub(crate) fn judged(name: &str) -> Judged {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
+    let record = RunFolder::read(&folder).unwrap();
+    let run = judge::Run { plan: &record.plan, environment: &record.environment, trials: &record.trials };
+    judge::answer(run)
 }

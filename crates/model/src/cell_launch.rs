@@ -1,0 +1,88 @@
+//! The launches of a cell one by one, as an analysis has them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Measured;
+use crate::outcome::kinds;
+
+kinds! {
+    /// What becomes of a launch.
+    LaunchUse {
+        /// Its figures count.
+        Counts = "counts",
+        /// It is void, or it failed.
+        Void = "void",
+        /// Its block is set aside because the machine was busy.
+        SetAside = "set-aside",
+    }
+}
+
+/// One launch of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellLaunch {
+    /// Its name in the run folder.
+    pub id: String,
+    /// Its block.
+    pub block: u32,
+    /// Whether it is the second launch of its cell in the block, by which the session's noise is known: it is in no figure of the
+    /// cell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub twin: bool,
+    /// What becomes of it.
+    #[serde(rename = "use")]
+    pub used: LaunchUse,
+    /// Ok replies a second; null where nothing was measured.
+    pub throughput: Option<f64>,
+    /// What users would have seen.
+    pub latency: LaunchLatency,
+    /// Its slices that were measured, in order; none where it had the load to itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<LaunchSlice>,
+}
+
+impl CellLaunch {
+    /// The quantile at `q` in microseconds, where it is known.
+    pub fn quantile_us(&self, q: f64) -> Option<f64> {
+        self.latency.quantiles.iter().find(|known| known.q == q).map(|known| known.us)
+    }
+}
+
+/// The latencies of a launch.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LaunchLatency {
+    /// Requests in the distribution.
+    pub count: u64,
+    /// The quantiles that these support, in ascending order.
+    pub quantiles: Vec<Quantile>,
+    /// Smallest age in microseconds among requests without a reply: a quantile from there on is a lower bound. Null without one.
+    pub exact_below_us: Option<f64>,
+}
+
+/// A quantile of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Quantile {
+    /// Share of the requests that took no longer, 0 to 1.
+    pub q: f64,
+    /// The time in microseconds.
+    pub us: f64,
+}
+
+/// A quantile over the launches of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellQuantile {
+    /// Share of the requests that took no longer, 0 to 1.
+    pub q: f64,
+    /// The time over launches.
+    pub us: Measured,
+}
+
+/// A slice of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LaunchSlice {
+    /// Its round, from 1.
+    pub round: u32,
+    /// Ok replies a second; null where nothing was measured.
+    pub throughput: Option<f64>,
+    /// 99th percentile of what users would have seen, in microseconds; null where too few requests were measured.
+    pub p99_us: Option<f64>,
+}

@@ -1,0 +1,121 @@
+//! A comparison as a forest plot: each figure's change from old to new against the band in which the two are the same.
+
+use model::{CompareAnalysis, CompareRow, ComparisonVerdict, Measured, Unit};
+
+use super::axis::{Axis, STRIP};
+use super::mark::{Glyph, Value, held, is_positive};
+use super::scale::{Scale, Steps};
+use super::series::About;
+use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
+use crate::compare_words::{self as say, Line};
+use crate::format::{signed_tick, tick};
+use crate::more_blocks::Blocks;
+use crate::withheld::because;
+use crate::{compare_answer, words};
+
+/// Half width of the band in which shares are the same: 1 point, as the words of the verdict have it.
+const SAME_SHARE: f64 = 0.01;
+
+/// The values of some rows on an axis of their own.
+struct Panel<'a> {
+    title: &'static str,
+    lines: Vec<&'a Line<'a>>,
+    /// The value that means no change, and the band around it.
+    same: f64,
+    band: [f64; 2],
+    axis: Option<Axis>,
+}
+
+/// What takes sureness away from all of a comparison.
+pub(super) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
+    let too_few = Blocks::of_comparison(analysis).too_few();
+    too_few.into_iter().chain(analysis.same.as_ref().map(say::same_server)).collect()
+}
+
+/// The picture of the rows under one set of conditions.
+pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About<'_>) -> Drawn {
+    let mut sheet = Sheet::new(&compare_answer::question(analysis), about.cautions);
+    sheet.words("", about.title, 2);
+    for panel in [of_ratios(analysis, lines), of_shares(lines)].iter().filter(|panel| !panel.lines.is_empty()) {
+        panel.draw(&mut sheet);
+    }
+    let is_shown =
+        |glyph: Glyph| lines.iter().any(|line| value(line.row).estimate.is_some() && glyph_of(line.row) == glyph);
+    let mut key = Vec::new();
+    key.extend(is_shown(Glyph::Dot).then_some((Glyph::Dot, "change, with its 95 % interval")));
+    key.extend(is_shown(Glyph::Open).then_some((Glyph::Open, "change, without a verdict")));
+    let within = format!("the same: within {}", tick(analysis.margin, Unit::Share));
+    key.push((Glyph::Shade, &within));
+    sheet.key(&key);
+    let place = words::bracketed(about.title);
+    let answer = compare_answer::of_comparison(analysis).1;
+    let says = format!("The change of each figure from old to new with its 95 % interval{place}: {answer}");
+    sheet.finish(&says, about.made)
+}
+
+/// What is compared in a row: a ratio, or of shares a difference.
+fn value(row: &CompareRow) -> &Measured {
+    row.difference.as_ref().unwrap_or(&row.ratio)
+}
+
+fn of_ratios<'a>(analysis: &CompareAnalysis, lines: &'a [Line<'a>]) -> Panel<'a> {
+    let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_none()).collect();
+    let (most, unit) = (1.0 + analysis.margin, Unit::Ratio);
+    let band = [1.0 / most, most];
+    let values: Vec<&Measured> = lines.iter().map(|line| value(line.row)).filter(|value| is_positive(value)).collect();
+    let scale = Scale::around(Steps::Log, &held(Steps::Log, &band, &values), 1.02, [MARGIN, WIDTH - MARGIN]);
+    // Per cent are read at once as long as they are few.
+    let words = |wide: bool| {
+        move |ratio: f64| if wide { format!("× {}", tick(ratio, unit)) } else { signed_tick(ratio - 1.0) }
+    };
+    let axis = scale.map(|scale| Axis::new(scale, words(scale.high > 3.0 || scale.low < 1.0 / 3.0)));
+    Panel { title: "change, new ÷ old, log scale", lines, same: 1.0, band, axis }
+}
+
+fn of_shares<'a>(lines: &'a [Line<'a>]) -> Panel<'a> {
+    let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_some()).collect();
+    let band = [-SAME_SHARE, SAME_SHARE];
+    let values: Vec<&Measured> = lines.iter().map(|line| value(line.row)).collect();
+    let held = held(Steps::Even, &band, &values);
+    let scale = Scale::around(Steps::Even, &held, SAME_SHARE / 2.0, [MARGIN, WIDTH - MARGIN]);
+    let axis = scale.map(|scale| Axis::new(scale, signed_tick));
+    Panel { title: "difference, new − old, in points", lines, same: 0.0, band, axis }
+}
+
+impl Panel<'_> {
+    fn draw(&self, sheet: &mut Sheet) {
+        sheet.line(("", ""), ("small", self.title), 0.0);
+        for line in &self.lines {
+            self.row(sheet, line);
+        }
+        if let Some(axis) = &self.axis {
+            sheet.gap(-6.0);
+            let labels = axis.labels(sheet.y());
+            sheet.draw(Axis::LABELS + 4.0, labels);
+        }
+    }
+
+    fn row(&self, sheet: &mut Sheet, line: &Line<'_>) {
+        let row = line.row;
+        let change = format!("{} {}", line.change, line.interval).trim_end().to_owned();
+        sheet.line(("strong", &line.metric), ("strong", &line.verdict), 0.0);
+        sheet.line(("small", &format!("{} → {}", line.old, line.new)), ("number", &change), 0.0);
+        if let Some(why) = row.withheld {
+            sheet.small(&format!("because {}", because(why, &row.withheld_of)), 2);
+        }
+        let Some(axis) = &self.axis else { return };
+        sheet.gap(4.0);
+        let mut nodes = axis.strip(sheet.y(), Some(self.band), &[("reference", self.same)]);
+        let said = format!("{}: {} to {}, {change}, {}", line.metric, line.old, line.new, line.verdict);
+        let drawn = Value { of: row.metric.id(), said, measured: value(row), glyph: glyph_of(row) };
+        nodes.extend(drawn.draw(&axis.scale, sheet.y() + STRIP / 2.0));
+        sheet.draw(STRIP + 8.0, nodes);
+    }
+}
+
+fn glyph_of(row: &CompareRow) -> Glyph {
+    match row.verdict {
+        ComparisonVerdict::Inconclusive => Glyph::Open,
+        ComparisonVerdict::Faster | ComparisonVerdict::Slower | ComparisonVerdict::Same => Glyph::Dot,
+    }
+}

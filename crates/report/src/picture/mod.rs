@@ -1,0 +1,137 @@
+//! Pictures as SVG, from the same analysis as the text: for Markdown, a page, print.
+//!
+//! Each says what it shows in a title and a sentence. Whatever is drawn can be read back: a mark has its figures as attributes
+//! (`data-estimate`, `data-low`, `data-high`, `data-unit`), and in words for whoever points at it.
+
+mod axis;
+mod changes;
+mod claims;
+mod latency;
+mod mark;
+mod plot;
+mod ranks;
+mod scale;
+mod series;
+mod sheet;
+mod svg;
+mod text;
+mod theme;
+mod trials;
+
+use model::{Analysis, CompareAnalysis, Judged, VoidTrial};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::asker::Asker;
+use crate::conditions::{Conditions, conditions};
+use crate::markdown::escape;
+use crate::rows::groups;
+use crate::{answer, compare_words, words};
+use series::About;
+use sheet::Drawn;
+
+/// A picture for a file of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Name of its file: `claims.svg`, `ranks-1.svg` of the first table.
+    pub file: String,
+    /// What it shows, in one sentence.
+    pub says: String,
+    /// The picture, a whole SVG document. The same analysis gives the same bytes.
+    pub svg: String,
+    of: Subject,
+}
+
+/// What a picture stands beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The table of claims.
+    Claims,
+    /// The table with that place among those of cells, or of figures that are compared.
+    Table(usize),
+}
+
+/// Every picture of what a record means, in the order of the tables that they belong to.
+pub fn pictures(judged: &Judged) -> Vec<Picture> {
+    match judged {
+        Judged::Run(analysis) => of_run(analysis),
+        Judged::Comparison(analysis) => of_comparison(analysis),
+    }
+}
+
+fn of_run(analysis: &Analysis) -> Vec<Picture> {
+    let conditions = Conditions::of(analysis);
+    let groups = groups(analysis, &conditions);
+    let cautions: Vec<String> = words::preliminary(analysis).into_iter().collect();
+    let answer = answer::of_run(analysis, &groups).map(|(_, text)| text);
+    let says = answer.or_else(|| cautions.first().cloned()).unwrap_or_else(|| analysis.question.clone());
+    let made = words::header(analysis).join(" · ");
+    let mut all: Vec<Picture> = Vec::new();
+    all.extend(claims::draw(analysis, &says).map(|drawn| picture(Subject::Claims, "claims", drawn)));
+    for (at, group) in groups.iter().enumerate() {
+        let series = series::of_group(group);
+        let is_here = |trial: &&VoidTrial| series.iter().any(|one| one.cell.levels == trial.levels);
+        let void: Vec<VoidTrial> = analysis.void_trials.iter().filter(is_here).cloned().collect();
+        let void = words::void_trials(&void, Asker::Experiment, |cell| conditions.title(cell));
+        let about = About { title: &group.title, cautions: &cautions, void, made: &made };
+        let drawn = [
+            ("ranks", ranks::draw(analysis, group, &says)),
+            ("latency", latency::draw(&series, &about)),
+            ("trials", trials::draw(&series, &about)),
+        ];
+        let of_table = |(name, drawn): (&str, Option<Drawn>)| Some(picture(Subject::Table(at), name, drawn?));
+        all.extend(drawn.into_iter().filter_map(of_table));
+    }
+    all
+}
+
+fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
+    let made = compare_words::header(analysis).join(" · ");
+    let cautions = changes::cautions(analysis);
+    let mut all: Vec<Picture> = Vec::new();
+    for (at, (title, lines)) in compare_words::groups(analysis).iter().enumerate() {
+        let series =
+            lines.first().map(|line| series::of_comparison(analysis, &line.row.conditions)).unwrap_or_default();
+        let is_here = |trial: &&VoidTrial| series.iter().any(|one| one.cell.levels == trial.levels);
+        let void: Vec<VoidTrial> = analysis.void_trials.iter().filter(is_here).cloned().collect();
+        let void = words::void_trials(&void, analysis.form.into(), conditions);
+        let about = About { title, cautions: &cautions, void, made: &made };
+        let drawn = [
+            ("changes", Some(changes::draw(analysis, lines, &about))),
+            ("latency", latency::draw(&series, &about)),
+            ("trials", trials::draw(&series, &about)),
+        ];
+        let of_table = |(name, drawn): (&str, Option<Drawn>)| Some(picture(Subject::Table(at), name, drawn?));
+        all.extend(drawn.into_iter().filter_map(of_table));
+    }
+    all
+}
+
+fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
+    let file = match of {
+        Subject::Claims => format!("{name}.svg"),
+        Subject::Table(at) => format!("{name}-{}.svg", at + 1),
+    };
+    Picture { file, says: drawn.says, svg: drawn.svg, of }
+}
+
+/// What of a path may stand in an address as it is.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// Pictures as Markdown refers to them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Illustrations<'a> {
+    /// The folder of their files, seen from where the Markdown is.
+    pub(crate) folder: &'a str,
+    pub(crate) pictures: &'a [Picture],
+}
+
+impl Illustrations<'_> {
+    /// The images that stand beside it.
+    pub(crate) fn of(&self, subject: Subject) -> impl Iterator<Item = String> {
+        let image = |picture: &Picture| {
+            let path = format!("{}/{}", self.folder.trim_end_matches('/'), picture.file);
+            format!("![{}]({})", escape(&picture.says), utf8_percent_encode(&path, KEPT))
+        };
+        self.pictures.iter().filter(move |picture| picture.of == subject).map(image)
+    }
+}

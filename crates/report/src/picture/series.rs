@@ -1,0 +1,53 @@
+//! What a table is about, one by one: the targets of a run, or the old and the new one of a comparison.
+
+use model::{CellAnalysis, CellLaunch, CompareAnalysis, LaunchUse, Measured, Metric, Population};
+
+use crate::mark_words::arm_words;
+use crate::rows::Group;
+
+/// What pictures of a table have in common.
+pub(crate) struct About<'a> {
+    /// The conditions of the table.
+    pub(crate) title: &'a str,
+    /// What takes sureness away from all of it.
+    pub(crate) cautions: &'a [String],
+    /// Void launches with the reason, a sentence each.
+    pub(crate) void: Vec<String>,
+    /// From what it was made.
+    pub(crate) made: &'a str,
+}
+
+/// A row of a table with its launches.
+pub(crate) struct Series<'a> {
+    pub(crate) name: String,
+    pub(crate) cell: &'a CellAnalysis,
+}
+
+/// The rows of a table of a run.
+pub(crate) fn of_group<'a>(group: &Group<'a>) -> Vec<Series<'a>> {
+    group.rows.iter().map(|row| Series { name: row.name.join(", "), cell: row.cell }).collect()
+}
+
+/// The cells of both servers under the conditions of a table: of its rows, the first stands for all.
+pub(crate) fn of_comparison<'a>(analysis: &'a CompareAnalysis, conditions: &model::Cell) -> Vec<Series<'a>> {
+    let of = analysis.cells.iter().filter(|of| of.cell.levels.matches(conditions));
+    of.map(|of| Series { name: arm_words(of.arm).to_owned(), cell: &of.cell }).collect()
+}
+
+impl Series<'_> {
+    /// The launches that make its figures.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &CellLaunch> {
+        self.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts && !launch.twin)
+    }
+}
+
+/// By what the launches of a table are told apart: where the rate is given, by how long the replies take.
+pub(crate) fn metric(series: &[Series<'_>]) -> Metric {
+    let is_open = |one: &Series| one.cell.latency_us.population == Population::Response;
+    if series.iter().any(is_open) { Metric::P99 } else { Metric::Throughput }
+}
+
+/// The figure of a cell by that metric.
+pub(crate) fn figure<'a>(cell: &'a CellAnalysis, metric: Metric) -> &'a Measured {
+    if metric == Metric::P99 { &cell.latency_us.p99 } else { &cell.throughput }
+}

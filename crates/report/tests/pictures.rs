@@ -1,0 +1,276 @@
+//! Golden files of pictures of what real runs come to, and what is drawn in them read back.
+
+#![allow(clippy::unwrap_used, reason = "a test ends there")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use model::{Analysis, CompareAnalysis, Factor, Judged, Level, Measured};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use report::{Picture, illustrated, pictures};
+use support::judged;
+
+fn named<'a>(pictures: &'a [Picture], file: &str) -> &'a str {
+    &pictures.iter().find(|picture| picture.file == file).unwrap_or_else(|| panic!("no {file}")).svg
+}
+
+fn files(pictures: &[Picture]) -> Vec<&str> {
+    pictures.iter().map(|picture| picture.file.as_str()).collect()
+}
+
+fn run(name: &str) -> Analysis {
+    let Judged::Run(analysis) = judged(name) else { panic!("it is a run") };
+    *analysis
+}
+
+fn comparison(name: &str) -> CompareAnalysis {
+    let Judged::Comparison(analysis) = judged(name) else { panic!("it is a comparison") };
+    *analysis
+}
+
+/// The attributes of every element of a class. What is not XML panics.
+fn elements(svg: &str, class: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = Reader::from_str(svg);
+    let mut found = Vec::new();
+    loop {
+        let (Event::Start(element) | Event::Empty(element)) = (match reader.read_event().unwrap() {
+            Event::Eof => return found,
+            event => event,
+        }) else {
+            continue;
+        };
+        let attributes: BTreeMap<String, String> = element
+            .attributes()
+            .map(|attribute| {
+                let attribute = attribute.unwrap();
+                let key = attribute.key.as_ref().to_owned();
+                (key, quick_xml::escape::unescape(&attribute.value).unwrap().into_owned())
+            })
+            .collect();
+        if attributes.get("class").is_some_and(|known| known.split(' ').any(|one| one == class)) {
+            found.push(attributes);
+        }
+    }
+}
+
+/// What is drawn of each value: whose, and its figures.
+fn drawn(svg: &str) -> Vec<(String, Measured)> {
+    let value = |attributes: BTreeMap<String, String>| {
+        let figure = |name: &str| attributes.get(name).map(|text| text.parse().unwrap());
+        let unit = serde_json::from_value(attributes["data-unit"].clone().into()).unwrap();
+        let [estimate, low, high] = ["data-estimate", "data-low", "data-high"].map(figure);
+        (attributes["data-of"].clone(), Measured { estimate, low, high, unit })
+    };
+    elements(svg, "value").into_iter().map(value).collect()
+}
+
+#[test]
+fn pictures_of_a_run() {
+    let drawn = pictures(&judged("side-by-side"));
+    let tables = ["ranks-1.svg", "latency-1.svg", "trials-1.svg", "ranks-2.svg", "latency-2.svg", "trials-2.svg"];
+    assert_eq!(files(&drawn), [&["claims.svg"][..], &tables].concat());
+    insta::assert_snapshot!("run_claims", named(&drawn, "claims.svg"));
+    insta::assert_snapshot!("run_without_ranks", named(&drawn, "ranks-2.svg"));
+    insta::assert_snapshot!("run_latency", named(&drawn, "latency-1.svg"));
+    insta::assert_snapshot!("run_trials_with_twins", named(&drawn, "trials-1.svg"));
+    insta::assert_snapshot!("run_trials_of_which_some_are_void", named(&drawn, "trials-2.svg"));
+    assert_eq!(pictures(&judged("side-by-side")), drawn, "the same analysis gives the same bytes");
+}
+
+#[test]
+fn pictures_of_a_run_whose_load_went_round() {
+    let drawn = pictures(&judged("in-turn"));
+    insta::assert_snapshot!("in_turn_ranks", named(&drawn, "ranks-1.svg"));
+    insta::assert_snapshot!("in_turn_slices", named(&drawn, "trials-1.svg"));
+}
+
+#[test]
+fn pictures_of_comparisons() {
+    let alone = pictures(&judged("comparison"));
+    insta::assert_snapshot!("comparison_changes", named(&alone, "changes-1.svg"));
+    insta::assert_snapshot!("comparison_latency", named(&alone, "latency-1.svg"));
+    let rotating = pictures(&judged("rotating-comparison"));
+    insta::assert_snapshot!("rotating_comparison_changes", named(&rotating, "changes-1.svg"));
+}
+
+#[test]
+fn every_claim_is_drawn_as_it_was_measured() {
+    let analysis = run("side-by-side");
+    let measured = analysis.claims.iter().filter(|claim| claim.measured.estimate.is_some());
+    let expected: Vec<_> = measured.map(|claim| (claim.name.clone(), claim.measured.clone())).collect();
+    let all = pictures(&Judged::Run(analysis.into()));
+    let svg = named(&all, "claims.svg");
+    assert_eq!(drawn(svg), expected);
+    let regions: Vec<_> = elements(svg, "shade").iter().filter_map(|region| region.get("data-to").cloned()).collect();
+    assert_eq!(regions, ["0.1"], "the one that is claimed to be below something");
+    assert_eq!(elements(svg, "published")[0]["data-published"], "0.05");
+    for words in ["inconclusive", "not testable here", "not measured"] {
+        assert!(svg.contains(&format!(">{words}<")), "{words}");
+    }
+}
+
+#[test]
+fn every_change_is_drawn_as_it_was_compared() {
+    for name in ["comparison", "rotating-comparison"] {
+        let analysis = comparison(name);
+        let value = |row: &model::CompareRow| {
+            (row.metric.id().to_owned(), row.difference.clone().unwrap_or_else(|| row.ratio.clone()))
+        };
+        let expected: Vec<_> = analysis.rows.iter().map(value).collect();
+        let band = elements(named(&pictures(&Judged::Comparison(analysis.clone().into())), "changes-1.svg"), "shade");
+        assert_eq!(band[0]["data-to"], (1.0 + analysis.margin).to_string());
+        let svg = pictures(&Judged::Comparison(analysis.into()));
+        assert_eq!(drawn(named(&svg, "changes-1.svg")), expected);
+    }
+}
+
+#[test]
+fn every_target_is_drawn_with_its_paired_ratio_to_the_first() {
+    let analysis = run("in-turn");
+    let of = |pair: &&model::Comparison| pair.metric == model::Metric::Throughput;
+    let pairs: Vec<&model::Comparison> = analysis.comparisons.iter().filter(of).collect();
+    let all = pictures(&judged("in-turn"));
+    for (at, pair) in pairs.iter().enumerate() {
+        let drawn = drawn(named(&all, &format!("ranks-{}.svg", at + 1)));
+        let [(reference, one), (other, ratio)] = &drawn[..] else { panic!("two targets") };
+        assert_eq!(one.estimate, Some(1.0), "{reference} against itself");
+        let upside_down = |value: Option<f64>| value.map(|value| 1.0 / value);
+        let Measured { estimate, low, high, .. } = pair.ratio;
+        let expected = if pair.a == *other {
+            [estimate, low, high]
+        } else {
+            [upside_down(estimate), upside_down(high), upside_down(low)]
+        };
+        assert_eq!([ratio.estimate, ratio.low, ratio.high], expected, "{other} against {reference}");
+    }
+}
+
+#[test]
+fn every_launch_is_drawn_with_what_becomes_of_it() {
+    for name in ["side-by-side", "in-turn"] {
+        let analysis = run(name);
+        let all = pictures(&judged(name));
+        let (mut shown, mut slices) = (Vec::new(), Vec::new());
+        for svg in [1, 2].map(|table| named(&all, &format!("trials-{table}.svg"))) {
+            let of = |it: BTreeMap<String, String>| (it["data-of"].clone(), it.get("data-value").cloned());
+            let launches = elements(svg, "launch").into_iter();
+            shown.extend(launches.map(|it| (it["data-use"].clone(), of(it))));
+            slices.extend(elements(svg, "speck").into_iter().filter(|it| it.contains_key("data-of")).map(of));
+        }
+        let launches = || analysis.cells.iter().flat_map(|cell| &cell.launches);
+        let value = |value: Option<f64>| value.map(|value| value.to_string());
+        let mut expected: Vec<_> =
+            launches().map(|it| (it.used.id().to_owned(), (it.id.clone(), value(it.throughput)))).collect();
+        let slice = |it: &model::LaunchSlice, id: &str| (format!("{id} round {}", it.round), value(it.throughput));
+        let mut of_slices: Vec<_> =
+            launches().flat_map(|it| it.slices.iter().map(move |one| slice(one, &it.id))).collect();
+        [&mut shown, &mut expected].into_iter().for_each(|list| list.sort());
+        [&mut slices, &mut of_slices].into_iter().for_each(|list| list.sort());
+        assert_eq!(shown, expected, "{name}");
+        assert_eq!(slices, of_slices, "{name}");
+        let void = shown.iter().filter(|(used, _)| used == "void").count();
+        assert_eq!(void, analysis.trials.void as usize, "{name}");
+    }
+}
+
+#[test]
+fn every_quantile_is_drawn_as_it_was_measured() {
+    let analysis = comparison("comparison");
+    let all = pictures(&judged("comparison"));
+    let svg = named(&all, "latency-1.svg");
+    let whole = analysis.cells.iter().flat_map(|of| &of.cell.quantiles).map(|known| known.us.clone());
+    assert_eq!(drawn(svg).into_iter().map(|(_, value)| value).collect::<Vec<_>>(), whole.collect::<Vec<_>>());
+    let known = |launch: &model::CellLaunch| {
+        let each = launch.latency.quantiles.iter().map(|known| format!("{} {}", known.q, known.us));
+        (launch.id.clone(), each.collect::<Vec<_>>().join(", "))
+    };
+    let counted = analysis.cells.iter().flat_map(|of| &of.cell.launches);
+    let counted = counted.filter(|launch| launch.used == model::LaunchUse::Counts && !launch.twin);
+    let shown = elements(svg, "launch").into_iter().map(|it| (it["data-of"].clone(), it["data-quantiles"].clone()));
+    assert_eq!(shown.collect::<Vec<_>>(), counted.map(known).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_preliminary_run_says_so_in_its_pictures() {
+    let mut analysis = run("side-by-side");
+    (analysis.preliminary, analysis.blocks) = (true, 2);
+    for picture in pictures(&Judged::Run(analysis.into())) {
+        assert!(picture.svg.contains("Preliminary: 2 complete blocks"), "{}", picture.svg);
+    }
+    let mut analysis = comparison("comparison");
+    analysis.blocks = 2;
+    let all = pictures(&Judged::Comparison(analysis.into()));
+    assert!(named(&all, "changes-1.svg").contains("Too few blocks for a verdict (2 of 6)"));
+}
+
+#[test]
+fn hostile_names_are_text_and_the_whole_of_a_long_one_is_in_a_title() {
+    let hostile = ["</text><script>alert(1)</script>", "a\u{202e}b\u{1b}[31m\u{0}", "אבג דהו", "\"'&<>]]>"];
+    for name in hostile.iter().map(|name| (*name).to_owned()).chain(["x".repeat(10_000)]) {
+        let mut analysis = run("side-by-side");
+        analysis.question = name.clone();
+        analysis.claims.iter_mut().for_each(|claim| (claim.says, claim.name) = (name.clone(), name.clone()));
+        let rename = |target: &mut String| {
+            if target == "serialised" {
+                target.clone_from(&name);
+            }
+        };
+        for cell in &mut analysis.cells {
+            let mut target = cell.levels.target().to_owned();
+            rename(&mut target);
+            cell.levels = cell.levels.clone().with(Factor::Target, Level::Text(target));
+        }
+        analysis.comparisons.iter_mut().for_each(|pair| [&mut pair.a, &mut pair.b].into_iter().for_each(rename));
+        analysis.groups.iter_mut().flat_map(|group| &mut group.ranks).for_each(|rank| rename(&mut rank.target));
+        for picture in pictures(&Judged::Run(analysis.into())) {
+            let svg = &picture.svg;
+            assert!(!elements(svg, "bourdon").is_empty() && !svg.contains("<script"), "{svg}");
+            assert!(!svg.contains(['\u{202e}', '\u{1b}', '\u{0}']), "{svg}");
+            let shown = |line: &&str| line.trim_start().starts_with("<text") && line.chars().count() > 300;
+            assert!(
+                !svg.lines().any(|line| shown(&line)),
+                "a line is too long to be shown: {:?}",
+                svg.lines().find(shown)
+            );
+            let title = |line: &str| line.trim_start().starts_with("<title>") && line.contains(&name);
+            assert!(name.len() < 10_000 || svg.lines().any(title), "the whole of it");
+        }
+    }
+}
+
+#[test]
+fn every_picture_tells_what_it_shows_and_asks_for_nothing_from_elsewhere() {
+    for name in ["side-by-side", "in-turn", "comparison", "rotating-comparison"] {
+        for picture in pictures(&judged(name)) {
+            let Picture { svg, says, .. } = &picture;
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+            assert!(svg.contains("role=\"img\"") && svg.contains("<title>") && !says.is_empty());
+            assert_eq!(svg.matches("<desc>").count(), 1);
+            for foreign in ["href", "url(", "@import", "<image", "<foreignObject", "<script", "NaN", "inf\""] {
+                assert!(!svg.contains(foreign), "{foreign} in {svg}");
+            }
+        }
+    }
+}
+
+#[test]
+fn markdown_shows_each_picture_once_below_its_table() {
+    for name in ["side-by-side", "in-turn", "comparison"] {
+        let judged = judged(name);
+        let drawn = pictures(&judged);
+        let page = illustrated(&judged, "my charts (1)/", &drawn);
+        for picture in &drawn {
+            let address = format!("](my%20charts%20%281%29/{})", picture.file);
+            assert_eq!(page.matches(&address).count(), 1, "{page}");
+            let (before, _) = page.split_once(&address).unwrap();
+            let above = before.rsplit("\n\n").nth(1).unwrap();
+            assert!(above.starts_with('|') || above.starts_with('!'), "{above}");
+        }
+        let images = page.lines().filter(|line| line.starts_with("![")).count();
+        assert_eq!(images, drawn.len());
+        let without: Vec<&str> = page.split("\n\n").filter(|part| !part.starts_with("![")).collect();
+        assert_eq!(without.join("\n\n"), report::markdown(&judged), "nothing else differs");
+    }
+}
