@@ -147,6 +147,53 @@ fn every_target_is_drawn_with_its_paired_ratio_to_the_first() {
     }
 }
 
+/// Three targets, of which the middle one is tied with either of the others while these two are not tied.
+fn tied_in_a_row() -> Analysis {
+    use model::ComparisonVerdict::{Faster, Same};
+    let mut analysis = run("in-turn");
+    let conditions = analysis.groups[0].conditions.clone();
+    let called = |it: &model::CellAnalysis, name: &str| it.levels.matches(&conditions) && it.levels.target() == name;
+    let mut third = analysis.cells.iter().find(|it| called(it, "computing")).unwrap().clone();
+    third.levels = third.levels.with(Factor::Target, Level::Text("third".to_owned()));
+    analysis.cells.push(third);
+    let pair =
+        analysis.comparisons.iter().find(|it| it.conditions == conditions && it.metric == model::Metric::Throughput);
+    let pair = pair.unwrap().clone();
+    let of = |(a, b, ratio, verdict): (&str, &str, f64, _)| {
+        let ratio =
+            Measured { estimate: Some(ratio), low: Some(ratio * 0.97), high: Some(ratio * 1.03), ..pair.ratio.clone() };
+        model::Comparison { a: a.to_owned(), b: b.to_owned(), ratio, verdict, ..pair.clone() }
+    };
+    let pairs =
+        [("plain", "computing", 1.02, Same), ("plain", "third", 1.05, Faster), ("computing", "third", 1.02, Same)];
+    analysis.comparisons = pairs.into_iter().map(of).collect();
+    let leading = analysis.groups.iter_mut().find(|it| it.leads && it.conditions == conditions).unwrap();
+    let [first, second] = &leading.ranks[..] else { panic!("two targets") };
+    let rank = |of: &model::Rank, target: &str, rank, tied| model::Rank {
+        target: target.to_owned(),
+        rank: Some(rank),
+        tied,
+        ..of.clone()
+    };
+    leading.ranks =
+        vec![rank(first, "plain", 1, true), rank(second, "computing", 1, true), rank(second, "third", 3, false)];
+    analysis
+}
+
+#[test]
+fn ties_that_do_not_pass_on_have_brackets_that_overlap() {
+    let all = pictures(&Judged::Run(tied_in_a_row().into()));
+    let svg = named(&all, "ranks-1.svg");
+    insta::assert_snapshot!("ranks_tied_in_a_row", svg);
+    assert_eq!(elements(svg, "tie").len(), 2);
+    for words in
+        ["too close to call: plain, computing<", "too close to call: computing, third<", ">1= computing<", ">3 third<"]
+    {
+        assert!(svg.contains(words), "{words}");
+    }
+    assert_eq!(drawn(svg).len(), 3);
+}
+
 #[test]
 fn every_launch_is_drawn_with_what_becomes_of_it() {
     for name in ["side-by-side", "in-turn"] {

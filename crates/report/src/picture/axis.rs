@@ -3,16 +3,13 @@
 use super::scale::Scale;
 use super::sheet::{MARGIN, WIDTH};
 use super::svg::Node;
-use super::text::{LINE, width};
+use super::text::{LINE, SMALL, width};
 
 /// Height of a strip.
 pub(crate) const STRIP: f64 = 22.0;
 
 /// Most ticks of an axis along the width.
 const TICKS: usize = 7;
-
-/// Size of the letters of ticks.
-const SMALL: f64 = 11.0;
 
 /// Round values with their words.
 pub(crate) struct Axis {

@@ -47,7 +47,7 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     }
     let numbers = beneath((&frame.x.0, &frame.x.1), sheet.y() - 4.0);
     sheet.draw(BENEATH, numbers);
-    sheet.small("Share of requests that took no longer; both scales are logarithmic.", 1);
+    sheet.small("Share of requests that took no longer; log scales.", 1);
     sheet.gap(2.0);
     let mut key = vec![(Glyph::Thin, "a launch"), (Glyph::Dot, "all launches, with the 95 % interval")];
     key.push((Glyph::Dashed, "fewer than 10 requests beyond"));

@@ -18,7 +18,7 @@ mod text;
 mod theme;
 mod trials;
 
-use model::{Analysis, CompareAnalysis, Judged, VoidTrial};
+use model::{Analysis, CompareAnalysis, Judged};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::asker::Asker;
@@ -69,17 +69,17 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
     all.extend(claims::draw(analysis, &says).map(|drawn| picture(Subject::Claims, "claims", drawn)));
     for (at, group) in groups.iter().enumerate() {
         let series = series::of_group(group);
-        let is_here = |trial: &&VoidTrial| series.iter().any(|one| one.cell.levels == trial.levels);
-        let void: Vec<VoidTrial> = analysis.void_trials.iter().filter(is_here).cloned().collect();
+        let void = series::void_of(&series, &analysis.void_trials);
         let void = words::void_trials(&void, Asker::Experiment, |cell| conditions.title(cell));
         let about = About { title: &group.title, cautions: &cautions, void, made: &made };
-        let drawn = [
-            ("ranks", ranks::draw(analysis, group, &says)),
-            ("latency", latency::draw(&series, &about)),
-            ("trials", trials::draw(&series, &about)),
-        ];
-        let of_table = |(name, drawn): (&str, Option<Drawn>)| Some(picture(Subject::Table(at), name, drawn?));
-        all.extend(drawn.into_iter().filter_map(of_table));
+        all.extend(beside(
+            at,
+            [
+                ("ranks", ranks::draw(analysis, group, &says)),
+                ("latency", latency::draw(&series, &about)),
+                ("trials", trials::draw(&series, &about)),
+            ],
+        ));
     }
     all
 }
@@ -91,19 +91,24 @@ fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
     for (at, (title, lines)) in compare_words::groups(analysis).iter().enumerate() {
         let series =
             lines.first().map(|line| series::of_comparison(analysis, &line.row.conditions)).unwrap_or_default();
-        let is_here = |trial: &&VoidTrial| series.iter().any(|one| one.cell.levels == trial.levels);
-        let void: Vec<VoidTrial> = analysis.void_trials.iter().filter(is_here).cloned().collect();
+        let void = series::void_of(&series, &analysis.void_trials);
         let void = words::void_trials(&void, analysis.form.into(), conditions);
         let about = About { title, cautions: &cautions, void, made: &made };
-        let drawn = [
-            ("changes", Some(changes::draw(analysis, lines, &about))),
-            ("latency", latency::draw(&series, &about)),
-            ("trials", trials::draw(&series, &about)),
-        ];
-        let of_table = |(name, drawn): (&str, Option<Drawn>)| Some(picture(Subject::Table(at), name, drawn?));
-        all.extend(drawn.into_iter().filter_map(of_table));
+        all.extend(beside(
+            at,
+            [
+                ("changes", Some(changes::draw(analysis, lines, &about))),
+                ("latency", latency::draw(&series, &about)),
+                ("trials", trials::draw(&series, &about)),
+            ],
+        ));
     }
     all
+}
+
+/// Those that could be drawn, beside the table with that place.
+fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 3]) -> impl Iterator<Item = Picture> {
+    drawn.into_iter().filter_map(move |(name, drawn)| Some(picture(Subject::Table(at), name, drawn?)))
 }
 
 fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {

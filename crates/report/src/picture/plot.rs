@@ -3,16 +3,13 @@
 use super::scale::Scale;
 use super::sheet::{MARGIN, WIDTH, letters};
 use super::svg::Node;
-use super::text::LINE;
+use super::text::{LINE, SMALL};
 
 /// Units to the left of a panel, for the words of its ticks.
 pub(crate) const SIDE: f64 = 58.0;
 
 /// From where to where panels reach.
 pub(crate) const ACROSS: [f64; 2] = [MARGIN + SIDE, WIDTH - MARGIN];
-
-/// Size of the letters of ticks.
-const SMALL: f64 = 11.0;
 
 /// Values with their words.
 pub(crate) type Ticks = Vec<(f64, String)>;

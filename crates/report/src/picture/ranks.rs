@@ -107,7 +107,7 @@ impl<'a> Ranking<'a> {
 
     fn row(&self, sheet: &mut Sheet, row: &Row<'_>, ratio: Option<&Measured>, axis: &Axis) {
         let indent = axis.scale.from - MARGIN;
-        let name = format!("{}  {}", row.place, row.cell.levels.target());
+        let name = format!("{} {}", row.place, row.cell.levels.target());
         sheet.line(("strong", name.trim_start()), ("number", &self.absolute(row)), indent);
         let said = ratio.and_then(measured).unwrap_or_else(|| "no ratio: no block has both".to_owned());
         let said = if row.cell.levels.target() == self.reference { "reference".to_owned() } else { said };

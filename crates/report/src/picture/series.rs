@@ -1,6 +1,6 @@
 //! What a table is about, one by one: the targets of a run, or the old and the new one of a comparison.
 
-use model::{CellAnalysis, CellLaunch, CompareAnalysis, LaunchUse, Measured, Metric, Population};
+use model::{Cell, CellAnalysis, CellLaunch, CompareAnalysis, LaunchUse, Measured, Metric, Population, VoidTrial};
 
 use crate::mark_words::arm_words;
 use crate::rows::Group;
@@ -29,9 +29,14 @@ pub(crate) fn of_group<'a>(group: &Group<'a>) -> Vec<Series<'a>> {
 }
 
 /// The cells of both servers under the conditions of a table: of its rows, the first stands for all.
-pub(crate) fn of_comparison<'a>(analysis: &'a CompareAnalysis, conditions: &model::Cell) -> Vec<Series<'a>> {
+pub(crate) fn of_comparison<'a>(analysis: &'a CompareAnalysis, conditions: &Cell) -> Vec<Series<'a>> {
     let of = analysis.cells.iter().filter(|of| of.cell.levels.matches(conditions));
     of.map(|of| Series { name: arm_words(of.arm).to_owned(), cell: &of.cell }).collect()
+}
+
+/// The void launches of these.
+pub(crate) fn void_of(series: &[Series<'_>], all: &[VoidTrial]) -> Vec<VoidTrial> {
+    all.iter().filter(|trial| series.iter().any(|one| one.cell.levels == trial.levels)).cloned().collect()
 }
 
 impl Series<'_> {
@@ -41,13 +46,13 @@ impl Series<'_> {
     }
 }
 
-/// By what the launches of a table are told apart: where the rate is given, by how long the replies take.
+/// By which figure the launches of a table are shown: where the rate is given, by how long the replies take.
 pub(crate) fn metric(series: &[Series<'_>]) -> Metric {
     let is_open = |one: &Series| one.cell.latency_us.population == Population::Response;
     if series.iter().any(is_open) { Metric::P99 } else { Metric::Throughput }
 }
 
 /// The figure of a cell by that metric.
-pub(crate) fn figure<'a>(cell: &'a CellAnalysis, metric: Metric) -> &'a Measured {
+pub(crate) fn figure(cell: &CellAnalysis, metric: Metric) -> &Measured {
     if metric == Metric::P99 { &cell.latency_us.p99 } else { &cell.throughput }
 }

@@ -2,18 +2,17 @@
 
 use super::mark::Glyph;
 use super::svg::Node;
-use super::text::{LINE, SIZE, fit, lines, width};
+use super::text::{LINE, SIZE, SMALL, fit, lines, width};
 use super::theme::CSS;
 
 /// Units of a picture's width. It is as narrow as a telephone, where its letters can still be read, and grows with the page.
-pub(crate) const WIDTH: f64 = 480.0;
+pub(crate) const WIDTH: f64 = 440.0;
 /// Free at each side.
 pub(crate) const MARGIN: f64 = 14.0;
 /// Width of a picture in pixels where the page leaves the choice to it.
-const SHOWN: f64 = 720.0;
+const SHOWN: f64 = 660.0;
 
 const TITLE: f64 = 16.0;
-const SMALL: f64 = 11.0;
 
 /// A picture, and one sentence about what it shows.
 pub(crate) struct Drawn {

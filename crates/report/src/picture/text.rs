@@ -6,6 +6,8 @@ use crate::plain::plain;
 
 /// Size of the letters.
 pub(crate) const SIZE: f64 = 13.0;
+/// Size of small ones.
+pub(crate) const SMALL: f64 = 12.0;
 /// From one line of text to the next.
 pub(crate) const LINE: f64 = 18.0;
 

@@ -9,7 +9,7 @@ pub(crate) const CSS: &str = "
 .bourdon .paper{fill:#ffffff}
 .bourdon .title{font-size:16px;font-weight:600}
 .bourdon .strong{font-weight:600}
-.bourdon .small{font-size:11px;fill:#59636e}
+.bourdon .small{font-size:12px;fill:#59636e}
 .bourdon .number{font-variant-numeric:tabular-nums}
 .bourdon .middle{text-anchor:middle}
 .bourdon .end{text-anchor:end}
