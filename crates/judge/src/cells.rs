@@ -76,7 +76,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         marks: Mark::ALL.iter().filter_map(|mark| mark_of(records, index, *mark)).collect(),
         throughput,
         remarks: CellRemarks::default(),
-        quantiles: cell_launches::quantiles(&launches, |times| measured(times, Unit::Us)),
+        quantiles: cell_launches::quantiles(&launches, |times| records.measured(times, Unit::Us)),
         launches,
     };
     remark_cell(&mut analysis);
