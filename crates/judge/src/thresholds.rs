@@ -4,7 +4,7 @@
 /// fewer a result is preliminary.
 pub const BLOCKS_FOR_A_VERDICT: usize = model::BLOCKS_FOR_A_VERDICT as usize;
 
-/// Two-sided confidence of every interval.
+/// Two-sided confidence of the interval of a run whose number of blocks is fixed, and of the rule that ends another one.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Level of every test: 1 − `CONFIDENCE`.
