@@ -58,6 +58,13 @@ pub struct LaunchLatency {
     pub exact_below_us: Option<f64>,
 }
 
+impl LaunchLatency {
+    /// Whether `us`, a quantile of it, is only a lower bound.
+    pub fn is_lower_bound(&self, us: f64) -> bool {
+        self.exact_below_us.is_some_and(|limit| us >= limit)
+    }
+}
+
 /// A quantile of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantile {

@@ -240,6 +240,22 @@ fn every_quantile_is_drawn_as_it_was_measured() {
 }
 
 #[test]
+fn a_latency_that_is_a_lower_bound_in_one_launch_is_one_over_all() {
+    let mut analysis = comparison("comparison");
+    let cell = &mut analysis.cells[0].cell;
+    let launch = cell.launches.iter_mut().find(|it| it.used == model::LaunchUse::Counts && !it.twin).unwrap();
+    launch.latency.exact_below_us = launch.quantile_us(0.99);
+    let before = pictures(&judged("comparison"));
+    let after = pictures(&Judged::Comparison(Box::new(analysis)));
+    let [before, after] = [&before, &after].map(|all| named(all, "latency-1.svg"));
+    // A quantile that all launches have below that is known.
+    assert!(!before.contains('≥') && !after.contains("p50: ≥"), "{after}");
+    assert!(after.contains(">p99 ≥ ") && after.contains("p99: ≥ "), "{after}");
+    let open = |svg: &str| elements(svg, "open").len();
+    assert!(open(after) >= open(before) + 2, "of the launch, and over all");
+}
+
+#[test]
 fn a_preliminary_run_says_so_in_its_pictures() {
     let mut analysis = run("side-by-side");
     (analysis.preliminary, analysis.blocks) = (true, 2);

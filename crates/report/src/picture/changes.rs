@@ -119,3 +119,11 @@ fn glyph_of(row: &CompareRow) -> Glyph {
         ComparisonVerdict::Faster | ComparisonVerdict::Slower | ComparisonVerdict::Same => Glyph::Dot,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_band_of_shares_is_that_of_the_verdict() {
+        assert_eq!(super::SAME_SHARE, judge::thresholds::ALLOWED_FAILURES);
+    }
+}

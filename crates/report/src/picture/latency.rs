@@ -5,7 +5,7 @@ use model::{CellAnalysis, CellLaunch, Measured, Unit};
 use super::mark::{Glyph, Value};
 use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
 use super::scale::{Scale, Steps};
-use super::series::{About, Series};
+use super::series::{About, Series, at_least};
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
 use crate::format::{at_most_decimals, measured, quantity, tick};
@@ -69,12 +69,12 @@ fn nines(q: f64) -> f64 {
 }
 
 fn points(launch: &CellLaunch) -> Vec<Point> {
-    let (count, bound) = (launch.latency.count as f64, launch.latency.exact_below_us);
+    let count = launch.latency.count as f64;
     let point = |known: &model::Quantile| Point {
         q: known.q,
         us: known.us,
         beyond: count * (1.0 - known.q),
-        is_bound: bound.is_some_and(|bound| known.us >= bound),
+        is_bound: launch.latency.is_lower_bound(known.us),
     };
     launch.latency.quantiles.iter().filter(|known| known.us > 0.0).map(point).collect()
 }
@@ -100,7 +100,8 @@ impl Frame {
     }
 
     fn panel(&self, sheet: &mut Sheet, all: &[Series<'_>], at: usize, one: &Series<'_>) {
-        let p99 = measured(&one.cell.latency_us.p99).map_or(String::new(), |said| format!("p99 {said}"));
+        let p99 = measured(&one.cell.latency_us.p99)
+            .map_or(String::new(), |said| format!("p99 {}", at_least(one.is_bound(0.99), said)));
         sheet.line(("strong", &one.name), ("small number", &p99), 0.0);
         sheet.gap(2.0);
         let (top, bottom) = (sheet.y(), sheet.y() + HEIGHT);
@@ -128,10 +129,8 @@ impl Frame {
         let place = |point: &Point| [self.x.0.place(nines(point.q)), y.place(point.us)];
         let solid: Vec<[f64; 2]> = points.iter().take_while(|point| point.beyond >= FEW).map(place).collect();
         let few: Vec<[f64; 2]> = points.iter().skip(solid.len().saturating_sub(1)).map(place).collect();
-        let said: Vec<String> = points
-            .iter()
-            .map(|point| format!("{}{}", if point.is_bound { "≥ " } else { "" }, quantity(point.us, Unit::Us)))
-            .collect();
+        let said: Vec<String> =
+            points.iter().map(|point| at_least(point.is_bound, quantity(point.us, Unit::Us))).collect();
         let group =
             Node::group("launch", &format!("{}: {}", launch.id, said.join(", "))).with("data-of", launch.id.as_str());
         let figures = points.iter().map(|point| format!("{} {}", point.q, point.us)).collect::<Vec<_>>().join(", ");
@@ -154,8 +153,10 @@ impl Frame {
         let mut nodes: Vec<Node> = places.windows(2).map(segment).collect();
         let value = |(q, of): &(f64, &Measured)| {
             let name = format!("{} p{}", one.name, at_most_decimals(q * 100.0, 2));
-            let said = format!("{name}: {}", measured(of).unwrap_or_default());
-            Value { of: &name, said, measured: of, glyph: Glyph::Dot }.draw_upright(y, self.x.0.place(nines(*q)))
+            let is_bound = one.is_bound(*q);
+            let said = format!("{name}: {}", at_least(is_bound, measured(of).unwrap_or_default()));
+            let glyph = if is_bound { Glyph::Open } else { Glyph::Dot };
+            Value { of: &name, said, measured: of, glyph }.draw_upright(y, self.x.0.place(nines(*q)))
         };
         nodes.extend(known.iter().filter_map(value));
         nodes

@@ -44,6 +44,16 @@ impl Series<'_> {
     pub(crate) fn counted(&self) -> impl Iterator<Item = &CellLaunch> {
         self.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts && !launch.twin)
     }
+
+    /// Whether its quantile at `q` is only a lower bound, because it is one in some launch.
+    pub(crate) fn is_bound(&self, q: f64) -> bool {
+        self.counted().any(|launch| launch.quantile_us(q).is_some_and(|us| launch.latency.is_lower_bound(us)))
+    }
+}
+
+/// A figure in words, of which more is not known than that it is no less.
+pub(crate) fn at_least(is_bound: bool, said: String) -> String {
+    if is_bound { format!("≥ {said}") } else { said }
 }
 
 /// By which figure the launches of a table are shown: where the rate is given, by how long the replies take.

@@ -5,7 +5,7 @@ use model::{CellLaunch, LaunchSlice, LaunchUse, Measured, Metric, Unit};
 use super::mark::Glyph;
 use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
 use super::scale::{Scale, Steps};
-use super::series::{About, Series, figure, metric};
+use super::series::{About, Series, at_least, figure, metric};
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
 use crate::format::{measured, quantity, signed_tick};
@@ -86,7 +86,9 @@ impl Frame {
 
     fn panel(&self, sheet: &mut Sheet, one: &Series<'_>) {
         let mean = figure(one.cell, self.metric);
-        let said = measured(mean).map_or("no launch counts".to_owned(), |said| format!("0 % = {said}"));
+        let is_bound = if self.metric == Metric::P99 { one.is_bound(0.99) } else { one.cell.at_least };
+        let sign = if is_bound { '≥' } else { '=' };
+        let said = measured(mean).map_or("no launch counts".to_owned(), |said| format!("0 % {sign} {said}"));
         sheet.line(("strong", &one.name), ("small number", &said), 0.0);
         sheet.gap(2.0);
         let (top, bottom) = (sheet.y(), sheet.y() + HEIGHT);
@@ -149,7 +151,8 @@ impl Panel<'_> {
             LaunchUse::Void => (Glyph::Cross, ", void"),
         };
         let unit = if self.frame.metric == Metric::P99 { Unit::Us } else { Unit::RequestsPerS };
-        let figure = value.map_or("no figure".to_owned(), |value| quantity(value, unit));
+        let is_bound = |value: f64| self.frame.metric == Metric::P99 && launch.latency.is_lower_bound(value);
+        let figure = value.map_or("no figure".to_owned(), |value| at_least(is_bound(value), quantity(value, unit)));
         let group = Node::group("launch", &format!("{}: {figure}{words}", launch.id));
         let group = group.with("data-of", launch.id.as_str()).with("data-use", launch.used.id());
         group.with("data-unit", unit.id()).figure("data-value", value).hold([glyph.draw(self.place(launch))])
