@@ -2,11 +2,11 @@ use std::sync::atomic::AtomicBool;
 
 use engine::simulation::{SimulatedServer, simulate_rotation};
 use engine::{RunOptions, SliceSpec, Sliced};
-use model::{Arrivals, Extent, LoadModel, LoadSpec};
+use model::{Arrivals, Extent, LoadModel};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::cell_plan;
+use crate::testing::{cell_plan, load_spec};
 
 const MS: u64 = 1_000_000;
 
@@ -14,17 +14,7 @@ const MS: u64 = 1_000_000;
 fn sliced(model: LoadModel, server: &SimulatedServer, counts: &[bool]) -> (Vec<Slice>, Measurement) {
     let mut load = cell_plan("a", &[], 8, 0).load;
     (load.model, load.extent) = (model, Extent::Window(MS));
-    let spec = LoadSpec {
-        load,
-        address: ([127, 0, 0, 1], 80).into(),
-        tls: None,
-        sources: Vec::new(),
-        start_spread_ns: 0,
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        seed: 1,
-    };
+    let spec = load_spec(load);
     let mut slices = Vec::new();
     let mut next = |last: Option<Sliced>| {
         slices.extend(last.map(|last| last.figures));
