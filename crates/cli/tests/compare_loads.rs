@@ -112,6 +112,30 @@ fn uneven_sides_are_counted_each() {
 }
 
 #[test]
+fn a_load_that_is_there_twice_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old", "new"].map(|side| folder.path().join(side));
+    [&old, &new].iter().for_each(|side| std::fs::create_dir(side).unwrap());
+    let specimen = Specimen::of(Kind::Clean);
+    save(&specimen, &old.join("a.json"), &["-c", "2"]);
+    save(&specimen, &new.join("b.json"), &["-c", "2"]);
+    assert_eq!(compare(&old, &new, &[]).status, Some(0));
+    // Beside itself, beside itself at another time, by a link, and on the other side.
+    let copy = old.join("copy.json");
+    std::fs::copy(old.join("a.json"), &copy).unwrap();
+    let words = ["a.json", "copy.json", "the same load"];
+    refused(&compare(&old, &new, &[]), &words);
+    began(&copy, "2026-11-20T10:00:00Z");
+    refused(&compare(&old, &new, &[]), &words);
+    std::fs::remove_file(&copy).unwrap();
+    std::os::unix::fs::symlink("a.json", &copy).unwrap();
+    refused(&compare(&old, &new, &[]), &words);
+    std::fs::remove_file(&copy).unwrap();
+    std::fs::copy(old.join("a.json"), new.join("copy.json")).unwrap();
+    refused(&compare(&old, &new, &[]), &words);
+}
+
+#[test]
 fn six_loads_each_have_a_verdict_and_break_gates() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));
@@ -204,8 +228,9 @@ fn a_fixed_count_of_requests_leaves_connections_idle_and_nobody_unserved() {
 fn one_side_is_measured_by_one_bourdon() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
-    save(&Specimen::of(Kind::Clean), &file("a.json"), &["-c", "2"]);
-    let mut other: Value = serde_json::from_str(&std::fs::read_to_string(file("a.json")).unwrap()).unwrap();
+    let specimen = Specimen::of(Kind::Clean);
+    ["a.json", "b.json"].iter().for_each(|name| save(&specimen, &file(name), &["-c", "2"]));
+    let mut other: Value = serde_json::from_str(&std::fs::read_to_string(file("b.json")).unwrap()).unwrap();
     other["instrument"]["bourdon"] = "0.0.1".into();
     let sides = tempfile::tempdir().unwrap();
     std::fs::write(sides.path().join("b.json"), other.to_string()).unwrap();

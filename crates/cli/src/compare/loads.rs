@@ -37,6 +37,8 @@ pub(super) struct Side {
     pub(super) asked: AskedLoad,
     /// When each began, in order.
     began: Vec<Timestamp>,
+    /// Where each was read, in that order.
+    files: Vec<PathBuf>,
 }
 
 /// What each file begins with.
@@ -162,9 +164,10 @@ impl Side {
         let plan = plan.resolve().map_err(|fault| foreign(path, &fault.to_string()))?;
         let (asked, environment) = (first.load.clone(), environment(first));
         let began = all.iter().map(|(_, one)| one.started_at).collect();
+        let files = all.iter().map(|(file, _)| file.clone()).collect();
         let trials = all.into_iter().zip(1..).map(|((file, one), block)| trial(&file, one, block, &plan));
         let trials = trials.collect::<Result<_, _>>()?;
-        Ok(Side { asked, began, record: RunRecord { trials, environment, plan } })
+        Ok(Side { asked, began, files, record: RunRecord { trials, environment, plan } })
     }
 
     /// Whether the loads were taken in turn: the first of both, the second of both, and so on.
@@ -173,6 +176,23 @@ impl Side {
         let apart = |pair: &[[&Timestamp; 2]]| pair[0].iter().max() < pair[1].iter().min();
         self.began.len() == other.began.len() && pairs.len() > 1 && pairs.windows(2).all(apart)
     }
+}
+
+/// Refuses a load that is there twice, as a copy or a link: it was measured once. Of no two loads did each thread use the same CPU
+/// time, to the nanosecond.
+pub(super) fn refuse_copies(sides: [&Side; 2]) -> Result<(), Failure> {
+    let of = |side| {
+        let Side { files, record, .. }: &Side = side;
+        files.iter().zip(record.trials.iter().map(|trial| &trial.measurement))
+    };
+    let all: Vec<(&PathBuf, &Option<Measurement>)> = sides.into_iter().flat_map(of).collect();
+    let copy = |at: usize| Some((all[..at].iter().find(|(_, measured)| *measured == all[at].1)?.0, all[at].0));
+    let Some((one, other)) = (0..all.len()).find_map(copy) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{} and {} hold one and the same load, which was measured once; leave one of them out",
+        one.display(),
+        other.display()
+    )))
 }
 
 fn saved(path: &Path) -> Result<Saved, Failure> {

@@ -110,6 +110,7 @@ fn of_loads(args: &CompareArgs, old: &Path, new: &Path) -> Result<Exit, Failure>
         )));
     }
     let (before, after) = (Side::read(args, old)?, Side::read(args, new)?);
+    loads::refuse_copies([&before, &after])?;
     let names = (old.display().to_string(), new.display().to_string());
     let in_turn = before.in_turn(&after);
     let loads = judge::compare_loads(of(&before.record), of(&after.record), names, gates(args), in_turn);
