@@ -50,8 +50,8 @@ impl Brought {
         self.parts.iter_mut().zip(next.parts).for_each(|(part, next)| part.follow(next));
     }
 
-    /// Adds what a warm-up of the same connections brought, which is not part of it: who reads the whole knows of the warm-up what one
-    /// knows of any load's.
+    /// Adds what a warm-up of the same connections brought, which is not part of it, so that the whole tells of its warm-up what any
+    /// other load does.
     pub(crate) fn warmed_up_by(&mut self, warm_up: Brought) {
         let (start_ns, end_ns) = window_of(&warm_up.parts);
         let lasted_s = (end_ns - start_ns) as f64 / NS_PER_S as f64;
