@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Code, NS_PER_S, Plan, Reason, Rotated, TrialSpec, Unsliced, seed_of};
+use model::{NS_PER_S, Plan, Rotated, TrialSpec, Unsliced, UnslicedCause, seed_of};
 
 use crate::launch::Launch;
+use crate::limit::nothing_completed;
 use crate::rotation::{self, Fitted, Set, Slicing};
 use crate::thresholds::UNGUARDED;
 
@@ -19,6 +20,8 @@ pub(crate) struct AtOnce {
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     seed: u64,
+    /// Whether there is no second block that could show what one did.
+    has_one_block: bool,
     /// The launches of a block, each with its cells and whether it is the twin's.
     launches: Vec<Vec<Place>>,
     /// The cells by their conditions, each with its slices or why it has none by the plan.
@@ -33,8 +36,6 @@ pub(crate) struct Made {
     alone: BTreeMap<usize, usize>,
     /// How often each launch was made in slices.
     in_slices: BTreeMap<(u32, Place), usize>,
-    /// Launches that go round once more, for what they showed may be chance.
-    again: BTreeSet<(u32, Place)>,
     /// How often each launch lost its guard.
     unguarded: BTreeMap<(u32, Place), usize>,
 }
@@ -48,9 +49,7 @@ struct Sighting {
     cell: usize,
     target: String,
     block: u32,
-    /// Which of the launches that were made in slices of this block.
-    attempt: usize,
-    reason: Reason,
+    cause: UnslicedCause,
 }
 
 /// The first block that is not whole.
@@ -71,6 +70,7 @@ impl Made {
         let once = plan.launches().into_iter().map(|cells| cells.into_iter().map(|cell| (cell, false)).collect());
         Made {
             seed: plan.seed,
+            has_one_block: most(plan) == 1,
             launches: once.chain(plan.twin.map(|cell| vec![(cell, true)])).collect(),
             sets: rotation::sets(plan, &fits),
             fits,
@@ -78,7 +78,6 @@ impl Made {
             seen: Vec::new(),
             alone: BTreeMap::new(),
             in_slices: BTreeMap::new(),
-            again: BTreeSet::new(),
             unguarded: BTreeMap::new(),
         }
     }
@@ -98,7 +97,6 @@ impl Made {
         };
         if made {
             self.recorded.entry(trial.block).or_default().insert(place, !trial.slices.is_empty());
-            self.again.remove(&(trial.block, place));
         }
         let before = self.alone.len();
         self.leave_alone(launch);
@@ -115,15 +113,16 @@ impl Made {
     }
 
     /// Whether a launch was made in slices of a cell whose launches are alone: another one counts in its place.
-    pub(crate) fn is_replaced(&self, cell: usize, launch: &Launch) -> bool {
+    pub(crate) fn is_in_vain(&self, cell: usize, launch: &Launch) -> bool {
         !launch.record.slices.is_empty() && self.alone.contains_key(&cell)
     }
 
     /// Notes that a launch cannot go round, where its record shows that, and with it those that it was to go round with. What chance
-    /// or the machine can make must be seen of a cell twice: the first time the set goes round once more.
+    /// or the machine can make must be seen in two blocks. Until then it counts: one that is made again for what a target did is
+    /// chosen by its figures.
     fn leave_alone(&mut self, launch: &Launch) {
-        let (trial, why) = (launch.record, launch.judgement.void.as_ref());
-        let (cell, block, place) = (trial.cell, trial.block, (trial.cell, trial.twin));
+        let trial = launch.record;
+        let (cell, block) = (trial.cell, trial.block);
         if trial.slices.is_empty() {
             // Earlier versions launched a set alone as soon as anything was seen: it stays as it was carried out.
             let seen = self.seen.iter().position(|it| self.set_of(it.cell).any(|of| of == cell));
@@ -132,16 +131,13 @@ impl Made {
             }
             return;
         }
-        let times = self.in_slices.entry((block, place)).or_default();
-        *times += 1;
-        let attempt = *times;
-        let Some((reason, Code::Unsliced(code))) = why.map(|why| (why.clone(), why.code())) else { return };
-        let was_seen = |it: &Sighting| it.cell == cell && (it.block, it.attempt) != (block, attempt);
-        let is_sure = is_certain(code) || self.seen.iter().any(was_seen);
-        self.seen.push(Sighting { cell, target: trial.levels.target().to_owned(), block, attempt, reason });
-        match is_sure {
-            true => self.fall_back(cell, self.seen.len() - 1),
-            false => _ = self.again.insert((block, place)),
+        *self.in_slices.entry((block, (cell, trial.twin))).or_default() += 1;
+        let Some(cause) = launch.judgement.unsliced.filter(|_| launch.judgement.is_valid()) else { return };
+        let was_seen = |it: &Sighting| it.cell == cell && it.block != block && it.cause.code() == cause.code();
+        let is_sure = self.has_one_block || is_certain(launch, cause) || self.seen.iter().any(was_seen);
+        self.seen.push(Sighting { cell, target: trial.levels.target().to_owned(), block, cause });
+        if is_sure {
+            self.fall_back(cell, self.seen.len() - 1);
         }
     }
 
@@ -160,14 +156,14 @@ impl Made {
     /// Why the launches of a cell are alone, by which of what was seen. The target is not named where another of the set showed the
     /// same in a block in which it did: then it is not its own.
     fn seen(&self, decisive: usize) -> Rotated {
-        let Sighting { cell, target, reason, .. } = &self.seen[decisive];
-        let is_same = |it: &&Sighting| it.reason.code() == reason.code() && self.alone.get(&it.cell) == Some(&decisive);
+        let Sighting { cell, target, cause, .. } = &self.seen[decisive];
+        let is_same = |it: &&Sighting| it.cause.code() == cause.code() && self.alone.get(&it.cell) == Some(&decisive);
         let blocks = |own: bool| -> BTreeSet<u32> {
             let of = self.seen.iter().filter(is_same).filter(|it| (it.cell == *cell) == own);
             of.map(|it| it.block).collect()
         };
         let is_its_own = blocks(true).is_disjoint(&blocks(false));
-        Rotated::Seen { target: is_its_own.then(|| target.clone()), reason: reason.clone() }
+        Rotated::Seen { target: is_its_own.then(|| target.clone()), reason: (*cause).into() }
     }
 
     /// How the launches of a cell are made; none where the plan does not rotate.
@@ -216,8 +212,7 @@ impl Made {
         let recorded = self.recorded.get(&block);
         let lacks = |place: &Place| {
             let in_slices = recorded.and_then(|recorded| recorded.get(place));
-            let in_vain = || self.alone.contains_key(&place.0) || self.again.contains(&(block, *place));
-            in_slices.is_none_or(|in_slices| *in_slices && in_vain())
+            in_slices.is_none_or(|in_slices| *in_slices && self.alone.contains_key(&place.0))
         };
         if !self.launches.iter().flatten().any(lacks) {
             return Vec::new();
@@ -241,16 +236,16 @@ impl Made {
     }
 }
 
-/// Whether a server does it of its own accord, and one launch is enough to show that. Whatever is told by times or numbers of replies
-/// can be chance, or what the machine did meanwhile.
-fn is_certain(code: Unsliced) -> bool {
-    match code {
+/// Whether one launch is enough to show it: a server does it of its own accord, or there is no figure of it in slices. Whatever is told
+/// by times or numbers of replies can be chance, or what the machine did meanwhile.
+fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
+    match cause.code() {
         Unsliced::ConnectionsEnd => true,
         Unsliced::SlowDrain
         | Unsliced::FewReplies
         | Unsliced::SlowAfterIdling
         | Unsliced::Unsettled
-        | Unsliced::FallsBehind => false,
+        | Unsliced::FallsBehind => launch.measured().is_some_and(nothing_completed),
     }
 }
 

@@ -347,10 +347,15 @@ pub(crate) struct Settled<'a> {
 /// back between them, so their times do not say which. What launches share that lived together, each of them knows.
 pub(crate) fn settled<'a>(plan: &Plan, groups: &[usize], made: &Made, judged: Vec<(usize, Launch<'a>)>) -> Settled<'a> {
     let (mut launches, mut replaced) = (ByCell::new(), Vec::new());
-    for (cell, launch) in judged {
+    for (cell, mut launch) in judged {
         let place = (cell, launch.record.twin);
         // Figures by slices and alone do not belong together; why they are alone is told all the same.
-        let is_replaced = made.is_replaced(cell, &launch) && launch.judgement.is_valid();
+        let is_in_vain = made.is_in_vain(cell, &launch) && launch.judgement.is_valid();
+        let cause = launch.judgement.unsliced.filter(|_| is_in_vain);
+        if let Some(cause) = cause {
+            launch.judgement.to_mut().void = Some(cause.into());
+        }
+        let is_replaced = is_in_vain && cause.is_none();
         let earlier = if is_replaced { Some(launch) } else { launches.insert(place, launch) };
         // What lost its guard says nothing of the server; and one that was not in slices was made again because somebody mended
         // what kept it from being one.

@@ -150,14 +150,8 @@ pub const LEAST_ROUNDS: u32 = 2;
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.
 pub const SLICE_COLLECTIONS: f64 = 10.0;
 
-/// CPUs that a target uses in slices of others from which it is said, and that others use in its slices from which its rate, its
-/// closed load's median and mean, and what its requests cost could have been better. A choice: as much as a comparison in slices
-/// resolves.
+/// CPUs that a target uses in slices of others from which it is said. A choice: as much as a comparison in slices resolves.
 pub const SPILL: f64 = 0.01;
-
-/// CPU that a target used in slices of others, for each second that it used in its own, from which its requests may not have
-/// caused it. A choice, for the same reason.
-pub const PUT_OFF: f64 = 0.01;
 
 /// Share by which replies take longer in the first halves of a launch's slices than in the second from which the server is slow
 /// after it idled, under a closed load: about half of it is missing in the rate. Of 108 to 348 slices each, Go, Node and the clean

@@ -22,8 +22,11 @@ pub struct TrialJudgement {
     pub limit: Reason,
     /// How it went over its window; none where that is too short to say.
     pub went: Option<Went>,
-    /// Why its figures are not used; the code is an invariant, what keeps a load from being cut into slices,
-    /// `rate-not-reached`, `interrupted`, or the stage at which the launch failed.
+    /// What of it says that its load cannot be cut into slices; none of a load in one piece. Its figures count until the planner
+    /// launches it alone.
+    pub unsliced: Option<UnslicedCause>,
+    /// Why its figures are not used; the code is an invariant, `rate-not-reached`, `interrupted`, or the stage at which the
+    /// launch failed.
     pub void: Option<Reason>,
 }
 
@@ -40,6 +43,7 @@ impl TrialJudgement {
             at_least: false,
             limit: reason.clone(),
             went: None,
+            unsliced: None,
             void: Some(reason),
         }
     }
@@ -86,8 +90,10 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
         growth::mark(measured, observed, sliced),
         marks::errors(measured),
     ];
+    let unsliced = unsliced(asked, trial, measured);
     TrialJudgement {
-        void: void(asked, trial, measured, &checks, &limit),
+        void: void(measured, (&checks, &limit), unsliced),
+        unsliced,
         checks,
         marks: marks.into_iter().flatten().collect(),
         at_least: limit.verdict() == Verdict::AtLeast,
@@ -97,32 +103,31 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
 }
 
 fn void(
-    asked: &Asked<'_>,
-    trial: &TrialRecord,
     measured: &Measurement,
-    checks: &[InvariantCheck],
-    limit: &Limit,
+    (checks, limit): (&[InvariantCheck], &Limit),
+    unsliced: Option<UnslicedCause>,
 ) -> Option<Reason> {
     if measured.interrupted {
         return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
-    let unsliced = || unsliced(asked, trial, measured);
     let unmeasured = || (limit.verdict() == Verdict::Void).then(|| limit.clone().reason());
-    // What the generator itself did not send is not asked of the server.
-    let unsettled = || slices::unsettled(asked, measured, &trial.slices).map(Reason::from);
-    broken(checks).or_else(unmeasured).or_else(unsliced).or_else(unsettled)
+    broken(checks).or_else(unmeasured).or_else(|| unseen(measured, unsliced?))
 }
 
-/// What keeps the load from being cut into slices. Not requests that were left alone, where the generator stood still for much of the
-/// window: their replies may have been there in time.
-fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<Reason> {
-    let cause = slices::unsliced(asked, measured, trial.observation.as_ref(), &trial.slices)?;
-    let are_merely_left = match cause {
+/// What of it says that its load cannot be cut into slices.
+fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<UnslicedCause> {
+    let (seen, slices) = (trial.observation.as_ref(), &trial.slices[..]);
+    slices::unsliced(asked, measured, seen, slices).or_else(|| slices::unsettled(asked, measured, seen, slices))
+}
+
+/// Nobody knows whether requests outlasted their slices that were left alone while the generator stood still for much of the window:
+/// their replies may have been there in time.
+fn unseen(measured: &Measurement, unsliced: UnslicedCause) -> Option<Reason> {
+    let are_merely_left = match unsliced {
         UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
         _ => false,
     };
-    let stood = limit::standstill(measured).filter(|_| are_merely_left);
-    Some(stood.map_or_else(|| cause.into(), |stood| LimitCause::Blind(stood).into()))
+    limit::standstill(measured).filter(|_| are_merely_left).map(|stood| LimitCause::Blind(stood).into())
 }
 
 /// The first broken invariant, with the breaches of all.

@@ -105,9 +105,12 @@ impl ClaimTest<'_> {
             }
             Doubt::Spill => {
                 let launch = self.records.launch(cell, *widest)?;
-                match guard::put_off(launch).filter(|_| metric == Metric::CpuPerRequest) {
-                    Some(share) => ClaimDoubt::PutOff { server, share },
-                    None => ClaimDoubt::Spill { server, cpus: launch.rounds.as_ref()?.spill },
+                let is_closed = !self.records.plan.cells[cell].load.model.has_schedule();
+                let put_off = guard::put_off(launch, (metric, launch.value(metric)?), is_closed);
+                let is_most = put_off.high / put_off.low > (range(widest)?.high / range(widest)?.low).sqrt();
+                match is_most {
+                    true => ClaimDoubt::PutOff { server, share: guard::share_put_off(launch) },
+                    false => ClaimDoubt::Spill { server, cpus: launch.rounds.as_ref()?.spill },
                 }
             }
             Doubt::Rounds => {

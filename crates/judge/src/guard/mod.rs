@@ -9,7 +9,7 @@ mod warming;
 use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
 
 pub(crate) use range::{Range, range};
-pub(crate) use spill::put_off;
+pub(crate) use spill::{put_off, share_put_off};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
@@ -314,7 +314,7 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Generator) {
             rate.high = rate.high.max(self.without_the_limit());
         }
-        rate.high /= self.without_others(Metric::Throughput, completions_per_s(self.measured)).low;
+        rate = rate.times(self.without_others(Metric::Throughput, completions_per_s(self.measured)).reciprocal());
         if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }

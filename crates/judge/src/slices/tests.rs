@@ -1,4 +1,4 @@
-use model::{HalfCount, LatencySummary, Mark, Standstills, TrialRecord, UnslicedCause};
+use model::{HalfCount, LatencySummary, Mark, Reason, Standstills, TrialRecord, UnslicedCause};
 
 use super::unsliced::slow_after_idling;
 use super::*;
@@ -19,7 +19,18 @@ fn judged(change: impl Fn(&mut TrialRecord)) -> TrialJudgement {
 }
 
 fn void(change: impl Fn(&mut TrialRecord)) -> Option<String> {
-    judged(change).void.map(|reason| format!("{}: {}", reason.code().id(), report::reason_words(&reason)))
+    judged(change).void.as_ref().map(said)
+}
+
+/// What says that its load cannot be cut into slices, of a launch that counts.
+fn uncut(change: impl Fn(&mut TrialRecord)) -> Option<String> {
+    let judgement = judged(change);
+    assert_eq!(judgement.void, None);
+    judgement.unsliced.map(|cause| said(&cause.into()))
+}
+
+fn said(reason: &Reason) -> String {
+    format!("{}: {}", reason.code().id(), report::reason_words(reason))
 }
 
 #[test]
@@ -98,31 +109,32 @@ fn no_slice_has_more_replies_than_the_delay_allows() {
 
 #[test]
 fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpus_are_not_the_server_s() {
-    let of = |left_in: u32, busy: u32, stood_s: f64, p99_us: f64| {
-        void(|trial| {
+    let of = |left_in: u32, busy: &dyn Fn(&mut Slice), stood_s: f64, p99_us: f64| {
+        let judgement = judged(|trial| {
             slice(trial, left_in).not_drained = 8;
-            slice(trial, busy).others_share = 0.5;
+            busy(slice(trial, 4));
             let measured = trial.measurement.as_mut().unwrap();
             measured.standstills = Some(Standstills { sum_s: stood_s, ..Standstills::default() });
             measured.latency_us.service = Some(LatencySummary { p99: Some(p99_us), ..summary(1_000.0, 1_000) });
-        })
-        .map(|said| said.split(':').next().unwrap().to_owned())
+        });
+        let void = judgement.void.map(|reason| reason.code().id());
+        (void, judgement.unsliced.map(|cause| cause.code().id()))
     };
-    assert_eq!(of(3, 4, 0.1, 1_220.0).as_deref(), Some("slow-drain"));
-    assert_eq!(of(3, 3, 0.1, 1_220.0), None, "the round does not count, or the block was disturbed");
-    assert_eq!(of(3, 4, 0.6, 1_220.0).as_deref(), Some("generator-stalled"));
-    assert_eq!(
-        of(3, 4, 0.6, 101_000.0).as_deref(),
-        Some("slow-drain"),
-        "most replies do not take so long by a standstill"
-    );
+    let (others, neighbours) =
+        (|slice: &mut Slice| slice.others_share = 0.5, |slice: &mut Slice| slice.neighbours_cpu_s = Some(0.03));
+    assert_eq!(of(3, &others, 0.1, 1_220.0), (None, Some("slow-drain")));
+    assert_eq!(of(4, &others, 0.1, 1_220.0), (None, None), "the round does not count, or the block was disturbed");
+    assert_eq!(of(4, &neighbours, 0.1, 1_220.0), (None, None), "and what waited for neighbours is in doubt for it");
+    assert_eq!(of(3, &others, 0.6, 1_220.0).0, Some("generator-stalled"));
+    let most = (None, Some("slow-drain"));
+    assert_eq!(of(3, &others, 0.6, 101_000.0), most, "most replies do not take so long by a standstill");
 }
 
 #[test]
-fn what_cannot_be_cut_is_void_with_its_reason() {
+fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     type Change = fn(&mut TrialRecord);
     let slow = |us| Some(LatencySummary { p99: Some(us), ..summary(1_000.0, 1_000) });
-    assert_eq!(void(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(99_000.0)), None);
+    assert_eq!(uncut(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(99_000.0)), None);
     let unfit: [(Change, &str); 4] = [
         (
             |trial| slice(trial, 1).not_drained = 1,
@@ -144,16 +156,21 @@ fn what_cannot_be_cut_is_void_with_its_reason() {
         ),
     ];
     for (change, said) in unfit {
-        assert_eq!(void(change).as_deref(), Some(said));
+        assert_eq!(uncut(change).as_deref(), Some(said));
     }
-    let outlasting = void(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(101_000.0));
+    let little = |trial: &mut TrialRecord| {
+        cut(trial, 1_000);
+        trial.slices.iter_mut().for_each(|slice| slice.neighbours_cpu_s = Some(0.5 * slice.length_s));
+    };
+    assert_eq!(uncut(little), None, "neighbours had its CPUs");
+    let outlasting = uncut(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(101_000.0));
     assert!(outlasting.is_some_and(|said| said.starts_with("slow-drain")));
     // What is measured alone may close what it likes.
     let alone = |trial: &mut TrialRecord| {
         trial.slices.clear();
         trial.measurement.as_mut().unwrap().connections.closed_idle = 2;
     };
-    assert_eq!(void(alone), None);
+    assert_eq!(uncut(alone), None);
 }
 
 #[test]
@@ -192,7 +209,13 @@ fn scattered(share: f64) -> impl Fn(u32) -> f64 {
 fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
     let scatter = scattered(0.1);
     let halves = in_halves(10, |round| [1_500.0 * scatter(round), 1_000.0]);
-    let said = void(|trial| halves.iter().for_each(|it| slice(trial, it.round).halves = it.halves));
+    let in_slices = |trial: &mut TrialRecord| halves.iter().for_each(|it| slice(trial, it.round).halves = it.halves);
+    let beside_one_that_spills = uncut(|trial| {
+        in_slices(trial);
+        trial.slices.iter_mut().for_each(|slice| slice.neighbours_cpu_s = Some(0.1 * slice.length_s));
+    });
+    assert_eq!(beside_one_that_spills, None, "a neighbour that puts its work off has the CPU first");
+    let said = uncut(in_slices);
     assert_eq!(
         said.as_deref(),
         Some(
@@ -200,7 +223,7 @@ fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
              halves of 10 slices replies took 50 % longer than in the second)"
         )
     );
-    let slower = |slices: &[Slice]| match slow_after_idling(true, slices) {
+    let slower = |slices: &[Slice]| match slow_after_idling(true, slices.iter()) {
         Some(UnslicedCause::SlowAfterIdling { slower, .. }) => slower,
         other => panic!("{other:?}"),
     };
@@ -208,8 +231,12 @@ fn who_is_slow_at_first_in_each_slice_is_slow_after_it_idled() {
     let mut stalls = in_halves(10, |round| [1_500.0 * scatter(round), 1_000.0]);
     stalls.iter_mut().step_by(2).for_each(|slice| slice.halves.as_mut().unwrap()[0] = HalfCount::default());
     assert!(slower(&stalls) > 10.0, "where no reply came in 125 ms, one took as long");
-    assert!(slow_after_idling(false, &in_halves(10, |round| [2_300.0 * scatter(round), 1_000.0])).is_some());
-    assert_eq!(slow_after_idling(false, &in_halves(10, |round| [1_900.0 * scatter(round), 1_000.0])), None, "open");
+    assert!(slow_after_idling(false, in_halves(10, |round| [2_300.0 * scatter(round), 1_000.0]).iter()).is_some());
+    assert_eq!(
+        slow_after_idling(false, in_halves(10, |round| [1_900.0 * scatter(round), 1_000.0]).iter()),
+        None,
+        "open"
+    );
 }
 
 #[test]
@@ -225,7 +252,7 @@ fn who_is_not_slow_at_first_by_more_than_chance_and_a_small_change_is_not() {
     for (slices, what) in
         [(small, "small"), (chance, "chance"), (faster, "faster"), (few, "few"), (older, "older"), (warm_up, "warm-up")]
     {
-        assert_eq!(slow_after_idling(true, &slices), None, "{what}");
+        assert_eq!(slow_after_idling(true, slices.iter()), None, "{what}");
     }
 }
 
@@ -236,7 +263,7 @@ fn halves_that_are_alike_are_seldom_taken_for_a_server_that_is_slow_after_it_idl
     for scatter in [0.02, 0.1, 0.3, 3.0] {
         let mut equal = || 1_000.0 * (scatter * student3(&mut rng)).clamp(-6.0, 6.0).exp();
         let launches = (0..4_000).map(|launch| in_halves(10 + launch % 16, |_| [equal(), equal()]));
-        let refused = launches.filter(|slices| slow_after_idling(true, slices).is_some()).count();
+        let refused = launches.filter(|slices| slow_after_idling(true, slices.iter()).is_some()).count();
         assert!(refused <= 12, "{refused} of 4,000 launches whose halves differ by {scatter}");
     }
 }

@@ -17,8 +17,10 @@ fn of_block(records: &[TrialRecord], block: u32) -> Vec<TrialRecord> {
     records.iter().filter(|trial| trial.block == block).cloned().collect()
 }
 
-/// The launches that are asked for at once, in the order of the plan, and whether they go round.
-fn asked(next: &Next) -> (u32, Vec<(usize, bool)>, bool) {
+/// The block of launches that are asked for at once, these in the order of the plan, and whether they go round.
+type Together = (u32, Vec<(usize, bool)>, bool);
+
+fn asked(next: &Next) -> Together {
     let (specs, go_round) = match next {
         Next::Rotate(together) => (&together.trials, true),
         Next::Run(specs) => (specs, false),
@@ -160,41 +162,76 @@ fn leaving(records: &[TrialRecord], block: u32, cells: &[usize]) -> Vec<TrialRec
     trials
 }
 
-#[test]
-fn what_chance_can_make_is_tried_once_more_in_slices_and_must_be_seen_twice_of_one_target() {
-    let (plan, records) = rotating();
-    let seen = |parts: &[Vec<TrialRecord>]| {
-        let done = parts.concat();
-        let analysis = crate::analyse(&plan, &Environment::default(), &done);
-        let void: Vec<String> = analysis.void_trials.iter().map(|trial| trial.id.clone()).collect();
-        (asked(&after(&plan, &done)), analysis.cells[0].rotation.clone(), void.join(" "))
-    };
-    let (clean, left) = (|block| of_block(&records, block), |block, cells| leaving(&records, block, cells));
-    let together = Some(Rotated::Together { rounds: 12, slice_s: 0.25 });
-    let of_b = "b01-c02".to_owned();
-    assert_eq!(seen(&[left(1, &[1])]), ((1, ALL.to_vec(), true), together.clone(), of_b.clone()));
-    assert_eq!(seen(&[left(1, &[1]), clean(1)]), ((2, ALL.to_vec(), true), together.clone(), of_b));
-    let (next, rotation, _) = seen(&[left(1, &[1]), clean(1), left(2, &[0])]);
-    assert_eq!((next, rotation), ((2, ALL.to_vec(), true), together), "another target, once as well");
-    let target = |rotation: Option<Rotated>| match rotation {
+/// What is asked for after these launches, how those of the first cell are made, and which launches are void.
+fn then(plan: &Plan, parts: &[Vec<TrialRecord>]) -> (Together, Option<Rotated>, String) {
+    let done = parts.concat();
+    let analysis = crate::analyse(plan, &Environment::default(), &done);
+    let void: Vec<String> = analysis.void_trials.iter().map(|trial| trial.id.clone()).collect();
+    (asked(&after(plan, &done)), analysis.cells[0].rotation.clone(), void.join(" "))
+}
+
+/// Whose doing it is said to be that launches are alone, and what.
+fn target(rotation: Option<Rotated>) -> (Option<String>, &'static str) {
+    match rotation {
         Some(Rotated::Seen { target, reason }) => (target, reason.code().id()),
         other => panic!("{other:?}"),
-    };
-    for again in [vec![left(1, &[1]), left(1, &[1])], vec![left(1, &[1]), clean(1), left(2, &[1])]] {
-        let (next, rotation, _) = seen(&again);
-        assert_eq!((next, target(rotation)), ((1, ALL.to_vec(), false), (Some("b".to_owned()), "slow-drain")));
     }
-    let alone: Vec<TrialRecord> =
-        clean(1).into_iter().map(|trial| TrialRecord { slices: Vec::new(), ..trial }).collect();
-    let (next, rotation, _) = seen(&[left(1, &[1]), alone]);
-    let fell_back_at_once = (Some("b".to_owned()), "slow-drain");
-    assert_eq!((next, target(rotation)), ((2, ALL.to_vec(), false), fell_back_at_once), "as earlier versions did");
-    let (next, rotation, _) = seen(&[left(1, &[0, 1]), left(1, &[1])]);
-    assert_eq!(
-        (next, target(rotation)),
-        ((1, ALL.to_vec(), false), (None, "slow-drain")),
-        "both showed it in one block"
-    );
+}
+
+#[test]
+fn what_chance_can_make_counts_until_it_is_seen_of_one_target_in_two_blocks() {
+    let (plan, records) = rotating();
+    let plan = plan.with(|draft| draft.blocks = model::Blocks { min: 3, max: 3 }).unwrap();
+    let (clean, left) = (|block| of_block(&records, block), |block, cells| leaving(&records, block, cells));
+    let together = Some(Rotated::Together { rounds: 12, slice_s: 0.25 });
+    assert_eq!(then(&plan, &[left(1, &[1])]), ((2, ALL.to_vec(), true), together.clone(), String::new()));
+    let other = then(&plan, &[left(1, &[1]), left(2, &[0])]);
+    assert_eq!(other, ((3, ALL.to_vec(), true), together.clone(), String::new()), "another target, once as well");
+    let mut few = clean(2);
+    few.iter_mut().filter(|trial| trial.cell == 1).for_each(|trial| slice(trial, 4).completed = 19);
+    let otherwise = then(&plan, &[left(1, &[1]), few]);
+    assert_eq!((otherwise.0, otherwise.1), ((3, ALL.to_vec(), true), together), "and something else of the same one");
+    let (next, rotation, void) = then(&plan, &[left(1, &[1]), left(2, &[1])]);
+    let slow = |target: Option<&str>| (target.map(str::to_owned), "slow-drain");
+    assert_eq!((next, target(rotation)), ((1, ALL.to_vec(), false), slow(Some("b"))));
+    assert_eq!(void, "b01-c02 b02-c02", "both are told");
+    let alone = || clean(1).into_iter().map(|trial| TrialRecord { slices: Vec::new(), ..trial }).collect();
+    let (next, rotation, _) = then(&plan, &[left(1, &[1]), alone()]);
+    assert_eq!((next, target(rotation)), ((2, ALL.to_vec(), false), slow(Some("b"))), "as earlier versions did");
+    let (next, rotation, _) = then(&plan, &[left(1, &[0, 1]), left(2, &[1])]);
+    assert_eq!((next, target(rotation)), ((1, ALL.to_vec(), false), slow(None)), "both showed it in one block");
+}
+
+#[test]
+fn where_no_second_block_could_show_it_or_nothing_was_answered_once_is_enough() {
+    let (plan, records) = rotating();
+    let alone = (1, ALL.to_vec(), false);
+    let one_block = plan.with(|draft| draft.blocks = model::Blocks { min: 1, max: 1 }).unwrap();
+    assert_eq!(then(&one_block, &[leaving(&records, 1, &[1])]).0, alone);
+    let mut silent = of_block(&records, 1);
+    silent.iter_mut().filter(|trial| trial.cell == 1).for_each(|trial| answer_nothing(trial, 120, 0));
+    assert_eq!(then(&plan, &[silent]).0, alone, "no figure of it is in slices");
+}
+
+#[test]
+fn a_launch_whose_slices_left_requests_is_part_of_the_figures() {
+    let (plan, records) = rotating();
+    let slower = |mut trials: Vec<TrialRecord>| {
+        for trial in trials.iter_mut().filter(|trial| trial.cell == 1) {
+            trial
+                .slices
+                .iter_mut()
+                .for_each(|slice| (slice.window_s, slice.length_s) = (2.0 * slice.window_s, 2.0 * slice.length_s));
+            trial.measurement.as_mut().unwrap().window_s *= 2.0;
+        }
+        trials
+    };
+    let rate = |first: Vec<TrialRecord>| {
+        let analysis = crate::analyse(&plan, &Environment::default(), &[first, of_block(&records, 2)].concat());
+        analysis.cells[1].throughput.estimate.unwrap()
+    };
+    let (clean, stalled) = (rate(of_block(&records, 1)), rate(slower(leaving(&records, 1, &[1]))));
+    assert!((stalled / clean - 0.5_f64.sqrt()).abs() < 1e-6, "{stalled} {clean}: half in one of two launches");
 }
 
 /// Two targets under two conditions and a twin of the first, in blocks of four cells; each launch in slices.

@@ -152,11 +152,12 @@ fn what_a_target_used_in_slices_of_others_takes_back_a_difference_of_that_size_a
         let found = beside_one_that_spills(&session, Metric::Throughput, cpus, is_told);
         (found.verdict, found.withheld)
     };
-    // What is left of a CPU to the other is 1 − 0.09, so that it could have done 1 ÷ 0.91 as much: 9.9 % more.
+    // What is left of a CPU to the other is 1 − 0.03, so that it could have done 1 ÷ 0.97 as much: 3.1 % more. And the first idled for
+    // 1.7 times as long as it was asked, and would have needed 5.2 % more time for all that it did.
     for is_told in [true, false] {
         assert_eq!(verdict(0.0, is_told), (ComparisonVerdict::Faster, None));
-        assert_eq!(verdict(0.08, is_told), (ComparisonVerdict::Faster, None));
-        assert_eq!(verdict(0.11, is_told), TAKEN_BACK);
+        assert_eq!(verdict(0.03, is_told), (ComparisonVerdict::Faster, None));
+        assert_eq!(verdict(0.04, is_told), TAKEN_BACK);
     }
 }
 
@@ -197,30 +198,56 @@ fn a_request_may_have_waited_for_all_that_neighbours_used_in_its_slice() {
     assert_eq!(tail_beside(1_100.0, 0.000_9, true), faster);
 }
 
-/// What is said of CPU per request, where `a` used as much in its slices as `b` times so much, and so much for each second of that
-/// while it idled.
-fn putting_off(own: f64, put_off: f64) -> (ComparisonVerdict, Option<Withheld>) {
-    let deferring = move |trial: &mut TrialRecord| {
-        if trial.cell == 0 {
-            for slice in &mut trial.slices {
-                slice.cpu_s *= own;
-                slice.idle_cpu_s = put_off * slice.cpu_s;
-            }
-        }
+/// What is said of a metric of `a`, which serves so many times as much as `b`, where its slices are changed like this.
+fn changed(
+    metric: Metric,
+    (factor, margin): (f64, f64),
+    change: impl Fn(&mut Slice),
+) -> (ComparisonVerdict, Option<Withheld>) {
+    let session = Session::new().cell("a", factor * 1_000.0).cell("b", 1_000.0).noise(0.001).blocks(6);
+    let of_first = |trial: &mut TrialRecord| {
+        trial.slices.iter_mut().filter(|_| trial.cell == 0).for_each(&change);
     };
-    let (plan, records) = sliced(&session(), deferring);
+    let (plan, records) = sliced(&session, of_first);
+    let plan = plan.with(|draft| draft.margin = margin).unwrap();
     let found = crate::analyse(&plan, &Environment::default(), &records).comparisons;
-    let found = found.into_iter().find(|found| found.metric == Metric::CpuPerRequest).expect("it is compared");
+    let found = found.into_iter().find(|found| found.metric == metric).expect("it is compared");
     (found.verdict, found.withheld)
 }
 
+const FASTER: (ComparisonVerdict, Option<Withheld>) = (ComparisonVerdict::Faster, None);
+const SLOWER: (ComparisonVerdict, Option<Withheld>) = (ComparisonVerdict::Slower, None);
+
 #[test]
 fn who_puts_work_off_is_not_called_cheaper_nor_who_idles_at_a_cost_dearer() {
-    assert_eq!(putting_off(1.0, 0.54), TAKEN_BACK, "a ticker, or work put off: at par, or half as dear again");
-    assert_eq!(putting_off(0.8, 0.54), TAKEN_BACK, "cheaper in its slices alone");
-    assert_eq!(putting_off(1.3, 0.54), (ComparisonVerdict::Slower, None), "dearer in its slices alone");
-    assert_eq!(putting_off(0.6, 0.54), (ComparisonVerdict::Faster, None), "cheaper with all that it put off");
-    assert_eq!(putting_off(1.0, 0.009), (ComparisonVerdict::Same, None), "less than a hundredth");
+    // As much in its slices as `b` times so much, and so much for each second of that while it idled.
+    let verdict = |margin: f64, own: f64, put_off: f64| {
+        changed(Metric::CpuPerRequest, (1.0, margin), |slice| {
+            slice.cpu_s *= own;
+            slice.idle_cpu_s = put_off * slice.cpu_s;
+        })
+    };
+    assert_eq!(verdict(0.05, 1.0, 0.54), TAKEN_BACK, "a ticker, or work put off: at par, or half as dear again");
+    assert_eq!(verdict(0.05, 0.8, 0.54), TAKEN_BACK, "cheaper in its slices alone");
+    assert_eq!(verdict(0.05, 1.3, 0.54), SLOWER, "dearer in its slices alone");
+    assert_eq!(verdict(0.05, 0.6, 0.54), FASTER, "cheaper with all that it put off");
+    assert_eq!(verdict(0.01, 1.0, 0.000_1), (ComparisonVerdict::Same, None));
+    assert_eq!(verdict(0.01, 1.0 / 1.009_9, 0.009_9), TAKEN_BACK, "the same with it, and 1 % cheaper without");
+}
+
+#[test]
+fn who_puts_work_off_is_not_called_faster_for_it() {
+    // So many seconds of CPU while it idled for each second of its slices: all that it may have done in these.
+    let verdict = |metric: Metric, factor: f64, put_off: f64| {
+        changed(metric, (factor, 0.05), |slice| slice.idle_cpu_s = put_off * slice.length_s)
+    };
+    assert_eq!(verdict(Metric::Throughput, 1.2, 0.0), FASTER);
+    assert_eq!(verdict(Metric::Throughput, 1.2, 0.3), TAKEN_BACK, "it would have had no time for a fifth more");
+    assert_eq!(verdict(Metric::Throughput, 1.4, 0.3), FASTER, "faster with all of it");
+    assert_eq!(verdict(Metric::Throughput, 0.9, 0.3), SLOWER, "slower without it already");
+    assert_eq!(verdict(Metric::P99, 1.2, 0.3), TAKEN_BACK, "a request may have waited for what followed a slice");
+    assert_eq!(verdict(Metric::P99, 1.2, 0.000_1), FASTER, "0.1 ms do not make 2 of 12");
+    assert_eq!(verdict(Metric::P99, 0.9, 0.3), SLOWER);
 }
 
 #[test]
