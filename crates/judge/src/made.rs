@@ -133,7 +133,7 @@ impl Made {
         }
         *self.in_slices.entry((block, (cell, trial.twin))).or_default() += 1;
         let Some(cause) = launch.judgement.unsliced.filter(|_| launch.judgement.is_valid()) else { return };
-        let was_seen = |it: &Sighting| it.cell == cell && it.block != block && it.cause.code() == cause.code();
+        let was_seen = |it: &Sighting| it.cell == cell && it.block != block;
         let is_sure = self.has_one_block || is_certain(launch, cause) || self.seen.iter().any(was_seen);
         self.seen.push(Sighting { cell, target: trial.levels.target().to_owned(), block, cause });
         if is_sure {

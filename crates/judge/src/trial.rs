@@ -117,7 +117,7 @@ fn void(
 /// What of it says that its load cannot be cut into slices.
 fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<UnslicedCause> {
     let (seen, slices) = (trial.observation.as_ref(), &trial.slices[..]);
-    slices::unsliced(asked, measured, seen, slices).or_else(|| slices::unsettled(asked, measured, seen, slices))
+    slices::unsliced(asked, measured, seen, slices).or_else(|| slices::unsettled(asked, measured, slices))
 }
 
 /// Nobody knows whether requests outlasted their slices that were left alone while the generator stood still for much of the window:

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use lab::RunFolder;
-use model::Code;
 
 use crate::run_support::{Json, Lab};
 
@@ -23,14 +22,14 @@ fn marked<'a>(document: &'a Json, mark: &str) -> Vec<&'a str> {
     document["cells"].as_array().unwrap().iter().filter(has_it).map(|cell| cell["arm"].as_str().unwrap()).collect()
 }
 
-/// Why launches were void that went round, and whether each side has been launched alone in both blocks.
+/// What of launches that went round said that they cannot, and whether each side has been launched alone in both blocks.
 fn refused(lab: &Lab) -> (BTreeSet<&'static str>, bool) {
     let record = RunFolder::read(lab.record().path()).unwrap();
     let (round, alone): (Vec<_>, Vec<_>) = record.trials.iter().partition(|trial| !trial.slices.is_empty());
-    let void = round.iter().filter_map(|trial| judge::check_trial(&record.plan.cells[trial.cell], None, trial).void);
-    let unsliced = void.map(|reason| reason.code()).filter(|code| matches!(code, Code::Unsliced(_)));
+    let judged = round.iter().map(|trial| judge::check_trial(&record.plan.cells[trial.cell], None, trial));
+    let unsliced = judged.filter_map(|judgement| judgement.unsliced);
     let launched: BTreeSet<_> = alone.iter().map(|trial| (trial.block, trial.cell, trial.twin)).collect();
-    (unsliced.map(Code::id).collect(), launched.len() >= 2 * 3)
+    (unsliced.map(|cause| cause.code().id()).collect(), launched.len() >= 2 * 3)
 }
 
 #[test]

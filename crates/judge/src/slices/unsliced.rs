@@ -34,33 +34,33 @@ pub(crate) fn unsliced(
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
         }
-        None => slow_after_idling(asked.is_closed(), own()),
+        None => slow_after_idling(asked.is_closed(), beside_idle_neighbours(slices)),
     }
 }
 
-/// The slices in which the target had its CPUs to itself, those of the warm-up too. What it was like in others says nothing of it: the
+/// The slices in which the target had its CPUs to itself, those of the warm-up too. What was left in others says nothing of it: the
 /// machine was busy, or other targets were, and those rounds do not count, or the figures are open for it.
 fn own<'a>(load: &Measurement, observed: Option<&Observation>, slices: &'a [Slice]) -> impl Iterator<Item = &'a Slice> {
-    let is_own = move |slice: &&Slice| {
+    let is_quiet = move |slice: &&Slice| {
         let taken = slice.steal_share + slice.others_share;
-        let is_quiet = observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN);
-        is_quiet && slice.neighbours_cpu_s.unwrap_or(0.0) <= SPILL * slice.length_s
+        observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN)
     };
-    slices.iter().filter(is_own)
+    beside_idle_neighbours(slices).filter(is_quiet)
+}
+
+/// The slices in which other targets left it its CPUs. What these do comes at the begin of each slice; what else the machine does
+/// comes when it comes, and tells no half from the other.
+fn beside_idle_neighbours(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
+    slices.iter().filter(|slice| slice.neighbours_cpu_s.unwrap_or(0.0) <= SPILL * slice.length_s)
 }
 
 /// Each slice begins without a queue. That a load needs longer to settle than a slice lasts: an open one whose requests take ever
 /// longer within it, or of which fewer were answered than came due.
-pub(crate) fn unsettled(
-    asked: &Asked<'_>,
-    load: &Measurement,
-    observed: Option<&Observation>,
-    slices: &[Slice],
-) -> Option<UnslicedCause> {
+pub(crate) fn unsettled(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
     if asked.is_closed() || measured(slices).next().is_none() {
         return None;
     }
-    falls_behind(load, slices).or_else(|| slower_at_last(own(load, observed, slices)))
+    falls_behind(load, slices).or_else(|| slower_at_last(beside_idle_neighbours(slices)))
 }
 
 /// Fewer replies came while it was measured than requests came due, by more than a small change and more than chance at the edges

@@ -186,11 +186,14 @@ fn what_chance_can_make_counts_until_it_is_seen_of_one_target_in_two_blocks() {
     let together = Some(Rotated::Together { rounds: 12, slice_s: 0.25 });
     assert_eq!(then(&plan, &[left(1, &[1])]), ((2, ALL.to_vec(), true), together.clone(), String::new()));
     let other = then(&plan, &[left(1, &[1]), left(2, &[0])]);
-    assert_eq!(other, ((3, ALL.to_vec(), true), together.clone(), String::new()), "another target, once as well");
-    let mut few = clean(2);
-    few.iter_mut().filter(|trial| trial.cell == 1).for_each(|trial| slice(trial, 4).completed = 19);
-    let otherwise = then(&plan, &[left(1, &[1]), few]);
-    assert_eq!((otherwise.0, otherwise.1), ((3, ALL.to_vec(), true), together), "and something else of the same one");
+    assert_eq!(other, ((3, ALL.to_vec(), true), together, String::new()), "another target, once as well");
+    let mut idled = clean(2);
+    for trial in idled.iter_mut().filter(|trial| trial.cell == 1) {
+        trial.slices.iter_mut().for_each(|slice| slice.halves.as_mut().unwrap()[0].service_ns *= 2);
+    }
+    let (next, rotation, _) = then(&plan, &[left(1, &[1]), idled]);
+    let slow_at_first = (Some("b".to_owned()), "slow-after-idling");
+    assert_eq!((next, target(rotation)), ((1, ALL.to_vec(), false), slow_at_first), "whatever it is");
     let (next, rotation, void) = then(&plan, &[left(1, &[1]), left(2, &[1])]);
     let slow = |target: Option<&str>| (target.map(str::to_owned), "slow-drain");
     assert_eq!((next, target(rotation)), ((1, ALL.to_vec(), false), slow(Some("b"))));

@@ -30,7 +30,7 @@ fn in_slices(arrivals: Arrivals, connections: u32, service_us: u64) -> (Option<U
     let asked = Asked::from(&loads[0]);
     assert_eq!(unsliced(&asked, &measured, None, &slices), None, "{measured:?}");
     let p99_us = measured.latency_us.response.as_ref().and_then(|response| response.p99);
-    (unsettled(&asked, &measured, None, &slices), p99_us.unwrap_or(0.0))
+    (unsettled(&asked, &measured, &slices), p99_us.unwrap_or(0.0))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn halves_say_by_response_times_where_they_tell_them() {
         let mut cell = cell_plan("a", &[], 10, 0);
         cell.load.model = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
         let trial = trial();
-        unsettled(&Asked::from(&cell), trial.measurement.as_ref().unwrap(), None, slices)
+        unsettled(&Asked::from(&cell), trial.measurement.as_ref().unwrap(), slices)
     };
     assert_eq!(asked_open(&slices), None);
     for slice in &mut slices {
@@ -91,5 +91,5 @@ fn halves_say_by_response_times_where_they_tell_them() {
     );
     let closed = cell_plan("a", &[], 10, 0);
     let trial = trial();
-    assert_eq!(unsettled(&Asked::from(&closed), trial.measurement.as_ref().unwrap(), None, &slices), None, "closed");
+    assert_eq!(unsettled(&Asked::from(&closed), trial.measurement.as_ref().unwrap(), &slices), None, "closed");
 }
