@@ -112,6 +112,15 @@ impl Pair<'_> {
             .map(|(records, cell)| both.iter().filter_map(|block| records.value(cell, *block, metric)).collect())
     }
 
+    /// How many blocks a change rests on: those in which both have a value. Of launches that do not belong together, the fewer.
+    pub(crate) fn blocks(&self, metric: Metric) -> usize {
+        if self.paired {
+            return self.in_both(metric).len();
+        }
+        let [old, new] = self.values(metric);
+        old.len().min(new.len())
+    }
+
     /// Whether the two have values that belong together.
     pub(crate) fn is_measured(&self, metric: Metric) -> bool {
         !self.paired || !self.in_both(metric).is_empty()

@@ -100,6 +100,10 @@ pub struct CompareRow {
     pub old: Measured,
     /// The new one's value.
     pub new: Measured,
+    /// Blocks that it rests on: those in which both have a value that counts; of two runs the fewer. None in documents of
+    /// before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<u32>,
     /// new ÷ old; nothing for shares.
     pub ratio: Measured,
     /// new − old of shares, which have no ratio to zero; missing for everything else.

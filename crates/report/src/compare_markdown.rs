@@ -3,6 +3,7 @@ use model::{CompareAnalysis, ComparisonVerdict};
 use crate::bad::Bad;
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
+use crate::gate_words;
 use crate::markdown::{bullets, code, escape, line};
 use crate::picture::{Illustrations, Subject};
 
@@ -23,9 +24,9 @@ pub(crate) fn illustrated(analysis: &CompareAnalysis, illustrations: Illustratio
     parts.extend(say::cautions(analysis).iter().map(|text| format!("> **{}**", escape(text))));
     parts.push(bullets(say::summary(analysis).into_iter().map(said)));
     let gate = |gate: &model::GateResult| {
-        let (place, seen) = say::gate(gate, analysis);
+        let (place, seen) = gate_words::seen(gate, analysis);
         let (blank, said) = (if place.is_empty() { "" } else { " " }, escape(&format!("{place}: {seen}")));
-        format!("**{}** {}{blank}{said}", say::gate_verdict(gate.verdict), code(&gate.gate))
+        format!("**{}** {}{blank}{said}", gate_words::verdict(gate.verdict), code(&gate.gate))
     };
     parts.push(bullets(analysis.gates.iter().map(gate)));
     for (at, (title, lines)) in say::groups(analysis).into_iter().enumerate() {

@@ -2,6 +2,7 @@ use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
 
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
+use crate::gate_words;
 use crate::page::{Page, Style, Tint, join, length};
 use crate::table;
 
@@ -56,15 +57,14 @@ fn gates(page: &mut Page, analysis: &CompareAnalysis) {
         return;
     }
     page.gap();
-    let words = |verdict: GateVerdict| say::gate_verdict(verdict);
-    let labels = analysis.gates.iter().map(|gate| length(words(gate.verdict))).max().unwrap_or(0);
+    let labels = analysis.gates.iter().map(|gate| length(gate_words::verdict(gate.verdict))).max().unwrap_or(0);
     for gate in &analysis.gates {
         let tint = match gate.verdict {
             GateVerdict::Held => Tint::Good,
             GateVerdict::Broken => Tint::Bad,
             GateVerdict::Undecided => Tint::Unsure,
         };
-        let (place, seen) = say::gate(gate, analysis);
-        page.entry(1, (tint, words(gate.verdict)), labels, &format!("{}{place}: {seen}", gate.gate));
+        let (place, seen) = gate_words::seen(gate, analysis);
+        page.entry(1, (tint, gate_words::verdict(gate.verdict)), labels, &format!("{}{place}: {seen}", gate.gate));
     }
 }

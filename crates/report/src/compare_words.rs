@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, Factor, GateResult,
-    GateVerdict, Level, Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
+    Arm, Cell, CellAnalysis, CompareAnalysis, CompareRow, ComparedCell, ComparisonVerdict, CutLoad, Factor, Level,
+    Mark, Measured, Metric, ReplySizes, RevisionContent, SameServer, VoidTrial, Withheld, alike,
 };
 
 use crate::asker::{Asker, Knob};
@@ -19,7 +19,7 @@ use crate::more_blocks::Blocks;
 use crate::page::unbroken;
 use crate::reason_words::repeated_words;
 use crate::rotation_words;
-use crate::withheld::{because, cure_of, longer_window};
+use crate::withheld::{because, cure_of};
 use crate::words::{self, machine, words};
 
 /// One metric of both servers.
@@ -148,13 +148,15 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         let rows = came_to(Same).filter(|row| row.difference.is_some() == of_shares);
         rows.map(|row| named(row, false)).collect::<Vec<String>>()
     };
-    let open = || {
-        let rows: Vec<&CompareRow> = came_to(Inconclusive).collect();
+    let undecided: Vec<&CompareRow> = came_to(Inconclusive).collect();
+    let why_open = |row: &CompareRow| blocks.too_few_of(row.blocks).unwrap_or_else(|| "Inconclusive".to_owned());
+    let open = |places: Vec<usize>| {
+        let rows: Vec<&CompareRow> = places.iter().map(|place| undecided[*place]).collect();
         let needed = |row: &CompareRow| row.needs_blocks.map(|needed| format!(", {}", blocks.needed(needed)));
         let texts: Vec<String> = rows.iter().map(|row| named(row, true) + &needed(row).unwrap_or_default()).collect();
         // What a row needs follows it after a comma.
         let is_long = rows.iter().any(|row| row.needs_blocks.is_some());
-        if is_long { vec![texts.join("; ")] } else { texts }
+        (Inconclusive, if is_long { vec![texts.join("; ")] } else { texts }, why_open(rows[0]))
     };
     let held_back: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.withheld.is_some()).collect();
     // What the answer has said of the largest is not said again.
@@ -175,9 +177,9 @@ pub(crate) fn summary(analysis: &CompareAnalysis) -> Vec<(ComparisonVerdict, Str
         (Faster, of(Faster), "Better".to_owned()),
         (Same, same(false), format!("The same within {}", percent(analysis.margin))),
         (Same, same(true), "The same within 1 point".to_owned()),
-        (Inconclusive, open(), blocks.too_few().unwrap_or_else(|| "Inconclusive".to_owned())),
     ]
     .into_iter()
+    .chain(alike(undecided.iter().map(|row| why_open(row))).into_iter().map(open))
     .chain(alike(held_back.iter().map(|row| reason(row))).into_iter().map(withheld))
     .filter(|(_, rows, _)| !rows.is_empty())
     .map(|(verdict, rows, words)| (verdict, format!("{words}: {}.", rows.join(", "))))
@@ -224,7 +226,7 @@ fn row_named(row: &CompareRow, change: &str, analysis: &CompareAnalysis) -> Stri
 }
 
 /// ` of go-gin with 100 connections`: which target, where rows are of several, under which conditions.
-fn with(place: &Cell) -> String {
+pub(crate) fn with(place: &Cell) -> String {
     let (target, at) = (place.target(), conditions(place));
     let of = if target.is_empty() { String::new() } else { format!(" of {target}") };
     if at.is_empty() { of } else { format!("{of} with {at}") }
@@ -327,7 +329,7 @@ const TOO_FEW: &str = "(too few launches)";
 
 /// A ratio as a change in per cent, or a difference of shares in percentage points, and its interval; none when nothing
 /// was estimated.
-fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
+pub(crate) fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, String)> {
     let (of, percent, unit): (_, fn(f64) -> f64, _) = match difference {
         Some(difference) => (difference, |share| 100.0 * share, "points"),
         None => (ratio, |ratio| 100.0 * (ratio - 1.0), "%"),
@@ -352,44 +354,9 @@ fn change(ratio: &Measured, difference: Option<&Measured>) -> Option<(String, St
 }
 
 /// `+5.1 % (+4.4 to +5.8)` for a sentence: without an interval nothing follows, and a number stays with its unit.
-fn with_interval(change: &str, interval: &str) -> String {
+pub(crate) fn with_interval(change: &str, interval: &str) -> String {
     let change = unbroken(change);
     if interval.is_empty() { change } else { format!("{change} {interval}") }
-}
-
-pub(crate) fn gate_verdict(verdict: GateVerdict) -> &'static str {
-    match verdict {
-        GateVerdict::Held => "held",
-        GateVerdict::Broken => "broken",
-        GateVerdict::Undecided => "undecided",
-    }
-}
-
-/// What became of `cpu_per_request<+3%`: ` with 100 connections: +5.1 % (+4.4 to +5.8)`, and what would settle it.
-pub(crate) fn gate(result: &GateResult, analysis: &CompareAnalysis) -> (String, String) {
-    let place = with(&result.conditions);
-    let seen = change(&result.ratio, result.difference.as_ref());
-    let seen =
-        seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
-    let why = result.withheld.map_or(String::new(), |why| {
-        let of = &result.withheld_of;
-        let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
-        format!("; inconclusive, because {}{cure}", because(why, of))
-    });
-    let needed = result.needs_blocks.map(|needed| format!("; {}", Blocks::of_comparison(analysis).needed(needed)));
-    (place, format!("{seen}{why}{}", needed.unwrap_or_default()))
-}
-
-/// `not measured`, and of a quantile how many requests it needs, where servers were measured.
-fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
-    let was_measured = analysis.cells.iter().any(|of| of.cell.trials > 0);
-    let needed = result.metric.required_samples().filter(|_| was_measured);
-    needed.map_or("not measured".to_owned(), |needed| {
-        let requests = counted(needed, "request", "requests");
-        let asker = Asker::from(analysis.form);
-        let cure = asker.anew(longer_window(asker));
-        format!("not measured, for it needs {requests} in each launch. What would settle it: {cure}")
-    })
 }
 
 /// What the session says of itself.

@@ -25,6 +25,7 @@ mod finding_words;
 /// Figures as people read them.
 pub mod format;
 mod gap;
+mod gate_words;
 mod judged;
 mod launch_words;
 mod limit_words;

@@ -1,6 +1,9 @@
 //! What would settle what is open: how many blocks, how long they take, and the command that asks for them.
 
-use model::{Analysis, Arm, BLOCKS_FOR_A_VERDICT, CellAnalysis, CompareAnalysis, GateResult, MOST_NEEDED_BLOCKS};
+use model::{
+    Analysis, Arm, BLOCKS_FOR_A_VERDICT, CellAnalysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow,
+    ComparisonVerdict, GateResult, GateVerdict, MOST_NEEDED_BLOCKS,
+};
 
 use crate::format::{counted, elapsed, thousands};
 use crate::words::listed;
@@ -49,13 +52,21 @@ impl Blocks {
 
     /// `Too few blocks for a verdict (4 of 6)`, where that is so; `No verdict before the end (9 of 12 blocks)`.
     pub(crate) fn too_few(&self) -> Option<String> {
-        let many = if self.of_loads { "loads" } else { "blocks" };
-        let (have, asked) = (self.have, self.asked);
-        let is_enough = self.is_unfinished && have >= BLOCKS_FOR_A_VERDICT;
-        (have < asked).then(|| match is_enough {
-            true => format!("No verdict before the end ({have} of {asked} {many})"),
-            false => format!("Too few {many} for a verdict ({have} of {asked})"),
-        })
+        self.too_few_count(self.have)
+    }
+
+    /// The same of a figure that rests on some of them: in others a launch is void, or has no such figure.
+    pub(crate) fn too_few_of(&self, counted: Option<u32>) -> Option<String> {
+        self.too_few_count(counted.unwrap_or(self.have))
+    }
+
+    fn too_few_count(&self, have: u32) -> Option<String> {
+        let (asked, many) = (self.asked, if self.of_loads { "loads" } else { "blocks" });
+        match have {
+            0..BLOCKS_FOR_A_VERDICT => Some(format!("Too few {many} for a verdict ({have} of {asked})")),
+            _ if self.is_unfinished => Some(format!("No verdict before the end ({have} of {asked} {many})")),
+            _ => None,
+        }
     }
 
     /// `needs about 9 blocks (5 min 12 s more)`, going by the time that the blocks took so far.
@@ -93,8 +104,8 @@ pub(crate) fn of_run(analysis: &Analysis, resume: &str) -> Option<String> {
         return (!analysis.cells.iter().all(is_in_vain)).then(|| rest(asked, resume));
     }
     let needed = analysis.claims.iter().filter_map(|claim| claim.needs_blocks);
-    let launched = analysis.cells.iter().any(|cell| cell.trials > 0);
-    line(needed, "", analysis.preliminary, resume).filter(|_| launched)
+    let counted = analysis.claims.iter().filter(|claim| lacks_blocks(claim)).map(|claim| claim.blocks);
+    line(needed, "", enough(&analysis.cells, analysis.blocks, counted), resume)
 }
 
 /// The same of a comparison that was launched: for its gates, where there are some, for they are what was asked.
@@ -109,10 +120,38 @@ pub(crate) fn of_comparison(analysis: &CompareAnalysis, resume: &str) -> Option<
         [] => analysis.rows.iter().filter_map(|row| row.needs_blocks).collect(),
         _ => open.iter().filter_map(|gate| gate.needs_blocks).collect(),
     };
-    let launched = analysis.cells.iter().any(|of| of.cell.trials > 0);
     let gates: Vec<String> = open.iter().map(|gate| gate.gate.clone()).collect();
     let what = if gates.is_empty() { String::new() } else { format!(" for {}", listed(&gates)) };
-    line(needed.into_iter(), &what, analysis.preliminary, resume).filter(|_| launched)
+    let is_asked = |row: &&CompareRow| {
+        let asks = |gate: &GateResult| gate.metric == row.metric && gate.verdict == GateVerdict::Undecided;
+        match analysis.gates[..] {
+            [] => row.verdict == ComparisonVerdict::Inconclusive,
+            _ => analysis.gates.iter().any(asks),
+        }
+    };
+    let settleable = |row: &&CompareRow| row.withheld.is_none() && row.is_measured();
+    let counted = analysis.rows.iter().filter(is_asked).filter(settleable).filter_map(|row| row.blocks);
+    let cells = analysis.cells.iter().map(|of| &of.cell);
+    line(needed.into_iter(), &what, enough(cells, analysis.blocks, counted), resume)
+}
+
+/// How many blocks make enough of them count for a verdict, where so far fewer do: those that do not count are to be made once
+/// more. Nothing where no launch counts.
+fn enough<'a>(
+    cells: impl IntoIterator<Item = &'a CellAnalysis>,
+    blocks: u32,
+    counted: impl Iterator<Item = u32>,
+) -> Option<u32> {
+    let cells: Vec<&CellAnalysis> = cells.into_iter().collect();
+    let begun = cells.iter().map(|cell| cell.trials + cell.void).max()?;
+    let fewest = counted.chain([blocks]).min()?;
+    let is_short = fewest < BLOCKS_FOR_A_VERDICT && cells.iter().any(|cell| cell.trials > 0);
+    is_short.then(|| BLOCKS_FOR_A_VERDICT + begun.saturating_sub(fewest))
+}
+
+/// Whether more blocks may be what a claim lacks.
+fn lacks_blocks(claim: &ClaimAnalysis) -> bool {
+    claim.verdict == ClaimVerdict::Inconclusive && claim.withheld.is_none() && claim.blocks > 0
 }
 
 /// Whether the server by its own doing made every launch void, as it would make the rest: that is said where the run ends.
@@ -124,11 +163,12 @@ fn rest(asked: u32, resume: &str) -> String {
     format!("The rest of {}: {resume}", counted(asked.into(), "block", "blocks"))
 }
 
-fn line(needed: impl Iterator<Item = u32>, what: &str, preliminary: bool, resume: &str) -> Option<String> {
+/// `enough` are as many as a verdict takes at least, where there are fewer.
+fn line(needed: impl Iterator<Item = u32>, what: &str, enough: Option<u32>, resume: &str) -> Option<String> {
     let mut needed: Vec<u32> = needed.filter(|blocks| *blocks < MOST_NEEDED_BLOCKS).collect();
     // What is said to need more is not sent for less.
-    if needed.is_empty() && preliminary {
-        needed.push(BLOCKS_FOR_A_VERDICT);
+    if needed.is_empty() {
+        needed.extend(enough);
     }
     needed.sort_unstable();
     needed.dedup();

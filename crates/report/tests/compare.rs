@@ -162,13 +162,14 @@ fn of_too_few_blocks_it_is_said_that_they_are_too_few() {
     analysis.rows.truncate(1);
     analysis.gates.clear();
     let row = &mut analysis.rows[0];
-    (row.verdict, row.needs_blocks) = (ComparisonVerdict::Inconclusive, Some(6));
+    (row.verdict, row.needs_blocks, row.blocks) = (ComparisonVerdict::Inconclusive, Some(6), Some(4));
     let text = said(&analysis);
     assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput -"));
     assert!(text.contains("), needs about 6") && !text.contains("Inconclusive:"), "{text}");
     analysis.form = CompareForm::Loads;
     assert!(said(&analysis).contains("Too few loads for a verdict (4 of 6): throughput"));
     (analysis.form, analysis.blocks, analysis.unfinished) = (CompareForm::Commands, 9, Some(12));
+    analysis.rows[0].blocks = None;
     let ended_early = said(&analysis);
     assert!(ended_early.contains("No verdict before the end (9 of 12 blocks): throughput"), "{ended_early}");
 }
@@ -199,6 +200,8 @@ fn what_is_open_says_what_would_settle_it() {
     assert!(text(&analysis).contains("needs about 41 loads of each."));
     (analysis.form, analysis.interleaved) = (CompareForm::Commands, true);
     (analysis.blocks, analysis.preliminary) = (2, true);
+    analysis.rows.iter_mut().for_each(|row| row.blocks = Some(2));
+    analysis.cells.iter_mut().for_each(|of| (of.cell.trials, of.cell.void) = (2, 0));
     assert_eq!(
         next(&analysis).as_deref(),
         Some("More blocks: bourdon run --resume R --blocks 41"),

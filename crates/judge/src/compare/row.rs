@@ -54,6 +54,7 @@ impl Pair<'_> {
             conditions: self.place(),
             old,
             new,
+            blocks: Some(self.blocks(metric) as u32),
             ratio,
             difference,
             p_adjusted,

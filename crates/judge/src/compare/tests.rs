@@ -2,6 +2,7 @@ mod alike;
 mod columns;
 mod differences;
 mod doubts;
+mod few;
 mod others;
 mod passes;
 mod replies;

@@ -37,7 +37,7 @@ pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About
     let mut sheet = Sheet::new(&compare_answer::question(analysis), about.cautions);
     sheet.words("", about.title, 2);
     for panel in [of_ratios(analysis, lines), of_shares(lines)].iter().filter(|panel| !panel.lines.is_empty()) {
-        panel.draw(&mut sheet);
+        panel.draw(&mut sheet, &Blocks::of_comparison(analysis));
     }
     let is_shown =
         |glyph: Glyph| lines.iter().any(|line| value(line.row).estimate.is_some() && glyph_of(line.row) == glyph);
@@ -83,10 +83,10 @@ fn of_shares<'a>(lines: &'a [Line<'a>]) -> Panel<'a> {
 }
 
 impl Panel<'_> {
-    fn draw(&self, sheet: &mut Sheet) {
+    fn draw(&self, sheet: &mut Sheet, blocks: &Blocks) {
         sheet.line(("", ""), ("small", self.title), 0.0);
         for line in &self.lines {
-            self.row(sheet, line);
+            self.row(sheet, line, blocks);
         }
         if let Some(axis) = &self.axis {
             sheet.gap(-6.0);
@@ -95,13 +95,15 @@ impl Panel<'_> {
         }
     }
 
-    fn row(&self, sheet: &mut Sheet, line: &Line<'_>) {
+    fn row(&self, sheet: &mut Sheet, line: &Line<'_>, blocks: &Blocks) {
         let row = line.row;
         let change = format!("{} {}", line.change, line.interval).trim_end().to_owned();
         sheet.line(("strong", &line.metric), ("strong", &line.verdict), 0.0);
         sheet.line(("small", &format!("{} → {}", line.old, line.new)), ("number", &change), 0.0);
         if let Some(why) = row.withheld {
             sheet.small(&format!("because {}", because(why, &row.withheld_of)), 2);
+        } else if let Some(few) = blocks.too_few_of(row.blocks).filter(|few| Some(few) != blocks.too_few().as_ref()) {
+            sheet.small(&few, 2);
         }
         let Some(axis) = &self.axis else { return };
         sheet.gap(4.0);

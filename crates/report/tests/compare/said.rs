@@ -2,6 +2,7 @@
 
 use model::{Cell, Level, Reason, ReplySizes, RevisionContent, Rotated, SameServer, UnslicedCause};
 
+use super::support::comparisons::revisions_recorded;
 use super::*;
 
 #[test]
@@ -194,4 +195,33 @@ fn a_warm_up_is_asked_for_as_it_can_be_typed() {
         let said = said(&CompareAnalysis { form, ..held_back(Withheld::Warming) });
         assert!(said.contains(&format!("What would settle it: {cure}.")), "{said}");
     }
+}
+
+#[test]
+fn a_figure_that_rests_on_fewer_blocks_than_there_are_says_so_and_how_to_get_them() {
+    let mut recorded = revisions_recorded();
+    let of_new: Vec<_> = recorded.trials_of("new", &[1, 3]).collect();
+    of_new.into_iter().for_each(|trial| trial.measurement.as_mut().unwrap().accounting.sent += 1);
+    let analysis = recorded.comparison();
+    assert_eq!((analysis.blocks, analysis.preliminary), (6, false), "they were measured");
+    let text = said(&analysis);
+    assert!(text.contains("Too few blocks for a verdict (4 of 6): throughput "), "{text}");
+    assert!(!text.contains("Inconclusive: "), "{text}");
+    assert!(text.contains("; too few blocks for a verdict (4 of 6)"), "of a gate: {text}");
+    // Whatever the figures, two blocks more are needed than did not count.
+    let next = |analysis: &CompareAnalysis| {
+        report::next_step(&Judged::Comparison(Box::new(analysis.clone())), "bourdon run --resume R").unwrap()
+    };
+    let mut bare = analysis.clone();
+    bare.gates.clear();
+    bare.rows.iter_mut().for_each(|row| row.needs_blocks = None);
+    assert_eq!(next(&bare), "More blocks: bourdon run --resume R --blocks 8");
+    // One figure alone may lack them.
+    let mut one = revisions();
+    let row = one.rows.iter_mut().find(|row| row.metric == Metric::TimeToReady).unwrap();
+    (row.verdict, row.blocks, row.needs_blocks) = (ComparisonVerdict::Inconclusive, Some(5), None);
+    assert!(said(&one).contains("Too few blocks for a verdict (5 of 6): time to ready "), "{}", said(&one));
+    one.gates.clear();
+    one.rows.iter_mut().for_each(|row| row.needs_blocks = None);
+    assert_eq!(next(&one), "More blocks: bourdon run --resume R --blocks 7");
 }

@@ -1,0 +1,38 @@
+//! Figures that rest on fewer blocks than the comparison has.
+
+use super::*;
+
+/// A new server at half the rate, of which so many launches are void although they were measured.
+fn with_void(void: u32) -> CompareAnalysis {
+    let session = session(50.0, 100.0, 0.005);
+    let (plan, mut trials) = (session.plan(), session.records());
+    let of_new = trials.iter_mut().filter(|trial| trial.levels.target() == "new");
+    of_new.take(void as usize).for_each(|trial| trial.measurement.as_mut().unwrap().accounting.sent += 1);
+    let run = Run { plan: &plan, environment: &Environment::default(), trials: &trials };
+    compare_targets(run, "old", "new", &parse_gates("throughput>-5%").unwrap())
+}
+
+#[test]
+fn a_row_says_on_how_many_blocks_it_rests() {
+    let of = |void| {
+        let analysis = with_void(void);
+        let throughput = row(&analysis, Metric::Throughput);
+        (throughput.blocks, throughput.verdict, analysis.gates[0].verdict, analysis.blocks)
+    };
+    assert_eq!(of(0), (Some(6), ComparisonVerdict::Slower, GateVerdict::Broken, 6));
+    assert_eq!(of(2), (Some(4), ComparisonVerdict::Inconclusive, GateVerdict::Undecided, 6));
+    assert_eq!(of(6).0, Some(0));
+}
+
+/// Launches that do not belong together: the fewer of both.
+#[test]
+fn a_row_of_two_runs_says_how_many_launches_the_side_has_that_has_fewer() {
+    let [few, many] = [4, 6].map(|blocks| session(100.0, 100.0, 0.005).blocks(blocks).planned(blocks, blocks));
+    let (old_plan, new_plan) = (few.plan(), many.plan());
+    let (old, new) = (few.records(), many.records());
+    let environment = Environment::default();
+    let run = |plan, trials| Run { plan, environment: &environment, trials };
+    let names = ("a".to_owned(), "b".to_owned());
+    let analysis = compare_runs(run(&old_plan, &old), run(&new_plan, &new), names, &[]).unwrap();
+    assert_eq!(row(&analysis, Metric::Throughput).blocks, Some(4));
+}

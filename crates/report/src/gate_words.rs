@@ -1,0 +1,54 @@
+//! What became of a gate, in words.
+
+use model::{CompareAnalysis, CompareRow, GateResult, GateVerdict};
+
+use crate::asker::Asker;
+use crate::compare_words::{change, with, with_interval};
+use crate::format::counted;
+use crate::more_blocks::Blocks;
+use crate::withheld::{because, cure_of, longer_window};
+
+pub(crate) fn verdict(verdict: GateVerdict) -> &'static str {
+    match verdict {
+        GateVerdict::Held => "held",
+        GateVerdict::Broken => "broken",
+        GateVerdict::Undecided => "undecided",
+    }
+}
+
+/// What became of `cpu_per_request<+3%`: ` with 100 connections: +5.1 % (+4.4 to +5.8)`, and what would settle it.
+pub(crate) fn seen(result: &GateResult, analysis: &CompareAnalysis) -> (String, String) {
+    let place = with(&result.conditions);
+    let seen = change(&result.ratio, result.difference.as_ref());
+    let seen =
+        seen.map_or_else(|| not_measured(result, analysis), |(change, interval)| with_interval(&change, &interval));
+    let why = result.withheld.map_or(String::new(), |why| {
+        let of = &result.withheld_of;
+        let cure = cure_of(why, of, analysis).map_or(String::new(), |cure| format!(". What would settle it: {cure}"));
+        format!("; inconclusive, because {}{cure}", because(why, of))
+    });
+    let blocks = Blocks::of_comparison(analysis);
+    let of_gate = |row: &&CompareRow| row.metric == result.metric && row.conditions == result.conditions;
+    let is_open = result.verdict == GateVerdict::Undecided && result.withheld.is_none();
+    let row = analysis.rows.iter().find(of_gate).filter(|row| is_open && row.is_measured());
+    let few = row.and_then(|row| blocks.too_few_of(row.blocks)).map(|few| format!("; {}", lowered(&few)));
+    let needed = result.needs_blocks.map(|needed| format!("; {}", blocks.needed(needed)));
+    (place, format!("{seen}{why}{}{}", few.unwrap_or_default(), needed.unwrap_or_default()))
+}
+
+/// `not measured`, and of a quantile how many requests it needs, where servers were measured.
+fn not_measured(result: &GateResult, analysis: &CompareAnalysis) -> String {
+    let was_measured = analysis.cells.iter().any(|of| of.cell.trials > 0);
+    let needed = result.metric.required_samples().filter(|_| was_measured);
+    needed.map_or("not measured".to_owned(), |needed| {
+        let requests = counted(needed, "request", "requests");
+        let asker = Asker::from(analysis.form);
+        let cure = asker.anew(longer_window(asker));
+        format!("not measured, for it needs {requests} in each launch. What would settle it: {cure}")
+    })
+}
+
+fn lowered(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}", first.to_lowercase())
+}
