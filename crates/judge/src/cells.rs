@@ -329,19 +329,24 @@ fn invariant_lines(records: &Records, index: usize, invariant: Invariant) -> Vec
 
 /// A mark that at least half of the valid launches have, with the figures of the one that has most of it, else of the first,
 /// about the metrics that it is about in at least half of them. One disturbed launch is enough to widen an interval, and one
-/// silence for users to see it, so `noisy`, `silent` and `hung` are shown for each; `cold` is told by all together.
+/// silence for users to see it, so `noisy`, `silent`, `hung` and `not-drained` are shown for each; `cold` is told by all together.
+/// What a slice's end did not wait for is told of every launch, the twin's and those set aside, too, as failures are.
 fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     match mark {
         Mark::Cold => return cold(records, index),
         Mark::LowRate => return low_rate(records, index),
         _ => {}
     }
-    if !matches!(mark, Mark::Noisy | Mark::Silent | Mark::Hung) && !records.marked(index, mark) {
+    let one_is_enough = matches!(mark, Mark::Noisy | Mark::Silent | Mark::Hung | Mark::NotDrained);
+    if !one_is_enough && !records.marked(index, mark) {
         return None;
     }
-    let all = records.valid(index).count();
-    let notes: Vec<(&str, &MarkNote)> = records
-        .valid(index)
+    let launches: Vec<&Launch> = match mark {
+        Mark::NotDrained => records.everywhere(index).filter(|launch| launch.judgement.is_valid()).collect(),
+        _ => records.valid(index).collect(),
+    };
+    let notes: Vec<(&str, &MarkNote)> = launches
+        .iter()
         .flat_map(|launch| launch.judgement.marks.iter().map(|note| (launch.record.id.as_str(), note)))
         .filter(|(_, note)| note.mark() == mark)
         .collect();
@@ -355,6 +360,6 @@ fn mark_of(records: &Records, index: usize, mark: Mark) -> Option<MarkNote> {
     let size = |note: &MarkNote| note.cause.size().unwrap_or_default();
     let most = |a: &MarkNote, b: &MarkNote| shown(a).cmp(&shown(b)).then(size(a).total_cmp(&size(b)));
     let (id, note) = notes.iter().rev().max_by(|(_, a), (_, b)| most(a, b))?;
-    let launches = Some(Launches { with: notes.len() as u32, of: all as u32, told: (*id).to_owned() });
-    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches, ..(*note).clone() })
+    let of = Some(Launches { with: notes.len() as u32, of: launches.len() as u32, told: (*id).to_owned() });
+    (!of_some || !metrics.is_empty()).then(|| MarkNote { metrics, launches: of, ..(*note).clone() })
 }

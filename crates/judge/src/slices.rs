@@ -10,7 +10,7 @@ pub(crate) use unsliced::{unsettled, unsliced};
 
 use crate::asked::Asked;
 use crate::bounds;
-use crate::thresholds::SPILL;
+use crate::thresholds::{SLICE_DRAIN_S, SPILL};
 
 /// Those that count: all but the warm-up.
 pub(crate) fn measured(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
@@ -86,6 +86,12 @@ pub(crate) fn taken<'a>(slices: impl Iterator<Item = &'a Slice>) -> f64 {
 pub(crate) fn spill(slices: &[Slice]) -> Option<MarkNote> {
     let cpus = cpus_while_idle(slices);
     (cpus > SPILL).then(|| MarkNote::new(MarkCause::Spill { cpus }))
+}
+
+/// Requests had no whole reply when the end of a slice was no longer waited for, the warm-up's among them.
+pub(crate) fn not_drained(slices: &[Slice]) -> Option<MarkNote> {
+    let requests = model::sum(slices.iter().map(|slice| slice.not_drained));
+    (requests > 0).then(|| MarkNote::new(MarkCause::NotDrained { requests, waited_us: SLICE_DRAIN_S * 1e6 }))
 }
 
 /// The slices come to what was measured, and none has more than it can have. None where it was not in slices.

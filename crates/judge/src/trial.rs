@@ -86,6 +86,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
         // What others took while it had no slice is not its own; which rounds they disturbed is found over all that rotate.
         observed.filter(|_| sliced.is_empty()).and_then(|seen| marks::noisy(seen, measured)),
         slices::spill(sliced),
+        slices::not_drained(sliced),
         went.as_ref().and_then(|went| course::mark(went, measured)),
         growth::mark(measured, observed, sliced),
         marks::errors(measured),

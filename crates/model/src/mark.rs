@@ -155,6 +155,8 @@ kinds! {
         Silent = "silent",
         /// Requests never got a reply, long after others had theirs.
         Hung = "hung",
+        /// Requests had no whole reply when the end of a slice was no longer waited for.
+        NotDrained = "not-drained",
         /// The server ended connections that were to be kept.
         Reconnects = "reconnects",
         /// Fewer than 30 completions per connection slot.

@@ -50,6 +50,13 @@ pub enum MarkCause {
         /// How long the slowest reply took.
         slowest_s: f64,
     },
+    /// Requests that the end of a slice no longer waited for.
+    NotDrained {
+        /// How many.
+        requests: u64,
+        /// For how long it waits, in µs.
+        waited_us: f64,
+    },
     /// Completions per connection slot.
     CompletionsPerSlot(f64),
     /// The delay allows no more.
@@ -126,6 +133,7 @@ impl MarkCause {
             MarkCause::OpenedLate { .. } => Mark::Backlog,
             MarkCause::Unserved { .. } => Mark::Unserved,
             MarkCause::Hung { .. } => Mark::Hung,
+            MarkCause::NotDrained { .. } => Mark::NotDrained,
             MarkCause::CompletionsPerSlot(_) => Mark::Thin,
             MarkCause::Ceiling(_) => Mark::AtCeiling,
             MarkCause::LowRate { .. } => Mark::LowRate,
@@ -164,7 +172,7 @@ impl MarkCause {
             MarkCause::Spill { cpus } => Some(*cpus),
             MarkCause::BusyRounds { busy, rounds } => Some(f64::from(*busy) / f64::from(*rounds)),
             MarkCause::Silence(silence) => Some(silence.length_s),
-            MarkCause::Hung { requests, .. } => Some(*requests as f64),
+            MarkCause::Hung { requests, .. } | MarkCause::NotDrained { requests, .. } => Some(*requests as f64),
             _ => None,
         }
     }

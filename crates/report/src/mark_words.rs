@@ -18,6 +18,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::Standstill => "the latency is the generator's, which stood still itself",
         Mark::Silent => "the server gave no reply for half a second or more, and then went on",
         Mark::Hung => "requests never got a reply, long after others had theirs",
+        Mark::NotDrained => "requests had no whole reply when the end of a slice was no longer waited for",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
         }
@@ -94,6 +95,7 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Hung { requests, one_each, oldest_s, slowest_s } => {
             hung_words(*requests, *one_each, [*oldest_s, *slowest_s])
         }
+        MarkCause::NotDrained { requests, waited_us } => not_drained_words(*requests, *waited_us),
         MarkCause::CompletionsPerSlot(completions) => {
             format!("{} completions per connection slot", number(*completions))
         }
@@ -121,10 +123,9 @@ pub(crate) fn mark_words(cause: &MarkCause) -> String {
         MarkCause::Growth(growth) => growth_words(*growth),
         MarkCause::Drift { blocks, p } => format!("throughput over {blocks} blocks, p = {}", decimals(*p, 3)),
         MarkCause::Correlated { blocks, correlation, by_chance, p } => {
-            let ([correlation, chance], p) = ([*correlation, *by_chance].map(|of| decimals(of, 2)), decimals(*p, 3));
-            format!(
-                "throughput over {blocks} blocks, lag-1 correlation {correlation} where chance gives {chance}, p = {p}"
-            )
+            let [correlation, chance] = [*correlation, *by_chance].map(|of| decimals(of, 2));
+            let said = format!("lag-1 correlation {correlation} where chance gives {chance}, p = {}", decimals(*p, 3));
+            format!("throughput over {blocks} blocks, {said}")
         }
         MarkCause::Failures(failures) => failed(failures),
     }
@@ -144,6 +145,11 @@ fn hung_words(requests: u64, one_each: bool, ages_s: [f64; 2]) -> String {
     let each = if one_each { connections() } else { String::new() };
     let requests = counted(requests, "request", "requests");
     format!("{requests}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}")
+}
+
+fn not_drained_words(requests: u64, waited_us: f64) -> String {
+    let requests = counted(requests, "request", "requests");
+    format!("{requests} had no whole reply {} after the end of a slice", duration_us(waited_us))
 }
 
 fn elsewhere_words(SpentElsewhere { what, share }: SpentElsewhere) -> String {

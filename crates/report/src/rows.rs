@@ -173,7 +173,9 @@ fn marked_row(mark: Mark, row: &Row<'_>) -> String {
             Some(format!("{} steady after at most {} of the window", number(rate), percent(cut)))
         }),
         Mark::Generator => generator_figure(cell),
-        Mark::Cold | Mark::Silent | Mark::Hung | Mark::Growing | Mark::LevelledOff => note.map(figures),
+        Mark::Cold | Mark::Silent | Mark::Hung | Mark::NotDrained | Mark::Growing | Mark::LevelledOff => {
+            note.map(figures)
+        }
         _ => None,
     };
     let name = match conditions(&row.conditions) {
@@ -194,7 +196,7 @@ fn figures(note: &MarkNote) -> String {
         MarkCause::Cold(Coldness::FasterBy { share, .. }) => {
             format!("{} faster in the second half of its windows", percent(*share))
         }
-        MarkCause::Silence(_) | MarkCause::Hung { .. } => note_words(note),
+        MarkCause::Silence(_) | MarkCause::Hung { .. } | MarkCause::NotDrained { .. } => note_words(note),
         cause => mark_words(cause),
     }
 }

@@ -131,6 +131,28 @@ fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpu
 }
 
 #[test]
+fn what_a_slice_s_end_did_not_wait_for_is_told_of_the_twin_too() {
+    let session = Session::new().cell("a", 1_000.0).cell("b", 1_000.0).twin().blocks(6);
+    let mut records = session.records();
+    records.iter_mut().for_each(|trial| cut(trial, 10));
+    let mut left = |block: u32, cell: usize, twin: bool, requests: u64| {
+        let is_it = |trial: &&mut TrialRecord| (trial.block, trial.cell, trial.twin) == (block, cell, twin);
+        let slice = slice(records.iter_mut().find(is_it).unwrap(), 3);
+        (slice.not_drained, slice.others_share) = (requests, 0.9);
+    };
+    left(2, 0, true, 4);
+    left(3, 0, false, 1);
+    let analysis = session.analyse_these(&records);
+    let told = |cell: usize| {
+        let note = analysis.cells[cell].marks.iter().find(|note| note.mark() == Mark::NotDrained);
+        note.map(report::note_words)
+    };
+    let words = "4 requests had no whole reply 100 ms after the end of a slice (in 2 of 12 launches; figures of the worst, \
+                 b02-c01-twin)";
+    assert_eq!((told(0).as_deref(), told(1)), (Some(words), None));
+}
+
+#[test]
 fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     type Change = fn(&mut TrialRecord);
     let slow = |us| Some(LatencySummary { p99: Some(us), ..summary(1_000.0, 1_000) });

@@ -78,7 +78,7 @@ pub(crate) fn every_limit() -> Vec<LimitCause> {
 pub(crate) fn every_mark() -> Vec<MarkCause> {
     use MarkCause::{
         BusyRounds, Ceiling, Cold, CompletionsPerSlot, Correlated, Course, Drift, Failures, Growth, Hung, Itself, Late,
-        Limit, LowRate, OpenedLate, Reopened, Silence, Spill, Taken, Touched, Unserved,
+        Limit, LowRate, NotDrained, OpenedLate, Reopened, Silence, Spill, Taken, Touched, Unserved,
     };
     let measured = Measured { estimate: Some(1.0), low: None, high: None, unit: Unit::Ratio };
     let figure = TouchedFigure { metric: Metric::P99, us: Some(1.0), least_us: Some(0.5) };
@@ -107,6 +107,7 @@ pub(crate) fn every_mark() -> Vec<MarkCause> {
         OpenedLate { metric: Metric::P99, us: 1.0 },
         Unserved { never: 1, connections: 2, served_share: Some(0.5), elsewhere },
         Hung { requests: 1, one_each: true, oldest_s: 1.0, slowest_s: 1.0 },
+        NotDrained { requests: 1, waited_us: 1.0 },
         CompletionsPerSlot(1.0),
         LowRate { target: "a".to_owned(), per_s: 1.0 },
         Spill { cpus: 0.1 },
@@ -126,6 +127,7 @@ pub(crate) fn every_mark() -> Vec<MarkCause> {
         Limit(_) | Late(_) | Touched(_) | Silence(_) | Reopened(_) | Unserved { .. } | Hung { .. } | Failures(_) => {}
         CompletionsPerSlot(_) | Ceiling(_) | Taken { .. } | Itself(_) | Cold(_) | Course(_) | Growth(_) => {}
         Drift { .. } | Correlated { .. } | OpenedLate { .. } | Spill { .. } | BusyRounds { .. } | LowRate { .. } => {}
+        NotDrained { .. } => {}
     }
     all
 }
