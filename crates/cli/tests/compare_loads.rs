@@ -136,6 +136,21 @@ fn a_load_that_is_there_twice_is_refused() {
 }
 
 #[test]
+fn a_load_that_does_not_agree_with_itself_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old.json", "new.json"].map(|name| folder.path().join(name));
+    let specimen = Specimen::of(Kind::Clean);
+    [&old, &new].iter().for_each(|file| save(&specimen, file, &["-c", "2"]));
+    let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(&new).unwrap()).unwrap();
+    saved["in_window"]["ok"] = 0.into();
+    std::fs::write(&new, saved.to_string()).unwrap();
+    refused(
+        &compare(&old, &new, &[]),
+        &["new.json is not a saved load: `in_window.ok` is 0: the steps of the window come"],
+    );
+}
+
+#[test]
 fn six_loads_each_have_a_verdict_and_break_gates() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));

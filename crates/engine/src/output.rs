@@ -87,6 +87,7 @@ impl Brought {
             slowest_reply_s: self.slowest_reply_s,
             ..whole.summarise()
         };
+        debug_assert_eq!(measurement.fault(), None, "what is read of a record must be so, too: {measurement:?}");
         LoadOutput { measurement, window_start_ns, window_end_ns }
     }
 }

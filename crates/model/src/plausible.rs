@@ -34,6 +34,10 @@ const MEAN_OFF: (f64, f64) = (1.0, 1.01);
 /// CPU seconds that a thread may seem to have used beyond the time that passed: its two clocks are read one after the other.
 const READING_S: f64 = 0.1;
 
+/// Share of a window that a generator thread sees at least, and seconds by which it may see less than that, beside the times for
+/// which it stood still: it may come up to 10 ms late to each window without one, and a slice is a window of 0.1 s at least.
+const SEEN: (f64, f64) = (0.85, 0.01);
+
 type Checked = Result<(), String>;
 
 impl TrialRecord {
@@ -125,6 +129,11 @@ fn ascending(of: &str, figures: &[(&str, Option<f64>)]) -> Checked {
 }
 
 impl Measurement {
+    /// The first figure that nobody can have measured, and why not.
+    pub fn fault(&self) -> Option<String> {
+        self.check().err()
+    }
+
     fn check(&self) -> Checked {
         length("window_s", self.window_s)?;
         length("slowest_reply_s", self.slowest_reply_s)?;
@@ -132,6 +141,8 @@ impl Measurement {
         if ok > completed {
             return Err(format!("`in_window.ok` is {ok}: no more replies are ok than are complete ({completed})"));
         }
+        self.adds_up()?;
+        self.lasted()?;
         self.latency_us.check("latency_us")?;
         self.standstills.as_ref().map_or(Ok(()), Standstills::check)?;
         self.residence.check()?;
@@ -139,6 +150,47 @@ impl Measurement {
         self.connections.check()?;
         let mut steps = self.steps.iter().enumerate();
         steps.try_for_each(|(index, step)| step.check(&format!("steps[{index}].")))
+    }
+
+    fn steps_in_window(&self) -> impl Iterator<Item = &Interval> {
+        self.steps.iter().filter(|step| step.at_s >= 0.0)
+    }
+
+    /// Whether the replies of the window are those of its parts, and no latency is of more requests than there were.
+    fn adds_up(&self) -> Checked {
+        let (window, books) = (&self.in_window, &self.accounting);
+        let steps = |count: fn(&Interval) -> u64| crate::sum(self.steps_in_window().map(count));
+        let halves = crate::sum(window.halves.iter().map(|half| half.completed));
+        let parts = [
+            ("completed", window.completed, "steps", steps(|step| step.completed)),
+            ("ok", window.ok, "steps", steps(|step| step.ok)),
+            // Earlier versions did not keep halves.
+            ("completed", window.completed, "halves", if halves == 0 { window.completed } else { halves }),
+        ];
+        if let Some((of, whole, parts, sum)) = parts.into_iter().find(|(_, whole, _, sum)| whole != sum) {
+            return Err(format!("`in_window.{of}` is {whole}: the {parts} of the window come to {sum}"));
+        }
+        let latencies = [
+            ("response", &self.latency_us.response, "scheduled", books.scheduled),
+            ("service", &self.latency_us.service, "sent", books.sent),
+        ];
+        for (name, of, requests, most) in latencies {
+            let counted = of.as_ref().map_or(0, |of| crate::sum([of.count, of.failed]));
+            if counted > most {
+                return Err(format!("`latency_us.{name}` is of {counted} requests: {most} were {requests}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the window is as long as its steps and the generator's threads saw it.
+    fn lasted(&self) -> Checked {
+        let last_s = self.steps_in_window().map(|step| step.at_s + step.length_s).fold(0.0, f64::max);
+        within("window_s", self.window_s, last_s / WHOLE..=f64::MAX, "its steps last longer")?;
+        let seen_s = self.generator.threads.iter().map(|thread| thread.wall_s).fold(last_s, f64::max);
+        let most_s = seen_s / SEEN.0 + SEEN.1 + self.stood_still_s();
+        let rule = "neither its steps nor a thread of the generator (`wall_s`) lasted so long";
+        within("window_s", self.window_s, 0.0..=most_s, rule)
     }
 }
 

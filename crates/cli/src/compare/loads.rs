@@ -316,18 +316,49 @@ mod tests {
         }
     }
 
+    /// What a load on this server measured, and the document that is saved of it.
+    fn measured(spec: &LoadSpec, server: SimulatedServer) -> (Measurement, String) {
+        let measured = simulate(spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
+        let validity = judge::judge_load(spec, None, 0.0, &measured);
+        let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
+        let document = report::load_json(spec, &validity, &measured, &measured.steps, &origin);
+        (measured, document)
+    }
+
+    #[test]
+    fn a_load_that_does_not_agree_with_itself_is_refused() {
+        let (_, document) = measured(&spec(), SimulatedServer::new(1_000, "well"));
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        let fault = |path: &str, value: serde_json::Value| {
+            let mut document = document.clone();
+            *document.pointer_mut(path).unwrap() = value;
+            let saved: Saved = serde_json::from_value(document).unwrap();
+            Measurement::from(saved).fault().unwrap_or_default()
+        };
+        assert_eq!(fault("/window_s", 1.0.into()), "", "as it is");
+        let long = "`window_s` is 2: neither its steps nor a thread of the generator (`wall_s`) lasted so long";
+        assert_eq!(fault("/window_s", 2.0.into()), long);
+        assert_eq!(fault("/window_s", 0.5.into()), "`window_s` is 0.5: its steps last longer");
+        assert_eq!(fault("/in_window/ok", 0.into()), "`in_window.ok` is 0: the steps of the window come to 500");
+        let more = "`in_window.completed` is 1000: the steps of the window come to 500";
+        assert_eq!(fault("/in_window/completed", 1_000.into()), more);
+        let half = "`in_window.completed` is 500: the halves of the window come to 251";
+        assert_eq!(fault("/in_window/halves/0/completed", 1.into()), half);
+        let none = "`in_window.completed` is 500: the steps of the window come to 0";
+        assert_eq!(fault("/intervals", serde_json::json!([])), none);
+        let of_more = "`latency_us.service` is of 1000 requests: 500 were sent";
+        assert_eq!(fault("/latency_us/service/count", 1_000.into()), of_more);
+    }
+
     #[test]
     fn a_saved_load_holds_all_that_was_measured() {
         let spec = spec();
         let server =
             SimulatedServer { stall: Some((NS_PER_S / 2, 2 * NS_PER_S)), ..SimulatedServer::new(1_000, "ill") };
-        let measured = simulate(&spec, server, RunOptions::default(), &mut |_| {}).unwrap().measurement;
+        let (measured, document) = measured(&spec, server);
         assert!(measured.answered_until_s.is_some() && measured.first_wrong.is_some(), "{measured:?}");
         assert!(!measured.silences.is_empty() && !measured.steps.is_empty(), "{measured:?}");
         assert!(measured.slowest_reply_s.is_some(), "{measured:?}");
-        let validity = judge::judge_load(&spec, None, 0.0, &measured);
-        let origin = report::Origin { url: "", started_at: Timestamp::UNIX_EPOCH, instrument: Instrument::default() };
-        let document = report::load_json(&spec, &validity, &measured, &measured.steps, &origin);
         let saved: Saved = serde_json::from_str(&document).unwrap();
         let asked = load_of(&saved.load).unwrap();
         assert_eq!(Load { mix: spec.mix.clone(), ..asked }, spec.load);
