@@ -128,7 +128,8 @@ mod tests {
         };
         assert_eq!(notes(0), Vec::<String>::new());
         assert!(
-            notes(1)[0].starts_with("2 requests, one on each of 2 connections, never got a reply in up to 2.94 s"),
+            notes(1)[0]
+                .starts_with("2 requests, one on each of 2 connections, never got a whole reply in up to 2.94 s"),
             "{:?}",
             notes(1)
         );

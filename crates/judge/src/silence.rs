@@ -195,9 +195,9 @@ mod tests {
     #[test]
     fn a_silence_is_told_with_when_and_how_long() {
         assert_eq!(said(&load(&[])), None);
-        let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window";
+        let text = "the server gave no whole reply for 1.00 s, from 4.61 s to 5.61 s of the window";
         assert_eq!(said(&load(&[(4.61, 1.0)])).as_deref(), Some(text), "whatever seconds it lies across");
-        let text = "the server gave no reply for 1.70 s, from 8.30 s to the end of the window, and once more for half a \
+        let text = "the server gave no whole reply for 1.70 s, from 8.30 s to the end of the window, and once more for half a \
                     second or longer";
         assert_eq!(said(&load(&[(1.0, 0.6), (8.3, 1.7)])).as_deref(), Some(text));
     }
@@ -217,7 +217,10 @@ mod tests {
         };
         assert_eq!(stood(1, &[(0, 4.2, 2.7)]), None);
         let told = stood(1, &[(0, 6.0, 2.0)]).expect("two seconds of it are the server's");
-        assert!(told.starts_with("the server gave no reply for at least 2.00 s, from 4.00 s to 7.00 s"), "{told}");
+        assert!(
+            told.starts_with("the server gave no whole reply for at least 2.00 s, from 4.00 s to 7.00 s"),
+            "{told}"
+        );
         assert!(stood(1, &[(0, 0.0, 4.0)]).is_some_and(|told| told.contains("for 3.00 s")), "another time");
         // A thread that was awake is a witness.
         assert!(stood(2, &[(1, 4.2, 2.7)]).is_some_and(|told| told.contains("for 3.00 s")));
@@ -243,7 +246,7 @@ mod tests {
             let silent = analysis.cells[cell].marks.iter().filter(|note| note.mark() == Mark::Silent);
             silent.map(report::note_words).collect()
         };
-        let text = "the server gave no reply for 1.00 s, from 4.61 s to 5.61 s of the window (in 1 of 6 launches; figures of \
+        let text = "the server gave no whole reply for 1.00 s, from 4.61 s to 5.61 s of the window (in 1 of 6 launches; figures of \
                     b03-c02)";
         assert_eq!((notes(0), notes(1)), (vec![], vec![text.to_owned()]));
         assert!(!analysis.cells[1].failing.bad);

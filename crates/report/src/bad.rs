@@ -54,7 +54,7 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
     let sentences = [
         (
             match named.iter().any(|(_, cell)| failing(cell) && hung(cell)) {
-                true => format!("More than {} of the requests failed or never got a reply", percent(allowed)),
+                true => format!("More than {} of the requests failed or never got a whole reply", percent(allowed)),
                 false => format!("More than {} of the requests failed", percent(allowed)),
             },
             those(&failing, &|cell| match hung(cell) {
@@ -73,11 +73,11 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
                 let requests = counted(cell.failing.unanswered, "request", "requests");
                 let launches = counted(cell.failing.stopped, "launch", "launches");
                 let first = if cell.failing.stopped > 1 { "the first " } else { "" };
-                format!(" in {launches}, {first}after {after}, {requests} without an answer")
+                format!(" in {launches}, {first}after {after}, {requests} without a whole reply")
             }),
         ),
         (
-            "Nothing was served".to_owned(),
+            "Nothing was served inside a window".to_owned(),
             those(&unserved, &|cell| format!(" in {}", counted(cell.failing.unserved, "launch", "launches"))),
         ),
     ];

@@ -58,7 +58,7 @@ fn blank(metric: Metric, blank: Blank) -> String {
             format!("{needs}: a longer window has more")
         }
         Blank::Unwatched => "the target was not watched".to_owned(),
-        Blank::Unserved => "nothing was served".to_owned(),
+        Blank::Unserved => "nothing was served in its windows".to_owned(),
         Blank::LittleCpu => {
             "the target used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in \
                              ticks): a longer window would show it"

@@ -53,7 +53,7 @@ pub(crate) fn connections(spec: &LoadSpec, measured: &Measurement) -> String {
     });
     let without = match counts.never_served {
         0 => String::new(),
-        some => format!(", {} without a reply in the window", thousands(some)),
+        some => format!(", {} without a whole reply in the window", thousands(some)),
     };
     format!("{text}{without}; {served}{jain}")
 }

@@ -94,7 +94,9 @@ fn no_reply(found: &NoReply) -> String {
         0 => "none was sent".to_owned(),
         sent => {
             let requests = counted(sent, "request", "requests");
-            format!("none was due in the window, and of the {requests} sent in the warm-up none was answered in it")
+            format!(
+                "none was due in the window, and of the {requests} sent in the warm-up none had a whole reply in it"
+            )
         }
     };
     let seen = match &found.seen {
@@ -116,7 +118,7 @@ fn no_reply(found: &NoReply) -> String {
         (if one_each { ", one on each connection," } else { "" }, if requests == 1 { "has" } else { "have" });
     let waiting = counted(requests, "request", "requests");
     format!(
-        "no reply came in the window: {waiting}{each} {have} had no reply since the warm-up, and kept every other from being \
+        "no whole reply came in the window: {waiting}{each} {have} had none since the warm-up, and kept every other from being \
          sent{seen}"
     )
 }
@@ -207,5 +209,5 @@ pub(crate) fn long_silence(silence: &LongSilence) -> String {
         more => format!(", and {} more for half a second or longer", times(more)),
     };
     let length = duration_us(silence.length_s * 1e6);
-    format!("the server gave no reply for {at_least}{length}, from {from} to {until} of the window{others}")
+    format!("the server gave no whole reply for {at_least}{length}, from {from} to {until} of the window{others}")
 }

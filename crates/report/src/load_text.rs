@@ -177,7 +177,7 @@ fn headline(page: &mut Page, validity: &Validity, measured: &Measurement) {
     if let Some(stopped_s) = validity.failing.stopped_at_s {
         let [after, of] = [stopped_s, measured.window_s].map(seconds);
         let text = format!(
-            "The server stopped answering after {after} of the window of {of}: {} then had no answer.",
+            "The server stopped answering after {after} of the window of {of}: {} then had no whole reply.",
             counted(validity.failing.unanswered, "request", "requests")
         );
         page.paragraph(0, Tint::Bad, &text);
@@ -328,7 +328,8 @@ fn populations(rows: &[(&str, &LatencySummary)]) -> Vec<String> {
     for (name, summary) in rows {
         let mut text = format!("{}: {}", counted(summary.count, "value", "values"), members_words(summary.population));
         if summary.censored > 0 {
-            text.push_str(&format!("; {} without a reply, counted at the age reached", thousands(summary.censored)));
+            let censored = thousands(summary.censored);
+            text.push_str(&format!("; {censored} without a whole reply, counted at the age reached"));
         }
         if summary.saturated > 0 {
             text.push_str(&format!("; {} above one hour, counted as one hour", thousands(summary.saturated)));
@@ -345,9 +346,8 @@ fn footnotes(page: &mut Page, rows: &[(&str, &LatencySummary)], cells: &[Vec<Str
     let shown = |mark: &str| cells.iter().flatten().any(|cell| cell.starts_with(mark));
     let most = |of: fn(&LatencySummary) -> u64| rows.iter().map(|(_, summary)| of(summary)).max().unwrap_or(0);
     let (unfinished, saturated) = (most(|it| it.censored), most(|it| it.saturated));
-    let why =
-        [(unfinished, "had no reply, counted at the age reached"), (most(|it| it.failed), "failed without a time")];
-    let why = why.into_iter().filter(|(many, _)| *many > 0);
+    let (unfinished, failed) = ((unfinished, "had no whole reply, counted at the age reached"), most(|it| it.failed));
+    let why = [unfinished, (failed, "failed without a time")].into_iter().filter(|(many, _)| *many > 0);
     let why: Vec<String> = why.map(|(many, text)| format!("{} {text}", counted(many, "request", "requests"))).collect();
     if shown("≥") {
         page.paragraph(2, Tint::Dim, &format!("≥ at least: {}", why.join(", ")));

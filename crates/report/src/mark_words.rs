@@ -16,8 +16,8 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
             "the generator's own lateness is over a tenth of the latency; CPUs of its own, or --spin, lower it"
         }
         Mark::Standstill => "the latency is the generator's, which stood still itself",
-        Mark::Silent => "the server gave no reply for half a second or more, and then went on",
-        Mark::Hung => "requests never got a reply, long after others had theirs",
+        Mark::Silent => "the server gave no whole reply for half a second or more, and then went on",
+        Mark::Hung => "requests never got a whole reply, long after others had theirs",
         Mark::NotDrained => "requests had no whole reply when the end of a slice was no longer waited for",
         Mark::Reconnects => {
             "the server ended connections that were to be kept: connecting is part of what was measured"
@@ -144,7 +144,7 @@ fn hung_words(requests: u64, one_each: bool, ages_s: [f64; 2]) -> String {
     let connections = || format!(", one on each of {} connections,", thousands(requests));
     let each = if one_each { connections() } else { String::new() };
     let requests = counted(requests, "request", "requests");
-    format!("{requests}{each} never got a reply in up to {oldest}; the slowest reply took {slowest}")
+    format!("{requests}{each} never got a whole reply in up to {oldest}; the slowest reply took {slowest}")
 }
 
 fn not_drained_words(requests: u64, waited_us: f64) -> String {

@@ -22,7 +22,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Censored => format!("requests of {who} were unfinished, so that the figure is only a lower bound"),
         Withheld::Failing => format!("too many requests of {who} failed, and a failure may be quick and cheap"),
         Withheld::Wrong => format!("replies of {who} had wrong content"),
-        Withheld::Silent => format!("{who} served nothing in a launch, or stopped answering in one"),
+        Withheld::Silent => format!("{who} served nothing inside a window, or stopped answering in one"),
         Withheld::Lateness => format!("much of the latency of {who} may be the generator's own"),
         Withheld::Cold => {
             let needs = if are { "they say they need" } else { "it says it needs" };

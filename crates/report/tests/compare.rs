@@ -60,7 +60,7 @@ fn what_moved_against_it_and_is_not_settled_comes_first_with_the_cure() {
     long.cells.iter_mut().for_each(|of| of.cell.remarks.warm_up_to_try_s = 1000.0);
     assert!(said(&long).contains("(--warm-up 1000s)"), "as it can be typed: {}", said(&long));
     let silent = said(&held_back(Withheld::Silent));
-    let reason = "but the new one served nothing in a launch, or stopped answering in one; 1 the same";
+    let reason = "but the new one served nothing inside a window, or stopped answering in one; 1 the same";
     assert!(silent.contains(reason) && !silent.contains("failed"), "{silent}");
     // One that is shown comes first, and what is open keeps its cure.
     let row = &mut analysis.rows[1];

@@ -148,7 +148,7 @@ fn a_quantile_that_failures_hide_is_not_known() {
 #[test]
 fn requests_that_hang_are_said_with_what_failed() {
     let shown = text(&loads::open_with_hung(100)).split_whitespace().collect::<Vec<_>>().join(" ");
-    let hung = "hung: 3 requests, one on each of 3 connections, never got a reply in up to 3.01 s; the slowest reply took \
+    let hung = "hung: 3 requests, one on each of 3 connections, never got a whole reply in up to 3.01 s; the slowest reply took \
                 10.0 ms; --timeout would count it as failed the rate of 100 a second was sent";
     assert!(shown.contains(hung), "{shown}");
     let load = loads::open_with_hung(100);
@@ -194,9 +194,9 @@ fn a_server_that_was_silent_is_said_before_anything_else() {
     assert_eq!(void.validity.verdict, model::Verdict::Void);
     for load in [stalled, void] {
         let shown = text(&load);
-        let said = "The server gave no reply for 2.20 s, from 4.00 s to 6.20 s of the window.\n";
+        let said = "The server gave no whole reply for 2.20 s, from 4.00 s to 6.20 s of the window.\n";
         assert!(shown.starts_with(said), "{shown}");
-        assert_eq!(shown.matches("no reply for").count(), 1);
+        assert_eq!(shown.matches("no whole reply for").count(), 1);
     }
 }
 

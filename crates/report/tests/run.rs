@@ -385,8 +385,8 @@ fn in_how_many_launches_a_server_stopped_is_said_with_when_it_first_did() {
         let shown = text(&analysis).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(shown.contains(said), "{shown}");
     };
-    stopped(1, " in 1 launch, after 8 s, 160 requests without an answer.");
-    stopped(2, " in 2 launches, the first after 8 s, 160 requests without an answer.");
+    stopped(1, " in 1 launch, after 8 s, 160 requests without a whole reply.");
+    stopped(2, " in 2 launches, the first after 8 s, 160 requests without a whole reply.");
 }
 
 #[test]

@@ -223,3 +223,13 @@ fn of_a_load_and_of_a_calibration() {
         assert_eq!(serde_json::from_str::<Calibration>(&told).unwrap(), calibration);
     }
 }
+
+/// The engine knows of whole replies alone: some bytes of one may have come.
+#[test]
+fn nobody_is_said_to_have_given_no_reply_who_may_have_given_a_part_of_one() {
+    for reason in every_reason() {
+        let said = report::reason_words(&reason);
+        let untrue = ["no reply came", "gave no reply", "got a reply", "had no reply"];
+        assert!(!untrue.iter().any(|words| said.contains(words)), "{said}");
+    }
+}

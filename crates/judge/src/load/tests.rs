@@ -222,7 +222,7 @@ fn requests_of_the_warm_up_that_had_no_answer_were_sent() {
         words(&judge_load(&closed(), None, &measured).reasons[0])
     };
     assert!(text(0).ends_with("none was sent"), "{}", text(0));
-    assert!(text(50).ends_with("of the 50 requests sent in the warm-up none was answered in it"), "{}", text(50));
+    assert!(text(50).ends_with("of the 50 requests sent in the warm-up none had a whole reply in it"), "{}", text(50));
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn beside_a_server_that_died_or_was_silent_no_connections_and_no_threads_are_adv
     let well = judged(&rate, true, &[], 0.2);
     assert!(well.contains("did not keep up") && well.contains("try more connections"), "{well}");
     let silent = judged(&rate, true, &[(4.5, 1.0)], 0.2);
-    assert!(silent.contains("no reply for 1.00 s") && !silent.contains("more connections"), "{silent}");
+    assert!(silent.contains("no whole reply for 1.00 s") && !silent.contains("more connections"), "{silent}");
     let died = judged(&rate, false, &[(5.0, 5.0)], 0.2);
     assert!(died.starts_with("the server stopped answering (never sent, of 10,000 requests a second: "), "{died}");
     assert!(!died.contains("keep up") && !died.contains("more connections"), "one cause: {died}");

@@ -190,7 +190,7 @@ fn unanswered(measured: &Measurement) -> Option<String> {
     let not_sent: u64 = books.not_sent.iter().filter(|(kind, _)| !kind.is_at_end()).map(|(_, count)| count).sum();
     let failed = books.failed_total();
     match books.in_flight_at_end {
-        _ if books.completed == 0 => Some("there was no reply at all".to_owned()),
+        _ if books.completed == 0 => Some("there was no whole reply at all".to_owned()),
         _ if failed + not_sent > 0 => Some(format!(
             "{} of {} requests failed: {}",
             failed + not_sent,
@@ -198,7 +198,7 @@ fn unanswered(measured: &Measurement) -> Option<String> {
             measured.failures.iter().map(|failure| failure.kind.id()).collect::<Vec<_>>().join(", ")
         )),
         0 => None,
-        left => Some(format!("{left} of {} requests had no reply a second after the load", books.scheduled)),
+        left => Some(format!("{left} of {} requests had no whole reply a second after the load", books.scheduled)),
     }
 }
 

@@ -13,7 +13,7 @@ fn requests_that_hang_since_the_warm_up_are_named() {
     load.residence.requests_s = 300.0;
     load.awaited = vec![Awaited { requests: 100, youngest_s: 4.2, oldest_s: 4.9 }];
     load.steps = vec![Interval { at_s: -1.0, length_s: 1.0, completed: 1_901, sent: 2_001, ..Interval::default() }];
-    let text = "no reply came in the window: 100 requests, one on each connection, have had no reply since the warm-up, and \
+    let text = "no whole reply came in the window: 100 requests, one on each connection, have had none since the warm-up, and \
                 kept every other from being sent; the server answered 1,901 requests in the warm-up, until less than a \
                 second before the window";
     assert_eq!(said(&judge_load(&closed(), None, &load).reasons), (LimitCode::NoReply.into(), text.to_owned()));
