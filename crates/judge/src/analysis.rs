@@ -14,7 +14,7 @@ use crate::{cells, claims, comparisons, findings, session};
 /// `elapsed_s` is left to the caller.
 pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -> Analysis {
     let records = Records::new(plan, trials);
-    let blocks = records.complete_blocks();
+    let blocks = records.complete_blocks().min(records.whole_blocks());
     let comparisons = comparisons::compare(&records);
     let void_trials = void_trials(&records);
     let claims: Vec<ClaimAnalysis> =

@@ -88,7 +88,7 @@ pub fn compare_targets(run: Run<'_>, old: &str, new: &str, gates: &[Gate]) -> Co
     let title = |name: &str| run.plan.target(name).map_or(name, |target| target.title.as_str()).to_owned();
     let void_trials = analysis::void_trials(&records);
     let cells: Vec<usize> = pairs.iter().flat_map(|pair| [pair.old.1, pair.new.1]).collect();
-    let blocks = records.blocks_of(&cells);
+    let blocks = records.blocks_of(&cells).min(records.whole_blocks());
     let of_experiment = run.plan.comparison.as_ref().is_some_and(|asked| asked.of_experiment);
     CompareAnalysis {
         form: if of_experiment { CompareForm::Experiment } else { CompareForm::Commands },
@@ -138,7 +138,8 @@ pub fn compare_runs(
     let void_trials: Vec<VoidTrial> = [(Arm::Old, &before), (Arm::New, &after)].into_iter().flat_map(void).collect();
     let cells = |of: fn(&Pair) -> usize| pairs.iter().map(of).collect::<Vec<usize>>();
     let (old_cells, new_cells) = (cells(|pair| pair.old.1), cells(|pair| pair.new.1));
-    let blocks = before.blocks_of(&old_cells).min(after.blocks_of(&new_cells));
+    let of = |records: &Records, cells: &[usize]| records.blocks_of(cells).min(records.whole_blocks());
+    let blocks = of(&before, &old_cells).min(of(&after, &new_cells));
     Ok(CompareAnalysis {
         interleaved: false,
         blocks: blocks as u32,

@@ -42,7 +42,8 @@ impl ClaimTest<'_> {
         let (all, complete) = (self.records.blocks().len(), self.records.complete_blocks());
         // Of a run that has too few this is said once, of all.
         if let Some(asked) = self.records.unfinished() {
-            notes.push(ClaimNote::Unfinished { measured: complete as u32, asked });
+            let measured = complete.min(self.records.whole_blocks()) as u32;
+            notes.push(ClaimNote::Unfinished { measured, asked });
         } else if used < BLOCKS_FOR_A_VERDICT && complete >= BLOCKS_FOR_A_VERDICT {
             notes.push(ClaimNote::FewBlocks { used: used as u32, needed: BLOCKS_FOR_A_VERDICT as u32 });
         }

@@ -54,6 +54,11 @@ impl Records<'_> {
         }
     }
 
+    /// Blocks of which no launch is missing, the twin's neither. They are counted from 1.
+    pub(crate) fn whole_blocks(&self) -> usize {
+        self.blocks.iter().filter(|block| **block > 0 && self.made.missing(**block).is_empty()).count()
+    }
+
     /// Half widths, on the log scale, of what must become precise: the ratios of cells that share their conditions, and the
     /// throughput of a cell that has no partner. A cell without a single valid launch never becomes precise however often it is
     /// launched, and one that once served nothing right has no ratio: neither counts.

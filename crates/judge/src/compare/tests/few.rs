@@ -36,3 +36,18 @@ fn a_row_of_two_runs_says_how_many_launches_the_side_has_that_has_fewer() {
     let analysis = compare_runs(run(&old_plan, &old), run(&new_plan, &new), names, &[]).unwrap();
     assert_eq!(row(&analysis, Metric::Throughput).blocks, Some(4));
 }
+
+/// As when the last line of the record was cut.
+#[test]
+fn a_block_that_lacks_its_twin_is_not_among_those_that_were_measured() {
+    let session = session(100.0, 100.0, 0.005).twin();
+    let (plan, mut trials) = (session.plan(), session.records());
+    let last = trials.pop().unwrap();
+    assert!(last.twin && last.block == 6);
+    let environment = Environment::default();
+    let run = Run { plan: &plan, environment: &environment, trials: &trials };
+    let compared = compare_targets(run, "old", "new", &[]);
+    assert_eq!((compared.blocks, compared.unfinished), (5, Some(6)));
+    let run = crate::analyse(&plan, &environment, &trials);
+    assert_eq!((run.blocks, run.unfinished), (5, Some(6)));
+}
