@@ -8,6 +8,8 @@ kinds! {
     Remark {
         /// Requests failed.
         FailedRequests = "failed-requests",
+        /// Figures were printed that are not numbers.
+        NotNumbers = "not-numbers",
         /// Requests timed out, which is not always a failure.
         TimeOuts = "time-outs",
         /// Samples were added that nobody measured.
@@ -36,6 +38,11 @@ pub enum AuditRemark {
         /// The share that may, where more did.
         #[serde(skip_serializing_if = "Option::is_none")]
         allowed: Option<f64>,
+    },
+    /// Figures were printed as `nan` or `inf`: their tool divided by nothing.
+    NotNumbers {
+        /// How many.
+        not_numbers: u64,
     },
     /// Time-outs were printed that are not failed requests.
     TimeOuts {
@@ -94,6 +101,7 @@ impl AuditRemark {
     pub fn code(&self) -> Remark {
         match self {
             AuditRemark::FailedRequests { .. } => Remark::FailedRequests,
+            AuditRemark::NotNumbers { .. } => Remark::NotNumbers,
             AuditRemark::TimeOuts { .. } => Remark::TimeOuts,
             AuditRemark::AddedSamples { .. } => Remark::AddedSamples,
             AuditRemark::WaitingForWorkers { .. } => Remark::WaitingForWorkers,

@@ -127,6 +127,8 @@ pub struct Published {
     pub bytes_per_s: Option<Printed>,
     /// Whether the bytes are of whole HTTP/1 replies, their heads included.
     pub bytes_have_heads: bool,
+    /// Figures that were printed as `nan` or `inf`, and are none.
+    pub not_numbers: u64,
     /// Latencies in microseconds.
     pub latency_us: PublishedLatency,
 }
@@ -162,6 +164,7 @@ impl Published {
             bytes: None,
             bytes_per_s: None,
             bytes_have_heads: false,
+            not_numbers: 0,
             latency_us: PublishedLatency::default(),
         }
     }

@@ -221,6 +221,7 @@ pub fn remark_words(remark: &AuditRemark) -> String {
             let [failed, requests] = [*failed, *requests].map(thousands);
             format!("{failed} of {requests} requests failed, {share}{more}: rate and latencies may be theirs")
         }
+        AuditRemark::NotNumbers { not_numbers } => not_numbers_words(*not_numbers),
         AuditRemark::TimeOuts { time_outs, source } => {
             let what = if *source == AuditSource::Wrk2 {
                 "at every look, wrk2 counts each connection whose last request began longer ago than its time-out, and \
@@ -269,6 +270,14 @@ pub fn remark_words(remark: &AuditRemark) -> String {
             )
         }
     }
+}
+
+fn not_numbers_words(figures: u64) -> String {
+    format!(
+        "{} printed as `nan` or `inf`, which nobody measured: the tool divided by nothing, as where no request ended; it is as \
+         if they were not given",
+        counted(figures, "figure is", "figures are")
+    )
 }
 
 /// What a check needs, as people call it.

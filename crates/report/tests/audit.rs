@@ -74,7 +74,7 @@ fn every_check_in_its_words() {
 fn remarkable() -> Published {
     let mut published = Published { source: AuditSource::Wrk, name: "remarkable".to_owned(), ..whole() };
     (published.requests, published.ok, published.errors) = (Some(990), Some(890), Some(100));
-    (published.duration_s, published.timed_out) = (printed(0.1, 0.001), 7);
+    (published.duration_s, published.timed_out, published.not_numbers) = (printed(0.1, 0.001), 7, 3);
     published.latency_us.quantiles =
         vec![(0.95, printed(9_900.0, 10.0).unwrap()), (0.999, printed(9_900.0, 10.0).unwrap())];
     published
@@ -84,7 +84,7 @@ fn remarkable() -> Published {
 fn every_remark_in_its_words() {
     let audit = judge::audit(vec![remarkable()]);
     let remarks: Vec<_> = audit.rows[0].remarks.iter().chain(&audit.rows[0].cause).collect();
-    assert_eq!(remarks.len(), 6, "{remarks:#?}");
+    assert_eq!(remarks.len(), 7, "{remarks:#?}");
     let ties = judge::audit((0..5).map(|_| sound("one")).collect()).remarks;
     let words: Vec<_> = remarks.into_iter().chain(&ties).map(remark_words).collect();
     insta::assert_snapshot!(words.join("\n"));

@@ -3,6 +3,7 @@
 use model::{AuditSource, Published};
 use serde_json::Value;
 
+use super::number::not_numbers;
 use super::{ab, h2load, hey, k6, oha, refused, table, vegeta, wrk};
 use crate::exit::Failure;
 use crate::experiment::Fault;
@@ -35,7 +36,7 @@ pub(super) fn read(name: &str, text: &str, from: Option<AuditSource>) -> Result<
     let results = text.lines().filter(|line| line.trim_start().starts_with(anchor(source))).count();
     match results {
         0 => Err(not_from(name, source)),
-        1 => Ok(vec![legible(name, of(source, text))?]),
+        1 => Ok(vec![legible(name, Published { not_numbers: not_numbers(text), ..of(source, text) })?]),
         _ => Err(Failure::usage(format!("{name} holds {results} results of {source}; give one at a time, or a table"))),
     }
 }

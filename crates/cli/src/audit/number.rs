@@ -39,6 +39,16 @@ pub(super) fn count(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
+/// How often a tool printed what is not a number in place of a figure: `-nan`, `-nan%`, `inf`.
+pub(super) fn not_numbers(text: &str) -> u64 {
+    let is_one = |word: &&str| {
+        let word = word.trim_start_matches(['-', '+']).trim_end_matches([',', ';', ')']).to_ascii_lowercase();
+        let unit = ["nan", "inf"].into_iter().find_map(|name| word.strip_prefix(name));
+        unit.is_some_and(|unit| unit.is_empty() || unit == "%" || unit_us(unit).is_some())
+    };
+    text.split_whitespace().filter(is_one).count() as u64
+}
+
 /// Microseconds in a unit of time.
 fn unit_us(unit: &str) -> Option<f64> {
     Some(match unit {
@@ -131,6 +141,12 @@ mod tests {
         for text in ["", "10", "1xs", "ms", "5 5", "1.0.0s"] {
             assert_eq!(time_us(text, Rounding::Nearest), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_printed_in_place_of_a_number_is_counted() {
+        assert_eq!(not_numbers("Latency -nan -nanus 0.00us -nan% rate: inf, (NaN)"), 4);
+        assert_eq!(not_numbers("info: http://nan.example/ nano 12 -5 inf/s nanny"), 0);
     }
 
     #[test]

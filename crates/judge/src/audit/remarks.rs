@@ -11,6 +11,7 @@ use crate::thresholds::{
 pub(super) fn of_row(row: &Published) -> Vec<AuditRemark> {
     let remarks = [
         failed_requests(row),
+        not_numbers(row),
         time_outs(row),
         added_samples(row),
         waiting_for_workers(row),
@@ -35,6 +36,11 @@ fn failed_requests(row: &Published) -> Option<AuditRemark> {
     let ((failed, requests), share) = (row.failed_of()?, failed_share(row)?);
     let allowed = (share > ALLOWED_FAILURES).then_some(ALLOWED_FAILURES);
     (failed > 0).then_some(AuditRemark::FailedRequests { failed, requests, allowed })
+}
+
+/// No measurement gives what is not a number, and what is not given contradicts nothing.
+fn not_numbers(row: &Published) -> Option<AuditRemark> {
+    (row.not_numbers > 0).then_some(AuditRemark::NotNumbers { not_numbers: row.not_numbers })
 }
 
 /// What wrk calls time-outs: replies that it counts among the requests, or connections that it found waiting.
