@@ -82,8 +82,11 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(file) = output.filter(|_| has_nothing) {
         say(format!("nothing was saved to {}: there is nothing to save", file.display()));
     }
-    if let Some(error) = log.and_then(|log| log.end().err()) {
-        return Err(Failure::usage(format!("the histogram log is not whole: {error}; the figures above are")));
+    if let (Some(error), Some(file)) = (log.and_then(|log| log.end().err()), &args.histogram_log) {
+        let (file, why, cure) = (file.display(), lab::why(&error), lab::cure(&error));
+        return Err(Failure::usage(format!(
+            "the histogram log {file} is not whole: {why}{cure}; nothing else is affected"
+        )));
     }
     Ok(exit(&validity, &measured, errno, spec.address.ip()))
 }

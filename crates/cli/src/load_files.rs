@@ -36,7 +36,7 @@ fn place(file: &Path) -> PathBuf {
 
 /// Saves the result of a load.
 pub(crate) fn save(file: &Path, document: &str) -> std::result::Result<(), Failure> {
-    lab::write_durably(file, document.as_bytes()).map_err(|error| unwritable(file, &error))
+    lab::write_through_links(file, document.as_bytes()).map_err(|error| unwritable(file, &error))
 }
 
 fn unwritable(file: &Path, error: &Error) -> Failure {

@@ -146,7 +146,8 @@ fn what_a_full_disk_does_not_take_is_said() {
     let server = specimens::start(Settings::new(Kind::Clean), LogSink::None).unwrap();
     let url = format!("http://{}/rest/hello", server.address());
     let said = lab.bourdon(&["load", &url, "-n", "50", "--histogram-log", "/dev/full"]).exits(2);
-    said.says(&["the histogram log is not whole: No space left"]).shows(&["requests/s"]);
+    said.says(&["the histogram log /dev/full is not whole: No space left", "; nothing else is affected"])
+        .shows(&["requests/s"]);
     let full = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full"];
     for asked in [&["load", &url, "-n", "50"][..], &["--help"], &["--version"], &["load", "--help"]] {
         lab.bourdon_under(&full, asked).exits(2).says(&["cannot write to stdout: No space left"]);

@@ -26,6 +26,15 @@ pub fn write_durably(path: &Path, content: &[u8]) -> Result<()> {
     growing.finish()
 }
 
+/// The same of a file that a user named: a symbolic link of theirs stays, and the file that it leads to is written.
+///
+/// # Errors
+/// As those of [`write_durably`].
+pub fn write_through_links(path: &Path, content: &[u8]) -> Result<()> {
+    refuse_other_than_file(path)?;
+    write_durably(&behind_links(path), content)
+}
+
 /// A file that is written bit by bit, and has its name only once it is whole. It goes unless it is finished.
 #[derive(Debug)]
 pub(crate) struct Growing {
@@ -57,12 +66,13 @@ impl Write for Growing {
     }
 }
 
-/// Whether [`write_durably`] could write this file now; leaves nothing behind.
+/// Whether [`write_through_links`] could write this file now; leaves nothing behind.
 ///
 /// # Errors
 /// Why it could not.
 pub fn check_writable(path: &Path) -> Result<()> {
-    unfinished(path).map(drop)
+    refuse_other_than_file(path)?;
+    unfinished(&behind_links(path)).map(drop)
 }
 
 /// Makes a folder and those above it that are missing, so that a power cut does not undo it.
@@ -114,21 +124,36 @@ pub(crate) fn sync_folder(path: &Path) -> Result<()> {
 
 /// A new file beside the one that is to be written; it goes unless it is kept.
 fn unfinished(path: &Path) -> Result<NamedTempFile<File>> {
+    refuse_other_than_file(path)?;
+    let create = |path: &Path| File::create_new(path);
+    tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)
+}
+
+fn refuse_other_than_file(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::new(ErrorKind::InvalidInput, FOLDER));
     }
     if path.metadata().is_ok_and(|there| !there.is_file()) || leads_into_proc(path) {
         return Err(Error::new(ErrorKind::Unsupported, "it is a device or a pipe, and a file is expected"));
     }
-    let create = |path: &Path| File::create_new(path);
-    tempfile::Builder::new().prefix(UNFINISHED).make_in(folder_of(path), create)
+    Ok(())
 }
 
 /// Whether a name stands for what a process has open, as `/dev/stdout` does: it is everybody's, also where a file is
 /// open there just now.
 fn leads_into_proc(path: &Path) -> bool {
+    chain(path).any(|path| path.starts_with("/proc"))
+}
+
+/// The file, there or not, that the links of a path lead to.
+fn behind_links(path: &Path) -> PathBuf {
+    chain(path).last().unwrap_or_else(|| path.to_owned())
+}
+
+/// A path, and what its links lead to, one after the other.
+fn chain(path: &Path) -> impl Iterator<Item = PathBuf> {
     let next = |path: &PathBuf| path.read_link().ok().map(|to| folder_of(path).join(to));
-    std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN).any(|path| path.starts_with("/proc"))
+    std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -172,6 +197,30 @@ mod tests {
         symlink(&other, &link).unwrap();
         write_durably(&link, b"new").unwrap();
         assert_eq!([&link, &other].map(|path| std::fs::read_to_string(path).unwrap()), ["new", "mine"]);
+    }
+
+    #[test]
+    fn a_link_of_a_user_stays_and_the_file_that_it_leads_to_is_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, chain, inner] = ["link", "chain", "inner"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&inner).unwrap();
+        symlink("inner/file", &link).unwrap();
+        symlink("link", &chain).unwrap();
+        // Also where it is not there yet.
+        for content in ["one", "two"] {
+            check_writable(&chain).unwrap();
+            write_through_links(&chain, content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(inner.join("file")).unwrap(), content);
+        }
+        assert_eq!(link.read_link().unwrap(), Path::new("inner/file"));
+        assert_eq!(
+            (names(folder.path()), names(&inner)),
+            (vec!["chain".into(), "inner".into(), "link".into()], vec!["file".into()])
+        );
+        assert!(
+            write_through_links(Path::new("/dev/stdout"), b"x").is_err()
+                && check_writable(Path::new("/dev/null")).is_err()
+        );
     }
 
     #[test]

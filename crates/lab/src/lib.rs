@@ -37,7 +37,9 @@ mod watch;
 pub use build::{BuildError, Builder, Built};
 pub use contract::{Check, ContractBreach, Launch, check_contract};
 pub use document::{read_json, read_toml, write_toml};
-pub use durable::{check_writable, create_folder_durably, create_new_folder_durably, keep_from_git, write_durably};
+pub use durable::{
+    check_writable, create_folder_durably, create_new_folder_durably, keep_from_git, write_durably, write_through_links,
+};
 pub use error::{FOLDER, LabError, cure, why};
 pub use furnish::furnish;
 pub use held::{Held, sweep};
