@@ -16,7 +16,8 @@ const SPECIAL: [&str; 7] = [">", "<", "1>", "2>", "&>", "~/", "$("];
 /// What is said of a failed command, with what in it needs a shell behind it.
 pub(crate) fn with_shell(text: String, words: &[String]) -> String {
     match shell(words) {
-        Some(needs) => format!("{text}; {needs}"),
+        Some(needs @ NeedsShell::Word(_)) => format!("{text}; {needs}: sh -c '…'"),
+        Some(needs @ NeedsShell::Variables { .. }) => format!("{text}; {needs}"),
         None => text,
     }
 }

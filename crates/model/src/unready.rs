@@ -120,11 +120,11 @@ pub enum NeedsShell {
     },
 }
 
-/// What needs a shell, and how it gets one: the errors of builds say so, and sentences of `report`.
+/// What needs a shell. The errors of builds say so, too, and sentences of `report`; both name the option of one.
 impl Display for NeedsShell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NeedsShell::Word(word) => write!(f, "it runs without a shell, and `{word}` needs one: sh -c '…'"),
+            NeedsShell::Word(word) => write!(f, "it runs without a shell, and `{word}` needs one"),
             NeedsShell::Variables { set, program, more } => {
                 let more = if *more { " …" } else { "" };
                 write!(f, "it runs without a shell, and `{set}` needs one, or env: env {set} {program}{more}")

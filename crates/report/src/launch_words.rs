@@ -3,7 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 
 use model::{
-    EndedWhen, Hint, Instead, NotReady, NotStarted, ProcessEnd, TargetEnd, TlsFault, Waiting, WhyFailed,
+    EndedWhen, Hint, Instead, NeedsShell, NotReady, NotStarted, ProcessEnd, TargetEnd, TlsFault, Waiting, WhyFailed,
     format_duration,
 };
 
@@ -113,7 +113,8 @@ fn behind(hints: &[Hint]) -> String {
 
 fn hint_words(hint: &Hint) -> String {
     match hint {
-        Hint::Shell(needs) => needs.to_string(),
+        Hint::Shell(needs @ NeedsShell::Word(_)) => format!("{needs}: sh -c '…'"),
+        Hint::Shell(needs @ NeedsShell::Variables { .. }) => needs.to_string(),
         Hint::NoPort => "its command does not name $PORT, which is the port to listen on: name it, unless the server \
                          reads PORT from its environment"
             .to_owned(),
@@ -126,8 +127,6 @@ fn hint_words(hint: &Hint) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::NeedsShell;
-
     use super::*;
 
     #[test]
