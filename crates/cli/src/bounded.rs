@@ -19,19 +19,6 @@ pub(crate) fn open(path: &Path) -> Result<File> {
     }
 }
 
-/// Refuses what is there and is neither a file nor a folder: to open a pipe waits for whoever may write into it, for ever.
-///
-/// # Errors
-/// That it is one.
-pub(crate) fn refuse_pipe(path: &Path) -> Result<()> {
-    match path.metadata() {
-        Ok(there) if !there.is_file() && !there.is_dir() => {
-            Err(Error::new(ErrorKind::Unsupported, "it is a device or a pipe, and a file is expected"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// What is in a file, unless that is more than `most_bytes`.
 pub(crate) fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -52,7 +52,7 @@ pub(crate) fn experiment(named: &str) -> Result<Found, Failure> {
              --resume {run}"
         )));
     }
-    let text = bounded::refuse_pipe(path).and_then(|()| bounded::read_text(path)).map_err(|error| {
+    let text = bounded::read_text(path).map_err(|error| {
         if error.kind() == ErrorKind::InvalidData {
             return no_experiment(named);
         }

@@ -151,19 +151,6 @@ fn a_load_that_does_not_agree_with_itself_is_refused() {
 }
 
 #[test]
-fn a_pipe_is_refused_and_not_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let [pipe, load] = ["pipe", "load.json"].map(|name| folder.path().join(name));
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    std::fs::write(&load, "{}").unwrap();
-    let words = ["pipe: it is a device or a pipe, and a file is expected"];
-    refused(&compare(&pipe, &load, &[]), &words);
-    refused(&compare(&load, &pipe, &[]), &["load.json is not a saved load"]);
-    refused(&bourdon(&["compare", pipe.to_str().unwrap()]), &words);
-    refused(&bourdon(&["run", pipe.to_str().unwrap()]), &words);
-}
-
-#[test]
 fn six_loads_each_have_a_verdict_and_break_gates() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new) = (folder.path().join("old"), folder.path().join("new"));

@@ -198,7 +198,7 @@ pub(super) fn refuse_copies(sides: [&Side; 2]) -> Result<(), Failure> {
 fn saved(path: &Path) -> Result<Saved, Failure> {
     let unreadable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let mut text = String::new();
-    let file = bounded::refuse_pipe(path).and_then(|()| bounded::open(path)).map_err(|error| unreadable(&error))?;
+    let file = bounded::open(path).map_err(|error| unreadable(&error))?;
     file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(&error))?;
     if text.len() as u64 > LONGEST {
         return Err(foreign(path, "it is larger than 64 MiB"));
