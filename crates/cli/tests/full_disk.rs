@@ -127,5 +127,5 @@ fn a_load_that_finds_no_room_for_what_it_saves_shows_its_figures_and_leaves_noth
     lab.bourdon(&[&load[..], &["-o", &saved]].concat()).exits(2).says(&["it.json", FULL]);
     assert_eq!(names(&disk.path()), BTreeSet::from(["ballast".to_owned()]));
     let outcome = lab.bourdon(&[&load[..], &["--histogram-log", &log]].concat()).exits(2);
-    outcome.says(&["the histogram log is not whole", FULL]).shows(&["requests/s"]);
+    outcome.says(&["it.hlog is not whole", FULL]).shows(&["requests/s"]);
 }
