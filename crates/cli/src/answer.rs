@@ -57,7 +57,8 @@ fn is_unreached(trial: &TrialRecord) -> bool {
 /// Puts the analysis beside the record.
 pub(crate) fn write_documents(folder: &Path, judged: &Judged) -> Result<(), LabError> {
     RunFolder::write_document(folder, "analysis.json", &::report::json(judged))?;
-    RunFolder::write_document(folder, "report.md", &::report::markdown(judged))
+    RunFolder::write_document(folder, "report.md", &::report::markdown(judged))?;
+    RunFolder::write_document(folder, "report.html", &::report::html(judged))
 }
 
 /// Says that the analysis is not beside the record, and how it gets there.
@@ -95,6 +96,7 @@ pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
         ReportFormat::Text => ::report::text(judged, Style { verbose: shown.verbose, ..style() }),
         ReportFormat::Json => ::report::json(judged),
         ReportFormat::Markdown => ::report::markdown(judged),
+        ReportFormat::Html => ::report::html(judged),
     })
 }
 

@@ -93,11 +93,20 @@ pub(crate) fn is_one(folder: &Path) -> bool {
 
 /// `bourdon run all`.
 pub(crate) fn begin(args: &RunArgs) -> Result<Exit, Failure> {
+    check_format(args)?;
     let stop = flag_on_interrupt()?;
     let series = Series::of(args);
     let folder = create(&args.runs, args.quick)?;
     write_toml(&folder.join(SERIES), &series).map_err(Failure::usage)?;
     conduct(args, &series, &folder, &stop)
+}
+
+/// A page is of one run.
+fn check_format(args: &RunArgs) -> Result<(), Failure> {
+    match args.shown.format {
+        ReportFormat::Html => Err(Failure::usage("a page is of one run: each has its report.html in its folder")),
+        ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => Ok(()),
+    }
 }
 
 /// `bourdon run --resume RUNS/DATE-all`.
@@ -106,6 +115,7 @@ pub(crate) fn resume(args: &RunArgs, folder: &Path) -> Result<Exit, Failure> {
         let cure = "name the folder of one of its runs";
         return Err(Failure::usage(format!("--blocks changes one run, and this is a folder of `{ALL}`: {cure}")));
     }
+    check_format(args)?;
     let series: Series = read_toml(&folder.join(SERIES), &[SERIES_SCHEMA]).map_err(Failure::usage)?;
     let stop = flag_on_interrupt()?;
     conduct(args, &series, folder, &stop)
@@ -165,7 +175,7 @@ fn conduct(args: &RunArgs, series: &Series, folder: &Path, stop: &AtomicBool) ->
     let pages: Vec<Verdicts> = ended.iter().map(Ended::verdicts).collect();
     write_out(&match args.shown.format {
         ReportFormat::Json => verdicts_json(&pages),
-        ReportFormat::Text | ReportFormat::Markdown => verdicts_markdown(&pages),
+        ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Html => verdicts_markdown(&pages),
     })?;
     if stop.load(Ordering::Relaxed) {
         conduct::say_interrupted(folder);

@@ -28,6 +28,15 @@ impl Bad {
         self.printed.lines().for_each(|line| page.line(Tint::Plain, &format!("  {}", shortened(line, most))));
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What a server printed last; empty where the sentence is about something else.
+    pub(crate) fn printed(&self) -> &str {
+        &self.printed
+    }
+
     pub(crate) fn markdown(&self) -> String {
         let text = format!("> **{}**", escape(&self.text));
         if self.printed.is_empty() { text } else { format!("{text}\n\n{}", block(&self.printed)) }

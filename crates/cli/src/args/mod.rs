@@ -176,6 +176,8 @@ pub(crate) enum ReportFormat {
     Json,
     /// For a pull request or a wiki
     Markdown,
+    /// One page with pictures, for a browser: it needs no network and no script
+    Html,
 }
 
 const TARGETS_EXAMPLES: &str = "\

@@ -11,7 +11,7 @@ mod mark;
 mod plot;
 mod ranks;
 mod scale;
-mod series;
+pub(crate) mod series;
 mod sheet;
 mod svg;
 mod text;
@@ -26,6 +26,8 @@ use crate::conditions::{Conditions, conditions};
 use crate::markdown::escape;
 use crate::rows::groups;
 use crate::{answer, compare_words, words};
+pub(crate) use theme::CSS;
+
 use series::About;
 use sheet::Drawn;
 
@@ -39,6 +41,17 @@ pub struct Picture {
     /// The picture, a whole SVG document. The same analysis gives the same bytes.
     pub svg: String,
     of: Subject,
+}
+
+impl Picture {
+    pub(crate) fn is_of(&self, subject: Subject) -> bool {
+        self.of == subject
+    }
+
+    /// The same for a page that has the style of pictures.
+    pub(crate) fn within_a_page(&self) -> String {
+        self.svg.replacen(&svg::Node::new("style").text(CSS).to_xml(), "", 1)
+    }
 }
 
 /// What a picture stands beside.

@@ -1,0 +1,64 @@
+//! The page around its content: one file, with all that it needs in it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::Environment;
+use sha2::{Digest, Sha256};
+
+use super::{list, text};
+use crate::picture::CSS;
+use crate::words;
+
+const STYLE: &str = include_str!("page.css");
+
+/// A whole page. Nothing may be loaded into it and nothing in it may run; its own style alone is let through, by its digest.
+pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> String {
+    let style = format!("{STYLE}{CSS}");
+    let digest = STANDARD.encode(Sha256::digest(&style));
+    let policy = format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'");
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "bourdon " (text(&environment.bourdon)) };
+                meta name="color-scheme" content="light dark";
+                title { (text(title)) }
+                style { (PreEscaped(style)) }
+            }
+            body { main { (content) (setting(environment)) } }
+        }
+    }
+    .into_string()
+}
+
+/// Where and with what it was measured.
+fn setting(environment: &Environment) -> Markup {
+    let Environment { bourdon, command_line, governor, smt, memory_bytes, kernel, open_files, .. } = environment;
+    let memory = (*memory_bytes > 0).then(|| crate::format::bytes(*memory_bytes as f64));
+    let rows = [
+        ("Machine", Some(words::machine(environment))),
+        ("Memory", memory),
+        ("Kernel", Some(kernel.clone())),
+        ("Governor", governor.clone()),
+        ("Two threads a core", smt.map(|on| if on { "yes" } else { "no" }.to_owned())),
+        ("Open files at most", (*open_files > 0).then(|| open_files.to_string())),
+        ("Begun", Some(environment.started_at.strftime("%Y-%m-%d %H:%M %:z").to_string())),
+        ("bourdon", Some(bourdon.clone())),
+    ];
+    let said = rows.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    html! {
+        section #setting {
+            h2 { "Setting" }
+            dl.setting { @for (name, value) in said { div { dt { (name) } dd { (text(&value)) } } } }
+            (list(words::toolchains(environment)))
+            @if !command_line.is_empty() {
+                p { "Measured by" }
+                pre tabindex="0" { (crate::plain::plain(&command_line.join(" "))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A record as one page that opens from disk, mail and CI: readable without a script, and it asks nobody for anything.
+//!
+//! What it says are the sentences of the terminal and of Markdown, and its pictures those of `picture`. What others wrote is text.
+
+mod comparison;
+mod frame;
+mod launches;
+mod run;
+
+use maud::{Markup, html};
+use model::Judged;
+
+use crate::bad::Bad;
+use crate::page::Tint;
+use crate::picture::{Picture, Subject, pictures};
+use crate::plain;
+
+/// The page of what a record means. The same analysis gives the same bytes.
+pub fn page(judged: &Judged) -> String {
+    let pictures = pictures(judged);
+    match judged {
+        Judged::Run(analysis) => run::page(analysis, &pictures),
+        Judged::Comparison(analysis) => comparison::page(analysis, &pictures),
+    }
+}
+
+/// Text of a sentence, without what acts instead of being seen.
+fn text(said: &str) -> String {
+    plain::words(said).replace('\u{a0}', " ")
+}
+
+/// The class of a sentence by what it is.
+fn class(tint: Tint) -> &'static str {
+    match tint {
+        Tint::Plain | Tint::Bold => "",
+        Tint::Dim => "dim",
+        Tint::Good => "good",
+        Tint::Bad => "bad",
+        Tint::Unsure => "unsure",
+    }
+}
+
+/// What made the answer a bad one.
+fn bad(all: &[Bad]) -> Markup {
+    html! {
+        @for bad in all {
+            div.alert.bad role="alert" {
+                p { (text(bad.text())) }
+                @if !bad.printed().is_empty() { pre { (plain::plain(bad.printed())) } }
+            }
+        }
+    }
+}
+
+/// What takes sureness away from all of it.
+fn cautions(all: impl IntoIterator<Item = String>) -> Markup {
+    html! { @for caution in all { p.alert.unsure { (text(&caution)) } } }
+}
+
+/// Sentences as a list; nothing without one.
+fn list(all: impl IntoIterator<Item = String>) -> Markup {
+    let all: Vec<String> = all.into_iter().filter(|said| !said.is_empty()).collect();
+    html! { @if !all.is_empty() { ul.notes { @for said in all { li { (text(&said)) } } } } }
+}
+
+/// The pictures that stand beside a table.
+fn beside(pictures: &[Picture], subject: Subject) -> Markup {
+    let those: Vec<&Picture> = pictures.iter().filter(|picture| picture.is_of(subject)).collect();
+    html! {
+        @if !those.is_empty() {
+            div.pictures { @for picture in those { figure { (maud::PreEscaped(picture.within_a_page())) } } }
+        }
+    }
+}
+
+/// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.
+fn table(caption: &str, header: &[(&str, bool)], rows: &[Vec<String>], names: usize) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label=(text(caption)) {
+            table {
+                caption { (text(caption)) }
+                thead { tr { @for (name, is_figure) in header { th.figure[*is_figure] scope="col" { (text(name)) } } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (at, cell) in row.iter().enumerate() {
+                                @if at < names { th scope="row" { (text(cell)) } }
+                                @else { td.figure[header.get(at).is_some_and(|(_, is_figure)| *is_figure)] { (text(cell)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

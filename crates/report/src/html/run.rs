@@ -1,0 +1,205 @@
+use maud::{Markup, html};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark};
+
+use super::frame;
+use super::{bad, beside, cautions, class, launches, list, table, text};
+use crate::asker::Asker;
+use crate::bad as bad_words;
+use crate::blanks::{memory, missing, unranked};
+use crate::claim_notes::claim_notes;
+use crate::conditions::Conditions;
+use crate::format::quantity;
+use crate::mark_words::mark_meaning;
+use crate::picture::series::of_group;
+use crate::picture::{Picture, Subject};
+use crate::rows::{Group, disturbed, groups, legends, ties};
+use crate::{answer, claim_words, finding_words, words};
+
+/// The page of a run, in the order of the terminal's: the answer, the claims, the tables, and what else must be known of them.
+pub(super) fn page(analysis: &Analysis, pictures: &[Picture]) -> String {
+    let conditions = Conditions::of(analysis);
+    let groups = groups(analysis, &conditions);
+    let content = html! {
+        (header(analysis, &conditions, &groups))
+        (claims(analysis, pictures))
+        (tables(analysis, &conditions, &groups, pictures))
+        (findings(analysis))
+        (notes(analysis, &conditions, &groups))
+        (void(analysis, &conditions))
+    };
+    frame::page(&analysis.question, &analysis.environment, &content)
+}
+
+fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {
+    let named = bad_words::named(analysis, conditions);
+    let doubts = [bad_words::behind(&named), words::preliminary(analysis), disturbed(groups)];
+    html! {
+        header {
+            h1 { (text(&analysis.question)) }
+            (bad(&bad_words::of_run(analysis, conditions)))
+            @if let Some((tint, answer)) = answer::of_run(analysis, groups) {
+                p.answer.(class(tint)) { (text(&answer)) }
+            }
+            (cautions(doubts.into_iter().flatten()))
+            p.dim { (text(&words::header(analysis).join(" · "))) }
+        }
+    }
+}
+
+fn claims(analysis: &Analysis, pictures: &[Picture]) -> Markup {
+    html! {
+        @if !analysis.claims.is_empty() {
+            section #claims {
+                h2 { (text(&claim_words::claims_title(analysis))) }
+                (beside(pictures, Subject::Claims))
+                ol.claims { @for claim in &analysis.claims { (entry(claim, analysis)) } }
+                @if let Some(said) = claim_words::by_chance(analysis.claims_by_chance) { p.dim { (text(&said)) } }
+            }
+        }
+    }
+}
+
+fn entry(claim: &ClaimAnalysis, analysis: &Analysis) -> Markup {
+    let conditions = claim_words::claim_conditions(claim);
+    let expected = match claim_words::asked(claim) {
+        Some(bound) => format!("{bound}: {}", claim.expect.text),
+        None => claim.expect.text.clone(),
+    };
+    let published = claim.published.map(|value| quantity(value, claim.measured.unit));
+    let parts = [
+        ("measured", claim_words::seen(claim)),
+        ("published", published),
+        ("asked", Some(expected)),
+        ("where", Some(conditions)),
+    ];
+    let parts = parts.into_iter().filter_map(|(name, value)| Some((name, value.filter(|value| !value.is_empty())?)));
+    html! {
+        li.claim.(tint(claim)) {
+            p { strong.verdict { (text(&claim_words::verdict(claim))) } " " (text(&claim.says)) }
+            dl { @for (name, value) in parts { div { dt { (name) } dd { (text(&value)) } } } }
+            (list(claim_notes(claim).into_iter().chain(claim_words::would_settle(claim, analysis))))
+        }
+    }
+}
+
+fn tint(claim: &ClaimAnalysis) -> &'static str {
+    match claim.verdict {
+        ClaimVerdict::Supported => "good",
+        ClaimVerdict::Contradicted if claim.not_refuted.is_none() => "bad",
+        ClaimVerdict::Contradicted | ClaimVerdict::Inconclusive => "unsure",
+        ClaimVerdict::NotTestable => "dim",
+    }
+}
+
+fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pictures: &[Picture]) -> Markup {
+    let differ = words::launched_alike(analysis).is_none();
+    let mut explained: Vec<Mark> = Vec::new();
+    html! {
+        section #figures {
+            h2 { "Figures" }
+            (list(conditions.notes().iter().cloned()))
+            @for (at, group) in groups.iter().enumerate() {
+                section {
+                    @if !group.title.is_empty() { h3 { (text(&group.title)) } }
+                    (figures(group))
+                    (list(beneath(group, differ, &mut explained)))
+                    (beside(pictures, Subject::Table(at)))
+                    (launches::of(&group.title, &of_group(group)))
+                }
+            }
+        }
+    }
+}
+
+/// What must be known of a table's figures; a mark is explained once.
+fn beneath(group: &Group<'_>, differ: bool, explained: &mut Vec<Mark>) -> Vec<String> {
+    let mut notes: Vec<String> = group.rank_note().map(str::to_owned).into_iter().collect();
+    for (mark, rows) in group.marks() {
+        let is_known = explained.contains(&mark);
+        explained.push(mark);
+        let meaning = if is_known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
+        notes.push(format!("{}{meaning}: {rows}", words::words(mark.id())));
+    }
+    notes.extend(missing(group));
+    notes.extend(unranked(group));
+    notes.extend(memory(group));
+    notes.extend(group.handshakes().chain(group.profiles()));
+    notes.extend(differ.then(|| group.launched()).into_iter().flatten());
+    notes
+}
+
+fn figures(group: &Group<'_>) -> Markup {
+    let (is_ranked, has_ceiling, has_failures) = (group.is_ranked(), group.has_ceiling(), group.has_failures());
+    let mut header: Vec<(&str, bool)> = Vec::new();
+    header.extend(is_ranked.then_some(("rank", false)));
+    header.extend(group.name_header.iter().map(|name| (name.as_str(), false)));
+    let names = header.len();
+    header.extend([("requests/s", true), ("±", true)]);
+    header.extend(has_ceiling.then_some(("of ceiling", true)));
+    header.extend(has_failures.then_some(("failed", true)));
+    header.extend([(group.latency_header.as_str(), true), ("CPU/request", true), ("memory", true)]);
+    let dash = || "–".to_owned();
+    let row = |row: &crate::rows::Row<'_>| {
+        let mut cells: Vec<String> = Vec::new();
+        cells.extend(is_ranked.then(|| row.place.to_string()));
+        cells.extend(row.name.iter().cloned());
+        let spread = if row.spread.is_empty() { dash() } else { row.spread.clone() };
+        cells.extend([row.throughput.clone(), spread]);
+        cells.extend(has_ceiling.then(|| row.of_ceiling.clone().unwrap_or_else(dash)));
+        cells.extend(has_failures.then(|| row.failed.clone()));
+        cells.extend([row.latency.clone(), row.cpu.clone(), row.memory.clone()]);
+        cells
+    };
+    let rows: Vec<Vec<String>> = group.rows.iter().map(row).collect();
+    let caption = if group.title.is_empty() { "All figures" } else { group.title.as_str() };
+    table(caption, &header, &rows, names)
+}
+
+fn findings(analysis: &Analysis) -> Markup {
+    html! {
+        @if !analysis.findings.is_empty() {
+            section #findings {
+                h2 { "Findings" }
+                @for finding in &analysis.findings {
+                    h3 { (text(&words::finding_title(finding))) }
+                    dl {
+                        @for (name, said) in std::iter::once(("certainty", words::certainty(finding)))
+                            .chain(finding_words::parts(finding))
+                            .filter(|(_, said)| !said.is_empty())
+                        { div { dt { (name) } dd { (text(&said)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn notes(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {
+    let reconstructions = analysis.reconstructions.iter();
+    let reconstructions = reconstructions.map(|it| format!("{} is a reconstruction: {}", it.target, it.text));
+    let absent = words::absent(analysis);
+    let absent = absent.iter().map(|(names, reason)| format!("Absent: {}: {reason}", names.join(", ")));
+    let legends = ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
+    html! {
+        section #notes {
+            h2 { "Notes" }
+            (list(words::notes(analysis, conditions)
+                .into_iter()
+                .chain(words::session_marks(analysis))
+                .chain(reconstructions)
+                .chain(absent)
+                .chain(legends)))
+        }
+    }
+}
+
+fn void(analysis: &Analysis, conditions: &Conditions) -> Markup {
+    html! {
+        @if let Some(title) = words::void_title(analysis) {
+            section #void {
+                h2 { (text(&title)) }
+                (list(words::void_trials(&analysis.void_trials, Asker::Experiment, |cell| conditions.title(cell))))
+            }
+        }
+    }
+}
