@@ -291,8 +291,12 @@ pub(crate) fn counted(records: &Records, index: usize, metric: Metric) -> Counte
 
 /// What the memory of its launches counts; the one that is most to be said where they differ.
 fn memory_count(records: &Records, index: usize) -> MemoryCount {
-    let seen = records.valid(index).filter_map(|launch| launch.record.observation.as_ref());
-    seen.map(Observation::memory_count).max().unwrap_or_default()
+    let count = |launch: &Launch| {
+        let count = launch.record.observation.as_ref()?.memory_count();
+        let is_at_least = count == MemoryCount::Proportional && launch.rounds.is_some();
+        Some(if is_at_least { MemoryCount::ProportionalAtLeast } else { count })
+    };
+    records.valid(index).filter_map(count).max().unwrap_or_default()
 }
 
 /// How the first server ended that did under load, wherever its launch stands: a crash is its own on a busy machine, too.

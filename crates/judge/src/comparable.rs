@@ -14,10 +14,10 @@ impl Pair<'_> {
     /// Why the two say nothing of each other, whatever the figures are.
     pub(crate) fn incomparable(&self, metric: Metric) -> Option<Withheld> {
         let counted = |(records, cell): (&Records, usize)| cells::counted(records, cell, metric);
-        // Within a run memory is proportional where there are several processes, and only there. Beside others that live, it
-        // also divides what they share with those.
+        // Within a run memory is proportional where there are several processes, and only there. What it divides with others that
+        // live is a doubt of the figure.
         let differ = match (counted(self.old), counted(self.new)) {
-            (Counted::Memory(old), Counted::Memory(new)) if self.paired && !self.went_round() => {
+            (Counted::Memory(old), Counted::Memory(new)) if self.paired => {
                 (old == MemoryCount::ResidentSum) != (new == MemoryCount::ResidentSum)
             }
             (old, new) => old != new,

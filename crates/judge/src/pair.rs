@@ -340,7 +340,7 @@ impl Pair<'_> {
     }
 
     /// Whether all launches of both lived beside others, and the load went round among them.
-    pub(crate) fn went_round(&self) -> bool {
+    fn went_round(&self) -> bool {
         let all = |(records, cell): (&Records, usize)| records.valid(cell).all(|launch| launch.rounds.is_some());
         all(self.old) && all(self.new)
     }

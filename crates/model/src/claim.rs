@@ -362,6 +362,14 @@ pub enum ClaimDoubt {
         /// For each second of CPU that it used in its own slices, in seconds.
         share: f64,
     },
+    /// What its processes share with other servers that live at the same time counts in part for each: alone a figure of its memory
+    /// may be more.
+    SharedMemory {
+        /// Which server.
+        server: Cell,
+        /// Of which figure.
+        metric: Metric,
+    },
     /// Rounds during which the machine was busy are left out, and with them the figures say something else.
     Rounds {
         /// Of this server.

@@ -286,6 +286,8 @@ pub enum MemoryCount {
     Resident,
     /// Of several processes each page once: one that n processes share counts an nth in each.
     Proportional,
+    /// The same beside other targets that live: what it shares with those counts in part, too, so that alone it has at least this.
+    ProportionalAtLeast,
     /// Resident pages of several processes added up: those that they share count in each.
     ResidentSum,
 }
@@ -303,7 +305,7 @@ impl Observation {
 
     fn counted(&self, resident: u64, proportional: Option<u64>) -> u64 {
         match self.memory_count() {
-            MemoryCount::Proportional => proportional.unwrap_or(resident),
+            MemoryCount::Proportional | MemoryCount::ProportionalAtLeast => proportional.unwrap_or(resident),
             MemoryCount::Resident | MemoryCount::ResidentSum => resident,
         }
     }

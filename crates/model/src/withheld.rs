@@ -34,6 +34,9 @@ pub enum Withheld {
     Cold,
     /// Launches of the one went round with others, and the other had the load to itself.
     Rotation,
+    /// What processes of one of them share with other targets that live at the same time counts in part for each: alone its memory may
+    /// be more.
+    SharedMemory,
     /// The two count different things under one name.
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.

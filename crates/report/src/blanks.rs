@@ -91,7 +91,10 @@ pub(crate) fn memory(group: &Group<'_>) -> Vec<String> {
         let rows: Vec<String> = group.rows.iter().filter(meant).map(name).collect();
         memory_words(count).filter(|_| !rows.is_empty()).map(|words| format!("memory of {}: {words}", rows.join(", ")))
     };
-    [MemoryCount::Proportional, MemoryCount::ResidentSum].into_iter().filter_map(of).collect()
+    [MemoryCount::Proportional, MemoryCount::ProportionalAtLeast, MemoryCount::ResidentSum]
+        .into_iter()
+        .filter_map(of)
+        .collect()
 }
 
 /// What a figure of memory counts, where it is not the resident pages of one process.
@@ -99,6 +102,10 @@ pub(crate) fn memory_words(count: MemoryCount) -> Option<&'static str> {
     match count {
         MemoryCount::Resident => None,
         MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
+        MemoryCount::ProportionalAtLeast => Some(
+            "several processes; what they share counts once (proportional, PSS), and in part what they share with other servers \
+             that run at the same time: alone it may be more",
+        ),
         MemoryCount::ResidentSum => {
             Some("several processes; what they share counts in each, because this record has no proportional figure")
         }

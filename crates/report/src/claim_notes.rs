@@ -114,23 +114,23 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("the {} of {} is the generator's as much as the server's", metric.words(), place(server))
         }
         ClaimDoubt::Noise { server, launches, of, unbounded } => {
-            let why = match unbounded {
-                None => "which alone could have made it".to_owned(),
-                Some(metric) => format!("and how much that adds to its {} has no bound", metric.words()),
-            };
+            let why = noise_words(*unbounded);
             format!("the machine was busy in {} of {}, {why}", launches_of(*launches, *of), place(server))
         }
-        ClaimDoubt::Spill { server, cpus } => {
-            let cpu = percent(*cpus);
-            format!(
-                "up to {cpu} of a CPU was in use by others in slices of {}, which could have made it",
-                place(server)
-            )
-        }
+        ClaimDoubt::Spill { server, cpus } => format!(
+            "up to {} of a CPU was in use by others in slices of {}, which could have made it",
+            percent(*cpus),
+            place(server)
+        ),
         ClaimDoubt::PutOff { server, share } => format!(
             "{} used {} of its CPU time while others had their slices, and whether its requests caused that is not known",
             place(server),
             percent(share / (1.0 + share))
+        ),
+        ClaimDoubt::SharedMemory { server, metric } => format!(
+            "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
+            place(server),
+            metric.words()
         ),
         ClaimDoubt::Rounds { server, launches, of } => format!(
             "rounds in which the machine was busy are left out in {} of {}, and with them the figures say something else",
@@ -147,6 +147,13 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
         ClaimDoubt::Stopped { server, launches } => {
             format!("{} stopped answering in {}", place(server), counted(*launches, "launch", "launches"))
         }
+    }
+}
+
+fn noise_words(unbounded: Option<Metric>) -> String {
+    match unbounded {
+        None => "which alone could have made it".to_owned(),
+        Some(metric) => format!("and how much that adds to its {} has no bound", metric.words()),
     }
 }
 

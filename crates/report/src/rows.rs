@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Factor, Launches, Mark, MarkCause,
-    MarkNote, Measured, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
+    MarkNote, Measured, MemoryCount, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
 };
 
 use crate::conditions::{Conditions, conditions, without};
@@ -419,11 +419,12 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
     }
 }
 
-/// The peak in the window; at least that where memory still grew when it ended.
+/// The peak in the window; at least that where memory still grew when it ended, or a part of it counts for others.
 fn memory(cell: &CellAnalysis) -> String {
     let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
+    let is_at_least = is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast;
     let shown = estimate(&cell.peak_memory_bytes, bytes);
-    if is_growing && cell.peak_memory_bytes.estimate.is_some() { format!("≥ {shown}") } else { shown }
+    if is_at_least && cell.peak_memory_bytes.estimate.is_some() { format!("≥ {shown}") } else { shown }
 }
 
 fn estimate(value: &Measured, show: fn(f64) -> String) -> String {

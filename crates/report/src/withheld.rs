@@ -11,7 +11,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         [Arm::New] => ("the new one", false),
         _ => ("both", true),
     };
-    let was = if are { "were" } else { "was" };
+    let (was, share) = if are { ("were", "share") } else { ("was", "shares") };
     match why {
         Withheld::AtLeast => format!("the generator may have been the limit of {who}"),
         Withheld::AtCeiling => format!("{who} did all that the handler delay allows"),
@@ -54,6 +54,11 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
                 .to_owned()
         }
         Withheld::Spill => "a server used enough CPU in slices of others to make a difference of that size".to_owned(),
+        Withheld::SharedMemory => {
+            format!(
+                "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
+            )
+        }
         Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
 }
@@ -78,7 +83,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
             let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
             format!("CPUs of its own for the generator{spin}")
         }
-        Withheld::Spill | Withheld::FewCollections | Withheld::Rotation => {
+        Withheld::Spill | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {

@@ -324,6 +324,11 @@ fn a_blank_says_why_and_memory_what_it_counts() {
     insta::assert_snapshot!(styled(&analysis, Style { verbose: true, ..PLAIN }));
     let brief = text(&analysis);
     assert!(brief.contains("With -v: why a figure") && !brief.contains("was not watched"), "{brief}");
+    let whole = text(&analysis);
+    analysis.cells[1].memory_count = model::MemoryCount::ProportionalAtLeast;
+    let at_least = text(&analysis);
+    let marked = |page: &str| page.matches('≥').count();
+    assert_eq!(marked(&at_least), marked(&whole) + 1, "beside others it is at least this: {at_least}");
 }
 
 /// The second line of a run: what its claims came to.

@@ -114,6 +114,7 @@ impl ClaimTest<'_> {
                     false => ClaimDoubt::Spill { server, cpus: launch.rounds.as_ref()?.spill },
                 }
             }
+            Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
             Doubt::Rounds => {
                 let launches = self.records.valid(cell).filter(|launch| launch.lacks_rounds()).count() as u64;
                 ClaimDoubt::Rounds { server, launches, of: self.launches(cell) }

@@ -22,9 +22,9 @@ struct Entrant {
 struct Pairs<'a> {
     /// Of which the first is the better one.
     better: BTreeSet<(&'a str, &'a str)>,
-    /// Whose difference is seen, and may be the work of what kept the machine busy: neither of them is better, and they are
-    /// no tie.
-    disturbed: BTreeSet<(&'a str, &'a str)>,
+    /// Whose difference is seen, and may be the work of what kept the machine busy, or of figures that count different things: neither
+    /// of them is better, and they are no tie.
+    open: BTreeSet<(&'a str, &'a str)>,
 }
 
 impl Pairs<'_> {
@@ -40,8 +40,7 @@ impl Pairs<'_> {
     /// Whether nobody knows which of two is better, and they are no tie either.
     fn is_open(&self, one: &Entrant, other: &Entrant) -> bool {
         let (a, b) = (one.target.as_str(), other.target.as_str());
-        let can_tie =
-            one.can_tie && other.can_tie && !self.disturbed.contains(&(a, b)) && !self.disturbed.contains(&(b, a));
+        let can_tie = one.can_tie && other.can_tie && !self.open.contains(&(a, b)) && !self.open.contains(&(b, a));
         a != b && !can_tie && !self.differ(one, other)
     }
 }
@@ -93,7 +92,7 @@ fn leading(cells: &[&CellAnalysis]) -> Option<Metric> {
     }
 }
 
-/// Who is significantly better than whom, and of whom noise leaves it open, by metric and conditions.
+/// Who is significantly better than whom, and of whom it is open, by metric and conditions.
 fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
     let mut pairs: BTreeMap<_, Pairs> = BTreeMap::new();
     for c in comparisons {
@@ -102,16 +101,18 @@ fn pairs(comparisons: &[Comparison]) -> BTreeMap<(Metric, &Cell), Pairs<'_>> {
         match c.verdict {
             ComparisonVerdict::Faster => of.better.insert((a, b)),
             ComparisonVerdict::Slower => of.better.insert((b, a)),
-            ComparisonVerdict::Inconclusive if is_left_open_by_noise(c) => of.disturbed.insert((a, b)),
+            ComparisonVerdict::Inconclusive if is_left_open(c) => of.open.insert((a, b)),
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => continue,
         };
     }
     pairs
 }
 
-/// Whether a difference is seen that noise alone could have made. A rank that is shared says only that none is seen.
-fn is_left_open_by_noise(pair: &Comparison) -> bool {
-    pair.withheld.is_some_and(Withheld::is_noise) && pair.seen != Some(ComparisonVerdict::Same)
+/// Whether a difference is seen that noise alone could have made, or that is one of definition. A rank that is shared says only that
+/// none is seen.
+fn is_left_open(pair: &Comparison) -> bool {
+    pair.withheld.is_some_and(|why| why.is_noise() || why == Withheld::Definition)
+        && pair.seen != Some(ComparisonVerdict::Same)
 }
 
 fn entrant(records: &Records, cell: usize, metric: Metric) -> Entrant {

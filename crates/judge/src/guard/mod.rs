@@ -1,6 +1,7 @@
 //! What is in doubt about a figure, as the range in which it may truly lie. Claims, comparisons and gates all ask here: a
 //! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
 
+mod memory;
 pub(crate) mod noise;
 mod range;
 mod spill;
@@ -47,6 +48,8 @@ pub(crate) enum Doubt {
     Silent,
     /// Servers used a CPU in slices of others: its neighbours in its own, or it in theirs.
     Spill,
+    /// What processes share with other targets that live counts in part: alone their memory may be more.
+    SharedMemory,
     /// Rounds of slices are left out.
     Rounds,
     /// The machine was busy with something else: without that the launch could have been better, and a request not as cheap.
@@ -55,7 +58,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 10] = [
+pub(crate) const MARKS: [Doubt; 11] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -66,6 +69,7 @@ pub(crate) const MARKS: [Doubt; 10] = [
     Doubt::Wrong,
     Doubt::Silent,
     Doubt::Spill,
+    Doubt::SharedMemory,
 ];
 
 impl Doubt {
@@ -82,6 +86,7 @@ impl Doubt {
             Doubt::Wrong => Withheld::Wrong,
             Doubt::Silent => Withheld::Silent,
             Doubt::Spill => Withheld::Spill,
+            Doubt::SharedMemory => Withheld::SharedMemory,
             Doubt::Rounds => Withheld::Rounds,
             Doubt::Noise => Withheld::Disturbed,
         }
@@ -191,7 +196,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Failing => records.together(cell).failing.is_of_many(),
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
-        Doubt::Spill => launch.rounds.is_some(),
+        Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
     }
@@ -227,6 +232,9 @@ impl<'a> Guarded<'a> {
             _ if metric.is_latency() => self.latency(metric, value),
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
+            _ if self.has(Doubt::SharedMemory) => {
+                Range::exactly(memory::most_bytes(self.launch, metric).unwrap_or(value))
+            }
             _ => exactly,
         };
         let range = range.times(self.with_every_round(metric));

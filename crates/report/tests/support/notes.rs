@@ -24,6 +24,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         noise(Some(Metric::P99)),
         ClaimDoubt::Spill { server: server.clone(), cpus: 0.043 },
         ClaimDoubt::PutOff { server: server.clone(), share: 0.25 },
+        ClaimDoubt::SharedMemory { server: server.clone(), metric: Metric::PeakMemory },
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },
         ClaimDoubt::Wrong { server: server.clone() },

@@ -4,7 +4,6 @@ use model::Measurement;
 use report::claim_notes;
 
 use super::*;
-use crate::testing::cut;
 
 #[test]
 fn the_edges_of_the_window_break_no_gate() {
@@ -363,27 +362,4 @@ fn what_a_side_used_itself_nobody_took_from_it() {
     assert_eq!(found(0.3, 0.99), (None, GateVerdict::Broken), "no more than it left of its CPU");
     assert_eq!(found(0.78, 0.4), (Some(Withheld::Disturbed), GateVerdict::Undecided));
     assert_eq!(found(0.78, 0.65), (None, GateVerdict::Broken), "2 ÷ 0.78 times as much at most");
-}
-
-#[test]
-fn beside_a_server_that_lives_several_processes_share_with_it_what_one_alone_has_for_itself() {
-    let session = session(5_000.0, 5_000.0, 0.005);
-    let compared = |in_slices: bool| {
-        let mut records = session.records();
-        records.iter_mut().filter(|_| in_slices).for_each(|trial| cut(trial, 10));
-        for (trial, bytes) in records.iter_mut().zip([100_000_000, 101_000_000].into_iter().cycle()) {
-            let seen = trial.observation.as_mut().unwrap();
-            seen.peak_memory_bytes = bytes;
-            if trial.cell == 1 {
-                (seen.processes_max, seen.peak_pss_bytes) = (4, Some(bytes * 4 / 5));
-            }
-        }
-        let plan = session.plan();
-        let run = Run { plan: &plan, environment: &Environment::default(), trials: &records };
-        let analysis = compare_targets(run, "old", "new", &[]);
-        let memory = row(&analysis, Metric::PeakMemory);
-        (memory.verdict == ComparisonVerdict::Inconclusive, memory.withheld)
-    };
-    assert_eq!(compared(true), (true, Some(Withheld::Definition)));
-    assert_eq!(compared(false), (false, None), "each launched alone");
 }

@@ -1,0 +1,173 @@
+//! Memory of processes, of which a page that n share counts an nth in each: in part for every target that lives beside.
+
+use model::Metric;
+
+use crate::launch::Launch;
+
+/// The most that a figure of memory would be of a launch that lived alone, in bytes: its resident pages, each in each of its
+/// processes. What was seen is the least, for who is alone shares with fewer. None of other metrics, and where nobody looked.
+pub(super) fn most_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
+    let seen = launch.record.observation.as_ref()?;
+    let bytes = match metric {
+        Metric::PeakMemory => seen.peak_memory_bytes,
+        Metric::MemoryAtRest | Metric::PssAtRest => seen.memory_at_rest_bytes,
+        Metric::MemoryAfter | Metric::PssAfter => seen.memory_after_bytes?,
+        _ => return None,
+    };
+    Some(bytes as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        Analysis, ClaimAnalysis, ClaimVerdict, CompareAnalysis, CompareRow, Comparison, ComparisonVerdict, Environment,
+        GateVerdict, MemoryCount, TrialRecord, Withheld, parse_gates,
+    };
+
+    use super::*;
+    use crate::testing::{Session, cut};
+    use crate::{Run, analyse, compare_targets};
+
+    /// What was seen of a target in each launch, in MB: its processes, its memory where a shared page counts in parts, and in each.
+    #[derive(Clone, Copy)]
+    struct Seen {
+        processes: u32,
+        proportional: Option<u64>,
+        resident: u64,
+    }
+
+    const fn several(proportional: u64, resident: u64) -> Seen {
+        Seen { processes: 4, proportional: Some(proportional), resident }
+    }
+
+    const fn one(resident: u64) -> Seen {
+        Seen { processes: 1, proportional: None, resident }
+    }
+
+    /// The launches of `old` and `new`, together or alone; their memory scatters by 1 %.
+    fn records(session: &Session, [old, new]: [Seen; 2], together: bool) -> Vec<TrialRecord> {
+        let mut records = session.records();
+        for (at, trial) in (0..).zip(&mut records) {
+            if together {
+                cut(trial, 10);
+            }
+            let seen = if trial.cell == 0 { old } else { new };
+            let scattered = |mb: u64| mb * (1_000_000 + 5_000 * (at % 3));
+            let into = trial.observation.as_mut().unwrap();
+            into.processes_max = seen.processes;
+            into.peak_memory_bytes = scattered(seen.resident);
+            into.memory_at_rest_bytes = into.peak_memory_bytes;
+            into.peak_pss_bytes = seen.proportional.map(scattered);
+            into.pss_at_rest_bytes = Some(scattered(seen.proportional.unwrap_or(seen.resident * 9 / 10)));
+        }
+        records
+    }
+
+    fn session() -> Session {
+        Session::new().cell("old", 5_000.0).cell("new", 5_000.0).noise(0.005)
+    }
+
+    fn compared(seen: [Seen; 2], together: bool, gate: &str) -> CompareAnalysis {
+        let (session, environment) = (session(), Environment::default());
+        let (plan, trials) = (session.plan(), records(&session, seen, together));
+        let run = Run { plan: &plan, environment: &environment, trials: &trials };
+        compare_targets(run, "old", "new", &parse_gates(gate).unwrap())
+    }
+
+    fn row(analysis: &CompareAnalysis) -> &CompareRow {
+        analysis.rows.iter().find(|row| row.metric == Metric::PeakMemory).unwrap()
+    }
+
+    fn analysed(session: &Session, seen: [Seen; 2], together: bool) -> Analysis {
+        analyse(&session.plan(), &Environment::default(), &records(session, seen, together))
+    }
+
+    fn comparison(analysis: &Analysis) -> &Comparison {
+        analysis.comparisons.iter().find(|found| found.metric == Metric::PeakMemory).unwrap()
+    }
+
+    use ComparisonVerdict::{Faster, Inconclusive, Same, Slower};
+
+    const SHARED: (ComparisonVerdict, Option<Withheld>) = (Inconclusive, Some(Withheld::SharedMemory));
+
+    #[test]
+    fn a_row_of_memory_that_counts_in_part_for_others_says_only_what_no_sharing_undoes() {
+        let found = |seen, together| {
+            let analysis = compared(seen, together, "peak_memory<+5%");
+            let row = row(&analysis);
+            ((row.verdict, row.withheld), analysis.gates[0].verdict)
+        };
+        // As one server against itself, of which one has a twin to share its program with.
+        let alike = [several(20, 44), several(18, 44)];
+        assert_eq!(found(alike, true), (SHARED, GateVerdict::Undecided));
+        assert_eq!(found(alike, false), ((Faster, None), GateVerdict::Held), "each launched alone");
+        assert_eq!(found([several(20, 44), several(50, 90)], true), ((Slower, None), GateVerdict::Broken));
+        assert_eq!(found([one(44), several(18, 40)], true), ((Faster, None), GateVerdict::Held));
+        assert_eq!(found([one(30), several(18, 40)], true), (SHARED, GateVerdict::Undecided));
+        assert_eq!(
+            found([one(30), one(30)], true),
+            ((Same, None), GateVerdict::Held),
+            "one process has its pages whole"
+        );
+    }
+
+    #[test]
+    fn nor_do_comparisons_and_ranks_of_a_run() {
+        let found = |seen, together| {
+            let analysis = analysed(&session(), seen, together);
+            let group = analysis.groups.iter().find(|group| group.metric == Metric::PeakMemory).unwrap();
+            let ranks: Vec<Option<u32>> = group.ranks.iter().map(|rank| rank.rank).collect();
+            let comparison = comparison(&analysis);
+            ((comparison.verdict, comparison.withheld), ranks)
+        };
+        let alike = [several(20, 44), several(18, 44)];
+        assert_eq!(found(alike, true), (SHARED, vec![None, None]));
+        assert_eq!(found(alike, false).1, [Some(1), Some(2)]);
+        assert_eq!(found([several(20, 44), several(50, 90)], true), ((Faster, None), vec![Some(1), Some(2)]));
+    }
+
+    #[test]
+    fn nor_do_claims() {
+        let claims = |claims: &[&str], together| -> Vec<(ClaimVerdict, Option<Withheld>)> {
+            let session = claims.iter().fold(session(), |session, claim| session.claim(claim));
+            let of = |claim: &ClaimAnalysis| (claim.verdict, claim.withheld);
+            analysed(&session, [several(20, 44), one(30)], together).claims.iter().map(of).collect()
+        };
+        let (sure, open) =
+            ((ClaimVerdict::Supported, None), (ClaimVerdict::Inconclusive, Some(Withheld::SharedMemory)));
+        let asked = [
+            "peak_memory(old) < 25MB",
+            "peak_memory(old) < 50MB",
+            "peak_memory(old) > 15MB",
+            "peak_memory(old) / peak_memory(new) < 0.8",
+            "peak_memory(new) < 32MB",
+            "memory_at_rest(old) < 25MB",
+            "pss_at_rest(new) < 28MB",
+            "pss_at_rest(new) > 25MB",
+        ];
+        assert_eq!(claims(&asked, true), [open, sure, sure, open, sure, open, open, sure]);
+        assert_eq!(claims(&asked, false), [sure; 8]);
+    }
+
+    #[test]
+    fn what_is_shown_says_that_it_is_at_least_so_much() {
+        let counts = |together| {
+            let analysis = analysed(&session(), [several(20, 44), one(30)], together);
+            [0, 1].map(|cell: usize| analysis.cells[cell].memory_count)
+        };
+        assert_eq!(counts(true), [MemoryCount::ProportionalAtLeast, MemoryCount::Resident]);
+        assert_eq!(counts(false), [MemoryCount::Proportional, MemoryCount::Resident]);
+    }
+
+    #[test]
+    fn of_an_old_record_what_counts_in_each_process_is_not_held_against_one() {
+        let summed = Seen { processes: 4, proportional: None, resident: 44 };
+        let found = |seen| {
+            let analysis = analysed(&session(), seen, false);
+            let group = analysis.groups.iter().find(|group| group.metric == Metric::PeakMemory).unwrap();
+            (comparison(&analysis).verdict, comparison(&analysis).withheld, group.ranks[0].rank)
+        };
+        assert_eq!(found([summed, one(30)]), (Inconclusive, Some(Withheld::Definition), None));
+        assert_eq!(found([summed, Seen { resident: 88, ..summed }]), (Faster, None, Some(1)), "like for like");
+    }
+}
