@@ -93,7 +93,7 @@ impl<'a> Launch<'a> {
         felt.zip(metric.quantile()).is_some_and(|(felt, q)| felt.is_lost(q))
     }
 
-    /// Whether too few garbage collections fell into its slices for a p99.
+    /// Whether too few garbage collections are known to have come within its slices for a p99.
     pub(crate) fn lacks_collections(&self) -> bool {
         slices::collections(&self.record.slices).is_some_and(|count| count < SLICE_COLLECTIONS)
     }

@@ -55,9 +55,11 @@ pub(crate) fn replies_to_measured(slices: &[Slice]) -> f64 {
     if completed > 0.0 { sum(|slice| slice.replies) / completed } else { 1.0 }
 }
 
-/// Garbage collections from the begin of each slice to that of the target's next; none where its runtime does not tell.
+/// Garbage collections that are known to have come within the slices; none where the runtime does not tell. One that came while the
+/// target idled met no request, and of older records, and a slice after which the runtime did not answer, nobody knows when they came.
 pub(crate) fn collections(slices: &[Slice]) -> Option<f64> {
-    measured(slices).map(|slice| slice.gc_count).sum::<Option<f64>>().filter(|_| measured(slices).next().is_some())
+    let tells = measured(slices).any(|slice| slice.gc_count.or(slice.own_gc_count).is_some());
+    tells.then(|| measured(slices).filter_map(|slice| slice.own_gc_count).sum())
 }
 
 /// How many CPUs a target used on average while others had their slices.

@@ -146,7 +146,7 @@ pub const SLICE_REQUESTS: f64 = 40.0;
 /// Rounds of a launch at least: with two, each of two servers is first once.
 pub const LEAST_ROUNDS: u32 = 2;
 
-/// Garbage collections that fall into a launch's slices from which its p99 holds their share. A choice: of fewer, one more or less
+/// Garbage collections within a launch's slices from which its p99 holds their share. A choice: of fewer, one more or less
 /// changes by over a tenth how many replies wait for one, and slices have them by chance.
 pub const SLICE_COLLECTIONS: f64 = 10.0;
 

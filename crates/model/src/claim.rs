@@ -194,13 +194,13 @@ pub enum ClaimNote {
         /// Correlation of neighbours.
         correlation: f64,
     },
-    /// In a launch too few garbage collections fell into its slices for a p99 to hold their share.
+    /// In a launch too few garbage collections are known to have come within its slices for a p99 to hold their share.
     FewCollections {
         /// Of which server.
         server: Cell,
         /// As many are needed.
         needed: u64,
-        /// The fewest that a launch had.
+        /// The fewest that are known of a launch.
         least: u64,
         /// In so many launches.
         launches: u64,

@@ -65,6 +65,9 @@ pub struct Slice {
     /// Garbage collections from its begin to the begin of the target's next slice; null where the runtime does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc_count: Option<f64>,
+    /// Those of them that came before its end, lead-in included; null where the runtime did not tell then, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_gc_count: Option<f64>,
     /// Seconds in which a thread of the generator could have run and waited for a CPU, the most of any; null where the kernel
     /// does not say.
     pub generator_run_delay_s: Option<f64>,

@@ -45,7 +45,7 @@ pub enum Withheld {
     LittleCpu,
     /// A launch of one of them had too few requests for the quantile.
     FewRequests,
-    /// In a launch of one of them too few garbage collections fell into its slices for a p99 to hold their share.
+    /// In a launch of one of them too few garbage collections are known to have come within its slices for a p99 to hold their share.
     FewCollections,
 }
 

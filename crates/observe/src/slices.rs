@@ -15,6 +15,8 @@ pub struct SeenSlice {
     pub window_s: f64,
     /// What its runtime told before it began.
     pub told_before: Option<RuntimeSample>,
+    /// What it told when nothing of the slice was in flight any more.
+    pub told_at_end: Option<RuntimeSample>,
     /// What it told before the next slice of the target began, or after the last turn.
     pub told_after: Option<RuntimeSample>,
 }
@@ -63,12 +65,14 @@ impl SliceSummary {
         self.stolen_s += stolen_s;
         self.others_s += others_s;
         let (gc_count, gc_pause_s) = slice.collections();
-        if let Some(told) = slice.told_after {
+        for told in [slice.told_at_end, slice.told_after].into_iter().flatten() {
             let runtime = seen.runtime.get_or_insert_default();
             runtime.looks += 1;
+            keep_most(runtime, &told);
+        }
+        if let Some(runtime) = &mut seen.runtime {
             runtime.gc_count = sum(runtime.gc_count, gc_count);
             runtime.gc_pause_s = sum(runtime.gc_pause_s, gc_pause_s);
-            keep_most(runtime, &told);
         }
         let share = if length_s > 0.0 { (window_s / length_s).min(1.0) } else { 0.0 };
         seen.seconds.push(ObservedSecond {
@@ -115,10 +119,23 @@ impl SliceSummary {
 impl SeenSlice {
     /// Garbage collections and seconds in their pauses, until the target's next slice; none where its runtime does not tell.
     pub fn collections(&self) -> (Option<f64>, Option<f64>) {
-        let (before, after) = (self.told_before.as_ref(), self.told_after.as_ref());
-        let grown = |of: fn(&RuntimeSample) -> Option<f64>| Some((of(after?)? - of(before?)?).max(0.0));
+        let grown = |of| told_between(self.told_before, self.told_after, of);
         (grown(|told| told.gc_count), grown(|told| told.gc_pause_s))
     }
+
+    /// Garbage collections until its end alone.
+    pub fn own_collections(&self) -> Option<f64> {
+        told_between(self.told_before, self.told_at_end, |told| told.gc_count)
+    }
+}
+
+/// By how much what a runtime tells has grown between two answers.
+fn told_between(
+    before: Option<RuntimeSample>,
+    after: Option<RuntimeSample>,
+    of: fn(&RuntimeSample) -> Option<f64>,
+) -> Option<f64> {
+    Some(grown(of(&before?)?, of(&after?)?))
 }
 
 /// What the rest of a machine of so many CPUs took in a slice.
@@ -209,11 +226,15 @@ mod tests {
         let mut summary = SliceSummary::default();
         looks.iter().for_each(|look| summary.add(look));
         // The first second is a warm-up; the slices last 0.3 s and 0.4 s, of which 0.2 s each are measured.
-        for (slice, gcs) in [(2, [4.0, 7.0]), (4, [7.0, 9.0])] {
+        for (slice, gcs) in [(2, [4.0, 6.0, 7.0]), (4, [7.0, 7.0, 9.0])] {
             let (begin, end) = (looks[slice - 1], looks[slice]);
             let targets_cpu_s = end.cpu_user_s + end.cpu_system_s - begin.cpu_user_s - begin.cpu_system_s;
-            let [told_before, told_after] = gcs.map(told);
-            let slice = SeenSlice { begin, end, targets_cpu_s, window_s: 0.2, told_before, told_after };
+            let [told_before, told_at_end, told_after] = gcs.map(told);
+            let slice = SeenSlice { begin, end, targets_cpu_s, window_s: 0.2, told_before, told_at_end, told_after };
+            assert_eq!(
+                (slice.collections().0, slice.own_collections()),
+                (Some(gcs[2] - gcs[0]), Some(gcs[1] - gcs[0]))
+            );
             assert!(near(host_use(&slice, 2).others_share, 0.1) && near(host_use(&slice, 2).steal_share, 0.01));
             summary.add_slice(&slice);
         }
@@ -228,7 +249,7 @@ mod tests {
         assert_eq!((seen.voluntary_switches, seen.involuntary_switches), (Some(700), None));
         assert_eq!(seen.sockets.map(|sockets| (sockets.looks, sockets.listen_drops)), Some((6, Some(300))));
         let runtime = seen.runtime.unwrap();
-        assert_eq!((runtime.looks, runtime.gc_count, runtime.peak_heap_bytes), (2, Some(5.0), Some(7)));
+        assert_eq!((runtime.looks, runtime.gc_count, runtime.peak_heap_bytes), (4, Some(5.0), Some(7)));
         let [first, second] = &seen.seconds[..] else { panic!("{:?}", seen.seconds) };
         assert!(near(first.at_s, 0.0) && near(second.at_s, 0.2) && near(second.length_s, 0.2));
         assert!(near(first.cpu_s, 0.1) && near(second.cpu_s, 0.2), "of what was measured: {:?}", seen.seconds);

@@ -63,7 +63,7 @@ fn note_words(note: &ClaimNote, claim: &ClaimAnalysis) -> String {
             format!("a {metric} needs {needed} requests a launch; {} had fewer in {launches} ({least})", place(server))
         }
         ClaimNote::FewCollections { server, needed, least, launches, of } => format!(
-            "a p99 in slices needs {needed} garbage collections a launch; {} had fewer in {} ({least})",
+            "a p99 in slices needs {needed} garbage collections during a launch's slices; for {} fewer are known in {} ({least})",
             place(server),
             launches_of(*launches, *of)
         ),

@@ -44,7 +44,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             )
         }
         Withheld::FewCollections => format!(
-            "launches of {who} had fewer than 10 garbage collections in their slices, and chance decides how much of a p99 they are"
+            "fewer than 10 garbage collections are known to have come within the slices of launches of {who}, and chance decides how much of a p99 they are"
         ),
         Withheld::Disturbed => {
             "the machine was so busy that this alone could have made or hidden the difference".to_owned()

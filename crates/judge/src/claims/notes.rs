@@ -190,7 +190,7 @@ impl ClaimTest<'_> {
         })
     }
 
-    /// The fewest garbage collections that fell into a launch's slices, where they are too few for a p99.
+    /// The fewest garbage collections that are known to have come within a launch's slices, where they are too few for a p99.
     fn fewest_collections(&self, cell: usize) -> Option<f64> {
         let lacking = self.records.valid(cell).filter(|launch| launch.lacks_collections());
         lacking.filter_map(|launch| slices::collections(&launch.record.slices)).reduce(f64::min)

@@ -58,7 +58,15 @@ pub(super) fn in_slices(slices: &[Slice], cpus: u32, host: HostUse) -> Observati
         [begin, end].iter().for_each(|look| summary.add(look));
         if slice.round > 0 {
             let (targets_cpu_s, window_s) = (slice.cpu_s, slice.window_s);
-            summary.add_slice(&SeenSlice { begin, end, targets_cpu_s, window_s, told_before: None, told_after: None });
+            summary.add_slice(&SeenSlice {
+                begin,
+                end,
+                targets_cpu_s,
+                window_s,
+                told_before: None,
+                told_at_end: None,
+                told_after: None,
+            });
         }
     }
     Observation { host, ..summary.end(cpus, host.cpus) }

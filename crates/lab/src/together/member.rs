@@ -31,6 +31,8 @@ pub(super) struct Member<'a> {
     slices: Vec<Slice>,
     /// What was seen in each of them; none where nobody looks.
     seen: Vec<SeenSlice>,
+    /// The look from which on it idles: behind what its runtime told of its last slice.
+    idles_from: Option<Sample>,
     looks: SliceSummary,
 }
 
@@ -61,6 +63,7 @@ impl<'a> Member<'a> {
             gone: None,
             slices: Vec::new(),
             seen: Vec::new(),
+            idles_from: None,
             looks: SliceSummary::default(),
         }
     }
@@ -108,16 +111,31 @@ impl<'a> Member<'a> {
             (slice.steal_share, slice.others_share) = (host.steal_share, host.others_share);
             slice.cpu_s = cpu_s(&seen.end) - cpu_s(&seen.begin);
             slice.neighbours_cpu_s = Some((seen.targets_cpu_s - slice.cpu_s).max(0.0));
+            self.idles_from = Some(seen.end);
             self.seen.push(seen);
         }
         self.slices.push(slice);
     }
 
+    /// Asks its runtime what it did in the slice that has just ended, where it tells; gives a look at it behind the answer, for what
+    /// that cost is nobody's work.
+    pub(super) fn ask_at_end(&mut self) -> Option<Sample> {
+        self.metrics?;
+        let told = self.ask();
+        let behind = self.look(Look::Edge)?;
+        let (slice, seen) = (self.slices.last_mut()?, self.seen.last_mut()?);
+        seen.told_at_end = told;
+        slice.own_gc_count = seen.own_collections();
+        self.idles_from = Some(behind);
+        Some(behind)
+    }
+
     /// What it did since its last slice, up to this look at it, and what its runtime told then.
     pub(super) fn idled(&mut self, until: Option<&Sample>, told: Option<RuntimeSample>) {
-        if let (Some(slice), Some(seen), Some(until)) = (self.slices.last_mut(), self.seen.last_mut(), until) {
-            slice.idle_cpu_s = cpu_s(until) - cpu_s(&seen.end);
-            slice.idle_s = until.at_ns.saturating_sub(seen.end.at_ns) as f64 / 1e9;
+        let (slice, seen) = (self.slices.last_mut(), self.seen.last_mut());
+        if let (Some(slice), Some(seen), Some(from), Some(until)) = (slice, seen, self.idles_from, until) {
+            slice.idle_cpu_s = cpu_s(until) - cpu_s(&from);
+            slice.idle_s = until.at_ns.saturating_sub(from.at_ns) as f64 / 1e9;
             seen.told_after = told;
             slice.gc_count = seen.collections().0;
         }

@@ -51,8 +51,8 @@ impl<'a, 't> Round<'a, 't> {
     /// At an edge: what the slice before it brought is kept, and the next turn is begun; none when there is no more, or nobody
     /// who could take it.
     ///
-    /// What a target did since its last slice is what its clock says before its runtime is asked, and its slice begins behind
-    /// the answer: that is nobody's work.
+    /// Its runtime is asked before and after a target's slice. What it did in the slice and since then is what its clock says before it is
+    /// asked, and it idles, or its slice begins, behind the answer: that is nobody's work.
     pub(super) fn edge(&mut self, sliced: Option<&Sliced>) -> Option<engine::SliceSpec> {
         let own = self.taken.as_ref().map(|taken| taken.member);
         let how = |at| match own {
@@ -69,6 +69,9 @@ impl<'a, 't> Round<'a, 't> {
         self.tell_looks(&looks);
         let up: Vec<bool> =
             self.members.iter_mut().enumerate().map(|(at, member)| member.is_up(own == Some(at))).collect();
+        if let Some(own) = own.filter(|own| up[*own]) {
+            looks[own] = self.members[own].ask_at_end().or(looks[own]);
+        }
         let Some((member, (turn, position))) = self.next_turn(&up) else {
             self.end_looks(&looks);
             return None;
@@ -103,6 +106,7 @@ impl<'a, 't> Round<'a, 't> {
             targets_cpu_s: taken.before.iter().zip(looks).filter_map(used).sum(),
             window_s: sliced.figures.window_s,
             told_before: taken.told,
+            told_at_end: None,
             told_after: None,
         });
         let since_ns = sliced.begin_ns - self.begin_ns.unwrap_or(sliced.begin_ns);

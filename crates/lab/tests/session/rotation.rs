@@ -315,17 +315,17 @@ fn collecting() -> SocketAddr {
 }
 
 #[test]
-fn a_runtime_is_asked_before_each_slice_and_after_the_last() {
+fn a_runtime_is_asked_before_and_after_each_slice() {
     let runs = tempfile::tempdir().unwrap();
     let mut draft = Draft { cells: vec![cell("a", 10), cell("b", 10)], ..draft(1) };
     draft.targets[1].launch.metrics = Some("/metrics".into());
     let launcher = FakeLauncher { admin: Some(collecting()), ..FakeLauncher::default() };
     let (end, ..) = conduct(runs.path(), &draft.resolve().unwrap(), &launcher);
-    let counts = |trial: &TrialRecord| trial.slices.iter().map(|slice| slice.gc_count).collect::<Vec<_>>();
-    assert_eq!(counts(&end.trials[0]), [None; 1 + ROUNDS as usize], "it tells nothing");
-    assert_eq!(counts(&end.trials[1]), [Some(1.0); 1 + ROUNDS as usize]);
+    let counts = |trial: &TrialRecord| trial.slices.iter().map(|it| (it.own_gc_count, it.gc_count)).collect::<Vec<_>>();
+    assert_eq!(counts(&end.trials[0]), [(None, None); 1 + ROUNDS as usize], "it tells nothing");
+    assert_eq!(counts(&end.trials[1]), [(Some(1.0), Some(2.0)); 1 + ROUNDS as usize]);
     let runtime = end.trials[1].observation.as_ref().unwrap().runtime.unwrap();
-    assert_eq!((runtime.looks, runtime.gc_count), (ROUNDS, Some(f64::from(ROUNDS))));
+    assert_eq!((runtime.looks, runtime.gc_count), (2 * ROUNDS, Some(f64::from(2 * ROUNDS))));
 }
 
 type Damage = fn(&mut model::Slice);

@@ -254,7 +254,15 @@ fn in_slices(trial: &mut TrialRecord, cpu_us: f64, server: &Server) -> Observati
         summary.add(&end);
         if slice.round > 0 {
             let (targets_cpu_s, window_s) = (slice.cpu_s, slice.window_s);
-            summary.add_slice(&SeenSlice { begin, end, targets_cpu_s, window_s, told_before: None, told_after: None });
+            summary.add_slice(&SeenSlice {
+                begin,
+                end,
+                targets_cpu_s,
+                window_s,
+                told_before: None,
+                told_at_end: None,
+                told_after: None,
+            });
         }
     }
     summary.end(1, 2)
