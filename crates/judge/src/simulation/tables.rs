@@ -381,9 +381,11 @@ fn rotated_rows((drift, burst): (Drift, Burst)) -> [Vec<String>; 2] {
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        assert!(!rotates || held >= 0.935, "{drift:?}, {burst:?} in rotation: {held} hold the truth");
-        // Launches that differ by one collection more or less may look alike by chance, and the run then ends there.
         let standard_error = (0.05 * 0.95 / f64::from(count)).sqrt();
+        // What so few sessions tell of 95 %: each row has two such shares, and the least of all is asked.
+        let least = if rotates { 0.935 } else { 0.95 - 3.0 * standard_error };
+        assert!(held >= least, "{drift:?}, {burst:?}, {way}: {held} hold the truth");
+        // Launches that differ by one collection more or less may look alike by chance, and the run then ends there.
         let level = if is_lumpy { 0.05 + 2.0 * standard_error } else { 0.05 };
         assert!(!rotates || wrong <= level, "{drift:?}, {burst:?} in rotation: {wrong} distinguished");
         let half_width = format!("± {}", percent(median(&rotation::Seen::half_width)));
