@@ -90,10 +90,12 @@ mod tests {
 
     #[test]
     fn each_launch_is_told_with_what_becomes_of_it_and_those_that_count_make_the_figure() {
-        let analysis = Session::new().cell("a", 100.0).cell("b", 50.0).noise(0.01).analyse();
+        let analysis = Session::new().cell("a", 100.0).cell("b", 50.0).noise(0.1).twin().analyse();
+        assert_eq!(analysis.cells[0].launches.iter().filter(|it| it.twin).count(), 6);
         for cell in &analysis.cells {
-            let counted: Vec<&CellLaunch> = cell.launches.iter().filter(|it| it.used == LaunchUse::Counts).collect();
-            assert_eq!(counted.iter().filter(|it| !it.twin).count() as u32, cell.trials);
+            let counts = |it: &&CellLaunch| it.used == LaunchUse::Counts && !it.twin;
+            let counted: Vec<&CellLaunch> = cell.launches.iter().filter(counts).collect();
+            assert_eq!(counted.len() as u32, cell.trials);
             let logs = counted.iter().map(|it| it.throughput.unwrap().ln());
             let mean = (logs.sum::<f64>() / counted.len() as f64).exp();
             assert!((mean / cell.throughput.estimate.unwrap() - 1.0).abs() < 1e-9, "{mean}");

@@ -190,7 +190,7 @@ impl Made {
         all.extend(sets.into_iter().map(|set| (set.launches.clone(), Some(set.slicing))));
         // Every second block has the order of the one before reversed: whatever favours who comes first favours each as often.
         let reversed = block.is_multiple_of(2);
-        let mut rng = fastrand::Rng::with_seed(seed_of(self.seed, (block - u32::from(reversed)).into()));
+        let mut rng = fastrand::Rng::with_seed(seed_of(self.seed, block.saturating_sub(u32::from(reversed)).into()));
         rng.shuffle(&mut all);
         all.iter_mut().filter(|(_, slicing)| slicing.is_some()).for_each(|(set, _)| rng.shuffle(set));
         if reversed {

@@ -62,6 +62,15 @@ pub(crate) fn collections(slices: &[Slice]) -> Option<f64> {
     tells.then(|| measured(slices).filter_map(|slice| slice.own_gc_count).sum())
 }
 
+/// For how long at most, as a share of these slices, the server may have stood still in those of others: where requests were left at the
+/// end of one, until its next slice.
+pub(crate) fn most_outlasted(slices: &[Slice]) -> f64 {
+    let (outlasted_s, length_s) = measured(slices).fold((0.0, 0.0), |(outlasted_s, length_s), slice| {
+        (outlasted_s + if slice.not_drained > 0 { slice.idle_s } else { 0.0 }, length_s + slice.length_s)
+    });
+    if length_s > 0.0 { outlasted_s / length_s } else { 0.0 }
+}
+
 /// How many CPUs a target used on average while others had their slices.
 pub(crate) fn cpus_while_idle(slices: &[Slice]) -> f64 {
     let (cpu_s, idle_s) =

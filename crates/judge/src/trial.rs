@@ -93,7 +93,7 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
     ];
     let unsliced = unsliced(asked, trial, measured);
     TrialJudgement {
-        void: void(measured, (&checks, &limit), unsliced),
+        void: void(measured, &checks, &limit),
         unsliced,
         checks,
         marks: marks.into_iter().flatten().collect(),
@@ -103,32 +103,24 @@ fn judge(asked: &Asked<'_>, measured: &Measurement, trial: &TrialRecord) -> Tria
     }
 }
 
-fn void(
-    measured: &Measurement,
-    (checks, limit): (&[InvariantCheck], &Limit),
-    unsliced: Option<UnslicedCause>,
-) -> Option<Reason> {
+fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Option<Reason> {
     if measured.interrupted {
         return Some(LimitCause::Interrupted { after_s: measured.window_s }.into());
     }
     let unmeasured = || (limit.verdict() == Verdict::Void).then(|| limit.clone().reason());
-    broken(checks).or_else(unmeasured).or_else(|| unseen(measured, unsliced?))
+    broken(checks).or_else(unmeasured)
 }
 
-/// What of it says that its load cannot be cut into slices.
+/// What of it says that its load cannot be cut into slices. Not requests that were left alone, where the generator stood still for much
+/// of the window: their replies may have been there in time.
 fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<UnslicedCause> {
-    let (seen, slices) = (trial.observation.as_ref(), &trial.slices[..]);
-    slices::unsliced(asked, measured, seen, slices).or_else(|| slices::unsettled(asked, measured, slices))
-}
-
-/// Nobody knows whether requests outlasted their slices that were left alone while the generator stood still for much of the window:
-/// their replies may have been there in time.
-fn unseen(measured: &Measurement, unsliced: UnslicedCause) -> Option<Reason> {
-    let are_merely_left = match unsliced {
+    let cause = slices::unsliced(asked, measured, trial.observation.as_ref(), &trial.slices);
+    let cause = cause.or_else(|| slices::unsettled(asked, measured, &trial.slices))?;
+    let are_merely_left = match cause {
         UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
         _ => false,
     };
-    limit::standstill(measured).filter(|_| are_merely_left).map(|stood| LimitCause::Blind(stood).into())
+    (!are_merely_left || limit::standstill(measured).is_none()).then_some(cause)
 }
 
 /// The first broken invariant, with the breaches of all.

@@ -130,10 +130,14 @@ pub enum UnslicedCause {
         slower: f64,
         /// How many slices that is the mean of.
         slices: usize,
+        /// How many CPUs other targets used in its slices on average, where that may be why; null where it is not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        neighbours_cpus: Option<f64>,
     },
     /// What requests take still grows within a slice.
     Unsettled {
-        /// Share by which they took longer in the second halves of the slices than in the first, by their mean response times.
+        /// Share by which they took longer in the second halves of the slices than in the first, by their mean response times; of a
+        /// closed load by their mean service times.
         slower: f64,
         /// How many slices that is the mean of.
         slices: usize,

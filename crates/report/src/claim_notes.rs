@@ -103,7 +103,8 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             percent(*share)
         ),
         ClaimDoubt::Unfinished { server, metric } => {
-            format!("the {} of {} is at least this: requests were still unfinished", metric.words(), place(server))
+            let bound = if metric.more_is_better() { "most" } else { "least" };
+            format!("the {} of {} is at {bound} this: requests were still unfinished", metric.words(), place(server))
         }
         ClaimDoubt::Warming { server, gain } => format!(
             "{} was still getting faster, so a longer warm-up gives other figures ({})",

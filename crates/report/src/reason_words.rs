@@ -110,13 +110,22 @@ fn unsliced(cause: UnslicedCause) -> String {
             let ends = kinds([("while they were idle", idle), ("with a reply", said)]);
             format!("the server ends connections: {ends}")
         }
-        UnslicedCause::SlowAfterIdling { slower, slices } => format!(
-            "the server is slow after it idled (in the first halves of {slices} slices replies took {} longer than in the second)",
-            percent(slower)
-        ),
+        UnslicedCause::SlowAfterIdling { slower, slices, neighbours_cpus } => {
+            let slower = percent(slower);
+            let halves =
+                format!("in the first halves of {slices} slices replies took {slower} longer than in the second");
+            match neighbours_cpus {
+                None => format!("the server is slow after it idled ({halves})"),
+                Some(cpus) => format!(
+                    "the server is slow at the begin of its slices, after it idled or because others that idled used {} of a CPU \
+                     in them ({halves})",
+                    percent(cpus)
+                ),
+            }
+        }
         UnslicedCause::Unsettled { slower, slices } => format!(
-            "a slice, which begins without a queue, is too short for one to settle (in the second halves of {slices} slices \
-             requests took {} longer than in the first)",
+            "a slice, which begins without a queue and after a rest, is too short for the load to settle (in the second halves of \
+             {slices} slices requests took {} longer than in the first)",
             percent(slower)
         ),
         UnslicedCause::FallsBehind { due, replies } => format!(

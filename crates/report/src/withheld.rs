@@ -19,7 +19,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
             format!("{who} completed so few requests that the edges of the window weigh as much")
         }
         Withheld::Warming => format!("{who} {was} still getting faster"),
-        Withheld::Censored => format!("requests of {who} were unfinished, so that the figure is only a lower bound"),
+        Withheld::Censored => format!("requests of {who} were unfinished, and how long they took is not known"),
         Withheld::Failing => format!("too many requests of {who} failed, and a failure may be quick and cheap"),
         Withheld::Wrong => format!("replies of {who} had wrong content"),
         Withheld::Silent => format!("{who} served nothing inside a window, or stopped answering in one"),

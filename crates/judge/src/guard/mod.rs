@@ -33,7 +33,7 @@ pub(crate) enum Doubt {
     Ceiling,
     /// Few completions per connection slot: the edges of the window weigh.
     Edges,
-    /// Requests were unfinished: a latency is at least this.
+    /// Requests were unfinished: a latency is at least this, and a stall that outlasted its slice would have cost a rate more.
     Unfinished,
     /// The server was still getting faster: with a longer warm-up it does more in less time.
     Warming,
@@ -323,6 +323,9 @@ impl<'a> Guarded<'a> {
             rate.high = rate.high.max(self.without_the_limit());
         }
         rate = rate.times(self.without_others(Metric::Throughput, completions_per_s(self.measured)).reciprocal());
+        if self.has(Doubt::Unfinished) {
+            rate.low /= 1.0 + slices::most_outlasted(&self.launch.record.slices);
+        }
         if self.has(Doubt::Ceiling) {
             rate.high = f64::INFINITY;
         }

@@ -11,7 +11,7 @@ use crate::thresholds::TOUCHED_PART;
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
 pub(super) fn range(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Range {
-    Range::exactly(1.0).hull(beside_neighbours(launch, of, is_closed)).times(put_off(launch, of, is_closed))
+    beside_neighbours(launch, of, is_closed).times(put_off(launch, of, is_closed))
 }
 
 /// Without its neighbours.

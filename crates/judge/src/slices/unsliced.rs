@@ -2,7 +2,7 @@
 
 use model::{HalfCount, Measurement, NotSent, Observation, Slice, UnslicedCause};
 
-use super::measured;
+use super::{measured, neighbours_cpus};
 use crate::asked::Asked;
 use crate::others;
 use crate::statistics::{mean, t_interval_at};
@@ -12,7 +12,8 @@ use crate::thresholds::{
 };
 
 /// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
-/// of them, connections that do not live from one to the next, or a server that is slow after it idled.
+/// of them, connections that do not live from one to the next, or a server that is slow after it idled. What is left or missing in
+/// slices in which others had the CPUs says nothing of the server: that round does not count, or the block was disturbed.
 pub(crate) fn unsliced(
     asked: &Asked<'_>,
     load: &Measurement,
@@ -20,10 +21,13 @@ pub(crate) fn unsliced(
     slices: &[Slice],
 ) -> Option<UnslicedCause> {
     let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
-    let own = || own(load, observed, slices);
-    let not_drained = model::sum(own().map(|slice| slice.not_drained));
+    let is_quiet = |slice: &&Slice| {
+        let taken = slice.steal_share + slice.others_share;
+        observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN)
+    };
+    let not_drained = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
     let waited_us = SLICE_DRAIN_S * 1e6;
-    let too_few = own().find(|slice| slice.round > 0 && slice.completed < SLICE_REPLIES);
+    let too_few = measured(slices).filter(is_quiet).find(|slice| slice.completed < SLICE_REPLIES);
     let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);
     match too_few {
         _ if slices.is_empty() => None,
@@ -34,33 +38,18 @@ pub(crate) fn unsliced(
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
         }
-        None => slow_after_idling(asked.is_closed(), beside_idle_neighbours(slices)),
+        None => slow_after_idling(asked.is_closed(), slices),
     }
 }
 
-/// The slices in which the target had its CPUs to itself, those of the warm-up too. What was left in others says nothing of it: the
-/// machine was busy, or other targets were, and those rounds do not count, or the figures are open for it.
-fn own<'a>(load: &Measurement, observed: Option<&Observation>, slices: &'a [Slice]) -> impl Iterator<Item = &'a Slice> {
-    let is_quiet = move |slice: &&Slice| {
-        let taken = slice.steal_share + slice.others_share;
-        observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN)
-    };
-    beside_idle_neighbours(slices).filter(is_quiet)
-}
-
-/// The slices in which other targets left it its CPUs. What these do comes at the begin of each slice; what else the machine does
-/// comes when it comes, and tells no half from the other.
-fn beside_idle_neighbours(slices: &[Slice]) -> impl Iterator<Item = &Slice> {
-    slices.iter().filter(|slice| slice.neighbours_cpu_s.unwrap_or(0.0) <= SPILL * slice.length_s)
-}
-
-/// Each slice begins without a queue. That a load needs longer to settle than a slice lasts: an open one whose requests take ever
-/// longer within it, or of which fewer were answered than came due.
+/// Each slice begins without a queue, and of a server that rested. That a load needs longer to settle than a slice lasts: requests
+/// take ever longer within it; or of an open one fewer were answered than came due.
 pub(crate) fn unsettled(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
-    if asked.is_closed() || measured(slices).next().is_none() {
-        return None;
+    measured(slices).next()?;
+    match asked.is_closed() {
+        true => slower_at_last(slices, SLOW_AFTER_IDLING, HalfCount::mean_service_us),
+        false => falls_behind(load, slices).or_else(|| slower_at_last(slices, UNSETTLED, HalfCount::mean_felt_us)),
     }
-    falls_behind(load, slices).or_else(|| slower_at_last(beside_idle_neighbours(slices)))
 }
 
 /// Fewer replies came while it was measured than requests came due, by more than a small change and more than chance at the edges
@@ -77,30 +66,27 @@ fn falls_behind(load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
     (short > FALLS_BEHIND * due as f64 && short > by_chance).then_some(UnslicedCause::FallsBehind { due, replies })
 }
 
-/// Requests took longer in the second halves of the slices than in the first. From when they were due: where few connections are
-/// the queue, what is sent takes no longer.
-fn slower_at_last<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<UnslicedCause> {
-    let (mean, slices) =
-        longer(slices, UNSETTLED, |slice| first_to_second(slice, HalfCount::mean_felt_us).map(|log| -log))?;
+/// Requests took longer in the second halves of the slices than in the first. Of an open load from when they were due: where few
+/// connections are the queue, what is sent takes no longer.
+fn slower_at_last(slices: &[Slice], limit: f64, mean_us: fn(&HalfCount) -> Option<f64>) -> Option<UnslicedCause> {
+    let (mean, slices) = longer(slices, limit, |slice| first_to_second(slice, mean_us).map(|log| -log))?;
     Some(UnslicedCause::Unsettled { slower: mean, slices })
 }
 
 /// The server is slower in the first halves of its slices than in the second. Service times, for the number of replies also
-/// depends on where bursts of them fall, and is that of the schedule under an open load.
-pub(super) fn slow_after_idling<'a>(is_closed: bool, slices: impl Iterator<Item = &'a Slice>) -> Option<UnslicedCause> {
+/// depends on where bursts of them fall, and is that of the schedule under an open load. Where neighbours used CPUs in its slices it
+/// may have been slow for them: its launch alone tells.
+pub(super) fn slow_after_idling(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
     let limit = if is_closed { SLOW_AFTER_IDLING } else { SLOW_AFTER_IDLING_OPEN };
-    let (slower, slices) = longer(slices, limit, |slice| first_to_second(slice, HalfCount::mean_service_us))?;
-    Some(UnslicedCause::SlowAfterIdling { slower, slices })
+    let (slower, count) = longer(slices, limit, |slice| first_to_second(slice, HalfCount::mean_service_us))?;
+    let neighbours_cpus = neighbours_cpus(slices).filter(|cpus| *cpus > SPILL);
+    Some(UnslicedCause::SlowAfterIdling { slower, slices: count, neighbours_cpus })
 }
 
 /// By what share one half of the slices is slower than the other, and how many slices that is the mean of, where it is more than
 /// chance and this limit. None of too few slices, and of records that do not tell halves.
-fn longer<'a>(
-    slices: impl Iterator<Item = &'a Slice>,
-    limit: f64,
-    log_ratio: impl Fn(&Slice) -> Option<f64>,
-) -> Option<(f64, usize)> {
-    let slower: Vec<f64> = slices.filter(|slice| slice.round > 0).map(log_ratio).collect::<Option<_>>()?;
+fn longer(slices: &[Slice], limit: f64, log_ratio: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, usize)> {
+    let slower: Vec<f64> = measured(slices).map(log_ratio).collect::<Option<_>>()?;
     let bounded: Vec<f64> = slower.iter().map(|log| log.clamp(-HALVES_MOST.ln(), HALVES_MOST.ln())).collect();
     let shown = t_interval_at(&bounded, HALVES_CONFIDENCE)?;
     let is_slow = shown.low > 0.0 && shown.estimate > limit.ln_1p() && slower.len() >= HALVES_SLICES;

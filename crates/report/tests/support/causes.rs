@@ -203,7 +203,8 @@ fn every_unsliced() -> Vec<UnslicedCause> {
         SlowDrain { p99_us: Some(1.0), waited_us: 2.0, not_drained: 1 },
         FewReplies { round: 1, replies: 1, needed: 2 },
         ConnectionsEnd { idle: 1, said: 1 },
-        SlowAfterIdling { slower: 0.5, slices: 12 },
+        SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: None },
+        SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: Some(0.05) },
         Unsettled { slower: 0.5, slices: 12 },
         FallsBehind { due: 2, replies: 1 },
     ];

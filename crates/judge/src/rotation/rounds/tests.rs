@@ -162,6 +162,17 @@ fn what_a_target_used_in_slices_of_others_takes_back_a_difference_of_that_size_a
 }
 
 #[test]
+fn less_than_a_hundredth_of_a_cpu_takes_back_what_it_could_have_made() {
+    let beside = |cpus: f64, margin: f64| {
+        let neighbours = move |slice: &mut Slice| slice.neighbours_cpu_s = Some(cpus * slice.length_s);
+        changed(Metric::Throughput, (1.0, margin), neighbours)
+    };
+    assert_eq!(beside(0.0, 0.01), (ComparisonVerdict::Same, None));
+    assert_eq!(beside(0.009_9, 0.01), TAKEN_BACK);
+    assert_eq!(beside(0.009_9, 0.02), (ComparisonVerdict::Same, None));
+}
+
+#[test]
 fn who_spilt_is_not_the_slower_for_it_and_who_is_in_spite_of_it_is() {
     let session = Session::new().cell("a", 1_000.0).cell("b", 1_060.0).noise(0.001).blocks(6);
     for metric in [Metric::Throughput, Metric::P99] {
@@ -242,12 +253,26 @@ fn who_puts_work_off_is_not_called_faster_for_it() {
         changed(metric, (factor, 0.05), |slice| slice.idle_cpu_s = put_off * slice.length_s)
     };
     assert_eq!(verdict(Metric::Throughput, 1.2, 0.0), FASTER);
-    assert_eq!(verdict(Metric::Throughput, 1.2, 0.3), TAKEN_BACK, "it would have had no time for a fifth more");
+    assert_eq!(verdict(Metric::Throughput, 1.29, 0.3), TAKEN_BACK, "it would have had no time for so much more");
+    assert_eq!(verdict(Metric::Throughput, 1.37, 0.3), FASTER, "by 5.4 % with all of it");
     assert_eq!(verdict(Metric::Throughput, 1.4, 0.3), FASTER, "faster with all of it");
     assert_eq!(verdict(Metric::Throughput, 0.9, 0.3), SLOWER, "slower without it already");
     assert_eq!(verdict(Metric::P99, 1.2, 0.3), TAKEN_BACK, "a request may have waited for what followed a slice");
     assert_eq!(verdict(Metric::P99, 1.2, 0.000_1), FASTER, "0.1 ms do not make 2 of 12");
     assert_eq!(verdict(Metric::P99, 0.9, 0.3), SLOWER);
+}
+
+#[test]
+fn a_stall_that_outlasts_its_slice_may_have_cost_as_much_as_there_was_until_the_next_one() {
+    let verdict = |metric: Metric, factor: f64| {
+        changed(metric, (factor, 0.05), |slice| slice.not_drained = u64::from(slice.round == 4))
+    };
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Censored));
+    // It idled for 1.7 times as long as each of its twelve slices was.
+    assert_eq!(verdict(Metric::Throughput, 1.12), taken_back, "1.12 of 1.14");
+    assert_eq!(verdict(Metric::Throughput, 1.25), FASTER, "with all of it");
+    assert_eq!(verdict(Metric::Throughput, 0.9), SLOWER, "slower without it already");
+    assert_eq!(verdict(Metric::CpuPerRequest, 1.12).1, None, "whoever stands still uses no CPU");
 }
 
 #[test]

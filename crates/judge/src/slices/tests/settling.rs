@@ -85,11 +85,26 @@ fn halves_say_by_response_times_where_they_tell_them() {
     assert_eq!(
         said.as_deref(),
         Some(
-            "its load cannot go round with others' in slices: a slice, which begins without a queue, is too short for one to \
-             settle (in the second halves of 10 slices requests took 50 % longer than in the first)"
+            "its load cannot go round with others' in slices: a slice, which begins without a queue and after a rest, is too short for \
+             the load to settle (in the second halves of 10 slices requests took 50 % longer than in the first)"
         )
     );
-    let closed = cell_plan("a", &[], 10, 0);
-    let trial = trial();
-    assert_eq!(unsettled(&Asked::from(&closed), trial.measurement.as_ref().unwrap(), &slices), None, "closed");
+}
+
+#[test]
+fn a_closed_load_that_gets_slower_within_its_slices_has_not_settled() {
+    let closed = |slices: &[Slice]| {
+        let trial = trial();
+        let cause = unsettled(&Asked::from(&cell_plan("a", &[], 10, 0)), trial.measurement.as_ref().unwrap(), slices);
+        cause.map(|cause| cause.code().id())
+    };
+    let rested = |slower: f64| in_halves(10, |_| [1_000.0, 1_000.0 * slower]);
+    assert_eq!(closed(&rested(1.12)), Some("unsettled"), "a server that rests while it idles is quick at first");
+    assert_eq!(closed(&rested(1.08)), None);
+    let mut waited = rested(1.0);
+    for slice in &mut waited {
+        let [first, second] = slice.halves.as_mut().unwrap();
+        (first.response_ns, second.response_ns) = (first.service_ns, 3 * second.service_ns / 2);
+    }
+    assert_eq!(closed(&waited), None, "nothing is due but what is sent");
 }
