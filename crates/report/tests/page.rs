@@ -155,7 +155,11 @@ fn what_others_wrote_is_text() {
     }
     analysis.environment.command_line = vec![hostile.to_owned(), "x".repeat(10_000)];
     analysis.environment.cpu = hostile.to_owned();
-    let page = html(&Judged::Run(Box::new(analysis)));
+    let command = ["bourdon", "compare", "--run", "python3 server.py", "--gate", "p99<+5%"];
+    let page = html(&Judged::Run(Box::new(analysis.clone())));
+    analysis.environment.command_line = command.map(str::to_owned).to_vec();
+    let typed = texts(&read(&html(&Judged::Run(Box::new(analysis)))), "#setting pre");
+    assert_eq!(typed, ["bourdon compare --run 'python3 server.py' --gate 'p99<+5%'"], "to be pasted");
     let parsed = read(&page);
     assert!(all(&parsed, "script, img").is_empty());
     assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));

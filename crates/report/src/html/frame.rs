@@ -1,5 +1,7 @@
 //! The page around its content: one file, with all that it needs in it.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -35,6 +37,12 @@ pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> 
     .into_string()
 }
 
+/// A command line that a shell takes as it was given.
+fn command(words: &[String]) -> String {
+    let quoted = |word| shlex::try_quote(word).unwrap_or(Cow::Borrowed(word));
+    words.iter().map(String::as_str).map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// Where and with what it was measured.
 fn setting(environment: &Environment) -> Markup {
     let Environment { bourdon, command_line, governor, smt, memory_bytes, kernel, open_files, .. } = environment;
@@ -57,7 +65,7 @@ fn setting(environment: &Environment) -> Markup {
             (list(words::toolchains(environment)))
             @if !command_line.is_empty() {
                 p { "Measured by" }
-                pre tabindex="0" { (crate::plain::plain(&command_line.join(" "))) }
+                pre tabindex="0" { (crate::plain::plain(&command(command_line))) }
             }
         }
     }

@@ -9,7 +9,6 @@ use super::sheet::{Drawn, MARGIN, Sheet, WIDTH};
 use super::svg::Node;
 use crate::claim_words;
 use crate::format::{quantity, tick};
-use crate::withheld::because;
 use crate::words;
 
 /// Claims with the same test on one axis.
@@ -142,8 +141,7 @@ fn words_of(sheet: &mut Sheet, claim: &ClaimAnalysis, analysis: &Analysis) {
     let conditions = claim_words::claim_conditions(claim);
     sheet.small(&conditions, 1);
     if matches!(claim.verdict, ClaimVerdict::Inconclusive | ClaimVerdict::NotTestable) {
-        let first = || claim_words::notes(claim, analysis).into_iter().next();
-        let why = claim.withheld.map(|why| format!("because {}", because(why, &[]))).or_else(first);
+        let why = claim_words::notes(claim, analysis).into_iter().next();
         sheet.small(&why.unwrap_or_default(), 2);
     }
     sheet.gap(4.0);
