@@ -115,7 +115,7 @@ fn void(measured: &Measurement, checks: &[InvariantCheck], limit: &Limit) -> Opt
 /// of the window: their replies may have been there in time.
 fn unsliced(asked: &Asked<'_>, trial: &TrialRecord, measured: &Measurement) -> Option<UnslicedCause> {
     let cause = slices::unsliced(asked, measured, trial.observation.as_ref(), &trial.slices);
-    let cause = cause.or_else(|| slices::unsettled(asked, measured, &trial.slices))?;
+    let cause = cause.or_else(|| slices::unsettled(asked, measured, trial.observation.as_ref(), &trial.slices))?;
     let are_merely_left = match cause {
         UnslicedCause::SlowDrain { p99_us, waited_us, .. } => p99_us.is_none_or(|p99_us| p99_us <= waited_us),
         _ => false,

@@ -102,10 +102,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server),
             percent(*share)
         ),
-        ClaimDoubt::Unfinished { server, metric } => {
-            let bound = if metric.more_is_better() { "most" } else { "least" };
-            format!("the {} of {} is at {bound} this: requests were still unfinished", metric.words(), place(server))
-        }
+        ClaimDoubt::Unfinished { server, metric } => unfinished(server, *metric),
         ClaimDoubt::Warming { server, gain } => format!(
             "{} was still getting faster, so a longer warm-up gives other figures ({})",
             place(server),
@@ -149,6 +146,11 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("{} stopped answering in {}", place(server), counted(*launches, "launch", "launches"))
         }
     }
+}
+
+fn unfinished(server: &Cell, metric: Metric) -> String {
+    let bound = if metric.more_is_better() { "most" } else { "least" };
+    format!("the {} of {} is at {bound} this: requests were still unfinished", metric.words(), place(server))
 }
 
 fn noise_words(unbounded: Option<Metric>) -> String {

@@ -59,7 +59,7 @@ fn a_page_says_what_the_terminal_says() {
     for name in ["side-by-side", "few-at-once", "in-turn", "unsteady"] {
         let analysis = run(name);
         let page = read(&html(&judged(name)));
-        assert_eq!(texts(&page, "h1"), [analysis.question.clone()]);
+        assert_eq!(texts(&page, "h1"), std::slice::from_ref(&analysis.question));
         assert_eq!(texts(&page, "title").first(), Some(&analysis.question), "that of the document");
         assert_eq!(texts(&page, ".claim").len(), analysis.claims.len());
         for (claim, shown) in analysis.claims.iter().zip(texts(&page, ".claim")) {

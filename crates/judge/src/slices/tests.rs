@@ -132,6 +132,24 @@ fn requests_that_were_left_while_the_generator_stood_still_or_others_had_the_cpu
 }
 
 #[test]
+fn a_p99_that_outlasts_a_slice_is_not_the_server_s_where_others_had_the_cpus_in_over_a_quarter_of_them() {
+    let of = |busy: usize| {
+        uncut(|trial| {
+            trial
+                .slices
+                .iter_mut()
+                .filter(|slice| slice.round > 0)
+                .take(busy)
+                .for_each(|slice| slice.others_share = 0.5);
+            let slow = LatencySummary { p99: Some(101_000.0), ..summary(1_000.0, 1_000) };
+            trial.measurement.as_mut().unwrap().latency_us.service = Some(slow);
+        })
+    };
+    assert!(of(2).is_some_and(|said| said.starts_with("slow-drain")));
+    assert_eq!(of(3), None);
+}
+
+#[test]
 fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     type Change = fn(&mut TrialRecord);
     let slow = |us| Some(LatencySummary { p99: Some(us), ..summary(1_000.0, 1_000) });

@@ -7,8 +7,8 @@ use crate::asked::Asked;
 use crate::others;
 use crate::statistics::{mean, t_interval_at};
 use crate::thresholds::{
-    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, ROUND_TAKEN, SLICE_DRAIN_S,
-    SLICE_REPLIES, SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, SPILL, UNSETTLED,
+    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, ROUND_TAKEN, ROUNDS_LEFT_OUT,
+    SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, SPILL, UNSETTLED,
 };
 
 /// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
@@ -21,19 +21,15 @@ pub(crate) fn unsliced(
     slices: &[Slice],
 ) -> Option<UnslicedCause> {
     let p99_us = load.latency_us.service.as_ref().and_then(|service| service.p99);
-    let is_quiet = |slice: &&Slice| {
-        let taken = slice.steal_share + slice.others_share;
-        observed.is_none_or(|seen| others::of_the_smaller_side(taken, seen, load) <= ROUND_TAKEN)
-    };
+    let is_quiet = |slice: &&Slice| !is_busy(load, observed, slice);
     let not_drained = model::sum(slices.iter().filter(is_quiet).map(|slice| slice.not_drained));
     let waited_us = SLICE_DRAIN_S * 1e6;
+    let is_slow = p99_us.is_some_and(|p99_us| p99_us > waited_us) && !are_busy(load, observed, slices);
     let too_few = measured(slices).filter(is_quiet).find(|slice| slice.completed < SLICE_REPLIES);
     let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);
     match too_few {
         _ if slices.is_empty() => None,
-        _ if not_drained > 0 || p99_us.is_some_and(|p99_us| p99_us > waited_us) => {
-            Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained })
-        }
+        _ if not_drained > 0 || is_slow => Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained }),
         _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
@@ -42,13 +38,33 @@ pub(crate) fn unsliced(
     }
 }
 
+/// Whether others had the CPUs in a slice.
+fn is_busy(load: &Measurement, observed: Option<&Observation>, slice: &Slice) -> bool {
+    let taken = slice.steal_share + slice.others_share;
+    observed.is_some_and(|seen| others::of_the_smaller_side(taken, seen, load) > ROUND_TAKEN)
+}
+
+/// Whether they had them in so many slices that these make what is known of all: then the launch is noisy, and its block repeated.
+fn are_busy(load: &Measurement, observed: Option<&Observation>, slices: &[Slice]) -> bool {
+    let busy = measured(slices).filter(|slice| is_busy(load, observed, slice)).count() as f64;
+    busy > ROUNDS_LEFT_OUT * measured(slices).count() as f64
+}
+
 /// Each slice begins without a queue, and of a server that rested. That a load needs longer to settle than a slice lasts: requests
 /// take ever longer within it; or of an open one fewer were answered than came due.
-pub(crate) fn unsettled(asked: &Asked<'_>, load: &Measurement, slices: &[Slice]) -> Option<UnslicedCause> {
+pub(crate) fn unsettled(
+    asked: &Asked<'_>,
+    load: &Measurement,
+    observed: Option<&Observation>,
+    slices: &[Slice],
+) -> Option<UnslicedCause> {
     measured(slices).next()?;
     match asked.is_closed() {
         true => slower_at_last(slices, SLOW_AFTER_IDLING, HalfCount::mean_service_us),
-        false => falls_behind(load, slices).or_else(|| slower_at_last(slices, UNSETTLED, HalfCount::mean_felt_us)),
+        false => {
+            let behind = falls_behind(load, slices).filter(|_| !are_busy(load, observed, slices));
+            behind.or_else(|| slower_at_last(slices, UNSETTLED, HalfCount::mean_felt_us))
+        }
     }
 }
 

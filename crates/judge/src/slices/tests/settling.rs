@@ -30,7 +30,7 @@ fn in_slices(arrivals: Arrivals, connections: u32, service_us: u64) -> (Option<U
     let asked = Asked::from(&loads[0]);
     assert_eq!(unsliced(&asked, &measured, None, &slices), None, "{measured:?}");
     let p99_us = measured.latency_us.response.as_ref().and_then(|response| response.p99);
-    (unsettled(&asked, &measured, &slices), p99_us.unwrap_or(0.0))
+    (unsettled(&asked, &measured, None, &slices), p99_us.unwrap_or(0.0))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn halves_say_by_response_times_where_they_tell_them() {
         let mut cell = cell_plan("a", &[], 10, 0);
         cell.load.model = LoadModel::Open { rate_per_s: 1_000.0, arrivals: Arrivals::Constant };
         let trial = trial();
-        unsettled(&Asked::from(&cell), trial.measurement.as_ref().unwrap(), slices)
+        unsettled(&Asked::from(&cell), trial.measurement.as_ref().unwrap(), None, slices)
     };
     assert_eq!(asked_open(&slices), None);
     for slice in &mut slices {
@@ -95,7 +95,8 @@ fn halves_say_by_response_times_where_they_tell_them() {
 fn a_closed_load_that_gets_slower_within_its_slices_has_not_settled() {
     let closed = |slices: &[Slice]| {
         let trial = trial();
-        let cause = unsettled(&Asked::from(&cell_plan("a", &[], 10, 0)), trial.measurement.as_ref().unwrap(), slices);
+        let cause =
+            unsettled(&Asked::from(&cell_plan("a", &[], 10, 0)), trial.measurement.as_ref().unwrap(), None, slices);
         cause.map(|cause| cause.code().id())
     };
     let rested = |slower: f64| in_halves(10, |_| [1_000.0, 1_000.0 * slower]);
