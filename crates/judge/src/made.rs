@@ -244,6 +244,7 @@ fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
         Unsliced::SlowDrain
         | Unsliced::FewReplies
         | Unsliced::SlowAfterIdling
+        | Unsliced::DearAfterIdling
         | Unsliced::Unsettled
         | Unsliced::FallsBehind => launch.measured().is_some_and(nothing_completed),
     }

@@ -30,13 +30,13 @@ pub(crate) fn count(metric: Metric) -> bool {
 /// What counts of some slices of a launch come to: of all their requests, for a mean over slices would take a burst for a slice among
 /// many, and whoever does much at once for frugal. None where they do not tell this metric.
 ///
-/// The CPU of a slice is all that the target used from its begin to that of its next one: what it put off is its own. It is held
-/// against all replies of that time, for only at the edges is nothing in flight.
+/// The CPU of a slice is all that the target used over its length, and what it put off until it was loaded again: that is its own, but
+/// for the part of the requests that woke it. It is held against all replies of that time, for only at the edges is nothing in flight.
 pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>) -> Option<f64> {
     let parts = |slice: &Slice| match metric {
         Metric::Throughput => Some((slice.ok as f64, slice.window_s)),
         Metric::ElapsedPerRequest => Some((slice.window_s * 1e6, slice.completed as f64)),
-        Metric::CpuPerRequest => Some(((slice.cpu_s + slice.idle_cpu_s) * 1e6, slice.replies as f64)),
+        Metric::CpuPerRequest => Some(((slice.cpu_s + slice.put_off_s()) * 1e6, slice.replies as f64)),
         _ => None,
     };
     let (mut part, mut whole) = (0.0, 0.0);

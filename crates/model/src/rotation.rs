@@ -42,7 +42,7 @@ pub struct Slice {
     pub replies: u64,
     /// Requests that failed over its whole length, without a whole reply or with a wrong one.
     pub failed: u64,
-    /// Requests that were still in flight when its end was no longer waited for.
+    /// Requests that were still in flight when its end was no longer waited for, or that of the load that woke it.
     pub not_drained: u64,
     /// Median felt latency in microseconds, of what was measured; null where too few requests were.
     pub p50_us: Option<f64>,
@@ -52,10 +52,14 @@ pub struct Slice {
     /// where nothing had, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub felt: Option<String>,
+    /// The load right before it, which counts nowhere: what a server does once it is asked again falls into that. None of the
+    /// warm-up, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prelude: Option<Prelude>,
     /// The target's CPU seconds over its length.
     pub cpu_s: f64,
-    /// The target's CPU seconds from its end to the begin of the target's next slice, or to the end of the last turn: what it put
-    /// off, or does unasked.
+    /// The target's CPU seconds from its end to when the target is loaded next, or to the end of the last turn: what it put off, or
+    /// does unasked.
     pub idle_cpu_s: f64,
     /// How long that was, in seconds.
     pub idle_s: f64,
@@ -77,6 +81,27 @@ pub struct Slice {
     pub others_share: f64,
 }
 
+impl Slice {
+    /// CPU seconds of what the target put off that is for the requests of the slice itself, and not for those that woke it: the same
+    /// for each.
+    pub fn put_off_s(&self) -> f64 {
+        let woke = self.prelude.as_ref().map_or(0, |prelude| prelude.replies);
+        let all = crate::sum([self.replies, woke]);
+        if all > 0 { self.idle_cpu_s * self.replies as f64 / all as f64 } else { self.idle_cpu_s }
+    }
+}
+
+/// A short load that wakes a target which idled, up to when nothing of it was in flight any more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prelude {
+    /// How long it lasted, in seconds.
+    pub length_s: f64,
+    /// Replies of any kind.
+    pub replies: u64,
+    /// The target's CPU seconds meanwhile; 0 where nobody looked.
+    pub cpu_s: f64,
+}
+
 kinds! {
     /// What keeps a target's load from being cut into slices.
     Unsliced {
@@ -88,6 +113,8 @@ kinds! {
         ConnectionsEnd = "connections-end",
         /// The server is slow at first in each slice, for it idled while others had theirs.
         SlowAfterIdling = "slow-after-idling",
+        /// Requests cost much when the server is asked again, for it idled while others had their slices.
+        DearAfterIdling = "dear-after-idling",
         /// What requests take still grows within a slice: a queue that begins empty has not settled when it ends.
         Unsettled = "unsettled",
         /// The server does fewer requests than come due, and each slice begins without what the one before left undone.
@@ -134,6 +161,13 @@ pub enum UnslicedCause {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         neighbours_cpus: Option<f64>,
     },
+    /// Requests cost much when the server is asked again.
+    DearAfterIdling {
+        /// Share by which a request cost more CPU in the loads that woke the server than in the slices right after them.
+        dearer: f64,
+        /// How many slices that is the mean of.
+        slices: usize,
+    },
     /// What requests take still grows within a slice.
     Unsettled {
         /// Share by which they took longer in the second halves of the slices than in the first, by their mean response times; of a
@@ -159,6 +193,7 @@ impl UnslicedCause {
             UnslicedCause::FewReplies { .. } => Unsliced::FewReplies,
             UnslicedCause::ConnectionsEnd { .. } => Unsliced::ConnectionsEnd,
             UnslicedCause::SlowAfterIdling { .. } => Unsliced::SlowAfterIdling,
+            UnslicedCause::DearAfterIdling { .. } => Unsliced::DearAfterIdling,
             UnslicedCause::Unsettled { .. } => Unsliced::Unsettled,
             UnslicedCause::FallsBehind { .. } => Unsliced::FallsBehind,
         }

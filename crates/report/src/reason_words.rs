@@ -123,6 +123,11 @@ fn unsliced(cause: UnslicedCause) -> String {
                 ),
             }
         }
+        UnslicedCause::DearAfterIdling { dearer, slices } => format!(
+            "the server has more to do once it is asked again after it idled (in the loads that woke it for {slices} slices a \
+             request cost {} more CPU than in the slices)",
+            percent(dearer)
+        ),
         UnslicedCause::Unsettled { slower, slices } => format!(
             "a slice, which begins without a queue and after a rest, is too short for the load to settle (in the second halves of \
              {slices} slices requests took {} longer than in the first)",

@@ -40,12 +40,12 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
         Metric::GcPause => Range::exactly(1.0),
         _ if !suffers(metric) => Range::exactly(1.0),
         _ if is_tail(metric, is_closed) => {
-            Range { low: 1.0, high: 1.0 + held_up_us(launch, metric, |slice| slice.idle_cpu_s) / value }
+            Range { low: 1.0, high: 1.0 + held_up_us(launch, metric, Slice::put_off_s) / value }
         }
         // All requests wait for all of it, at most.
         _ => {
             let length_s = sum(launch, |slice| slice.length_s);
-            let idle_s = sum(launch, |slice| slice.idle_cpu_s);
+            let idle_s = sum(launch, Slice::put_off_s);
             Range { low: 1.0, high: if length_s > 0.0 { 1.0 + idle_s / length_s } else { 1.0 } }
         }
     }
@@ -76,7 +76,7 @@ fn held_up_us(launch: &Launch, metric: Metric, used_s: impl Fn(&Slice) -> f64) -
 
 /// How much CPU a target used in slices of others for each second that it used in its own.
 pub(crate) fn share_put_off(launch: &Launch) -> f64 {
-    let (own_s, idle_s) = (sum(launch, |slice| slice.cpu_s), sum(launch, |slice| slice.idle_cpu_s));
+    let (own_s, idle_s) = (sum(launch, |slice| slice.cpu_s), sum(launch, Slice::put_off_s));
     if own_s > 0.0 { idle_s / own_s } else { 0.0 }
 }
 

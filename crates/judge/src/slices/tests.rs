@@ -1,6 +1,6 @@
-use model::{HalfCount, LatencySummary, Mark, Reason, Standstills, TrialRecord, UnslicedCause};
+use model::{HalfCount, LatencySummary, Mark, Prelude, Reason, Standstills, TrialRecord, UnslicedCause};
 
-use super::unsliced::slow_after_idling;
+use super::unsliced::{dear_after_idling, slow_after_idling};
 use super::*;
 use crate::testing::{Session, cell_plan, cut, slice, student3, summary};
 use crate::trial::{TrialJudgement, check_trial};
@@ -276,6 +276,65 @@ fn who_is_not_slow_at_first_by_more_than_chance_and_a_small_change_is_not() {
     {
         assert_eq!(slow_after_idling(true, &slices), None, "{what}");
     }
+}
+
+#[test]
+fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
+    let of = |times: f64, by_clock: bool| {
+        uncut(|trial| {
+            trial.observation.as_mut().unwrap().by_clock = by_clock;
+            for slice in trial.slices.iter_mut().filter(|slice| slice.round > 0) {
+                let scatter = scattered(0.1)(slice.round);
+                slice.prelude = Some(Prelude {
+                    length_s: 0.02,
+                    replies: 100,
+                    cpu_s: times * scatter * slice.cpu_s * 100.0 / slice.replies as f64,
+                });
+            }
+        })
+    };
+    assert_eq!(
+        of(2.5, true).as_deref(),
+        Some(
+            "dear-after-idling: its load cannot go round with others' in slices: the server has more to do once it is asked again after \
+             it idled (in the loads that woke it for 10 slices a request cost 150 % more CPU than in the slices)"
+        )
+    );
+    assert_eq!(of(1.5, true), None, "threads that wake and caches that are cold");
+    assert_eq!(of(2.5, false), None, "ticks are too coarse for 20 ms");
+    assert_eq!(of(0.0, true), None, "one that used nothing has no ratio");
+    let mut older = trial();
+    older.slices.iter_mut().for_each(|slice| slice.prelude = None);
+    assert_eq!(check_trial(&cell_plan("a", &[], 10, 0), None, &older).unsliced, None);
+    let dear = |times: f64| {
+        let slice = |round| Slice {
+            round,
+            replies: 1_000,
+            cpu_s: 1.0,
+            prelude: Some(Prelude { length_s: 0.02, replies: 20, cpu_s: 0.02 * times }),
+            ..Slice::default()
+        };
+        (1..=12).map(slice).collect::<Vec<_>>()
+    };
+    assert_eq!(dear_after_idling(false, &dear(2.9)), None, "open");
+    assert!(dear_after_idling(false, &dear(3.1)).is_some());
+}
+
+#[test]
+fn what_is_put_off_is_for_the_requests_of_the_slice_and_for_those_that_woke_it() {
+    let prelude = Prelude { length_s: 0.1, replies: 50, cpu_s: 5.0 };
+    let slice = Slice {
+        window_s: 0.5,
+        replies: 150,
+        cpu_s: 0.003,
+        idle_cpu_s: 0.002,
+        prelude: Some(prelude),
+        ..Slice::default()
+    };
+    assert_eq!(slice.put_off_s(), 0.0015);
+    let cost_us = value(Metric::CpuPerRequest, [&slice].into_iter()).unwrap();
+    assert!((cost_us - 30.0).abs() < 1e-9, "what waking it took counts nowhere: {cost_us}");
+    assert_eq!(Slice { prelude: None, ..slice }.put_off_s(), 0.002);
 }
 
 /// Every launch of a session is asked, some thirty of them.

@@ -7,8 +7,9 @@ use crate::asked::Asked;
 use crate::others;
 use crate::statistics::{mean, t_interval_at};
 use crate::thresholds::{
-    EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST, HALVES_SLICES, ROUND_TAKEN, ROUNDS_LEFT_OUT,
-    SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING, SLOW_AFTER_IDLING_OPEN, SPILL, UNSETTLED,
+    DEAR_AFTER_IDLING, DEAR_AFTER_IDLING_OPEN, EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST,
+    HALVES_SLICES, ROUND_TAKEN, ROUNDS_LEFT_OUT, SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING,
+    SLOW_AFTER_IDLING_OPEN, SPILL, UNSETTLED,
 };
 
 /// What keeps the load from being cut into slices, as far as only these can tell: replies that outlast their end, too few in one
@@ -34,7 +35,9 @@ pub(crate) fn unsliced(
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
         }
-        None => slow_after_idling(asked.is_closed(), slices),
+        None => slow_after_idling(asked.is_closed(), slices).or_else(|| {
+            dear_after_idling(asked.is_closed(), slices).filter(|_| observed.is_some_and(|seen| seen.by_clock))
+        }),
     }
 }
 
@@ -99,8 +102,21 @@ pub(super) fn slow_after_idling(is_closed: bool, slices: &[Slice]) -> Option<Uns
     Some(UnslicedCause::SlowAfterIdling { slower, slices: count, neighbours_cpus })
 }
 
-/// By what share one half of the slices is slower than the other, and how many slices that is the mean of, where it is more than
-/// chance and this limit. None of too few slices, and of records that do not tell halves.
+/// Requests cost much more CPU when the server is woken than in the slice that follows: what it then finds to do (a cache or a token
+/// that has run out) may go on in its slice, where it would be done far more often than alone.
+pub(super) fn dear_after_idling(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
+    let limit = if is_closed { DEAR_AFTER_IDLING } else { DEAR_AFTER_IDLING_OPEN };
+    let woken = |slice: &Slice| {
+        let prelude = slice.prelude?;
+        let ratio = (prelude.cpu_s / prelude.replies as f64) / (slice.cpu_s / slice.replies as f64);
+        Some(ratio.ln()).filter(|log| log.is_finite())
+    };
+    let (dearer, slices) = longer(slices, limit, woken)?;
+    Some(UnslicedCause::DearAfterIdling { dearer, slices })
+}
+
+/// By what share one part of the slices is slower, or dearer, than another, and how many slices that is the mean of, where it is more
+/// than chance and this limit. None of too few slices, and where one of them does not tell, as in older records.
 fn longer(slices: &[Slice], limit: f64, log_ratio: impl Fn(&Slice) -> Option<f64>) -> Option<(f64, usize)> {
     let slower: Vec<f64> = measured(slices).map(log_ratio).collect::<Option<_>>()?;
     let bounded: Vec<f64> = slower.iter().map(|log| log.clamp(-HALVES_MOST.ln(), HALVES_MOST.ln())).collect();

@@ -47,6 +47,11 @@ pub(crate) fn cut_in(trial: &mut TrialRecord, parts: &[(f64, u64)]) {
             ok: completed,
             halves: Some([0, 1].map(|half| half_of(part(completed, 2, half), around_us))),
             replies: completed + (completed as f64 * lead_in_s / window_s) as u64,
+            prelude: (round > 0).then(|| Prelude {
+                length_s: lead_in_s,
+                replies: (completed as f64 * lead_in_s / window_s) as u64,
+                cpu_s: cpus * lead_in_s,
+            }),
             cpu_s: cpus * length_s,
             idle_s: 1.9 * window_s,
             neighbours_cpu_s: Some(0.0),

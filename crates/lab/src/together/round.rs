@@ -1,7 +1,7 @@
 //! The turns, and what is done at the edges between them, when nothing is in flight.
 
 use engine::{Passed, Sliced};
-use model::{LoadSecond, RuntimeSample, Sample, Turn};
+use model::{LoadSecond, Prelude, RuntimeSample, Sample, Turn};
 use observe::SeenSlice;
 
 use super::member::{Look, Member, cpu_s};
@@ -28,11 +28,22 @@ struct Taken {
     member: usize,
     turn: Turn,
     position: u32,
-    /// The look at each member before it.
+    /// The look at each member before the load under way.
     before: Vec<Option<Sample>>,
     told: Option<RuntimeSample>,
     /// What was measured of its member before it, in seconds.
     measured_s: f64,
+    /// How far it has come.
+    stage: Stage,
+}
+
+/// A turn of a round has two loads. While it idled a server has cooled down, lost what it keeps for a time, and found something to do
+/// when it is next asked; alone it would not idle. So the first load wakes it and counts nowhere; its slice follows at once.
+enum Stage {
+    /// It is being woken.
+    Waking,
+    /// Its slice is under way, after its prelude, in which so many requests were left; none of a warm-up.
+    Measured(Option<(Prelude, u64)>),
 }
 
 impl<'a, 't> Round<'a, 't> {
@@ -62,13 +73,20 @@ impl<'a, 't> Round<'a, 't> {
         };
         let mut looks: Vec<Option<Sample>> =
             self.members.iter_mut().enumerate().map(|(at, member)| member.look(how(at))).collect();
+        let mut woken = None;
         if let (Some(sliced), Some(taken)) = (sliced, self.taken.take()) {
             self.begin_ns.get_or_insert(sliced.begin_ns);
-            self.keep(sliced, &taken, &looks);
+            match taken.stage {
+                Stage::Waking => woken = Some(taken.woken(sliced, &looks)),
+                Stage::Measured(woke) => self.keep(sliced, &taken, woke, &looks),
+            }
         }
         self.tell_looks(&looks);
         let up: Vec<bool> =
             self.members.iter_mut().enumerate().map(|(at, member)| member.is_up(own == Some(at))).collect();
+        if let Some(taken) = woken.filter(|taken| up[taken.member]) {
+            return Some(self.measure(taken, looks));
+        }
         if let Some(own) = own.filter(|own| up[*own]) {
             looks[own] = self.members[own].ask_at_end().or(looks[own]);
         }
@@ -80,9 +98,20 @@ impl<'a, 't> Round<'a, 't> {
         let (told, measured_s) = (next.ask(), next.measured_s());
         next.idled(looks[member].as_ref(), told);
         looks[member] = next.look(Look::Edge);
-        self.taken = Some(Taken { member, turn, position, before: looks, told, measured_s });
-        let Turn { round, lead_in_ns, window_ns, seed, .. } = turn;
-        Some(engine::SliceSpec { server: member, counts: round > 0, lead_in_ns, window_ns, seed })
+        let stage = if turn.round > 0 { Stage::Waking } else { Stage::Measured(None) };
+        let taken = self.taken.insert(Taken { member, turn, position, before: looks, told, measured_s, stage });
+        Some(taken.load())
+    }
+
+    /// The slice of a target that was woken.
+    fn measure(&mut self, mut taken: Taken, mut looks: Vec<Option<Sample>>) -> engine::SliceSpec {
+        let member = &mut self.members[taken.member];
+        taken.told = member.ask();
+        if taken.told.is_some() {
+            looks[taken.member] = member.look(Look::Edge);
+        }
+        taken.before = looks;
+        self.taken.insert(taken).load()
     }
 
     /// The next turn of one that is up.
@@ -96,14 +125,11 @@ impl<'a, 't> Round<'a, 't> {
         None
     }
 
-    fn keep(&mut self, sliced: &Sliced, taken: &Taken, looks: &[Option<Sample>]) {
-        let used = |(before, after): (&Option<Sample>, &Option<Sample>)| {
-            Some(cpu_s(after.as_ref()?) - cpu_s(before.as_ref()?))
-        };
+    fn keep(&mut self, sliced: &Sliced, taken: &Taken, woke: Option<(Prelude, u64)>, looks: &[Option<Sample>]) {
         let seen = taken.before[taken.member].zip(looks[taken.member]).map(|(begin, end)| SeenSlice {
             begin,
             end,
-            targets_cpu_s: taken.before.iter().zip(looks).filter_map(used).sum(),
+            targets_cpu_s: (0..looks.len()).filter_map(|at| taken.used_s(at, looks)).sum(),
             window_s: sliced.figures.window_s,
             told_before: taken.told,
             told_at_end: None,
@@ -111,7 +137,11 @@ impl<'a, 't> Round<'a, 't> {
         });
         let since_ns = sliced.begin_ns - self.begin_ns.unwrap_or(sliced.begin_ns);
         let (round, position, at_s) = (taken.turn.round, taken.position, since_ns as f64 / 1e9);
-        self.members[taken.member].keep(model::Slice { round, position, at_s, ..sliced.figures.clone() }, seen);
+        let figures = sliced.figures.clone();
+        let not_drained = figures.not_drained + woke.map_or(0, |(_, left)| left);
+        let prelude = woke.map(|(prelude, _)| prelude);
+        let slice = model::Slice { round, position, at_s, prelude, not_drained, ..figures };
+        self.members[taken.member].keep(slice, seen);
     }
 
     fn tell_looks(&mut self, looks: &[Option<Sample>]) {
@@ -132,14 +162,14 @@ impl<'a, 't> Round<'a, 't> {
         self.tell_looks(&last);
     }
 
-    /// A second of the slice under way has passed. It is told in its trial's own time, in which the measured parts of its slices
-    /// follow each other at once, and all of the first turn is warm-up.
+    /// A second of the load under way has passed. It is told in its trial's own time, in which the measured parts of its slices
+    /// follow each other at once, and all of the first turn is warm-up, as is what wakes it.
     pub(super) fn passed(&mut self, passed: &Passed) {
         let Some(taken) = &self.taken else { return };
         let mut second: LoadSecond = passed.second.clone();
         let at_s = second.interval.at_s;
-        if taken.turn.round == 0 {
-            let length_s = (taken.turn.window_ns as f64 / 1e9).ceil();
+        if !taken.counts() {
+            let length_s = (taken.load().window_ns as f64 / 1e9).ceil();
             (second.interval.at_s, second.drain) = ((at_s - length_s).min(-1.0), false);
         } else if second.is_measured() {
             second.interval.at_s = taken.measured_s + at_s;
@@ -150,5 +180,32 @@ impl<'a, 't> Round<'a, 't> {
     /// The members, whether all turns were taken that somebody could take, and who is told.
     pub(super) fn end(self) -> (Vec<Member<'a>>, bool, Tell<'t>) {
         (self.members, self.turns.is_empty() && self.taken.is_none(), self.tell)
+    }
+}
+
+impl Taken {
+    /// Whether its load under way is part of what is measured.
+    fn counts(&self) -> bool {
+        self.turn.round > 0 && matches!(self.stage, Stage::Measured(_))
+    }
+
+    /// The load that is to be made. What wakes a target lasts as long as a slice is under load before it is measured.
+    fn load(&self) -> engine::SliceSpec {
+        let Turn { lead_in_ns, window_ns, seed, .. } = self.turn;
+        let (lead_in_ns, window_ns) =
+            if self.counts() || self.turn.round == 0 { (lead_in_ns, window_ns) } else { (0, lead_in_ns) };
+        engine::SliceSpec { server: self.member, counts: self.counts(), lead_in_ns, window_ns, seed }
+    }
+
+    /// The same once its target has been woken.
+    fn woken(self, sliced: &Sliced, looks: &[Option<Sample>]) -> Self {
+        let model::Slice { length_s, replies, not_drained, .. } = sliced.figures;
+        let prelude = Prelude { length_s, replies, cpu_s: self.used_s(self.member, looks).unwrap_or(0.0) };
+        Self { stage: Stage::Measured(Some((prelude, not_drained))), ..self }
+    }
+
+    /// CPU seconds that a member used since the load under way began.
+    fn used_s(&self, member: usize, looks: &[Option<Sample>]) -> Option<f64> {
+        Some(cpu_s(looks[member].as_ref()?) - cpu_s(self.before[member].as_ref()?))
     }
 }

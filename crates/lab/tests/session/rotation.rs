@@ -10,7 +10,7 @@ use engine::{Passed, RunOptions, SliceSpec, Sliced};
 use judge::RunPlanner;
 use lab::{RunFolder, SessionEnd};
 use model::{
-    Done, Draft, Event, Invariant, LoadSecond, LoadSpec, Next, Plan, Planner, Rotation, Together, TrialRecord,
+    Done, Draft, Event, Invariant, LoadSecond, LoadSpec, Next, Plan, Planner, Rotation, Slice, Together, TrialRecord,
     TrialSpec, TrialStage, Turn, WhyFailed,
 };
 
@@ -106,6 +106,7 @@ fn each_target_has_its_turns_and_its_record_is_the_sum_of_its_slices() {
         assert_eq!(placed, (0..=ROUNDS).map(|round| (round, position(round))).collect::<Vec<_>>());
         assert!(trial.slices.windows(2).all(|pair| pair[1].at_s > pair[0].at_s + pair[0].length_s));
         let counted = &trial.slices[1..];
+        assert_eq!(trial.slices[0].prelude, None, "a warm-up has no need of one");
         let window_s: f64 = counted.iter().map(|slice| slice.window_s).sum();
         assert!(near(measured.window_s, window_s) && near(window_s, 1.1), "{window_s}");
         assert_eq!(measured.in_window.completed, counted.iter().map(|slice| slice.completed).sum::<u64>());
@@ -116,6 +117,8 @@ fn each_target_has_its_turns_and_its_record_is_the_sum_of_its_slices() {
             assert!(near(step.at_s, second.at_s) && near(step.length_s, second.length_s), "{step:?}, {second:?}");
             assert!(near(step.length_s, slice.window_s) && step.completed == slice.completed);
             assert!(slice.replies > slice.completed && slice.failed + slice.not_drained == 0, "{slice:?}");
+            let prelude = slice.prelude.unwrap();
+            assert!(prelude.length_s > 0.02 && prelude.replies >= 10 && prelude.cpu_s > 0.0, "{slice:?}");
             let is_last = (slice.round, slice.position) == (ROUNDS, 3);
             // Both neighbours are this process, too.
             assert!(slice.neighbours_cpu_s.is_some_and(|used_s| used_s > 1.5 * slice.cpu_s), "{slice:?}");
@@ -147,10 +150,15 @@ fn seconds_are_told_of_the_trial_that_has_its_turn_in_its_own_time() {
     for trial in &end.trials {
         let seconds = told_of(&told, &trial.id);
         let completed = |seconds: &[&LoadSecond]| seconds.iter().map(|it| it.interval.completed).sum::<u64>();
-        assert_eq!(completed(&seconds), trial.slices.iter().map(|slice| slice.replies).sum::<u64>());
+        let of_turn = |slice: &Slice| slice.replies + slice.prelude.map_or(0, |prelude| prelude.replies);
+        assert_eq!(completed(&seconds), trial.slices.iter().map(of_turn).sum::<u64>());
         let (measured, before): (Vec<&LoadSecond>, Vec<&LoadSecond>) = seconds.iter().partition(|it| it.is_measured());
         assert!(before.iter().all(|second| second.interval.at_s <= -1.0) && before[0].interval.at_s == -2.0);
-        assert!(completed(&before) > trial.slices[0].replies - 20, "the warm-up, and the lead-ins");
+        let woke = model::sum(trial.slices.iter().filter_map(|slice| Some(slice.prelude?.replies)));
+        assert!(
+            completed(&before) > trial.slices[0].replies - 20 + woke,
+            "the warm-up, what woke it, and the lead-ins"
+        );
         let at_s: Vec<f64> = measured.iter().filter(|it| !it.drain).map(|it| it.interval.at_s).collect();
         assert!(at_s.iter().zip([0.0, 0.2, 0.45, 0.75]).all(|(at_s, planned)| near(*at_s, planned)), "{at_s:?}");
         let log = std::fs::read_to_string(folder.path().join(format!("histograms/{}.hlog", trial.id))).unwrap();

@@ -198,19 +198,22 @@ pub(crate) fn every_failure() -> Vec<WhyFailed> {
 }
 
 fn every_unsliced() -> Vec<UnslicedCause> {
-    use UnslicedCause::{ConnectionsEnd, FallsBehind, FewReplies, SlowAfterIdling, SlowDrain, Unsettled};
+    use UnslicedCause::{
+        ConnectionsEnd, DearAfterIdling, FallsBehind, FewReplies, SlowAfterIdling, SlowDrain, Unsettled,
+    };
     let all = vec![
         SlowDrain { p99_us: Some(1.0), waited_us: 2.0, not_drained: 1 },
         FewReplies { round: 1, replies: 1, needed: 2 },
         ConnectionsEnd { idle: 1, said: 1 },
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: None },
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: Some(0.05) },
+        DearAfterIdling { dearer: 1.5, slices: 12 },
         Unsettled { slower: 0.5, slices: 12 },
         FallsBehind { due: 2, replies: 1 },
     ];
     match all[0] {
         SlowDrain { .. } | FewReplies { .. } | ConnectionsEnd { .. } | SlowAfterIdling { .. } => all,
-        Unsettled { .. } | FallsBehind { .. } => all,
+        DearAfterIdling { .. } | Unsettled { .. } | FallsBehind { .. } => all,
     }
 }
 
