@@ -104,6 +104,16 @@ impl LatencySummary {
         self.exact_below.is_some_and(|limit| value >= limit)
     }
 
+    /// The most that the quantile at `q` (0 to 1) may truly be, in µs; none without a bound, and where nothing is censored. Whatever
+    /// the censored ones took in the end, among the values up to a rank no more of them are than there are in all: so as many
+    /// ranks further up lies no less.
+    pub fn at_most(&self, q: f64) -> Option<f64> {
+        let with_all = q + self.censored as f64 / self.count.max(1) as f64;
+        let known = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999].into_iter().zip(self.quantiles());
+        let further = known.filter_map(|(at, (_, us))| us.filter(|_| at >= with_all)).next();
+        further.or(self.max.filter(|_| with_all <= 1.0)).filter(|_| self.censored > 0)
+    }
+
     /// The quantiles with their names, in ascending order.
     pub fn quantiles(&self) -> [(&'static str, Option<f64>); 7] {
         [
@@ -160,27 +170,50 @@ mod tests {
         assert_eq!(read(Members::Sent.id()), Members::Sent);
     }
 
-    #[test]
-    fn a_quantile_is_not_known_where_more_failed_than_lie_above_it() {
-        let us = Some(50_000.0);
-        let all = LatencySummary {
+    const US: Option<f64> = Some(50_000.0);
+
+    /// Of 900 requests that all took as long.
+    fn alike() -> LatencySummary {
+        LatencySummary {
             population: Members::Due,
             censored: 0,
             count: 900,
             failed: 0,
-            mean: us,
-            min: us,
-            p50: us,
-            p75: us,
-            p90: us,
-            p95: us,
-            p99: us,
-            p999: us,
+            mean: US,
+            min: US,
+            p50: US,
+            p75: US,
+            p90: US,
+            p95: US,
+            p99: US,
+            p999: US,
             p9999: None,
-            max: us,
+            max: US,
             exact_below: None,
             saturated: 0,
+        }
+    }
+
+    #[test]
+    fn however_long_what_was_unfinished_would_have_taken_a_quantile_lies_as_many_ranks_further_up_at_most() {
+        let latencies = |censored| LatencySummary {
+            censored,
+            count: 10_000,
+            p99: Some(99.0),
+            p999: Some(999.0),
+            max: Some(1e4),
+            ..alike()
         };
+        assert_eq!(latencies(0).at_most(0.99), None, "none is");
+        assert_eq!([1, 90].map(|censored| latencies(censored).at_most(0.99)), [Some(999.0); 2]);
+        assert_eq!([91, 100].map(|censored| latencies(censored).at_most(0.99)), [Some(1e4); 2]);
+        assert_eq!(latencies(101).at_most(0.99), None, "all that lie above it may be");
+        assert_eq!(latencies(400).at_most(0.95), Some(99.0));
+    }
+
+    #[test]
+    fn a_quantile_is_not_known_where_more_failed_than_lie_above_it() {
+        let (us, all) = (US, alike());
         assert_eq!(all.clone().beside(0), all);
         let beside = all.clone().beside(100);
         assert_eq!((beside.p50, beside.p90, beside.p95, beside.p99), (us, us, None, None), "one in ten failed");

@@ -3,7 +3,7 @@
 use model::{Analysis, CellAnalysis, CellBehind, Died};
 
 use crate::conditions::Conditions;
-use crate::format::{counted, number, percent, seconds, thousands};
+use crate::format::{counted, number, percent, percent_beside, seconds, thousands};
 use crate::launch_words::failed_words;
 use crate::markdown::{block, escape};
 use crate::page::{Page, Tint};
@@ -68,7 +68,7 @@ pub(crate) fn of_cells(named: &[(String, &CellAnalysis)]) -> Vec<Bad> {
             },
             those(&failing, &|cell| match hung(cell) {
                 true => format!(" {} failed and {} hung", percent(cell.errors), percent(cell.failing.hung_share)),
-                false => format!(" {}", percent(cell.errors)),
+                false => format!(" {}", percent_beside(cell.errors, allowed)),
             }),
         ),
         (

@@ -155,7 +155,7 @@ fn unfinished(server: &Cell, metric: Metric) -> String {
 
 fn noise_words(unbounded: Option<Metric>) -> String {
     match unbounded {
-        None => "which alone could have made it".to_owned(),
+        None => "and that alone could have turned the verdict".to_owned(),
         Some(metric) => format!("and how much that adds to its {} has no bound", metric.words()),
     }
 }

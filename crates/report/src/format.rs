@@ -96,6 +96,16 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share with as many decimals as tell it from a limit that it is beyond: `1.04 %` beside a limit of 1 %.
+pub(crate) fn percent_beside(share: f64, limit: f64) -> String {
+    let apart = (2..=6).map(|places| format!("{} %", at_most_decimals(share * 100.0, places)));
+    let written = percent(share);
+    if written != percent(limit) || share == limit {
+        return written;
+    }
+    apart.into_iter().find(|text| *text != written).unwrap_or(written)
+}
+
 /// So many decimals: `0.950`, of what is known to so many and no more.
 pub fn decimals(value: f64, places: usize) -> String {
     format!("{value:.places$}")
@@ -249,6 +259,20 @@ mod tests {
             (f64::NAN, "–"),
         ] {
             assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_share_beyond_a_limit_is_told_from_it() {
+        for (share, limit, text) in [
+            (0.010_4, 0.01, "1.04 %"),
+            (0.010_004, 0.01, "1.0004 %"),
+            (0.01, 0.01, "1 %"),
+            (0.023, 0.01, "2.3 %"),
+            (0.480_1, 0.48, "48.01 %"),
+            (1.0, 0.01, "100 %"),
+        ] {
+            assert_eq!(percent_beside(share, limit), text, "{share}");
         }
     }
 

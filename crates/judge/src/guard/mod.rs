@@ -396,10 +396,21 @@ impl<'a> Guarded<'a> {
         if self.has(Doubt::Lateness) {
             range.low = range.low.min(self.without_the_generator(metric, us).unwrap_or(0.0));
         }
-        if self.fails() || (self.has(Doubt::Unfinished) && self.is_unfinished(metric, us)) {
+        if self.has(Doubt::Unfinished) && self.is_unfinished(metric, us) {
+            range.high = self.at_most(metric, us).unwrap_or(f64::INFINITY);
+        }
+        if self.fails() {
             range.high = f64::INFINITY;
         }
         range
+    }
+
+    /// The most that a quantile may be, however long what was unfinished would have taken; of some rounds of slices as far above what
+    /// was seen as over all. None without a bound, as a mean has none.
+    fn at_most(&self, metric: Metric, us: f64) -> Option<f64> {
+        let felt = self.measured.latency_us.felt()?;
+        let most = felt.at_most(metric.quantile()?)?;
+        Some(us * most / metric.of(felt)?)
     }
 
     /// Where the window is too short to show a steady part, the middle of the distribution gains as the rate does, and its
