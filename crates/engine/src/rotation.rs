@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fastrand::Rng;
-use model::{Arrivals, Extent, LoadModel, LoadSpec, NS_PER_S};
+use model::{Arrivals, ConnectionCounts, Extent, LoadModel, LoadSpec, NS_PER_S};
 
 use crate::collector::Passed;
 use crate::http1::Http1;
@@ -42,6 +42,8 @@ pub struct Sliced {
     pub end_ns: u64,
     /// As it is recorded, but for what nobody knows here: which round it is of, when the first one began, and what others saw.
     pub figures: model::Slice,
+    /// What became of its connections.
+    pub connections: ConnectionCounts,
 }
 
 /// Opens the connections to all `servers`, which are asked for the same but for the address, and makes the slices that `next`
@@ -159,5 +161,5 @@ fn figures(home: &Home) -> Sliced {
         generator_run_delay_s: delays.reduce(|most, delay| Some(most?.max(delay?))).flatten(),
         ..model::Slice::default()
     };
-    Sliced { begin_ns, end_ns, figures }
+    Sliced { begin_ns, end_ns, figures, connections: measurement.connections }
 }

@@ -118,7 +118,7 @@ fn slices_go_round_among_servers_whose_connections_stay_open() {
     let whole = rotate(&specs, RunOptions::default(), &AtomicBool::new(false), &mut next, &mut |_| {}).unwrap();
     let sliced = sliced.into_inner();
     assert!(sliced.windows(2).all(|pair| pair[0].end_ns < pair[1].begin_ns), "their times do not overlap: {sliced:?}");
-    for Sliced { begin_ns, end_ns, figures } in &sliced {
+    for Sliced { begin_ns, end_ns, figures, .. } in &sliced {
         assert!(end_ns - begin_ns >= 50 * MS && figures.replies > figures.completed && figures.completed > 0);
         assert_eq!((figures.completed, figures.failed, figures.not_drained), (figures.ok, 0, 0));
     }
@@ -174,7 +174,7 @@ fn slices_of_a_server_come_to_one_load_in_its_own_time() {
             let mut at_s = 0.0;
             let steps: Vec<_> = measured.steps.iter().filter(|step| step.at_s >= 0.0).collect();
             assert_eq!(steps.len(), 6);
-            for (step, Sliced { figures, begin_ns, end_ns }) in steps.iter().zip(slices) {
+            for (step, Sliced { figures, begin_ns, end_ns, .. }) in steps.iter().zip(slices) {
                 assert!((step.at_s - at_s).abs() < 1e-9 && (step.length_s - figures.window_s).abs() < 1e-9, "{step:?}");
                 assert_eq!(
                     (step.completed, step.p50_us, step.p99_us.is_some()),

@@ -100,6 +100,10 @@ pub struct Prelude {
     pub replies: u64,
     /// The target's CPU seconds meanwhile; 0 where nobody looked.
     pub cpu_s: f64,
+    /// Connections that the server had ended while it idled.
+    pub closed_idle: u64,
+    /// Connections that it ended with a reply.
+    pub closed_by_reply: u64,
 }
 
 kinds! {

@@ -154,7 +154,7 @@ fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
     type Change = fn(&mut TrialRecord);
     let slow = |us| Some(LatencySummary { p99: Some(us), ..summary(1_000.0, 1_000) });
     assert_eq!(uncut(|trial| trial.measurement.as_mut().unwrap().latency_us.service = slow(99_000.0)), None);
-    let unfit: [(Change, &str); 4] = [
+    let unfit: [(Change, &str); 5] = [
         (
             |trial| slice(trial, 1).not_drained = 1,
             "slow-drain: its load cannot go round with others' in slices: replies outlast the 100 ms that the end of a slice \
@@ -164,6 +164,13 @@ fn what_speaks_against_slices_is_said_of_a_launch_that_counts() {
             |trial| trial.measurement.as_mut().unwrap().connections.closed_idle = 2,
             "connections-end: its load cannot go round with others' in slices: the server ends connections: 2 while they were \
              idle",
+        ),
+        (
+            |trial| {
+                slice(trial, 3).prelude = Some(Prelude { closed_idle: 2, closed_by_reply: 1, ..Prelude::default() })
+            },
+            "connections-end: its load cannot go round with others' in slices: the server ends connections: 2 while they were \
+             idle, 1 with a reply",
         ),
         (
             |trial| trial.measurement.as_mut().unwrap().connections.closed_by_reply = 3,
@@ -289,6 +296,7 @@ fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
                     length_s: 0.02,
                     replies: 100,
                     cpu_s: times * scatter * slice.cpu_s * 100.0 / slice.replies as f64,
+                    ..Prelude::default()
                 });
             }
         })
@@ -311,7 +319,7 @@ fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
             round,
             replies: 1_000,
             cpu_s: 1.0,
-            prelude: Some(Prelude { length_s: 0.02, replies: 20, cpu_s: 0.02 * times }),
+            prelude: Some(Prelude { length_s: 0.02, replies: 20, cpu_s: 0.02 * times, ..Prelude::default() }),
             ..Slice::default()
         };
         (1..=12).map(slice).collect::<Vec<_>>()
@@ -322,7 +330,7 @@ fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
 
 #[test]
 fn what_is_put_off_is_for_the_requests_of_the_slice_and_for_those_that_woke_it() {
-    let prelude = Prelude { length_s: 0.1, replies: 50, cpu_s: 5.0 };
+    let prelude = Prelude { length_s: 0.1, replies: 50, cpu_s: 5.0, ..Prelude::default() };
     let slice = Slice {
         window_s: 0.5,
         replies: 150,

@@ -1,6 +1,6 @@
 //! What keeps a load from being cut into slices, by what its slices show.
 
-use model::{HalfCount, Measurement, NotSent, Observation, Slice, UnslicedCause};
+use model::{HalfCount, Measurement, NotSent, Observation, Prelude, Slice, UnslicedCause};
 
 use super::{measured, neighbours_cpus};
 use crate::asked::Asked;
@@ -27,7 +27,11 @@ pub(crate) fn unsliced(
     let waited_us = SLICE_DRAIN_S * 1e6;
     let is_slow = p99_us.is_some_and(|p99_us| p99_us > waited_us) && !are_busy(load, observed, slices);
     let too_few = measured(slices).filter(is_quiet).find(|slice| slice.completed < SLICE_REPLIES);
-    let (idle, said) = (load.connections.closed_idle, load.connections.closed_by_reply);
+    let ended = |whole: u64, before: fn(&Prelude) -> u64| {
+        model::sum(slices.iter().filter_map(|slice| slice.prelude.as_ref()).map(before).chain([whole]))
+    };
+    let idle = ended(load.connections.closed_idle, |prelude| prelude.closed_idle);
+    let said = ended(load.connections.closed_by_reply, |prelude| prelude.closed_by_reply);
     match too_few {
         _ if slices.is_empty() => None,
         _ if not_drained > 0 || is_slow => Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained }),

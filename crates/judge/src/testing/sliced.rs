@@ -51,6 +51,7 @@ pub(crate) fn cut_in(trial: &mut TrialRecord, parts: &[(f64, u64)]) {
                 length_s: lead_in_s,
                 replies: (completed as f64 * lead_in_s / window_s) as u64,
                 cpu_s: cpus * lead_in_s,
+                ..Prelude::default()
             }),
             cpu_s: cpus * length_s,
             idle_s: 1.9 * window_s,

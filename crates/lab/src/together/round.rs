@@ -1,7 +1,7 @@
 //! The turns, and what is done at the edges between them, when nothing is in flight.
 
 use engine::{Passed, Sliced};
-use model::{LoadSecond, Prelude, RuntimeSample, Sample, Turn};
+use model::{ConnectionCounts, LoadSecond, Prelude, RuntimeSample, Sample, Turn};
 use observe::SeenSlice;
 
 use super::member::{Look, Member, cpu_s};
@@ -200,7 +200,14 @@ impl Taken {
     /// The same once its target has been woken.
     fn woken(self, sliced: &Sliced, looks: &[Option<Sample>]) -> Self {
         let model::Slice { length_s, replies, not_drained, .. } = sliced.figures;
-        let prelude = Prelude { length_s, replies, cpu_s: self.used_s(self.member, looks).unwrap_or(0.0) };
+        let ConnectionCounts { closed_idle, closed_by_reply, .. } = sliced.connections;
+        let prelude = Prelude {
+            closed_idle,
+            closed_by_reply,
+            length_s,
+            replies,
+            cpu_s: self.used_s(self.member, looks).unwrap_or(0.0),
+        };
         Self { stage: Stage::Measured(Some((prelude, not_drained))), ..self }
     }
 
