@@ -59,6 +59,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         of_ceiling: ceiling.and_then(|most| Some(throughput.estimate? / most)),
         latency_us: latency(records, index),
         cpu_us_per_request: figure(Metric::CpuPerRequest),
+        cpu_at_least: records.valid(index).any(Launch::lacks_cpu),
         target_busy: mean_of(records, index, |launch| launch.record.observation.as_ref().map(Observation::busy)),
         generator_busy: mean_of(records, index, |launch| Some(launch.measured()?.generator.busiest_thread())),
         generator_starved: mean_of(records, index, |launch| Some(starved(launch.measured()?))),

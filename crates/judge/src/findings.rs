@@ -67,7 +67,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
         return None;
     }
     let throughput = geometric_mean(&records.values(cell, Metric::Throughput))?;
-    let used = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::cpus_used);
+    let used = records.valid(cell).filter_map(|l| l.record.observation.as_ref()).map(Observation::all_cpus_used);
     let generator =
         records.valid(cell).filter_map(|l| l.record.measurement.as_ref()).map(|m| m.generator.neediest_thread());
     Some(Plateau {
@@ -75,7 +75,7 @@ fn plateau(records: &Records, cell: usize) -> Option<Plateau> {
         slots: asked.load.slots(),
         delay_s: asked.handler_delay_s,
         at_once: throughput * asked.handler_delay_s,
-        target_cpus_used: mean(&used.collect::<Vec<f64>>()),
+        target_cpus_used: used.collect::<Option<Vec<f64>>>().and_then(|used| mean(&used)),
         generator_busy: mean(&generator.collect::<Vec<f64>>())?,
     })
 }

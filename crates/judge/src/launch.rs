@@ -111,6 +111,11 @@ impl<'a> Launch<'a> {
         self.judgement.is_valid() && is_short
     }
 
+    /// Whether CPU that it used may be missing in what was counted.
+    pub(crate) fn lacks_cpu(&self) -> bool {
+        self.record.observation.as_ref().is_some_and(|seen| seen.unwaited)
+    }
+
     /// Whether it has the mark.
     pub(crate) fn is(&self, mark: Mark) -> bool {
         self.judgement.marks.iter().any(|note| note.mark() == mark)

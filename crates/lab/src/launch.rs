@@ -12,6 +12,7 @@ use model::{
     Clock, EndedWhen, Hint, Instead, NotReady, NotStarted, ProcessEnd, Runtime, Target, TargetEnd, TargetTls, Tls,
     TrialFailure, TrialStage, Waiting, WhyFailed,
 };
+use observe::Family;
 use reaper::{Ended, Guarded, Order};
 
 use crate::document;
@@ -82,8 +83,8 @@ pub trait Running {
     }
     /// Where its runtime figures can be had.
     fn admin_address(&self) -> Option<SocketAddr>;
-    /// Its process; none for a fake.
-    fn pid(&self) -> Option<u32>;
+    /// Its processes; none for a fake.
+    fn family(&self) -> Option<Family>;
     /// From its start to its first good answer, in milliseconds; none where nobody knows, for bourdon stood still meanwhile.
     fn time_to_ready_ms(&self) -> Option<f64>;
     /// How it ended, if it has: by itself, or with what guards it.
@@ -112,7 +113,7 @@ struct Process {
     address: SocketAddr,
     tls: Option<Tls>,
     admin_address: SocketAddr,
-    pid: u32,
+    family: Family,
     time_to_ready_ms: Option<f64>,
 }
 
@@ -252,7 +253,7 @@ impl ProcessLauncher {
             address: address(port),
             tls,
             admin_address: address(admin_port),
-            pid: 0,
+            family: Family::of(0),
             time_to_ready_ms: None,
         })
     }
@@ -283,8 +284,8 @@ impl Running for Process {
         Some(self.admin_address)
     }
 
-    fn pid(&self) -> Option<u32> {
-        Some(self.pid)
+    fn family(&self) -> Option<Family> {
+        Some(self.family)
     }
 
     fn time_to_ready_ms(&self) -> Option<f64> {

@@ -74,13 +74,14 @@ impl<'a> Watch<'a> {
         let (address, generator) = (running.address(), &plan.generator.cpus);
         let delay_ns = cell.load.network_delay_ns;
         let delay = (delay_ns > 0).then(|| DelayProxy::start(address, delay_ns, generator)).transpose();
-        let observe = |pid| {
-            Observer::start(pid, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY)
+        let observe = |family| {
+            Observer::start(family, Some(address.port()), ProcSource::default(), Arc::new(MonotonicClock), LOOK_EVERY)
         };
         let scrape = |(admin, path): (SocketAddr, &str)| Scraper::start(admin, path);
         let unwatched = |error| format!("nobody can watch the target: {error}; {MORE_PROCESSES}");
         let profile = || {
-            let target = Profiled { admin: running.admin_address(), pid: running.pid() };
+            let target =
+                Profiled { admin: running.admin_address(), pid: running.family().map(|family| family.root_pid) };
             let window = (Duration::from_nanos(cell.load.warm_up_ns), Duration::from_nanos(cell.load.window_ns()));
             // What perf needs of the CPUs is taken from the generator's.
             Profiler::start(target, window, perf.clone(), generator.clone())
@@ -90,7 +91,7 @@ impl<'a> Watch<'a> {
             is_rung: plan.ladder.is_some(),
             target: address,
             delay: delay.map_err(|error| format!("the network delay cannot be made: {error}"))?,
-            observer: running.pid().map(observe).transpose().map_err(unwatched)?,
+            observer: running.family().map(observe).transpose().map_err(unwatched)?,
             scraper: told_at(running, plan, cell).map(scrape).transpose().map_err(unwatched)?,
             profiler: cell.profile.then(profile),
             first: None,

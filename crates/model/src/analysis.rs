@@ -174,6 +174,9 @@ pub struct CellAnalysis {
     pub latency_us: CellLatency,
     /// The target's CPU per completed request.
     pub cpu_us_per_request: Measured,
+    /// Whether that is only a lower bound: of some launch, what processes used that nobody waited for is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpu_at_least: bool,
     /// The target's busy share of its CPUs, mean over launches, 0 to 1.
     pub target_busy: Option<f64>,
     /// The busiest generator thread, mean over launches, 0 to 1.

@@ -370,6 +370,11 @@ pub enum ClaimDoubt {
         /// Of which figure.
         metric: Metric,
     },
+    /// Processes of it may have ended without being waited for, and nobody is credited with the CPU that those used.
+    Unwaited {
+        /// Which server.
+        server: Cell,
+    },
     /// Rounds during which the machine was busy are left out, and with them the figures say something else.
     Rounds {
         /// Of this server.

@@ -37,6 +37,15 @@ pub struct Sample {
     /// Whether the CPU times of the tree are by its processes' own clocks, to the nanosecond, and not by the kernel's ticks.
     #[serde(skip)]
     pub by_clock: bool,
+    /// Processes and threads that the host had started since boot; none where it does not say.
+    #[serde(skip)]
+    pub started: Option<u64>,
+    /// Whether a process of the tree was seen so far that ignores SIGCHLD: nobody waits for those that it starts.
+    #[serde(skip)]
+    pub ignores_children: bool,
+    /// Whether a process of the tree was seen so far that ended without being waited for.
+    #[serde(skip)]
+    pub unwaited: bool,
 }
 
 /// The sockets of the target's port at one instant, by state, and what the kernel counted for the whole host.
@@ -145,6 +154,10 @@ pub struct Observation {
     /// earlier versions counted, and in which is told what processes used that ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_clock: bool,
+    /// Whether processes of it ended without being waited for, or may have: one of it ignores SIGCHLD, and something was started on
+    /// the machine meanwhile. The kernel credits nobody with what these used, so the CPU seconds are at least those of the target.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwaited: bool,
     /// CPUs the target was allowed to use.
     pub cpus: u32,
     /// Resident bytes when the target was ready, before any load.
@@ -339,6 +352,11 @@ impl Observation {
     /// How many CPUs' worth of time the target used.
     pub fn cpus_used(&self) -> f64 {
         if self.window_s > 0.0 { self.cpu_s() / self.window_s } else { 0.0 }
+    }
+
+    /// The same where none of it can be missing.
+    pub fn all_cpus_used(&self) -> Option<f64> {
+        (!self.unwaited).then(|| self.cpus_used())
     }
 
     /// Busy share (0 to 1) of the CPUs the target was allowed to use.

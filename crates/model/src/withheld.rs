@@ -37,6 +37,8 @@ pub enum Withheld {
     /// What processes of one of them share with other targets that live at the same time counts in part for each: alone its memory may
     /// be more.
     SharedMemory,
+    /// Processes of one of them may have ended without being waited for, and nobody is credited with the CPU that those used.
+    Unwaited,
     /// The two count different things under one name.
     Definition,
     /// A launch of one of them has a zero, to which nothing has a ratio.

@@ -35,11 +35,12 @@ pub use runtime::runtime_sample;
 pub use sampler::{Sampler, SharedClock};
 pub use slices::{SeenSlice, SliceSummary, host_use};
 pub use summary::Summary;
+pub use tree::Family;
 
 /// Where a process and its descendants listen.
 pub fn listening(root_pid: u32, proc: &ProcSource) -> Vec<std::net::SocketAddr> {
     let mut reader = proc_source::Reader::new(&proc.root);
-    let mut tree = tree::Tree::new(root_pid);
+    let mut tree = tree::Tree::new(Family::of(root_pid));
     tree.discover(&mut reader);
     sockets::listening(&mut reader, &tree.pids().collect::<Vec<_>>()).into_iter().collect()
 }
@@ -54,7 +55,7 @@ pub fn parent_of_the_dead(pid: u32, proc: &ProcSource) -> Option<u32> {
 
 /// Every process that `root_pid` started, directly or not, and that still runs; without `root_pid` itself.
 pub fn descendants(root_pid: u32, proc: &ProcSource) -> Vec<u32> {
-    let mut tree = tree::Tree::new(root_pid);
+    let mut tree = tree::Tree::new(Family::of(root_pid));
     tree.discover(&mut proc_source::Reader::new(&proc.root));
     tree.pids().skip(1).collect()
 }

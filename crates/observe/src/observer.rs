@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::Sample;
 
-use crate::{ProcSource, Sampler, SharedClock};
+use crate::{Family, ProcSource, Sampler, SharedClock};
 
 /// Takes samples of a process tree on a thread of its own until it is stopped.
 pub struct Observer {
@@ -24,19 +24,19 @@ struct State {
 }
 
 impl Observer {
-    /// Begins to watch `root_pid` and its descendants, and the sockets of `port`: one full sample before this returns,
+    /// Begins to watch these processes, and the sockets of `port`: one full sample before this returns,
     /// then one every `period`.
     ///
     /// # Errors
     /// When the system cannot start a thread.
     pub fn start(
-        root_pid: u32,
+        family: Family,
         port: Option<u16>,
         proc: ProcSource,
         clock: SharedClock,
         period: Duration,
     ) -> std::io::Result<Observer> {
-        let mut sampler = Sampler::new(root_pid, port, &proc, Arc::clone(&clock));
+        let mut sampler = Sampler::new(family, port, &proc, Arc::clone(&clock));
         let samples = vec![sampler.sample_now()];
         let state = Mutex::new(State { sampler, samples, stop: false });
         let shared = Arc::new(Shared { state, stopped: Condvar::new() });

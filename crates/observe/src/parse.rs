@@ -1,11 +1,17 @@
 //! The kernel's text formats (proc(5)), read by bytes.
 
+use rustix::process::Signal;
+
 /// The fields of `/proc/PID/stat` that are used; times in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProcessStat {
     pub(crate) parent: u32,
     /// Ended, and not yet waited for.
     pub(crate) zombie: bool,
+    /// Page faults without reading from a disk. What has run has some.
+    pub(crate) faults: u64,
+    /// Those of descendants that ended and were waited for.
+    pub(crate) reaped_faults: u64,
     pub(crate) user: u64,
     pub(crate) system: u64,
     /// User time of descendants that ended and were waited for.
@@ -22,15 +28,27 @@ pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
     let mut fields = words(&bytes[name_end + 1..]);
     let zombie = matches!(fields.next()?, b"Z" | b"X");
     let parent = number(fields.next()?)?;
-    // Field 4 was the parent, 14 is the user time.
-    let mut fields = fields.skip(9);
+    // Field 4 was the parent, 10 are the faults, 14 is the user time.
+    let mut fields = fields.skip(5);
     let mut next = || number::<u64>(fields.next()?);
+    let (faults, reaped_faults, _major, _reaped_major) = (next()?, next()?, next()?, next()?);
     let (user, system, reaped_user, reaped_system) = (next()?, next()?, next()?, next()?);
     let (_priority, _nice) = (fields.next()?, fields.next()?);
     let threads = number(fields.next()?)?;
     let _interval_timer = fields.next()?;
     let start = number(fields.next()?)?;
-    Some(ProcessStat { parent, zombie, user, system, reaped_user, reaped_system, threads, start })
+    Some(ProcessStat {
+        parent,
+        zombie,
+        faults,
+        reaped_faults,
+        user,
+        system,
+        reaped_user,
+        reaped_system,
+        threads,
+        start,
+    })
 }
 
 /// CPU ticks of the whole machine since boot.
@@ -65,9 +83,22 @@ pub(crate) fn switches(status: &[u8]) -> Option<(u64, u64)> {
     Some((labelled(status, b"voluntary_ctxt_switches:")?, labelled(status, b"nonvoluntary_ctxt_switches:")?))
 }
 
+/// Whether a process ignores that its children end, from the `status` of any of its threads: then nobody waits for them.
+pub(crate) fn ignores_children(status: &[u8]) -> bool {
+    let ignored =
+        line(status, b"SigIgn:").and_then(|mask| u64::from_str_radix(std::str::from_utf8(mask).ok()?, 16).ok());
+    // Signal n is bit n - 1.
+    ignored.is_some_and(|mask| mask >> (Signal::CHILD.as_raw() - 1) & 1 == 1)
+}
+
 /// The number after a label at the start of a line; a unit after it is ignored.
 pub(crate) fn labelled(text: &[u8], label: &[u8]) -> Option<u64> {
-    text.split(|byte| *byte == b'\n').find_map(|line| number(words(line.strip_prefix(label)?).next()?))
+    number(line(text, label)?)
+}
+
+/// The word after a label at the start of a line.
+fn line<'a>(text: &'a [u8], label: &[u8]) -> Option<&'a [u8]> {
+    text.split(|byte| *byte == b'\n').find_map(|line| words(line.strip_prefix(label)?).next())
 }
 
 /// Numbers in a list separated by blanks.
@@ -102,6 +133,8 @@ mod tests {
         let expected = ProcessStat {
             parent: 7,
             zombie: false,
+            faults: 1,
+            reaped_faults: 2,
             user: 150,
             system: 50,
             reaped_user: 20,
@@ -127,6 +160,10 @@ mod tests {
         assert_eq!(processes_started(b"cpu  1 1\nbtime 9\nprocesses 812\nprocs_running 2\n"), Some(812));
         assert_eq!(resident_pages(b"765 411 382 5 0 123 0\n"), Some(411));
         assert_eq!(switches(b"voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"), Some((12, 3)));
+        assert!(ignores_children(b"SigBlk:\t0000000000000000\nSigIgn:\t0000000000011000\nSigCgt:\t0000000000000000\n"));
+        assert!(!ignores_children(
+            b"SigBlk:\t0000000000010000\nSigIgn:\t0000000000001000\nSigCgt:\t0000000000010000\n"
+        ));
         assert_eq!(labelled(b"MemTotal:       8000 kB\n", b"MemTotal:"), Some(8000));
         assert_eq!(numbers(b"4 17 x 9 ").collect::<Vec<_>>(), [4, 17, 9]);
         assert_eq!(cpu_list_length("0-3,8\n"), Some(5));

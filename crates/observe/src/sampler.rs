@@ -6,11 +6,11 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
 use crate::parse::{
-    HostTicks, ProcessStat, host_ticks, labelled, process_stat, processes_started, resident_pages, switches,
+    HostTicks, host_ticks, ignores_children, labelled, process_stat, processes_started, resident_pages, switches,
 };
 use crate::proc_source::Reader;
 use crate::sockets;
-use crate::tree::Tree;
+use crate::tree::{Family, Stats, Tree};
 
 /// The engine's clock, shared with the observer.
 pub type SharedClock = Arc<dyn Clock + Send + Sync>;
@@ -25,10 +25,10 @@ const REST_AFTER_EXTRA: u64 = 2 * REST_AFTER_LOOK;
 
 /// Takes samples of one process tree and the host.
 ///
-/// CPU time of processes that ended and were waited for is counted through the time their ancestors in the tree
-/// inherited, so that it does not go backwards. What nobody inherits (a parent that ignores its children's end, an
-/// orphan that ends outside the tree) is lost to the kernel's books: the sums then stand still until they pass their
-/// former value.
+/// CPU time of processes that ended and were waited for is counted through the time that their ancestors inherited, the reaper
+/// among them, which waits for all that lose their parents; so it does not go backwards. What nobody inherits (a parent that
+/// ignores its children's end) is lost to the kernel's books: the sums then stand still until they pass their former value. A
+/// sample says whether that was seen, or may have been.
 ///
 /// What a process that lives has used is read from its own clock, to the nanosecond, and so is what bourdon has. How much of it
 /// was in user mode, what was inherited, and what the host used come in clock ticks, 10 ms as a rule.
@@ -37,6 +37,7 @@ pub struct Sampler {
     clock: SharedClock,
     tree: Tree,
     root_pid: u32,
+    ignores_children: bool,
     port: Option<u16>,
     tick_ns: u64,
     page_bytes: u64,
@@ -69,13 +70,14 @@ impl Extra {
 }
 
 impl Sampler {
-    /// A sampler of `root_pid` and its descendants, and of the sockets of `port` where it is given.
-    pub fn new(root_pid: u32, port: Option<u16>, proc: &ProcSource, clock: SharedClock) -> Self {
+    /// A sampler of these processes, and of the sockets of `port` where it is given.
+    pub fn new(family: Family, port: Option<u16>, proc: &ProcSource, clock: SharedClock) -> Self {
         Self {
             reader: Reader::new(&proc.root),
             clock,
-            tree: Tree::new(root_pid),
-            root_pid,
+            tree: Tree::new(family),
+            root_pid: family.root_pid,
+            ignores_children: false,
             port,
             tick_ns: NS_PER_S / clock_ticks_per_second(),
             page_bytes: page_size() as u64,
@@ -126,6 +128,7 @@ impl Sampler {
             let cost_ns = cpu_of(|| self.fill_sockets(&mut sample));
             self.sockets.done(sample.at_ns, cost_ns);
         }
+        (sample.ignores_children, sample.unwaited) = (self.ignores_children, self.tree.unwaited());
         if !sockets && sample.processes > 1 && self.memory.is_due(sample.at_ns) {
             let cost_ns = cpu_of(|| self.fill_pss(&mut sample));
             self.memory.done(sample.at_ns, cost_ns);
@@ -135,6 +138,7 @@ impl Sampler {
 
     fn fill_basics(&mut self, sample: &mut Sample) {
         self.find_new_processes();
+        sample.started = self.started;
         // The stamp stands next to the CPU times, whose differences are divided by differences of it.
         sample.at_ns = self.clock.now_ns();
         let stats = self.tree.stats(&mut self.reader);
@@ -168,14 +172,17 @@ impl Sampler {
         })
     }
 
-    fn fill_processes(&mut self, sample: &mut Sample, stats: &[ProcessStat]) {
+    fn fill_processes(&mut self, sample: &mut Sample, stats: &Stats) {
         let (mut all_ns, mut user_ns, mut inherited, mut by_clock) = (0, 0, 0, true);
-        for (pid, stat) in self.tree.pids().zip(stats) {
+        for (pid, stat) in self.tree.pids().zip(&stats.members) {
             let own_ns = self.reader.cpu_ns(pid);
             by_clock &= own_ns.is_some();
             all_ns += own_ns.unwrap_or((stat.user + stat.system) * self.tick_ns);
+            user_ns += stat.user * self.tick_ns;
+        }
+        for stat in stats.members.iter().chain(&stats.reaper) {
             inherited += stat.reaped_user + stat.reaped_system;
-            user_ns += (stat.user + stat.reaped_user) * self.tick_ns;
+            user_ns += stat.reaped_user * self.tick_ns;
         }
         all_ns += inherited * self.tick_ns;
         sample.by_clock = by_clock && *self.inherited.get_or_insert(inherited) == inherited;
@@ -186,7 +193,7 @@ impl Sampler {
         self.cpu_system_ns = all_ns - self.cpu_user_ns;
         sample.cpu_user_s = seconds(self.cpu_user_ns);
         sample.cpu_system_s = seconds(self.cpu_system_ns);
-        for stat in stats.iter().filter(|stat| !stat.zombie) {
+        for stat in stats.members.iter().filter(|stat| !stat.zombie) {
             sample.processes += 1;
             sample.threads += stat.threads;
         }
@@ -221,8 +228,9 @@ impl Sampler {
             threads.clear();
             self.reader.numbered(format_args!("{pid}/task"), &mut threads);
             for thread in &threads {
-                let counts = self.reader.read(format_args!("{pid}/task/{thread}/status")).and_then(switches);
-                let Some((voluntary, involuntary)) = counts else { continue };
+                let Some(status) = self.reader.read(format_args!("{pid}/task/{thread}/status")) else { continue };
+                self.ignores_children |= ignores_children(status);
+                let Some((voluntary, involuntary)) = switches(status) else { continue };
                 *sample.voluntary_switches.get_or_insert(0) += voluntary;
                 *sample.involuntary_switches.get_or_insert(0) += involuntary;
             }

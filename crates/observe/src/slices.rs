@@ -37,6 +37,8 @@ pub struct SliceSummary {
     /// Seconds of all CPUs: stolen by the hypervisor, and used by others.
     stolen_s: f64,
     others_s: f64,
+    /// Whether the host started anything in a slice, or does not say.
+    started: bool,
 }
 
 impl SliceSummary {
@@ -64,6 +66,7 @@ impl SliceSummary {
         let (stolen_s, others_s) = taken(slice);
         self.stolen_s += stolen_s;
         self.others_s += others_s;
+        self.started |= between(begin.started, end.started) != Some(0);
         let (gc_count, gc_pause_s) = slice.collections();
         for told in [slice.told_at_end, slice.told_after].into_iter().flatten() {
             let runtime = seen.runtime.get_or_insert_default();
@@ -95,6 +98,7 @@ impl SliceSummary {
         Observation {
             samples: self.looks,
             by_clock: first.by_clock && last.by_clock,
+            unwaited: last.unwaited || (last.ignores_children && self.started),
             cpus: cpus_allowed,
             memory_at_rest_bytes: first.rss_bytes,
             memory_after_bytes: Some(last.rss_bytes),

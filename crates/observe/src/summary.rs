@@ -86,6 +86,7 @@ impl Summary {
             cpu_user_s: counters.user.growth().unwrap_or(0.0),
             cpu_system_s: counters.system.growth().unwrap_or(0.0),
             by_clock: first.by_clock && last.by_clock,
+            unwaited: last.unwaited || (last.ignores_children && counters.started.growth() != Some(0.0)),
             cpus: cpus_allowed,
             memory_at_rest_bytes: first.rss_bytes,
             memory_after_bytes: Some(last.rss_bytes),
@@ -206,6 +207,7 @@ struct Counters {
     system: Line,
     voluntary: Line,
     involuntary: Line,
+    started: Line,
     overflows: Line,
     drops: Line,
     host_steal: Line,
@@ -220,6 +222,7 @@ impl Counters {
             system: line(),
             voluntary: line(),
             involuntary: line(),
+            started: line(),
             overflows: line(),
             drops: line(),
             host_steal: line(),
@@ -239,6 +242,7 @@ impl Counters {
         let looked_at = [
             (&mut self.voluntary, sample.voluntary_switches),
             (&mut self.involuntary, sample.involuntary_switches),
+            (&mut self.started, sample.started),
             (&mut self.overflows, sockets.and_then(|counts| counts.listen_overflows)),
             (&mut self.drops, sockets.and_then(|counts| counts.listen_drops)),
         ];

@@ -8,12 +8,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use observe::{ProcSource, Sampler};
+use observe::{Family, ProcSource, Sampler};
 use support::{Process, Stopped, write_host};
 
 fn sampler(root: &Path) -> (Sampler, Arc<Stopped>) {
     let clock = Arc::new(Stopped::default());
-    (Sampler::new(100, None, &ProcSource::new(root), Arc::clone(&clock) as _), clock)
+    (Sampler::new(Family::of(100), None, &ProcSource::new(root), Arc::clone(&clock) as _), clock)
 }
 
 fn family(root: &Path, with_children: bool) {
@@ -118,6 +118,55 @@ fn an_orphan_stays_in_the_tree_and_cpu_that_nobody_inherits_does_not_go_backward
     Process { user: 60, ..Process::new(300, 1) }.write(folder.path(), true);
     let seen = sampler.sample_now();
     assert_eq!((seen.processes, seen.cpu_user_s), (2, 3.25));
+}
+
+/// What forks twice: the one in the middle ends at once, and the reaper waits for the other.
+#[test]
+fn what_a_reaper_adopts_and_waits_for_is_the_targets_and_the_reaper_is_not() {
+    for with_children in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        family(folder.path(), with_children);
+        let reaper = Process { user: 500, reaped_user: 40, threads: 2, children: "100 400", ..Process::new(90, 1) };
+        reaper.write(folder.path(), with_children);
+        Process { user: 75, ..Process::new(400, 90) }.write(folder.path(), with_children);
+        let all = Family { root_pid: 100, reaper: Some(90) };
+        let mut sampler = Sampler::new(all, None, &ProcSource::new(folder.path()), Arc::<Stopped>::default() as _);
+        let seen = sampler.sample_now();
+        assert_eq!((seen.processes, seen.threads), (4, 6), "children listed: {with_children}");
+        assert_eq!(seen.cpu_user_s, 4.4);
+        // It worked on, ended, and was waited for; so was one that nobody ever looked at.
+        fs::remove_dir_all(folder.path().join("400")).unwrap();
+        let reaper = Process { reaped_user: 40 + 95 + 60, reaped_faults: 20, children: "100", ..reaper };
+        reaper.write(folder.path(), with_children);
+        let seen = sampler.sample_now();
+        assert_eq!((seen.processes, seen.cpu_user_s, seen.unwaited), (3, 5.2, false));
+    }
+}
+
+#[test]
+fn a_child_that_ended_and_was_credited_to_nobody_is_seen() {
+    let unwaited = |reaped_faults: u64| {
+        let folder = tempfile::tempdir().unwrap();
+        family(folder.path(), true);
+        let (mut sampler, _) = sampler(folder.path());
+        assert!(!sampler.sample_now().unwaited);
+        fs::remove_dir_all(folder.path().join("300")).unwrap();
+        Process { user: 110, reaped_faults, files: 4, ..Process::new(200, 100) }.write(folder.path(), true);
+        sampler.sample_now().unwaited
+    };
+    assert_eq!([0, 19, 20, 40].map(unwaited), [true, true, false, false], "it had 20");
+}
+
+#[test]
+fn who_ends_with_its_children_says_nothing_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    family(folder.path(), true);
+    let (mut sampler, _) = sampler(folder.path());
+    sampler.sample_now();
+    fs::remove_dir_all(folder.path().join("300")).unwrap();
+    fs::remove_dir_all(folder.path().join("200")).unwrap();
+    Process { reaped_faults: 40, ..Process::new(100, 1) }.write(folder.path(), true);
+    assert!(!sampler.sample_now().unwaited);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod support;
 
-use observe::{ProcSource, Sampler};
+use observe::{Family, ProcSource, Sampler};
 use rustix::time::{ClockId, clock_gettime};
 use support::monotonic;
 
@@ -15,7 +15,7 @@ fn cpu_time_is_that_of_the_processes_own_clock() {
         let used = clock_gettime(ClockId::ProcessCPUTime);
         used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
     };
-    let mut sampler = Sampler::new(std::process::id(), None, &ProcSource::default(), monotonic());
+    let mut sampler = Sampler::new(Family::of(std::process::id()), None, &ProcSource::default(), monotonic());
     let mut before_ns = own_ns();
     for _ in 0..20 {
         let seen = sampler.sample_now();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use observe::{Observer, ProcSource, Sampler};
+use observe::{Family, Observer, ProcSource, Sampler};
 use rustix::time::{ClockId, clock_gettime};
 use support::monotonic;
 
@@ -20,9 +20,14 @@ fn cpu_of_the_observer_at_ten_looks_a_second_against_sixteen_threads() {
         let end = Arc::clone(&end);
         std::thread::spawn(move || end.wait());
     }
-    let observer =
-        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_millis(100))
-            .unwrap();
+    let observer = Observer::start(
+        Family::of(std::process::id()),
+        None,
+        ProcSource::default(),
+        monotonic(),
+        Duration::from_millis(100),
+    )
+    .unwrap();
     let before_ns = observer_cpu_ns();
     std::thread::sleep(Duration::from_secs(10));
     let used_ns = observer_cpu_ns() - before_ns;
@@ -49,7 +54,7 @@ fn cpu_of_an_edge_between_slices_with_three_targets_of_sixteen_threads() {
         let end = Arc::clone(&end);
         std::thread::spawn(move || end.wait());
     }
-    let sampler = || Sampler::new(std::process::id(), Some(1), &ProcSource::default(), monotonic());
+    let sampler = || Sampler::new(Family::of(std::process::id()), Some(1), &ProcSource::default(), monotonic());
     let [mut ended, mut begins, mut idles] = [sampler(), sampler(), sampler()];
     let before_ns = own_cpu_ns();
     for _ in 0..EDGES {

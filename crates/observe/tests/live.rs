@@ -10,26 +10,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::Clock as _;
-use observe::{Observer, ProcSource, Sampler};
+use observe::{Family, Observer, ProcSource, Sampler};
 use support::{Monotonic, Stopped, monotonic};
 
-/// A shell that says how far it is, and goes on when it is sent a line.
-struct Shell {
+/// A shell, or another interpreter, that says how far it is, and goes on when it is sent a line.
+struct Told {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
-impl Shell {
-    fn start(script: &str) -> Self {
-        let mut command = Command::new("sh");
+impl Told {
+    fn start(interpreter: &str, script: &str) -> Self {
+        let mut command = Command::new(interpreter);
         let mut child = command
             .arg("-c")
             .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("there is a shell");
+            .expect("there is such an interpreter");
         let to = child.stdin.take().unwrap();
         let from = BufReader::new(child.stdout.take().unwrap());
         Self { child, to, from }
@@ -56,8 +56,8 @@ impl Shell {
 fn a_child_that_worked_and_was_waited_for_is_counted_as_the_kernel_counts_it() {
     let work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let script = format!("sh -c 'echo up; read x <&3; {work}' 3<&0; echo done; read x");
-    let mut shell = Shell::start(&script);
-    let mut sampler = Sampler::new(shell.child.id(), None, &ProcSource::default(), monotonic());
+    let mut shell = Told::start("sh", &script);
+    let mut sampler = Sampler::new(Family::of(shell.child.id()), None, &ProcSource::default(), monotonic());
     assert_eq!(shell.hear(), "up");
     let with_child = sampler.sample_now();
     assert_eq!(with_child.processes, 2);
@@ -74,6 +74,38 @@ fn a_child_that_worked_and_was_waited_for_is_counted_as_the_kernel_counts_it() {
     shell.end();
 }
 
+#[test]
+fn a_child_that_nobody_waits_for_is_seen() {
+    if Command::new("python3").arg("-V").output().is_err() {
+        return eprintln!("NOT RUN: it takes python3");
+    }
+    for (ignores, end) in [(true, ""), (false, "os.wait()")] {
+        let disposition = if ignores { "SIG_IGN" } else { "SIG_DFL" };
+        let script = format!(
+            "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.{disposition}); (r, w) = os.pipe()\n\
+             if os.fork() == 0: print('up', flush=True); os.read(r, 1); os._exit(0)\n\
+             input(); os.write(w, b'x'); {end}\n\
+             sys.stdin.read()"
+        );
+        let mut parent = Told::start("python3", &script);
+        assert_eq!(parent.hear(), "up");
+        let mut sampler = Sampler::new(Family::of(parent.child.id()), None, &ProcSource::default(), monotonic());
+        let before = sampler.sample_now();
+        assert_eq!((before.processes, before.ignores_children, before.unwaited), (2, ignores, false));
+        parent.go_on();
+        let started_ns = Monotonic.now_ns();
+        let after = loop {
+            let sample = sampler.sample_now();
+            if sample.processes == 1 {
+                break sampler.sample_now();
+            }
+            assert!(Monotonic.now_ns() - started_ns < 60 * model::NS_PER_S, "the child ends");
+        };
+        assert_eq!(after.unwaited, ignores, "the kernel credits who waits");
+        parent.end();
+    }
+}
+
 /// User and system time of a process and its waited-for children, read another way than the sampler does.
 fn kernel_cpu_s(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -84,10 +116,16 @@ fn kernel_cpu_s(pid: u32) -> f64 {
 
 #[test]
 fn a_target_that_vanishes_is_left_out_from_then_on() {
-    let mut shell = Shell::start("echo up; read x");
+    let mut shell = Told::start("sh", "echo up; read x");
     assert_eq!(shell.hear(), "up");
-    let observer =
-        Observer::start(shell.child.id(), None, ProcSource::default(), monotonic(), Duration::from_millis(5)).unwrap();
+    let observer = Observer::start(
+        Family::of(shell.child.id()),
+        None,
+        ProcSource::default(),
+        monotonic(),
+        Duration::from_millis(5),
+    )
+    .unwrap();
     shell.end();
     let samples = observer.stop();
     let gone = samples.last().unwrap();
@@ -100,9 +138,14 @@ fn a_target_that_vanishes_is_left_out_from_then_on() {
 #[test]
 fn stopping_does_not_wait_for_the_period() {
     let started_ns = Monotonic.now_ns();
-    let observer =
-        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_secs(3600))
-            .unwrap();
+    let observer = Observer::start(
+        Family::of(std::process::id()),
+        None,
+        ProcSource::default(),
+        monotonic(),
+        Duration::from_secs(3600),
+    )
+    .unwrap();
     let samples = observer.stop();
     assert_eq!(samples.len(), 2, "one at the start, one at the end");
     assert!(samples.iter().all(|sample| sample.voluntary_switches.is_some()));
@@ -112,8 +155,14 @@ fn stopping_does_not_wait_for_the_period() {
 #[test]
 fn what_was_taken_is_not_kept() {
     let started_ns = Monotonic.now_ns();
-    let observer =
-        Observer::start(std::process::id(), None, ProcSource::default(), monotonic(), Duration::from_nanos(1)).unwrap();
+    let observer = Observer::start(
+        Family::of(std::process::id()),
+        None,
+        ProcSource::default(),
+        monotonic(),
+        Duration::from_nanos(1),
+    )
+    .unwrap();
     let (mut takes, mut samples) = (0, Vec::new());
     while takes < 10 {
         let taken = observer.take();
@@ -129,7 +178,7 @@ fn what_was_taken_is_not_kept() {
 fn samples_come_by_the_clock_that_was_handed_in() {
     let clock = Arc::new(Stopped::default());
     let observer = Observer::start(
-        std::process::id(),
+        Family::of(std::process::id()),
         None,
         ProcSource::default(),
         Arc::clone(&clock) as _,

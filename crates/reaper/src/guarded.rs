@@ -73,6 +73,8 @@ pub struct Guarded {
 pub struct Started {
     /// Its process.
     pub pid: u32,
+    /// The process above it, which adopts and waits for what loses its parent below it.
+    pub reaper: u32,
     /// When it began, on the monotonic clock.
     pub at_ns: u64,
 }
@@ -249,7 +251,7 @@ impl Guarded {
 
     fn note(&mut self, said: Said) {
         match said {
-            Said::Started { pid, at_ns } => self.started = Some(Started { pid, at_ns }),
+            Said::Started { pid, reaper, at_ns } => self.started = Some(Started { pid, reaper, at_ns }),
             Said::Failed(text) => {
                 self.started = None;
                 self.ended.get_or_insert(Ended::NotStarted(text));

@@ -9,8 +9,8 @@ use crate::end;
 /// What the steps say to bourdon, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// The command begins now, as this process.
-    Started { pid: u32, at_ns: u64 },
+    /// The command begins now, as this process below this reaper.
+    Started { pid: u32, reaper: u32, at_ns: u64 },
     /// It cannot be run.
     Failed(String),
     /// It was not run, because it cannot be guarded.
@@ -26,8 +26,9 @@ impl Said {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         Some(match word {
             "pid" => {
-                let (pid, at_ns) = rest.split_once(' ')?;
-                Said::Started { pid: pid.parse().ok()?, at_ns: at_ns.parse().ok()? }
+                let (pid, rest) = rest.split_once(' ')?;
+                let (reaper, at_ns) = rest.split_once(' ')?;
+                Said::Started { pid: pid.parse().ok()?, reaper: reaper.parse().ok()?, at_ns: at_ns.parse().ok()? }
             }
             "failed" => Said::Failed(rest.to_owned()),
             "unguarded" => Said::Unguarded(rest.to_owned()),
@@ -39,7 +40,7 @@ impl Said {
 
     fn line(&self) -> String {
         match self {
-            Said::Started { pid, at_ns } => format!("pid {pid} {at_ns}\n"),
+            Said::Started { pid, reaper, at_ns } => format!("pid {pid} {reaper} {at_ns}\n"),
             Said::Failed(text) => format!("failed {}\n", text.replace('\n', " ")),
             Said::Unguarded(text) => format!("unguarded {}\n", text.replace('\n', " ")),
             Said::Ended(how) => format!("exit {}\n", end::said(*how)),
@@ -69,12 +70,12 @@ mod tests {
 
     #[test]
     fn a_line_is_heard_as_it_was_said() {
-        let (started, done) = (Said::Started { pid: 7, at_ns: 123 }, Said::Done);
+        let (started, done) = (Said::Started { pid: 7, reaper: 6, at_ns: 123 }, Said::Done);
         let [failed, unguarded] = [Said::Failed, Said::Unguarded].map(|said| said("no: such".into()));
         for said in [started, failed, unguarded, Said::Ended(ProcessEnd::Exited(3)), done] {
             assert_eq!(Said::parse(said.line().trim_end()), Some(said));
         }
         assert_eq!(Said::Failed("two\nlines".into()).line(), "failed two lines\n");
-        assert_eq!(["", "pid", "pid x 1", "pid 1"].map(Said::parse), [const { None }; 4]);
+        assert_eq!(["", "pid", "pid x 1 1", "pid 1", "pid 1 1"].map(Said::parse), [const { None }; 5]);
     }
 }

@@ -156,7 +156,7 @@ fn become_command(order: &Order, reaper: u32) -> Result<(), String> {
     ignore_none();
     // Should it not run, that can still be said.
     let bourdon = to_bourdon().map_err(cannot)?;
-    Said::Started { pid: own(), at_ns: now_ns() }.say_to(&bourdon);
+    Said::Started { pid: own(), reaper, at_ns: now_ns() }.say_to(&bourdon);
     let error = command.exec();
     // The system's limits are no fault of the program.
     let lacking = matches!(error.kind(), ErrorKind::OutOfMemory | ErrorKind::WouldBlock)

@@ -125,6 +125,7 @@ fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
         Some(Withheld::Wrong) => "replies were wrong",
         Some(Withheld::Silent) => "a server did not answer",
         Some(Withheld::SharedMemory) => "servers that run at the same time share memory",
+        Some(Withheld::Unwaited) => "CPU that processes of a server used may be missing",
         Some(Withheld::Spill) => "a server used CPU in slices of others",
         Some(Withheld::Lateness) => "much of a latency may be the generator's own",
     })

@@ -1,18 +1,20 @@
-//! Why a table has no figure where it has none, and what its memory counts.
+//! Why a table has no figure where it has none, and what its CPU and its memory count.
 
-use model::{BLOCKS_FOR_A_VERDICT, Blank, MemoryCount, Metric, Unranked};
+use std::fmt::Display;
 
-use crate::format::{percent, thousands};
+use model::{BLOCKS_FOR_A_VERDICT, Blank, CellAnalysis, MemoryCount, Metric, Unranked};
+
+use crate::format::{LEAST_CPU, percent, thousands};
 use crate::rows::{Group, Place, Row};
 use crate::words::either;
 
 /// Why a figure is missing, a sentence each: `CPU/request – for a: …`.
 pub(crate) fn missing(group: &Group<'_>) -> Vec<String> {
     let columns = [
-        ("no p99", Metric::P99),
-        ("latency –", Metric::P50),
-        ("CPU/request –", Metric::CpuPerRequest),
-        ("memory –", Metric::PeakMemory),
+        ("no p99 for", Metric::P99),
+        ("latency – for", Metric::P50),
+        ("CPU/request – for", Metric::CpuPerRequest),
+        ("memory – for", Metric::PeakMemory),
     ];
     let all: Vec<&Row> = group.rows.iter().collect();
     let why = |metric: Metric| move |row: &Row<'_>| Some(blank(metric, *row.cell.remarks.blanks.get(&metric)?));
@@ -25,11 +27,15 @@ pub(crate) fn unranked(group: &Group<'_>) -> Vec<String> {
     let may_rank = group.rows.iter().any(|row| row.cell.trials >= BLOCKS_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
-    of_column(&unranked, "rank –", no_rank)
+    of_column(&unranked, "rank – for", |row| no_rank(row))
 }
 
-fn of_column(among: &[&Row<'_>], column: &str, why: impl Fn(&Row<'_>) -> Option<String>) -> Vec<String> {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+fn of_column<W: PartialEq + Display>(
+    among: &[&Row<'_>],
+    column: &str,
+    why: impl Fn(&Row<'_>) -> Option<W>,
+) -> Vec<String> {
+    let mut reasons: Vec<(W, Vec<String>)> = Vec::new();
     // A void cell has no figure at all, and its row says so.
     for row in among.iter().filter(|row| row.cell.trials > 0) {
         let Some(reason) = why(row) else { continue };
@@ -38,7 +44,7 @@ fn of_column(among: &[&Row<'_>], column: &str, why: impl Fn(&Row<'_>) -> Option<
             None => reasons.push((reason, vec![name(row)])),
         }
     }
-    reasons.iter().map(|(reason, rows)| format!("{column} for {}: {reason}", rows.join(", "))).collect()
+    reasons.iter().map(|(reason, rows)| format!("{column} {}: {reason}", rows.join(", "))).collect()
 }
 
 fn name(row: &Row<'_>) -> String {
@@ -60,9 +66,9 @@ fn blank(metric: Metric, blank: Blank) -> String {
         Blank::Unwatched => "the target was not watched".to_owned(),
         Blank::Unserved => "nothing was served in its windows".to_owned(),
         Blank::LittleCpu => {
-            "the target used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in \
-                             ticks): a longer window would show it"
-                .to_owned()
+            format!(
+                "the target used too little CPU in a window for a figure, which takes {LEAST_CPU}: a longer window would show it"
+            )
         }
     }
 }
@@ -84,22 +90,25 @@ pub(crate) fn no_rank(row: &Row<'_>) -> Option<String> {
     Some(words.to_owned())
 }
 
-/// What memory counts, where targets have several processes.
-pub(crate) fn memory(group: &Group<'_>) -> Vec<String> {
-    let of = |count: MemoryCount| {
-        let meant = |row: &&Row| row.cell.memory_count == count && row.cell.trials > 0;
-        let rows: Vec<String> = group.rows.iter().filter(meant).map(name).collect();
-        memory_words(count).filter(|_| !rows.is_empty()).map(|words| format!("memory of {}: {words}", rows.join(", ")))
-    };
-    [MemoryCount::Proportional, MemoryCount::ProportionalAtLeast, MemoryCount::ResidentSum]
-        .into_iter()
-        .filter_map(of)
-        .collect()
+/// What the figures of CPU and memory count, where that is not all or not the pages of one process.
+pub(crate) fn counts(group: &Group<'_>) -> Vec<String> {
+    let all: Vec<&Row> = group.rows.iter().collect();
+    let columns: [(&str, fn(&CellAnalysis) -> Option<&'static str>); 2] =
+        [("CPU/request of", cpu_words), ("memory of", memory_words)];
+    columns.into_iter().flat_map(|(column, words)| of_column(&all, column, |row| words(row.cell))).collect()
+}
+
+/// What a figure of CPU lacks.
+pub(crate) fn cpu_words(cell: &CellAnalysis) -> Option<&'static str> {
+    cell.cpu_at_least.then_some(
+        "processes of it may have ended without being waited for (SIGCHLD ignored, or SA_NOCLDWAIT), and the CPU that those used \
+         is counted for nobody: it may be more",
+    )
 }
 
 /// What a figure of memory counts, where it is not the resident pages of one process.
-pub(crate) fn memory_words(count: MemoryCount) -> Option<&'static str> {
-    match count {
+pub(crate) fn memory_words(cell: &CellAnalysis) -> Option<&'static str> {
+    match cell.memory_count {
         MemoryCount::Resident => None,
         MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
         MemoryCount::ProportionalAtLeast => Some(

@@ -125,6 +125,10 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server),
             percent(share / (1.0 + share))
         ),
+        ClaimDoubt::Unwaited { server } => format!(
+            "processes of {} may have ended without being waited for, and the CPU that those used is counted for nobody",
+            place(server)
+        ),
         ClaimDoubt::SharedMemory { server, metric } => format!(
             "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
             place(server),

@@ -9,7 +9,7 @@ use model::{
 
 use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
-use crate::blanks::memory_words;
+use crate::blanks::{cpu_words, memory_words};
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
 use crate::difference_words::difference_words;
@@ -379,11 +379,11 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
         said.push(format!("{blocks} set aside because the machine was busy: {}.", repeated.join("; ")));
     }
     said.extend(marks(analysis));
-    let memory = |of: &ComparedCell| {
-        let words = memory_words(of.cell.memory_count)?;
-        Some(format!("Memory of {}: {words}.", place(analysis, of)))
+    let counts = |of: &ComparedCell| {
+        let figures = [("CPU per request", cpu_words(&of.cell)), ("Memory", memory_words(&of.cell))];
+        figures.map(|(figure, words)| Some(format!("{figure} of {}: {}.", place(analysis, of), words?)))
     };
-    said.extend(analysis.cells.iter().filter_map(memory));
+    said.extend(analysis.cells.iter().flat_map(counts).flatten());
     let marks = analysis.session.marks.iter();
     said.extend(marks.map(|note| {
         format!("{} ({}): {}", capitalised(&words(note.mark().id())), mark_meaning(note.mark()), note_words(note))

@@ -4,6 +4,9 @@ use std::fmt::Display;
 use model::{Measured, Unit};
 pub use model::{counted, thousands, times};
 
+/// How much CPU a figure takes.
+pub(crate) const LEAST_CPU: &str = "10 ms, or 0.1 s where it is counted in the kernel's ticks of 10 ms";
+
 /// Three significant digits, but never fewer than all digits before the point: `0.0106`, `9.30`, `12.1`, `9,294`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {

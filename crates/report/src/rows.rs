@@ -403,7 +403,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
             _ => percent(cell.errors),
         },
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
-        cpu: estimate(&cell.cpu_us_per_request, duration_us),
+        cpu: bounded(cell.cpu_at_least, &cell.cpu_us_per_request, duration_us),
         memory: memory(cell),
     }
 }
@@ -423,8 +423,13 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
 fn memory(cell: &CellAnalysis) -> String {
     let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
     let is_at_least = is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast;
-    let shown = estimate(&cell.peak_memory_bytes, bytes);
-    if is_at_least && cell.peak_memory_bytes.estimate.is_some() { format!("≥ {shown}") } else { shown }
+    bounded(is_at_least, &cell.peak_memory_bytes, bytes)
+}
+
+/// A figure, or what it is at least.
+fn bounded(is_at_least: bool, value: &Measured, show: fn(f64) -> String) -> String {
+    let shown = estimate(value, show);
+    if is_at_least && value.estimate.is_some() { format!("≥ {shown}") } else { shown }
 }
 
 fn estimate(value: &Measured, show: fn(f64) -> String) -> String {

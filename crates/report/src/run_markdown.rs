@@ -2,7 +2,7 @@ use model::{Analysis, ClaimAnalysis, Mark};
 
 use crate::asker::Asker;
 use crate::bad::Bad;
-use crate::blanks::{memory, missing, unranked};
+use crate::blanks::{counts, missing, unranked};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
@@ -73,7 +73,7 @@ fn tables(parts: &mut Vec<String>, analysis: &Analysis, groups: &[Group<'_>], il
             let meaning = if known { String::new() } else { format!(" ({})", mark_meaning(mark)) };
             notes.push(format!("*{}*{meaning}: {}", words::words(mark.id()), escape(&rows)));
         }
-        notes.extend(missing(group).iter().chain(&unranked(group)).chain(&memory(group)).map(|text| escape(text)));
+        notes.extend(missing(group).iter().chain(&unranked(group)).chain(&counts(group)).map(|text| escape(text)));
         notes.extend(group.handshakes().chain(group.profiles()).map(|text| escape(&text)));
         notes.extend(differ.then(|| group.launched()).into_iter().flatten().map(|text| escape(&text)));
         parts.push(bullets(notes.into_iter()));

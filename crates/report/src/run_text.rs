@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Finding};
 
 use crate::asker::Asker;
-use crate::blanks::{memory, missing, unranked};
+use crate::blanks::{counts, missing, unranked};
 use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::page::{Page, Style, Tint, bar, join, length};
@@ -219,8 +219,8 @@ fn notes(page: &mut Page, analysis: &Analysis, conditions: &Conditions, groups: 
     }
     let legends = ties(groups).map(str::to_owned).into_iter().chain(legends(groups));
     legends.for_each(|text| page.paragraph(0, Tint::Dim, &text));
-    let memory: BTreeSet<String> = groups.iter().flat_map(memory).collect();
-    memory.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
+    let counts: BTreeSet<String> = groups.iter().flat_map(counts).collect();
+    counts.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     let unranked: BTreeSet<String> = groups.iter().flat_map(unranked).collect();
     unranked.iter().for_each(|text| page.paragraph(0, Tint::Dim, text));
     let missing: BTreeSet<String> = groups.iter().flat_map(missing).collect();

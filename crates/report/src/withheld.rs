@@ -3,6 +3,7 @@
 use model::{Arm, CellAnalysis, Coldness, CompareAnalysis, MarkCause, Waited, Withheld, format_duration};
 
 use crate::asker::{Asker, Knob};
+use crate::format::LEAST_CPU;
 
 /// Why, as what follows "because".
 pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
@@ -35,7 +36,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         Withheld::Definition => "figures of the two count different things under the same name".to_owned(),
         Withheld::Zero => format!("a launch of {who} has a zero, to which nothing has a ratio"),
         Withheld::LittleCpu => {
-            format!("{who} used too little CPU in a window to count it (10 ms; 0.1 s where the kernel counts in ticks)")
+            format!("{who} used too little CPU in a window for a figure, which takes {LEAST_CPU}")
         }
         Withheld::FewRequests => {
             let favour = if are { "a slow server" } else { "it" };
@@ -59,6 +60,9 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
                 "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
             )
         }
+        Withheld::Unwaited => format!(
+            "processes of {who} may have ended without being waited for, and the CPU that those used is counted for nobody"
+        ),
         Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
 }
@@ -89,7 +93,13 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
             "fewer other programs on this machine".to_owned()
         }
-        Withheld::Failing | Withheld::Wrong | Withheld::Silent | Withheld::Definition | Withheld::Zero => return None,
+        // Only another server would settle it.
+        Withheld::Failing
+        | Withheld::Wrong
+        | Withheld::Silent
+        | Withheld::Unwaited
+        | Withheld::Definition
+        | Withheld::Zero => return None,
     };
     Some(asker.anew(cure))
 }

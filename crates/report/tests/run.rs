@@ -329,6 +329,12 @@ fn a_blank_says_why_and_memory_what_it_counts() {
     let at_least = text(&analysis);
     let marked = |page: &str| page.matches('≥').count();
     assert_eq!(marked(&at_least), marked(&whole) + 1, "beside others it is at least this: {at_least}");
+    let mut lacking = runs::open_rate();
+    let whole = text(&lacking);
+    lacking.cells[1].cpu_at_least = true;
+    let lacking = text(&lacking);
+    assert_eq!(marked(&lacking), marked(&whole) + 1, "its CPU: {lacking}");
+    assert!(lacking.contains("CPU/request of the-other-one-with-a-long-name: processes"), "{lacking}");
 }
 
 /// The second line of a run: what its claims came to.

@@ -115,6 +115,7 @@ impl ClaimTest<'_> {
                 }
             }
             Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
+            Doubt::Unwaited => ClaimDoubt::Unwaited { server },
             Doubt::Rounds => {
                 let launches = self.records.valid(cell).filter(|launch| launch.lacks_rounds()).count() as u64;
                 ClaimDoubt::Rounds { server, launches, of: self.launches(cell) }

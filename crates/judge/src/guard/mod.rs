@@ -1,15 +1,19 @@
 //! What is in doubt about a figure, as the range in which it may truly lie. Claims, comparisons and gates all ask here: a
 //! doubt takes a verdict back where its error could carry the figure across the threshold, and only there.
 
+mod doubt;
 mod latency;
 mod memory;
 pub(crate) mod noise;
 mod range;
 mod spill;
+#[cfg(test)]
+mod tests;
 mod warming;
 
-use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale, Withheld};
+use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, Scale};
 
+pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
 pub(crate) use spill::{put_off, share_put_off};
 
@@ -22,77 +26,6 @@ use crate::slices;
 use crate::statistics::{Interval, share_interval};
 use crate::steps;
 use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
-
-/// Why a figure may be another one than was counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Doubt {
-    /// A share rests on so many requests: its binomial interval over all launches.
-    Sample,
-    /// The generator may have been the limit: a rate is at least this, and what follows from it accordingly.
-    Generator,
-    /// The handler delay allows hardly more: how fast the server could be is not known up to what it allows.
-    Ceiling,
-    /// Few completions per connection slot: the edges of the window weigh.
-    Edges,
-    /// Requests were unfinished: a latency is at least this, and a stall that outlasted its slice would have cost a rate more.
-    Unfinished,
-    /// The server was still getting faster: with a longer warm-up it does more in less time.
-    Warming,
-    /// A latency holds much of the generator's own: without its lateness the service time would be left.
-    Lateness,
-    /// More requests failed than may: a failure may be quick and cheap.
-    Failing,
-    /// Replies had wrong content: who answers anything may be quick and cheap.
-    Wrong,
-    /// Nothing was served in a launch, or the server stopped answering in one: the launches that it survived must not speak
-    /// for it.
-    Silent,
-    /// Servers used a CPU in slices of others: its neighbours in its own, or it in theirs.
-    Spill,
-    /// What processes share with other targets that live counts in part: alone their memory may be more.
-    SharedMemory,
-    /// Rounds of slices are left out.
-    Rounds,
-    /// The machine was busy with something else: without that the launch could have been better, and a request not as cheap.
-    Noise,
-}
-
-/// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
-/// without it, too.
-pub(crate) const MARKS: [Doubt; 11] = [
-    Doubt::Generator,
-    Doubt::Ceiling,
-    Doubt::Edges,
-    Doubt::Unfinished,
-    Doubt::Warming,
-    Doubt::Lateness,
-    Doubt::Failing,
-    Doubt::Wrong,
-    Doubt::Silent,
-    Doubt::Spill,
-    Doubt::SharedMemory,
-];
-
-impl Doubt {
-    /// What a comparison says that it takes back.
-    pub(crate) fn withheld(self) -> Withheld {
-        match self {
-            Doubt::Generator | Doubt::Sample => Withheld::AtLeast,
-            Doubt::Ceiling => Withheld::AtCeiling,
-            Doubt::Edges => Withheld::Edges,
-            Doubt::Unfinished => Withheld::Censored,
-            Doubt::Warming => Withheld::Warming,
-            Doubt::Lateness => Withheld::Lateness,
-            Doubt::Failing => Withheld::Failing,
-            Doubt::Wrong => Withheld::Wrong,
-            Doubt::Silent => Withheld::Silent,
-            Doubt::Spill => Withheld::Spill,
-            Doubt::SharedMemory => Withheld::SharedMemory,
-            Doubt::Rounds => Withheld::Rounds,
-            Doubt::Noise => Withheld::Disturbed,
-        }
-    }
-}
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -198,6 +131,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
+        Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
     }
@@ -307,7 +241,7 @@ impl<'a> Guarded<'a> {
         };
         Range {
             low: if self.has(Doubt::Warming) { cost.low.min(when_warm()) } else { cost.low },
-            high: if self.fails() { f64::INFINITY } else { cost.high },
+            high: if self.fails() || self.has(Doubt::Unwaited) { f64::INFINITY } else { cost.high },
         }
     }
 
@@ -378,7 +312,7 @@ impl<'a> Guarded<'a> {
         let unserved = self.measured.connections.never_served as f64 / connections.max(1.0);
         let served = self.asked.load.slots() * (1.0 - unserved).max(0.0);
         let by_slots = served / window.completed.max(1) as f64;
-        let used = self.launch.record.observation.as_ref().map(Observation::cpus_used);
+        let used = self.launch.record.observation.as_ref().and_then(Observation::all_cpus_used);
         let is_idle = used.is_some_and(|used| used < FINDING_CPUS_USED);
         let has_delay = is_idle && self.asked.ceiling_per_s().is_some();
         let by_delay = if has_delay { self.asked.delay_s() / self.measured.window_s } else { f64::INFINITY };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::MonotonicClock;
 use model::{Clock, Instead, LaunchRecipe, Waiting};
-use observe::ProcSource;
+use observe::{Family, ProcSource};
 
 use super::{Process, Unready};
 use crate::client::{Answer, Client, Probe};
@@ -68,7 +68,7 @@ impl Process {
                     let Some(started) = started else { continue };
                     let ready_ns = MonotonicClock.now_ns();
                     if self.elsewhere(stranger).is_none() {
-                        self.pid = started.pid;
+                        self.family = Family { root_pid: started.pid, reaper: Some(started.reaper) };
                         let ready_ms = ready_ns.saturating_sub(started.at_ns) as f64 / 1e6;
                         self.time_to_ready_ms = (!patience.stood_still()).then_some(ready_ms);
                         return Ok(());

@@ -51,13 +51,13 @@ impl<'a> Member<'a> {
     pub(super) fn new(plan: &'a Plan, spec: TrialSpec, place: usize, running: Box<dyn Running>) -> Self {
         let cell = cell_of(plan, &spec);
         let port = Some(running.address().port());
-        let sampler = |pid| Sampler::new(pid, port, &ProcSource::default(), Arc::new(MonotonicClock));
+        let sampler = |family| Sampler::new(family, port, &ProcSource::default(), Arc::new(MonotonicClock));
         let metrics = told_at(&*running, plan, cell);
         Self {
             spec,
             place,
             cell,
-            sampler: running.pid().map(sampler),
+            sampler: running.family().map(sampler),
             metrics,
             running,
             gone: None,

@@ -168,6 +168,11 @@ impl<'a, 't> Round<'a, 't> {
         let Some(taken) = &self.taken else { return };
         let mut second: LoadSecond = passed.second.clone();
         let at_s = second.interval.at_s;
+        if taken.turn.round == 0 {
+            // Where nothing is measured yet, its processes are looked at while they work: who starts one for each request has none
+            // at an edge, and what nobody waits for could not be told.
+            self.members[taken.member].look(Look::Light);
+        }
         if !taken.counts() {
             let length_s = (taken.load().window_ns as f64 / 1e9).ceil();
             (second.interval.at_s, second.drain) = ((at_s - length_s).min(-1.0), false);

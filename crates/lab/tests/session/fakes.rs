@@ -19,6 +19,7 @@ use model::{
     GuardEnd, HttpVersion, Instead, LaunchRecipe, Level, Load, LoadModel, LoadSpec, Mix, NotReady, Plan, Planner,
     ProcessEnd, ReplyExpectation, Request, Target, TargetEnd, TrialFailure, TrialStage, Waiting, WhyFailed,
 };
+use observe::Family;
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -90,8 +91,8 @@ impl Running for FakeRunning {
     fn admin_address(&self) -> Option<SocketAddr> {
         self.admin
     }
-    fn pid(&self) -> Option<u32> {
-        self.admin.map(|_| std::process::id())
+    fn family(&self) -> Option<Family> {
+        self.admin.map(|_| Family::of(std::process::id()))
     }
     fn time_to_ready_ms(&self) -> Option<f64> {
         Some(1.0)

@@ -41,6 +41,8 @@ fn steady() -> Vec<Sample> {
                 host_busy_s: 50.0 + 0.8 * s,
                 own_cpu_s: 0.1 * s,
                 by_clock: true,
+                started: Some(400),
+                ..Sample::default()
             }
         })
         .collect()
@@ -165,4 +167,28 @@ fn others_are_never_below_nothing() {
     let mut samples = steady();
     samples.iter_mut().for_each(|sample| sample.host_busy_s = 50.0);
     assert_eq!(summarise(&samples, 0, 3_000_000_000, 1, 2, &[]).host.others_share, 0.0);
+}
+
+fn of_window(samples: &[Sample]) -> Observation {
+    summarise(samples, 1_000_000_000, 3_000_000_000, 1, 2, &[])
+}
+
+#[test]
+fn cpu_may_be_missing_where_nobody_waits_and_something_was_started_in_the_window() {
+    let unwaited = |ignores_children: bool, started_in: fn(usize) -> u64| {
+        let mut samples = steady();
+        for (at, sample) in samples.iter_mut().enumerate() {
+            (sample.ignores_children, sample.started) = (ignores_children, Some(400 + started_in(at)));
+        }
+        of_window(&samples).unwaited
+    };
+    assert!(unwaited(true, |at| u64::from(at >= 20)));
+    assert!(!unwaited(true, |at| u64::from(at >= 5)), "before the window");
+    assert!(!unwaited(false, |at| u64::from(at >= 20)), "it is waited for");
+    let mut samples = steady();
+    samples.iter_mut().for_each(|sample| (sample.ignores_children, sample.started) = (true, None));
+    assert!(of_window(&samples).unwaited, "nobody knows");
+    let mut samples = steady();
+    samples[30].unwaited = true;
+    assert!(of_window(&samples).unwaited, "it was seen");
 }

@@ -46,6 +46,8 @@ pub(crate) struct Process {
     pub(crate) user: u64,
     pub(crate) system: u64,
     pub(crate) reaped_user: u64,
+    pub(crate) faults: u64,
+    pub(crate) reaped_faults: u64,
     pub(crate) threads: u32,
     pub(crate) start: u64,
     pub(crate) pages: u64,
@@ -61,6 +63,8 @@ impl Process {
             user: 0,
             system: 0,
             reaped_user: 0,
+            faults: 20,
+            reaped_faults: 0,
             threads: 1,
             start: 5,
             pages: 10,
@@ -72,9 +76,13 @@ impl Process {
     pub(crate) fn write(&self, root: &Path, with_children: bool) {
         let home = root.join(self.pid.to_string());
         fs::create_dir_all(home.join("fd")).unwrap();
-        let Self { pid, parent, user, system, reaped_user, threads, start, .. } = self;
+        let Self { pid, parent, user, system, reaped_user, faults, reaped_faults, threads, start, .. } = self;
         let times = format!("{user} {system} {reaped_user} 0 20 0 {threads} 0 {start} 1 1");
-        fs::write(home.join("stat"), format!("{pid} (a server) S {parent} 1 1 0 -1 0 0 0 0 0 {times}\n")).unwrap();
+        fs::write(
+            home.join("stat"),
+            format!("{pid} (a server) S {parent} 1 1 0 -1 0 {faults} {reaped_faults} 0 0 {times}\n"),
+        )
+        .unwrap();
         fs::write(home.join("statm"), format!("999 {} 1 1 0 1 0\n", self.pages)).unwrap();
         for file in 0..self.files {
             fs::write(home.join("fd").join(file.to_string()), "").unwrap();

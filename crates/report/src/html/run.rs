@@ -5,7 +5,7 @@ use super::frame;
 use super::{bad, beside, cautions, class, launches, list, table, text};
 use crate::asker::Asker;
 use crate::bad as bad_words;
-use crate::blanks::{memory, missing, unranked};
+use crate::blanks::{counts, missing, unranked};
 use crate::claim_notes::claim_notes;
 use crate::conditions::Conditions;
 use crate::format::quantity;
@@ -122,7 +122,7 @@ fn beneath(group: &Group<'_>, differ: bool, explained: &mut Vec<Mark>) -> Vec<St
     }
     notes.extend(missing(group));
     notes.extend(unranked(group));
-    notes.extend(memory(group));
+    notes.extend(counts(group));
     notes.extend(group.handshakes().chain(group.profiles()));
     notes.extend(differ.then(|| group.launched()).into_iter().flatten());
     notes

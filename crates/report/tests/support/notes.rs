@@ -25,6 +25,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Spill { server: server.clone(), cpus: 0.043 },
         ClaimDoubt::PutOff { server: server.clone(), share: 0.25 },
         ClaimDoubt::SharedMemory { server: server.clone(), metric: Metric::PeakMemory },
+        ClaimDoubt::Unwaited { server: server.clone() },
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },
         ClaimDoubt::Wrong { server: server.clone() },
@@ -38,7 +39,7 @@ pub(crate) fn every_note() -> Vec<ClaimNote> {
     let (server, metric) = (server(), Metric::P99);
     let cold = Coldness::WarmUp { given_s: 1.0, needed_s: 20.0 };
     let mut notes: Vec<ClaimNote> = every_doubt().into_iter().map(ClaimNote::Doubt).collect();
-    let because = every_doubt().split_off(14);
+    let because = every_doubt().split_off(15);
     notes.extend([
         ClaimNote::Unfinished { measured: 3, asked: 6 },
         ClaimNote::LowRate { server: server.clone(), target: "a".to_owned(), per_s: 8_812.4 },

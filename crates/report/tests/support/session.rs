@@ -14,7 +14,7 @@ use model::{
     Analysis, CompareAnalysis, Draft, Environment, Judged, LoadSpec, NS_PER_S, Observation, Plan, ProcessEnd, Sample,
     TrialRecord,
 };
-use observe::{SeenSlice, SliceSummary, Summary};
+use observe::{Family, SeenSlice, SliceSummary, Summary};
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -149,7 +149,7 @@ impl Running for Launched {
     fn admin_address(&self) -> Option<SocketAddr> {
         None
     }
-    fn pid(&self) -> Option<u32> {
+    fn family(&self) -> Option<Family> {
         None
     }
     fn time_to_ready_ms(&self) -> Option<f64> {
