@@ -1,5 +1,6 @@
 # run    build bourdon and the targets it finds, then the first experiment in its quick form
 # test   everything: setup first, then formatting, lints, unit tests, end-to-end tests, the tests of the targets
+# page-test  report.html of recorded and new runs in Debian's Chromium (what is missing is said, and the tests are left out)
 # setup  what bourdon and the targets need from Debian's packages, and a word about each toolchain that is missing
 # check  formatting and lints only
 # golden refresh the golden files, to be read before they are committed
@@ -10,11 +11,12 @@
 # fuzz   the reply reader and the whole loop under hostile bytes, half an hour each (needs nightly and cargo-fuzz)
 # bench-floor  CPU per request and lateness of `bourdon load` against bare system calls, over TLS bare rustls, as ratios (needs a quiet machine; nginx for TLS)
 # prove-rotation  sessions of compare with a known truth, traps, and slices beside a neighbour that is alive or stopped, some seven hours; goes on where it was interrupted (FOLDER, runs/prove-rotation); SESSIONS=N of each kind at most, KINDS='...' of all
+# bench-page  size of the page of 20 targets under 12 conditions in 12 blocks, and how long Chromium takes to open it
 # bench-instructions  instructions a request of the load loop, beside those of another revision with BASE=REV (needs valgrind)
 
 BOURDON := $(or $(CARGO_TARGET_DIR),target)/release/bourdon
 
-.PHONY: setup test-zoo survival run build test check golden statistics bench-floor bench-instructions prove-rotation fuzz targets-test need-cargo
+.PHONY: setup test-zoo survival run build test page-test check golden statistics bench-floor bench-page bench-instructions prove-rotation fuzz targets-test need-cargo
 
 run: build
 	$(BOURDON) run experiments/business-latency.toml --quick
@@ -28,6 +30,7 @@ test: need-cargo
 	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory check targets-test
 	cargo test --workspace --no-fail-fast --locked
+	@$(MAKE) --no-print-directory page-test
 
 check: need-cargo
 	cargo fmt --all --check
@@ -36,6 +39,10 @@ check: need-cargo
 # A missing toolchain is reported, as `bourdon targets` does, and does not fail.
 targets-test:
 	@sh targets/test.sh
+
+page-test: need-cargo
+	cargo build --locked -p bourdon
+	@sh browser/test.sh --test --test-reporter=spec
 
 test-zoo: need-cargo
 	cargo test -p bourdon --test zoo --locked -- --ignored --nocapture
@@ -53,6 +60,10 @@ fuzz: need-cargo
 
 bench-floor: need-cargo
 	cargo bench -p bourdon --bench floor --locked
+
+bench-page: need-cargo
+	cargo bench --profile dev -p bourdon-report --bench page --locked -- $(CURDIR)/target/bench-page.html
+	@sh browser/test.sh bench.mjs $(CURDIR)/target/bench-page.html
 
 bench-instructions: need-cargo
 	@BASE=$(BASE) sh crates/engine/benches/instructions.sh

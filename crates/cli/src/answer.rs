@@ -5,7 +5,7 @@ use std::path::Path;
 use ::report::Style;
 use judge::Run;
 use lab::{LabError, RunFolder, RunRecord};
-use model::{ClaimAnalysis, ClaimVerdict, Judged, Plan, TrialRecord, TrialStage};
+use model::{ClaimAnalysis, ClaimVerdict, Judged, Plan, Timeline, TrialRecord, TrialStage};
 
 use crate::args::{ReportFormat, ShownArgs};
 use crate::commands;
@@ -15,6 +15,11 @@ use crate::output::{say, style, write_out};
 /// Judges a record: the same record gives the same analysis to the bit.
 pub(crate) fn judge(record: &RunRecord) -> Judged {
     judge::answer(of(record))
+}
+
+/// The launches of a record over time, with what lies beside it in its folder.
+pub(crate) fn timelines(record: &RunRecord, folder: &Path) -> Vec<Timeline> {
+    judge::timelines(&record.trials, &RunFolder::traces(folder, &record.trials))
 }
 
 /// What `judge` has to know of a record.
@@ -55,10 +60,10 @@ fn is_unreached(trial: &TrialRecord) -> bool {
 }
 
 /// Puts the analysis beside the record.
-pub(crate) fn write_documents(folder: &Path, judged: &Judged) -> Result<(), LabError> {
+pub(crate) fn write_documents(folder: &Path, judged: &Judged, timelines: &[Timeline]) -> Result<(), LabError> {
     RunFolder::write_document(folder, "analysis.json", &::report::json(judged))?;
     RunFolder::write_document(folder, "report.md", &::report::markdown(judged))?;
-    RunFolder::write_document(folder, "report.html", &::report::html(judged))
+    RunFolder::write_document(folder, "report.html", &::report::html(judged, timelines))
 }
 
 /// Says that the analysis is not beside the record, and how it gets there.
@@ -90,13 +95,13 @@ pub(crate) fn print_next_step(judged: &Judged, folder: &Path) -> Result<(), Fail
     }
 }
 
-/// Prints the analysis on stdout.
-pub(crate) fn print(judged: &Judged, shown: ShownArgs) -> Result<(), Failure> {
+/// Prints the analysis on stdout; `timelines` are for a page.
+pub(crate) fn print(judged: &Judged, timelines: &[Timeline], shown: ShownArgs) -> Result<(), Failure> {
     write_out(&match shown.format {
         ReportFormat::Text => ::report::text(judged, Style { verbose: shown.verbose, ..style() }),
         ReportFormat::Json => ::report::json(judged),
         ReportFormat::Markdown => ::report::markdown(judged),
-        ReportFormat::Html => ::report::html(judged),
+        ReportFormat::Html => ::report::html(judged, timelines),
     })
 }
 

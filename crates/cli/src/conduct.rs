@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use judge::RunPlanner;
 use lab::{LabError, Perf, Prepared, ProcessLauncher, RunFolder, RunRecord, Session, TrialTools, Unstarted};
-use model::{Environment, Judged, Plan, TrialRecord};
+use model::{Environment, Judged, Plan, Timeline, TrialRecord};
 
 use crate::exit::{Exit, Failure};
 use crate::output::say;
@@ -27,6 +27,8 @@ pub(crate) struct Conducted {
     pub(crate) path: PathBuf,
     pub(crate) record: RunRecord,
     pub(crate) judged: Judged,
+    /// Its launches over time.
+    pub(crate) timelines: Vec<Timeline>,
     pub(crate) interrupted: bool,
     /// The target that did not become ready, without which the run ended.
     pub(crate) unstarted: Option<Unstarted>,
@@ -57,11 +59,13 @@ pub(crate) fn conduct(
     let path = begun.folder.path().to_owned();
     let ended = ended.map_err(|error| stopped(&error, &path))?;
     let record = RunRecord { plan: ended.plan, environment: begun.environment, trials: ended.trials };
-    let judged = answer::judge(&record);
+    let (judged, timelines) = (answer::judge(&record), answer::timelines(&record, &path));
     let whole = begun.folder.verify().inspect_err(answer::say_unsure).is_ok();
-    let kept = answer::write_documents(&path, &judged).inspect_err(|error| answer::say_unkept(error, &path)).is_ok();
+    let kept = answer::write_documents(&path, &judged, &timelines)
+        .inspect_err(|error| answer::say_unkept(error, &path))
+        .is_ok();
     let (interrupted, unstarted) = (ended.interrupted, ended.unstarted);
-    Ok(Conducted { path, record, judged, interrupted, unstarted, kept: kept && whole })
+    Ok(Conducted { path, record, judged, timelines, interrupted, unstarted, kept: kept && whole })
 }
 
 /// Why a run could not be recorded further, and how it is resumed.

@@ -14,19 +14,19 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("pictures stand in Markdown; use --charts with --format markdown"));
     }
     let record = RunFolder::read(&args.run).map_err(Failure::usage)?;
-    let judged = answer::judge(&record);
+    let (judged, timelines) = (answer::judge(&record), answer::timelines(&record, &args.run));
     // The answer first: what cannot be kept can still be read.
     let printed = match &args.charts {
         Some(folder) => {
             let drawn = pictures(&judged);
             write_out(&illustrated(&judged, &folder.to_string_lossy(), &drawn)).and_then(|()| keep(folder, &drawn))
         }
-        None => answer::print(&judged, args.shown).and_then(|()| match args.shown.format {
+        None => answer::print(&judged, &timelines, args.shown).and_then(|()| match args.shown.format {
             ReportFormat::Text => answer::print_next_step(&judged, &args.run),
             _ => Ok(()),
         }),
     };
-    if let Err(error) = answer::write_documents(&args.run, &judged) {
+    if let Err(error) = answer::write_documents(&args.run, &judged, &timelines) {
         answer::say_unkept(&error, &args.run);
         return Ok(Exit::Usage);
     }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 fn show(args: &RunArgs, ended: &Conducted) -> Result<(), Failure> {
-    answer::print(&ended.judged, args.shown)?;
+    answer::print(&ended.judged, &ended.timelines, args.shown)?;
     if args.shown.format == ReportFormat::Text {
         write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
         if !ended.interrupted && ended.unstarted.is_none() {

@@ -50,6 +50,7 @@ mod steps;
 #[cfg(test)]
 mod testing;
 pub mod thresholds;
+mod timeline;
 mod together;
 mod trial;
 
@@ -67,4 +68,5 @@ pub use rates::settled_rate;
 pub use remarks::{remark, remark_cell};
 pub use resolve::{ClaimError, ResolvedClaim, resolve_claim};
 pub use run_planner::RunPlanner;
+pub use timeline::timelines;
 pub use trial::{TrialJudgement, check_trial};

@@ -5,7 +5,7 @@ mod unsliced;
 
 use model::{Breach, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure};
 
-pub(crate) use felt::{felt, quantiles};
+pub(crate) use felt::{by_latency, felt, quantiles};
 pub(crate) use unsliced::{unsettled, unsliced};
 
 use crate::asked::Asked;

@@ -56,6 +56,7 @@ mod schema;
 mod sound;
 mod stirred;
 mod target;
+mod timeline;
 mod tls;
 mod trial;
 mod units;
@@ -122,6 +123,9 @@ pub use schema::{UnknownSchema, check_schema};
 pub use sound::{LONGEST_SLICE_NS, RATES_PER_S};
 pub use stirred::{GOLDEN, seed_of, stirred};
 pub use target::*;
+pub use timeline::{
+    BUCKETS_PER_DECADE, LatencyCounts, Timeline, TimelineStep, Trace, TraceLook, bucket_from_us, latency_bucket,
+};
 pub use tls::{Tls, TlsFault, TlsUse, Trust};
 pub use trial::*;
 pub use units::{DurationError, format_duration, parse_duration};

@@ -1,4 +1,4 @@
-//! The page of a record, as a browser without scripts reads it.
+//! The page of a record, as a browser without scripts reads it. What its script does is tested in one: `browser/`.
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::{Analysis, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Judged, LaunchUse};
-use report::{html, markdown, pictures};
+use model::{Analysis, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Judged, LaunchUse, Timeline};
+use report::{markdown, pictures};
 use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest, Sha256};
-use support::judged;
+use support::{judged, timelines};
 
 fn read(page: &str) -> Html {
     Html::parse_document(page)
@@ -24,6 +24,11 @@ fn all<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
 
 fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The page of a record without its launches over time.
+fn html(judged: &Judged) -> String {
+    report::html(judged, &[])
 }
 
 fn texts(page: &Html, selector: &str) -> Vec<String> {
@@ -123,13 +128,11 @@ fn every_picture_stands_in_the_page_as_it_is_drawn() {
 }
 
 #[test]
-fn nothing_is_loaded_and_nothing_runs_but_its_own_style() {
+fn nothing_is_loaded_and_nothing_runs_but_its_own_script() {
     for name in ["side-by-side", "comparison"] {
-        let page = html(&judged(name));
+        let page = report::html(&judged(name), &timelines(name));
         let parsed = read(&page);
-        for forbidden in
-            ["script", "link", "iframe", "object", "embed", "img", "base", "form", "a[href]", "use", "image"]
-        {
+        for forbidden in ["link", "iframe", "object", "embed", "img", "base", "form", "a[href]", "use", "image"] {
             assert!(all(&parsed, forbidden).is_empty(), "{forbidden}");
         }
         let attributes = all(&parsed, "*").into_iter().flat_map(|element| element.value().attrs().collect::<Vec<_>>());
@@ -141,6 +144,11 @@ fn nothing_is_loaded_and_nothing_runs_but_its_own_style() {
         let digest = STANDARD.encode(Sha256::digest(styles[0].text().collect::<String>()));
         let policy = all(&parsed, "meta[http-equiv]")[0].value().attr("content").unwrap().to_owned();
         assert!(policy.starts_with("default-src 'none'; ") && policy.contains(&format!("style-src 'sha256-{digest}'")));
+        let scripts = all(&parsed, "script:not([type])");
+        assert_eq!((scripts.len(), all(&parsed, "script").len()), (1, 2), "its own, and data");
+        let digest = STANDARD.encode(Sha256::digest(scripts[0].text().collect::<String>()));
+        assert!(policy.contains(&format!("; script-src 'sha256-{digest}'; ")), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
         assert!(!styles[0].text().collect::<String>().contains("url("), "nor does the style");
     }
 }
@@ -161,7 +169,7 @@ fn what_others_wrote_is_text() {
     let typed = texts(&read(&html(&Judged::Run(Box::new(analysis)))), "#setting pre");
     assert_eq!(typed, ["bourdon compare --run 'python3 server.py' --gate 'p99<+5%'"], "to be pasted");
     let parsed = read(&page);
-    assert!(all(&parsed, "script, img").is_empty());
+    assert_eq!((all(&parsed, "script").len(), all(&parsed, "img").len()), (1, 0));
     assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'));
     assert!(texts(&parsed, "h1")[0].starts_with("</title><script>alert(1)</script>"), "{:?}", texts(&parsed, "h1"));
     assert!(texts(&parsed, "#setting pre")[0].contains(&"x".repeat(10_000)), "a command can be taken from it whole");
@@ -205,4 +213,138 @@ fn one_block_is_said_to_be_preliminary_where_the_answer_would_be() {
         "{:?}",
         texts(&page, "header")
     );
+}
+
+/// What is drawn of a panel of each launch: its figures, step by step.
+fn drawn(page: &Html, panel: &str) -> Vec<(String, Vec<Option<f64>>)> {
+    let of = |element: ElementRef| {
+        let attribute = |name| element.value().attr(name).unwrap().to_owned();
+        (attribute("data-of"), attribute("data-values").split(' ').map(|value| value.parse().ok()).collect())
+    };
+    all(page, &format!("#time [data-panel={panel}]")).into_iter().map(of).collect()
+}
+
+#[test]
+fn one_launch_of_each_cell_is_drawn_over_time_with_the_figures_of_the_record() {
+    for name in ["side-by-side", "in-turn", "comparison", "rotating-comparison"] {
+        let timelines = timelines(name);
+        let page = read(&report::html(&judged(name), &timelines));
+        let known = |id: &str| timelines.iter().find(|timeline| timeline.trial == id).unwrap();
+        let of_page = drawn(&page, "p99");
+        assert!(!of_page.is_empty());
+        for (id, values) in of_page {
+            assert_eq!(values, known(&id).steps.iter().map(|step| step.p99_us).collect::<Vec<_>>(), "{name} {id}");
+        }
+        for (id, values) in drawn(&page, "throughput") {
+            let rates = known(&id).steps.iter().map(|step| (!step.is_warm_up()).then(|| step.ok_per_s()));
+            assert_eq!(values, rates.collect::<Vec<_>>(), "{name} {id}");
+        }
+    }
+}
+
+#[test]
+fn the_drawn_launch_is_the_middle_one_and_counts() {
+    let (analysis, timelines) = (run("side-by-side"), timelines("side-by-side"));
+    let page = read(&report::html(&judged("side-by-side"), &timelines));
+    let shown: Vec<String> = drawn(&page, "throughput").into_iter().map(|(id, _)| id).collect();
+    assert_eq!(shown.len(), analysis.cells.len());
+    for cell in &analysis.cells {
+        let counts = |it: &&model::CellLaunch| it.used == LaunchUse::Counts && !it.twin;
+        let mut rates: Vec<f64> = cell.launches.iter().filter(counts).filter_map(|it| it.throughput).collect();
+        rates.sort_by(f64::total_cmp);
+        let chosen = cell.launches.iter().find(|launch| shown.contains(&launch.id)).unwrap();
+        match rates.get(rates.len().saturating_sub(1) / 2) {
+            Some(middle) => assert_eq!(chosen.throughput, Some(*middle)),
+            None => assert_eq!(chosen.used, LaunchUse::Void, "crossed out below"),
+        }
+    }
+}
+
+/// The steps of each launch, changed.
+fn changed(name: &str, change: impl Fn(&mut Timeline)) -> Html {
+    let mut timelines = timelines(name);
+    timelines.iter_mut().for_each(change);
+    read(&report::html(&judged(name), &timelines))
+}
+
+#[test]
+fn a_missing_second_is_a_gap_and_nothing_in_a_second_is_zero() {
+    let seconds = |at: &[f64]| {
+        let page = changed("few-at-once", |timeline| {
+            let step = |at_s: &f64| model::TimelineStep { at_s: *at_s, length_s: 1.0, ok: 0, ..Default::default() };
+            timeline.steps = at.iter().map(step).collect();
+        });
+        let panel = all(&page, "#time [data-panel=throughput]")[0];
+        let lines = panel.select(&Selector::parse("path").unwrap()).count();
+        (lines, panel.value().attr("data-values").unwrap().to_owned())
+    };
+    assert_eq!(seconds(&[0.0, 1.0, 2.0]), (1, "0 0 0".to_owned()));
+    assert_eq!(seconds(&[0.0, 2.0]), (2, "0 0".to_owned()));
+}
+
+#[test]
+fn each_reply_is_in_the_map_and_failed_requests_stand_beside_the_throughput() {
+    let page = changed("few-at-once", |timeline| {
+        for step in timeline.steps.iter_mut().filter(|step| !step.is_warm_up()) {
+            (step.latencies, step.failures) = (vec![(40, 1), (41, 1_000)], 3);
+        }
+    });
+    let picture = all(&page, "#time figure")[0];
+    let count = |selector: &str| picture.select(&Selector::parse(selector).unwrap()).count();
+    assert_eq!((count("path.heat-1"), count("path.heat-8")), (1, 1), "a lone reply is not lost beside a thousand");
+    assert_eq!(count("[data-failures=\"3\"]"), 1);
+}
+
+#[test]
+fn a_void_launch_is_crossed_out_with_its_reason() {
+    let mut analysis = run("side-by-side");
+    let void = analysis.void_trials.first().unwrap().clone();
+    for launch in analysis.cells.iter_mut().flat_map(|cell| &mut cell.launches) {
+        launch.used = if launch.id == void.id { LaunchUse::Void } else { LaunchUse::SetAside };
+    }
+    let timelines: Vec<Timeline> = timelines("side-by-side").into_iter().filter(|it| it.trial == void.id).collect();
+    let page = read(&report::html(&Judged::Run(Box::new(analysis)), &timelines));
+    let pictures = all(&page, "#time figure");
+    assert_eq!(pictures.len(), 1);
+    let lines = pictures[0].select(&Selector::parse("line.cross").unwrap()).count();
+    let panels = pictures[0].select(&Selector::parse(".over-time").unwrap()).count();
+    assert!(lines > 0 && lines.is_multiple_of(2) && panels > 0);
+    assert!(text(pictures[0]).contains("void: "), "{}", text(pictures[0]));
+}
+
+#[test]
+fn a_page_without_data_stays_small_and_one_of_a_great_run_leaves_out_what_it_says() {
+    assert!(html(&judged("few-at-once")).len() < 1_500_000);
+    let page = changed("side-by-side", |timeline| {
+        let counts: Vec<(i16, u64)> = (0..200).map(|bucket| (bucket, 1 + 99 * (bucket as u64 % 2))).collect();
+        let step = |at: i32| model::TimelineStep {
+            at_s: f64::from(at),
+            length_s: 1.0,
+            latencies: counts.clone(),
+            ..Default::default()
+        };
+        timeline.steps = (0..900).map(step).collect();
+    });
+    let said = texts(&page, "#time .notes li");
+    assert!(
+        said.iter().any(|said| said.starts_with("From block ") && said.contains("how many replies took how long")),
+        "{said:?}"
+    );
+    assert!(page.html().len() < 12_000_000);
+}
+
+#[test]
+fn of_two_launches_with_one_name_the_later_is_offered_once() {
+    use std::io::Read;
+    let page = read(&report::html(&judged("in-turn"), &timelines("in-turn")));
+    let packed = STANDARD.decode(text(all(&page, "#timelines")[0])).unwrap();
+    let mut json = String::new();
+    flate2::read::GzDecoder::new(packed.as_slice()).read_to_string(&mut json).unwrap();
+    let data: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let launches: Vec<_> =
+        data["cells"].as_array().unwrap().iter().flat_map(|cell| cell["launches"].as_array().unwrap()).collect();
+    let names: BTreeSet<&str> = launches.iter().map(|launch| launch["id"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), launches.len());
+    let is_void = |name: &str| launches.iter().find(|launch| launch["id"] == name).unwrap()["is_void"] == true;
+    assert!(["b02-c03", "b02-c04"].iter().all(|name| names.contains(name) && !is_void(name)), "made again alone");
 }

@@ -133,7 +133,8 @@ fn of_records(args: &CompareArgs, analysis: CompareAnalysis) -> Result<Exit, Fai
         )));
     }
     let judged = Judged::Comparison(Box::new(analysis));
-    answer::print(&judged, args.shown)?;
+    // Launches of two runs share their names, and each run has a page of its own.
+    answer::print(&judged, &[], args.shown)?;
     Ok(Exit::of_answer(judge::answer_is_bad(&judged), answer::is_void(&judged, args.allow_undecided)))
 }
 
@@ -259,7 +260,7 @@ pub(crate) fn resume(args: &RunArgs, opened: Opened, asked: &ComparePlan) -> Res
 
 fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: RunProgress) -> Result<Exit, Failure> {
     let ended = conduct::conduct(begun, false, stop, progress)?;
-    let printed = answer::print(&ended.judged, shown);
+    let printed = answer::print(&ended.judged, &ended.timelines, shown);
     if !ended.interrupted {
         say(format!("\nRecord: {}", ended.path.display()));
     }

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{Measurement, Metric, Slice};
+use model::{LatencyCounts, Measurement, Metric, Slice, latency_bucket};
 
 use super::measured;
 
@@ -39,6 +39,19 @@ pub(crate) fn felt(
 pub(crate) fn quantiles<const N: usize>(slices: &[&Slice], metrics: [Metric; N]) -> [Option<f64>; N] {
     let merged = merged(slices);
     metrics.map(|metric| of(merged.as_ref()?, metric))
+}
+
+/// The replies of a slice by felt latency; none where it does not tell.
+pub(crate) fn by_latency(slice: &Slice) -> LatencyCounts {
+    let felt = slice.felt.as_deref().and_then(decoded);
+    let mut counts: BTreeMap<i16, u64> = BTreeMap::new();
+    for value in felt.iter().flat_map(|felt| felt.iter_recorded()) {
+        // As the quantiles are told: the upper end of what the histogram keeps as one.
+        let us = value.value_iterated_to() as f64 * TICK_NS / 1e3;
+        let known = counts.entry(latency_bucket(us)).or_default();
+        *known = known.saturating_add(value.count_at_value());
+    }
+    counts.into_iter().collect()
 }
 
 fn merged(slices: &[&Slice]) -> Option<Histogram<u64>> {

@@ -14,6 +14,7 @@ use model::{
 use super::additions;
 use super::journal::{self, Journal};
 use super::owned::{Owned, cut_torn_line, lock};
+use super::read_trace;
 use super::trace::{self, Trace};
 use crate::document::{self, from_json, read_json, read_toml, to_json, write_toml};
 use crate::durable::{UNFINISHED, create_folder_durably, keep_from_git, sync_folder, write_durably};
@@ -147,6 +148,11 @@ impl RunFolder {
         let (plan, environment) = read_plan(path)?;
         let trials = read_trials(recorded.take(now_bytes), &file, &plan)?;
         Ok(RunRecord { plan, environment, trials })
+    }
+
+    /// What lies beside the records of these trials, by name.
+    pub fn traces(path: &Path, trials: &[TrialRecord]) -> BTreeMap<String, model::Trace> {
+        trials.iter().map(|trial| (trial.id.clone(), read_trace::trace(path, trial))).collect()
     }
 
     /// Where it is.

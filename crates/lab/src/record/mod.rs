@@ -4,6 +4,7 @@ mod additions;
 mod folder;
 mod journal;
 mod owned;
+mod read_trace;
 mod trace;
 
 pub use folder::{Kept, RunFolder, RunRecord};

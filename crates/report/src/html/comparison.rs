@@ -1,7 +1,8 @@
 use maud::{Markup, html};
-use model::{CompareAnalysis, ComparisonVerdict, GateVerdict};
+use model::{CompareAnalysis, ComparisonVerdict, GateVerdict, Timeline};
 
 use super::frame;
+use super::over_time::{self, Rows};
 use super::{bad, beside, cautions, class, launches, list, table, text};
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
@@ -10,7 +11,8 @@ use crate::picture::series::of_comparison;
 use crate::picture::{Picture, Subject};
 
 /// The page of a comparison, in the order of the terminal's.
-pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture]) -> String {
+pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
+    let made = say::header(analysis).join(" · ");
     let content = html! {
         (header(analysis))
         (gates(analysis))
@@ -20,9 +22,18 @@ pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture]) -> String {
                 section { (figures(title, lines)) (beside(pictures, Subject::Table(at))) (every(analysis, title, lines)) }
             }
         }
+        (over_time::section(&rows(analysis), timelines, &analysis.void_trials, &made))
         section #notes { h2 { "Notes" } (list(say::session(analysis))) (list(say::void_trials(analysis))) }
     };
     frame::page(&compare_answer::question(analysis), &analysis.environment, &content)
+}
+
+fn rows(analysis: &CompareAnalysis) -> Vec<Rows<'_>> {
+    let of = |(title, lines): (String, Vec<Line<'_>>)| {
+        let series = lines.first().map(|line| of_comparison(analysis, &line.row.conditions)).unwrap_or_default();
+        Rows { title, series }
+    };
+    say::groups(analysis).into_iter().map(of).collect()
 }
 
 fn header(analysis: &CompareAnalysis) -> Markup {

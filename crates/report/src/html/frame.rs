@@ -13,12 +13,29 @@ use crate::picture::CSS;
 use crate::words;
 
 const STYLE: &str = include_str!("page.css");
+const OVER_TIME_STYLE: &str = include_str!("over_time.css");
 
-/// A whole page. Nothing may be loaded into it and nothing in it may run; its own style alone is let through, by its digest.
+/// What draws time series; README.md beside it says where it is from.
+const UPLOT: &str = include_str!("vendor/uPlot-1.6.32.iife.min.js");
+const UPLOT_STYLE: &str = include_str!("vendor/uPlot-1.6.32.min.css");
+const UPLOT_LICENSE: &str = include_str!("vendor/uPlot-LICENSE");
+
+/// Our own scripts, in this order, after that.
+const SCRIPTS: [&str; 4] =
+    [include_str!("figures.js"), include_str!("panels.js"), include_str!("tables.js"), include_str!("page.js")];
+
+/// A whole page. Nothing may be loaded into it; its own style and its own script alone are let through, by their digests.
 pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> String {
-    let style = format!("{STYLE}{CSS}");
-    let digest = STANDARD.encode(Sha256::digest(&style));
-    let policy = format!("default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'");
+    let style = format!("{UPLOT_STYLE}\n{STYLE}{CSS}{OVER_TIME_STYLE}");
+    let script = format!(
+        "/*! uPlot 1.6.32\n{UPLOT_LICENSE}*/\n{UPLOT}\n(() => {{\n\"use strict\";\n{}}})();\n",
+        SCRIPTS.concat()
+    );
+    let [style_digest, script_digest] = [&style, &script].map(|text| STANDARD.encode(Sha256::digest(text)));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{style_digest}'; script-src 'sha256-{script_digest}'; base-uri 'none'; \
+         form-action 'none'"
+    );
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -31,7 +48,10 @@ pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> 
                 title { (text(title)) }
                 style { (PreEscaped(style)) }
             }
-            body { main { (content) (setting(environment)) } }
+            body {
+                main { (content) (setting(environment)) }
+                script { (PreEscaped(script)) }
+            }
         }
     }
     .into_string()
@@ -68,5 +88,21 @@ fn setting(environment: &Environment) -> Markup {
                 pre tabindex="0" { (crate::plain::plain(&command(command_line))) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_ours_is_as_its_table_has_it_and_cannot_end_its_element() {
+        let table = include_str!("vendor/README.md");
+        for (name, content) in [("iife.min.js", UPLOT), ("min.css", UPLOT_STYLE), ("LICENSE", UPLOT_LICENSE)] {
+            let digest = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            assert!(table.lines().any(|line| line.contains(name) && line.contains(&digest)), "{name}: {digest}");
+        }
+        let scripts = [UPLOT].into_iter().chain(SCRIPTS).map(str::to_lowercase);
+        assert!(scripts.into_iter().all(|script| !script.contains("</script") && !script.contains("<!--")));
     }
 }

@@ -1,26 +1,29 @@
-//! A record as one page that opens from disk, mail and CI: readable without a script, and it asks nobody for anything.
+//! A record as one page that opens from disk, mail and CI: readable without its script, and it asks nobody for anything.
 //!
 //! What it says are the sentences of the terminal and of Markdown, and its pictures those of `picture`. What others wrote is text.
 
+mod chosen;
 mod comparison;
+mod data;
 mod frame;
 mod launches;
+mod over_time;
 mod run;
 
 use maud::{Markup, html};
-use model::Judged;
+use model::{Judged, Timeline};
 
 use crate::bad::Bad;
 use crate::page::Tint;
 use crate::picture::{Picture, Subject, pictures};
 use crate::plain;
 
-/// The page of what a record means. The same analysis gives the same bytes.
-pub fn page(judged: &Judged) -> String {
+/// The page of what a record means, with its launches over time as far as they are given. The same gives the same bytes.
+pub fn page(judged: &Judged, timelines: &[Timeline]) -> String {
     let pictures = pictures(judged);
     match judged {
-        Judged::Run(analysis) => run::page(analysis, &pictures),
-        Judged::Comparison(analysis) => comparison::page(analysis, &pictures),
+        Judged::Run(analysis) => run::page(analysis, &pictures, timelines),
+        Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines),
     }
 }
 

@@ -1,7 +1,8 @@
 use maud::{Markup, html};
-use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark};
+use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Timeline};
 
 use super::frame;
+use super::over_time::{self, Rows};
 use super::{bad, beside, cautions, class, launches, list, table, text};
 use crate::asker::Asker;
 use crate::bad as bad_words;
@@ -16,18 +17,23 @@ use crate::rows::{Group, disturbed, groups, legends, ties};
 use crate::{answer, claim_words, finding_words, words};
 
 /// The page of a run, in the order of the terminal's: the answer, the claims, the tables, and what else must be known of them.
-pub(super) fn page(analysis: &Analysis, pictures: &[Picture]) -> String {
+pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timeline]) -> String {
     let conditions = Conditions::of(analysis);
     let groups = groups(analysis, &conditions);
     let content = html! {
         (header(analysis, &conditions, &groups))
         (claims(analysis, pictures))
         (tables(analysis, &conditions, &groups, pictures))
+        (over_time::section(&rows(&groups), timelines, &analysis.void_trials, &words::header(analysis).join(" · ")))
         (findings(analysis))
         (notes(analysis, &conditions, &groups))
         (void(analysis, &conditions))
     };
     frame::page(&analysis.question, &analysis.environment, &content)
+}
+
+fn rows<'a>(groups: &[Group<'a>]) -> Vec<Rows<'a>> {
+    groups.iter().map(|group| Rows { title: group.title.clone(), series: of_group(group) }).collect()
 }
 
 fn header(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>]) -> Markup {

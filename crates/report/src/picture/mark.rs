@@ -24,6 +24,8 @@ pub(crate) enum Glyph {
     Thin,
     /// A line of what is in the background.
     Grey,
+    /// A line.
+    Line,
     /// A line towards what little is known of.
     Dashed,
     /// A region.
@@ -53,6 +55,7 @@ impl Glyph {
             Glyph::Speck => Node::new("circle").with("class", "speck").at([("cx", x), ("cy", y), ("r", 1.5)]),
             Glyph::Thin => Node::line("thin", [x - HALF, y], [x + HALF, y]),
             Glyph::Grey => Node::line("other", [x - HALF, y], [x + HALF, y]),
+            Glyph::Line => Node::line("line", [x - HALF, y], [x + HALF, y]),
             Glyph::Dashed => Node::line("line few", [x - HALF, y], [x + HALF, y]),
             Glyph::Shade => Node::area("shade", [x - HALF, y - HALF], [x + HALF, y + HALF]),
         }

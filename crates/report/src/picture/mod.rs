@@ -3,11 +3,13 @@
 //! Each says what it shows in a title and a sentence. Whatever is drawn can be read back: a mark has its figures as attributes
 //! (`data-estimate`, `data-low`, `data-high`, `data-unit`), and in words for whoever points at it.
 
+pub(crate) mod amounts;
 mod axis;
 mod changes;
 mod claims;
 mod latency;
 mod mark;
+pub(crate) mod over_time;
 mod plot;
 mod ranks;
 mod scale;
@@ -50,8 +52,13 @@ impl Picture {
 
     /// The same for a page that has the style of pictures.
     pub(crate) fn within_a_page(&self) -> String {
-        self.svg.replacen(&svg::Node::new("style").text(CSS).to_xml(), "", 1)
+        within_a_page(&self.svg)
     }
+}
+
+/// A picture without the style that it has as a file.
+pub(crate) fn within_a_page(svg: &str) -> String {
+    svg.replacen(&svg::Node::new("style").text(CSS).to_xml(), "", 1)
 }
 
 /// What a picture stands beside.

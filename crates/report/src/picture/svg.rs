@@ -53,6 +53,11 @@ impl Node {
         self
     }
 
+    /// What it holds.
+    pub(crate) fn into_children(self) -> Vec<Node> {
+        self.children
+    }
+
     /// A line from one place to another.
     pub(crate) fn line(class: &str, [x1, y1]: [f64; 2], [x2, y2]: [f64; 2]) -> Self {
         Node::new("line").with("class", class).at([("x1", x1), ("y1", y1), ("x2", x2), ("y2", y2)])

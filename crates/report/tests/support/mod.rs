@@ -8,10 +8,10 @@ pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod session;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lab::RunFolder;
-use model::Judged;
+use model::{Judged, Timeline};
 use report::Style;
 
 pub(crate) const PLAIN: Style = Style { colour: false, width: 100, verbose: false };
@@ -32,10 +32,19 @@ pub(crate) fn local(text: &str) -> jiff::Zoned {
     jiff::Zoned::strptime("%Y-%m-%dT%H:%M:%S%:z", text).unwrap()
 }
 
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name)
+}
+
+/// The launches of a recorded run over time.
+pub(crate) fn timelines(name: &str) -> Vec<Timeline> {
+    let record = RunFolder::read(&folder(name)).unwrap();
+    judge::timelines(&record.trials, &RunFolder::traces(&folder(name), &record.trials))
+}
+
 /// What a recorded run means, as `bourdon report` reads and judges it.
 pub(crate) fn judged(name: &str) -> Judged {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
-    let record = RunFolder::read(&folder).unwrap();
+    let record = RunFolder::read(&folder(name)).unwrap();
     let run = judge::Run { plan: &record.plan, environment: &record.environment, trials: &record.trials };
     judge::answer(run)
 }

@@ -1,0 +1,242 @@
+// What report.html does in a browser.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { makePages, trials } from "./pages.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SIZES = [[1440, 900], [390, 844]];
+let browser, made;
+
+before(async () => {
+  made = makePages();
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+after(async () => {
+  await browser?.close();
+  made?.remove();
+});
+
+/** Opens a page, does something with it, and closes it; nothing may be asked for, and nothing be complained of. */
+async function opened(name, options, use, hash = "") {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  const address = `file://${made.found[name]}/report.html`;
+  page.on("request", (request) => request.url().split("#")[0] === address || wrong.push(`asks for ${request.url()}`));
+  page.on("console", (message) => wrong.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
+  page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  await page.goto(address + hash);
+  if (options.javaScriptEnabled !== false) await page.waitForSelector("#explorer:not([hidden]) .panel canvas");
+  await use(page);
+  await context.close();
+  assert.deepEqual(wrong, [], name);
+}
+
+const data = async (page) => JSON.parse(gunzipSync(Buffer.from(await page.locator("#timelines").textContent(), "base64")));
+const said = (page) => page.waitForFunction(() => document.getElementById("values").textContent).then((it) => it.jsonValue());
+const luminance = (colour) => {
+  const [red, green, blue] = colour.match(/[\d.]+/g).map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+
+test("every page, wide and narrow, light and dark: nothing asked for, no error, no scrolling aside, open to all", async () => {
+  for (const name of Object.keys(made.found)) {
+    for (const [width, height] of SIZES) {
+      for (const colorScheme of ["light", "dark"]) {
+        await opened(name, { viewport: { width, height }, colorScheme }, async (page) => {
+          await page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+          const [shown, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+          assert.ok(shown <= room, `${name} at ${width}: ${shown} of ${room}`);
+          await page.evaluate(axe);
+          const { violations } = await page.evaluate(() => window.axe.run());
+          const broken = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join("; ")}`);
+          assert.deepEqual(broken, [], `${name} at ${width}, ${colorScheme}`);
+        });
+      }
+    }
+  }
+});
+
+test("without a script the question, the figures and every picture can be read", async () => {
+  for (const name of Object.keys(made.found)) {
+    await opened(name, { javaScriptEnabled: false }, async (page) => {
+      assert.ok((await page.locator("h1").innerText()).length > 5);
+      assert.ok(await page.locator("#figures table").first().isVisible());
+      assert.equal(await page.locator("#explorer").isVisible(), false, "what only a script can do is not shown");
+      for (const details of await page.locator("details").all()) await details.locator("summary").click();
+      const pictures = await page.locator("#time figure svg").all();
+      assert.ok(pictures.length > 0, name);
+      for (const picture of pictures) assert.ok((await picture.boundingBox()).height > 100);
+    });
+  }
+});
+
+test("arrow keys move the cursor through the steps, and its figures are those of the record", async () => {
+  await opened("live", {}, async (page) => {
+    const chosen = await page.locator("#launch").inputValue();
+    const steps = trials(made.found.live).find(({ id }) => id === chosen).measurement.steps.filter(({ at_s }) => at_s >= 0);
+    await page.locator("#panels").focus();
+    await page.keyboard.press("End");
+    const words = await said(page);
+    const last = steps.at(-1);
+    assert.ok(words.startsWith(`Second ${last.at_s} to `), words);
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForFunction((words) => document.getElementById("values").textContent !== words, words);
+    const before = steps.at(-2);
+    const now = await said(page);
+    const rate = Math.round(before.ok).toLocaleString("en-US");
+    assert.ok(now.startsWith(`Second ${before.at_s} to `) && now.includes(`${rate} requests/s`), `${now}: ${rate}`);
+    assert.equal(await page.locator("#values").getAttribute("aria-live"), "polite");
+    const lines = await page.locator(".u-cursor-x").evaluateAll((all) => all.map((one) => one.style.transform));
+    assert.ok(lines.length >= 4 && new Set(lines).size === 1, `one cursor for all panels: ${lines}`);
+    const box = await page.locator(".u-over").nth(1).boundingBox();
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.waitForFunction((now) => document.getElementById("values").textContent !== now, now);
+  });
+});
+
+test("the columns of the page are the figures of the record", async () => {
+  for (const name of ["live", "compared", "in-turn"]) {
+    await opened(name, {}, async (page) => {
+      const { cells, panels } = await data(page);
+      const known = Object.fromEntries(trials(made.found[name]).map((trial) => [trial.id, trial]));
+      const rate = panels.findIndex(({ id }) => id === "throughput");
+      let seen = 0;
+      for (const launch of cells.flatMap((cell) => cell.launches)) {
+        const { steps } = known[launch.id].measurement;
+        assert.deepEqual(launch.p99_us, steps.map(({ p99_us }) => p99_us));
+        assert.deepEqual(launch.failures, steps.map(({ failed, completed, ok }) => failed + completed - ok));
+        steps.forEach(({ ok, at_s }, at) => {
+          const drawn = launch.amounts[rate][at];
+          assert.ok(at_s < 0 ? drawn === null : Math.abs(drawn * launch.length_s[at] - ok) < 1, `${launch.id} ${at}: ${drawn}`);
+        });
+        seen += 1;
+      }
+      assert.equal(seen, Object.keys(known).length, name);
+    });
+  }
+});
+
+test("the map of latency has each reply once", async () => {
+  await opened("live", {}, async (page) => {
+    const { cells } = await data(page);
+    for (const launch of cells.flatMap((cell) => cell.launches)) {
+      const { steps } = trials(made.found.live).find(({ id }) => id === launch.id).measurement;
+      launch.latencies.forEach((counts, at) => {
+        if (steps[at].at_s < 0) return;
+        const sum = counts.filter((_, place) => place % 2 === 1).reduce((sum, count) => sum + count, 0);
+        // A reply on the edge of a second is booked by whole requests there, and by its last byte here.
+        assert.ok(Math.abs(sum - steps[at].completed) <= 10, `${launch.id} ${at}: ${sum} of ${steps[at].completed}`);
+      });
+    }
+  });
+});
+
+test("the address holds launch, zoom and filter, and brings them back", async () => {
+  await opened("live", {}, async (page) => {
+    await page.locator("#filter").fill("stalling");
+    await page.locator("#cell").selectOption({ index: 1 });
+    await page.locator("#panels").focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("+");
+    const state = () => page.evaluate(() => ({
+      hash: location.hash, launch: document.getElementById("launch").value, filter: document.getElementById("filter").value,
+      rows: [...document.querySelectorAll("#figures tbody tr")].filter((row) => row.checkVisibility()).length,
+    }));
+    const chosen = await state();
+    assert.match(chosen.hash, /^#launch=b01-c\d+&zoom=[-\d.]+,[\d.]+&filter=stalling$/);
+    assert.ok(chosen.rows > 0);
+    await page.reload();
+    await page.waitForSelector("#explorer:not([hidden]) .panel canvas");
+    assert.deepEqual(await state(), chosen);
+    await page.locator("#whole").click();
+    assert.equal(new URL(page.url()).hash.includes("zoom"), false);
+    const box = await page.locator(".u-over").first().boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 5 });
+    await page.mouse.up();
+    assert.match(new URL(page.url()).hash, /zoom=/);
+  });
+  await opened("live", {}, (page) => page.waitForSelector(".panel canvas"), "#launch=b99-c99&zoom=9,1&filter=none+such");
+});
+
+test("a void launch is crossed out and says why", async () => {
+  const isVoid = (launch) => launch.is_void;
+  await opened("side-by-side", {}, async (page) => {
+    const { cells } = await data(page);
+    const wanted = cells.flatMap((cell) => cell.launches).find(isVoid);
+    await page.evaluate((id) => { location.hash = `#launch=${id}`; }, wanted.id);
+    await page.waitForFunction((id) => document.getElementById("launch").value === id, wanted.id);
+    assert.ok((await page.locator("#note").innerText()).includes(wanted.note));
+    assert.ok((await page.locator("#launch option:checked").innerText()).includes("void"));
+  });
+});
+
+test("printed: light, with every launch, and no picture cut", async () => {
+  await opened("live", { colorScheme: "dark" }, async (page) => {
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    const look = await page.evaluate(() => ({
+      paper: getComputedStyle(document.body).backgroundColor,
+      cut: [...document.querySelectorAll("figure")].filter((one) => getComputedStyle(one).breakInside !== "avoid").length,
+      hidden: [...document.querySelectorAll("details figure, details tr")].filter((one) => one.getBoundingClientRect().height === 0).length,
+      asked: document.getElementById("explorer").checkVisibility(),
+    }));
+    assert.deepEqual(look, { paper: "rgb(255, 255, 255)", cut: 0, hidden: 0, asked: false });
+    assert.ok((await page.pdf()).length > 10_000);
+  });
+});
+
+test("in grey each level of the map is darker than the one before, and a lone reply is seen", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await opened("live", { colorScheme }, async (page) => {
+      const { paper, heat } = await page.evaluate(() => {
+        const svg = document.querySelector("#explorer .ramp");
+        const of = (name) => {
+          const mark = svg.appendChild(document.createElementNS(svg.namespaceURI, "rect"));
+          mark.setAttribute("class", name);
+          return getComputedStyle(mark).fill;
+        };
+        return { paper: of("paper"), heat: Array.from({ length: 8 }, (_, at) => of(`heat-${at + 1}`)) };
+      });
+      const light = heat.map(luminance);
+      const rising = colorScheme === "dark" ? light : light.toReversed();
+      rising.slice(1).forEach((level, at) => assert.ok(level > rising[at] * 1.1, `${colorScheme} ${rising}`));
+      const [low, high] = [luminance(paper), light[0]].toSorted((one, other) => one - other);
+      assert.ok((high + 0.05) / (low + 0.05) > 1.8, `${colorScheme}: ${paper} and ${heat[0]}`);
+    });
+  }
+});
+
+test("what others wrote stays text", async () => {
+  await opened("live", {}, async (page) => {
+    assert.ok((await page.locator("h1").innerText()).includes("</script><img src=x"));
+    assert.equal(await page.locator("img").count(), 0);
+  });
+});
+
+test("a page of other bytes draws what it can, and says so", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const whole = readFileSync(`${made.found.live}/report.html`, "utf8");
+  await page.setContent(whole.replace(/(id="timelines"[^>]*>)[^<]{200}/, "$1"));
+  await page.waitForSelector("#note:not([hidden])");
+  assert.match(await page.locator("#note").innerText(), /could not draw the launches/);
+  await context.close();
+});
+
+test("what is not ours is what the registry has", () => {
+  const ours = (name) => readFileSync(new URL(`../crates/report/src/html/vendor/${name}`, import.meta.url));
+  const theirs = (path) => readFileSync(new URL(`node_modules/uplot/${path}`, import.meta.url));
+  const files = { "uPlot-1.6.32.iife.min.js": "dist/uPlot.iife.min.js", "uPlot-1.6.32.min.css": "dist/uPlot.min.css", "uPlot-LICENSE": "LICENSE" };
+  for (const [name, path] of Object.entries(files)) assert.ok(ours(name).equals(theirs(path)), name);
+});

@@ -1,0 +1,145 @@
+//! What was written of a trial while it ran, read back for a page.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use model::{HistogramTag, LatencyCounts, Trace, TraceLook, TrialRecord, latency_bucket};
+
+use crate::error::why;
+
+/// Microseconds in a unit of an interval log, 100 ns.
+const TICK_US: f64 = 0.1;
+
+/// What lies beside the record of a trial. What is missing is not there; what is damaged is said, and read as far as it goes.
+pub(super) fn trace(run: &Path, trial: &TrialRecord) -> Trace {
+    let mut trace = Trace::default();
+    let folders = [("histograms", "hlog"), ("samples", "csv")];
+    for (folder, ending) in folders {
+        let name = format!("{folder}/{}.{ending}", trial.id);
+        let content = match std::fs::read(run.join(&name)) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                trace.fault = Some(format!("{name} cannot be read: {}", why(&error)));
+                continue;
+            }
+        };
+        let read = match folder {
+            "histograms" => latencies(&content, felt(trial), &mut trace.latencies),
+            _ => looks(&String::from_utf8_lossy(&content), &mut trace.looks),
+        };
+        if read.is_none() {
+            trace.fault = Some(format!("{name} is damaged: it is shown up to there"));
+        }
+    }
+    trace
+}
+
+/// Under which tag a trial's log has what users would have seen.
+fn felt(trial: &TrialRecord) -> HistogramTag {
+    let latencies = trial.measurement.as_ref().map(|measured| &measured.latency_us);
+    match latencies {
+        Some(known) if known.response.is_some() => HistogramTag::Response,
+        Some(known) if known.total.is_some() => HistogramTag::Total,
+        _ => HistogramTag::Service,
+    }
+}
+
+/// Adds the lines under a tag; none where one cannot be read.
+fn latencies(log: &[u8], tag: HistogramTag, to: &mut Vec<(f64, LatencyCounts)>) -> Option<()> {
+    for entry in IntervalLogIterator::new(log) {
+        let LogEntry::Interval(line) = entry.ok()? else { continue };
+        if line.tag().is_some_and(|of| of.as_str() == tag.id()) {
+            to.push((line.start_timestamp().as_secs_f64(), counts(line.encoded_histogram())?));
+        }
+    }
+    Some(())
+}
+
+fn counts(encoded: &str) -> Option<LatencyCounts> {
+    let bytes = STANDARD.decode(encoded).ok()?;
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+    let mut counts: BTreeMap<i16, u64> = BTreeMap::new();
+    for value in histogram.iter_recorded() {
+        let bucket = latency_bucket(value.value_iterated_to() as f64 * TICK_US);
+        let known = counts.entry(bucket).or_default();
+        *known = known.saturating_add(value.count_at_value());
+    }
+    Some(counts.into_iter().collect())
+}
+
+/// Adds the rows of samples; none where one cannot be read.
+fn looks(csv: &str, to: &mut Vec<TraceLook>) -> Option<()> {
+    let mut rows = csv.lines();
+    let Some(header) = rows.next() else { return Some(()) };
+    let column = |name: &str| header.split(',').position(|of| of == name);
+    let (at_s, threads, established) = (column("at_s")?, column("threads")?, column("established"));
+    for row in rows {
+        let fields: Vec<&str> = row.split(',').collect();
+        let field = |column: usize| fields.get(column).copied().unwrap_or_default();
+        to.push(TraceLook {
+            at_s: field(at_s).parse().ok().filter(|at_s: &f64| at_s.is_finite())?,
+            threads: field(threads).parse().ok()?,
+            established: established.and_then(|column| field(column).parse().ok()),
+        });
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::IntervalLog;
+    use model::{EncodedHistogram, Interval, LoadSecond};
+
+    use super::*;
+
+    fn encoded(us: &[u64]) -> String {
+        use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+        let mut histogram = Histogram::<u64>::new_with_bounds(1, 36_000_000_000, 3).unwrap();
+        us.iter().for_each(|us| histogram.record(us * 10).unwrap());
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+        STANDARD.encode(bytes)
+    }
+
+    fn log(seconds: &[&[u64]]) -> Vec<u8> {
+        let mut log = IntervalLog::begin(Vec::new());
+        for (at, us) in seconds.iter().enumerate() {
+            let interval = Interval { at_s: at as f64, length_s: 1.0, ..Interval::default() };
+            let of = |tag, data| EncodedHistogram { tag, max: 1, data };
+            let histograms = vec![of(HistogramTag::FirstByte, encoded(&[9])), of(HistogramTag::Service, encoded(us))];
+            log.add(&LoadSecond { interval, histograms, ..LoadSecond::default() });
+        }
+        log.end().unwrap()
+    }
+
+    #[test]
+    fn a_log_is_read_second_by_second_up_to_its_damage() {
+        let whole = log(&[&[100, 100, 5_000], &[200]]);
+        let mut read = Vec::new();
+        assert_eq!(latencies(&whole, HistogramTag::Service, &mut read), Some(()));
+        let bucket = |us: f64| latency_bucket(us);
+        let first = vec![(bucket(100.0), 2), (bucket(5_000.0), 1)];
+        assert_eq!(read, [(0.0, first.clone()), (1.0, vec![(bucket(200.0), 1)])]);
+        let mut read = Vec::new();
+        let cut = &whole[..whole.len() - 30];
+        assert_eq!((latencies(cut, HistogramTag::Service, &mut read), read), (None, vec![(0.0, first)]));
+        assert_eq!(latencies(b"\xff\xfe,,", HistogramTag::Service, &mut Vec::new()), None);
+    }
+
+    #[test]
+    fn samples_are_read_by_the_names_of_their_columns() {
+        let sample = model::Sample { at_ns: 1_500_000_000, threads: 7, ..model::Sample::default() };
+        let csv = format!("{}{}", observe::CSV_HEADER, observe::csv_rows(&[sample], 1_000_000_000));
+        let mut read = Vec::new();
+        assert_eq!(looks(&csv, &mut read), Some(()));
+        assert_eq!(read, [TraceLook { at_s: 0.5, threads: 7, established: None }]);
+        assert_eq!(looks("at_s,threads\nNaN,1\n", &mut Vec::new()), None);
+        assert_eq!(looks("at_s\n1\n", &mut Vec::new()), None);
+    }
+}
