@@ -1,12 +1,13 @@
 use std::path::Path;
 
+use ::report::format::counted;
 use ::report::{Picture, illustrated, pictures};
 use lab::RunFolder;
 
 use crate::answer;
 use crate::args::{ReportArgs, ReportFormat};
 use crate::exit::{Exit, Failure};
-use crate::output::write_out;
+use crate::output::{say, write_out};
 
 /// `bourdon report RUN`.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -33,10 +34,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     printed.map(|()| answer::exit(&record, &judged, false))
 }
 
-/// Writes each picture to its file, in a folder that is made if it is missing.
+/// Writes each picture to its file and its values beside it, in a folder that is made if it is missing, and says where that is.
 fn keep(folder: &Path, drawn: &[Picture]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::usage(format!("cannot make the folder {}: {error}", folder.display())))?;
-    let write = |picture: &Picture| RunFolder::write_document(folder, &picture.file, &picture.svg);
-    drawn.iter().try_for_each(write).map_err(Failure::usage)
+    let write = |picture: &Picture| {
+        let (file, csv) = picture.csv();
+        RunFolder::write_document(folder, &picture.file, &picture.svg)?;
+        RunFolder::write_document(folder, &file, &csv)
+    };
+    drawn.iter().try_for_each(write).map_err(Failure::usage)?;
+    let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let pictures = counted(drawn.len() as u64, "picture", "pictures");
+    say(format!("{pictures} and their values (CSV) in {}", place.display()));
+    Ok(())
 }

@@ -70,16 +70,21 @@ fn pictures_are_kept_in_a_folder_and_shown_in_markdown_alone() {
     let (lab, record) = first_version();
     let report = |format| lab.bourdon(&["report", record.name(), "--format", format, "--charts", "new/charts"]);
     assert!(report("text").exits(2).stderr.contains("use --charts with --format markdown"));
-    let markdown = report("markdown").stdout;
+    let outcome = report("markdown");
+    let markdown = &outcome.stdout;
     let shown: Vec<&str> =
         markdown.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|it| it.0).collect();
     let shown: Vec<&str> = shown.into_iter().filter(|address| address.starts_with("new/charts/")).collect();
     assert!(shown.contains(&"new/charts/claims.svg") && shown.len() > 4, "{shown:?}");
     let folder = record.path().parent().unwrap().join("new/charts");
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), shown.len(), "{shown:?}");
+    assert!(outcome.stderr.contains(&format!("(CSV) in {}", folder.display())), "where: {}", outcome.stderr);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2 * shown.len(), "each with its values: {shown:?}");
     for address in shown {
         let svg = std::fs::read_to_string(folder.parent().unwrap().parent().unwrap().join(address)).unwrap();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{address}");
+        let csv =
+            std::fs::read_to_string(folder.parent().unwrap().parent().unwrap().join(address.replace(".svg", ".csv")));
+        assert!(csv.unwrap().starts_with("of,"), "{address}");
     }
 }
 

@@ -6,7 +6,7 @@ use model::{
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::remarks::remark;
-use crate::{cells, claims, comparisons, findings, session};
+use crate::{cells, claims, comparisons, findings, session, shift};
 
 /// Says what the records of a run mean. They come in the order of the record: of two for one launch the later one
 /// counts.
@@ -42,6 +42,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         cells,
         groups,
         comparisons,
+        shifts: shift::of_two(&records),
         claims_by_chance: by_chance(&records, &claims),
         claims,
         findings: findings::find(&records),

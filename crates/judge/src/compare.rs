@@ -20,7 +20,7 @@ use crate::pair::Pair;
 use crate::records::Records;
 use crate::statistics::{LogRatio, holm};
 use crate::thresholds::CONFIDENCE;
-use crate::{analysis, session};
+use crate::{analysis, session, shift};
 
 /// What a new server is held against an old one by. One family: a session of equals must not look different only
 /// because it is looked at in six ways. Errors are compared where there are any, and whatever a gate asks for.
@@ -202,8 +202,10 @@ fn judge(run: Run<'_>, pairs: &[Pair<'_>], (old, new): (String, String), gates: 
     let primary = run.plan.comparison.as_ref().and_then(|asked| asked.primary);
     let rows = rows(pairs, gates, primary);
     let gates = gates.iter().flat_map(|gate| gates::held(gate, pairs, &rows)).collect();
+    let shifts = pairs.iter().filter_map(|pair| shift::of(pair, (&new, &old))).collect();
     CompareAnalysis {
         schema: COMPARE_SCHEMA.to_owned(),
+        shifts,
         old,
         new,
         margin: run.plan.margin,

@@ -41,6 +41,7 @@ mod resolve;
 mod rotation;
 mod run_planner;
 mod session;
+mod shift;
 mod silence;
 #[cfg(test)]
 mod simulation;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died,
     Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile,
-    Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Unranked, Why, Withheld,
-    WrongReply,
+    Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, Unranked, Why,
+    Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -55,6 +55,9 @@ pub struct Analysis {
     pub cells: Vec<CellAnalysis>,
     /// Pairs of targets under the same conditions.
     pub comparisons: Vec<Comparison>,
+    /// The latencies of two targets by percentile, wherever two share their conditions; none in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<Shift>,
     /// Rank groups.
     pub groups: Vec<RankGroup>,
     /// What the ranks are sure of together; null where fewer than two tables have some.

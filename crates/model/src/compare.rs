@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Arm, Cell, CellAnalysis, CompareForm, ComparisonVerdict, Difference, Environment, Measured, Metric,
-    RevisionContent, SessionAnalysis, TrialCount, VoidTrial, Withheld,
+    RevisionContent, SessionAnalysis, Shift, TrialCount, VoidTrial, Withheld,
 };
 
 /// Schema number of `bourdon compare --format json`.
@@ -52,6 +52,9 @@ pub struct CompareAnalysis {
     pub differences: Vec<Difference>,
     /// Every metric under every set of conditions.
     pub rows: Vec<CompareRow>,
+    /// The latencies of both by percentile, under every set of conditions; none in documents of before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<Shift>,
     /// Where the replies of the two differ in size, and nobody compared their bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reply_sizes: Vec<ReplySizes>,

@@ -109,25 +109,32 @@ fn why_open(claims: &[ClaimAnalysis]) -> String {
 }
 
 fn reason(claim: &ClaimAnalysis) -> Option<&'static str> {
-    Some(match claim.withheld {
-        _ if claim.notes.iter().any(|note| matches!(note, ClaimNote::FewBlocks { .. })) => "too few blocks count",
-        None if claim.needs_blocks.is_some() => "the intervals are too wide",
-        None | Some(Withheld::Definition | Withheld::Rotation | Withheld::Zero) => return None,
-        Some(Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds) => "the machine was busy",
-        Some(Withheld::AtLeast) => "the generator may have been the limit",
-        Some(Withheld::AtCeiling) => "the handler delay allowed no more",
-        Some(Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections) => {
+    match claim.withheld {
+        _ if claim.notes.iter().any(|note| matches!(note, ClaimNote::FewBlocks { .. })) => Some("too few blocks count"),
+        None => claim.needs_blocks.map(|_| "the intervals are too wide"),
+        Some(why) => why_withheld(why),
+    }
+}
+
+/// Why something is held back, in few words and whoever it is of; none where that takes more of them.
+pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
+    Some(match why {
+        Withheld::Definition | Withheld::Rotation | Withheld::Zero => return None,
+        Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => "the machine was busy",
+        Withheld::AtLeast => "the generator may have been the limit",
+        Withheld::AtCeiling => "the handler delay allowed no more",
+        Withheld::Edges | Withheld::LittleCpu | Withheld::FewRequests | Withheld::FewCollections => {
             "the windows were too short"
         }
-        Some(Withheld::Warming | Withheld::Cold) => "a server was not warm yet",
-        Some(Withheld::Censored) => "requests were unfinished",
-        Some(Withheld::Failing) => "requests failed",
-        Some(Withheld::Wrong) => "replies were wrong",
-        Some(Withheld::Silent) => "a server did not answer",
-        Some(Withheld::SharedMemory) => "servers that run at the same time share memory",
-        Some(Withheld::Unwaited) => "CPU that processes of a server used may be missing",
-        Some(Withheld::Spill) => "a server used CPU in slices of others",
-        Some(Withheld::Lateness) => "much of a latency may be the generator's own",
+        Withheld::Warming | Withheld::Cold => "a server was not warm yet",
+        Withheld::Censored => "requests were unfinished",
+        Withheld::Failing => "requests failed",
+        Withheld::Wrong => "replies were wrong",
+        Withheld::Silent => "a server did not answer",
+        Withheld::SharedMemory => "servers that run at the same time share memory",
+        Withheld::Unwaited => "CPU that processes of a server used may be missing",
+        Withheld::Spill => "a server used CPU in slices of others",
+        Withheld::Lateness => "much of a latency may be the generator's own",
     })
 }
 

@@ -72,12 +72,12 @@ parts! {
     Analysis {
         relative_rates, cells, claims, findings, session, void_trials;
         schema, name, question, source, quick, preliminary, unfinished, blocks, blocks_before, seed, margin, elapsed_s,
-        environment, absent, reconstructions, comparisons, groups, rank_chance, claims_by_chance, trials
+        environment, absent, reconstructions, comparisons, shifts, groups, rank_chance, claims_by_chance, trials
     }
     CompareAnalysis {
         differences, cells, session, void_trials;
         schema, old, new, interleaved, form, cut, blocks, blocks_before, preliminary, unfinished, margin, primary, seed,
-        environment, same, rows, reply_sizes, gates, trials, elapsed_s
+        environment, same, rows, shifts, reply_sizes, gates, trials, elapsed_s
     }
     CellAnalysis {
         rotation, profile, died, invariants, marks;

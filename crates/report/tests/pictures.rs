@@ -69,7 +69,8 @@ fn drawn(svg: &str) -> Vec<(String, Measured)> {
 #[test]
 fn pictures_of_a_run() {
     let drawn = pictures(&judged("side-by-side"));
-    let tables = ["ranks-1.svg", "latency-1.svg", "trials-1.svg", "ranks-2.svg", "latency-2.svg", "trials-2.svg"];
+    let tables =
+        ["ranks-1.svg", "shift-1.svg", "latency-1.svg", "trials-1.svg", "ranks-2.svg", "latency-2.svg", "trials-2.svg"];
     assert_eq!(files(&drawn), [&["claims.svg"][..], &tables].concat());
     insta::assert_snapshot!("run_claims", named(&drawn, "claims.svg"));
     insta::assert_snapshot!("run_without_ranks", named(&drawn, "ranks-2.svg"));
@@ -91,6 +92,7 @@ fn pictures_of_comparisons() {
     let alone = pictures(&judged("comparison"));
     insta::assert_snapshot!("comparison_changes", named(&alone, "changes-1.svg"));
     insta::assert_snapshot!("comparison_latency", named(&alone, "latency-1.svg"));
+    insta::assert_snapshot!("comparison_shift", named(&alone, "shift-1.svg"));
     let rotating = pictures(&judged("rotating-comparison"));
     insta::assert_snapshot!("rotating_comparison_changes", named(&rotating, "changes-1.svg"));
 }
@@ -123,6 +125,91 @@ fn every_change_is_drawn_as_it_was_compared() {
         assert_eq!(band[0]["data-to"], (1.0 + analysis.margin).to_string());
         let svg = pictures(&Judged::Comparison(analysis.into()));
         assert_eq!(drawn(named(&svg, "changes-1.svg")), expected);
+    }
+}
+
+/// The ratios of a shift as they are drawn.
+fn of_shift(shift: &model::Shift) -> Vec<Measured> {
+    shift.quantiles.iter().map(|known| known.ratio.clone()).collect()
+}
+
+#[test]
+fn every_quantile_of_two_is_drawn_with_its_ratio() {
+    let mut analysis = comparison("comparison");
+    let ratios = |analysis: &CompareAnalysis| {
+        let svg = named(&pictures(&Judged::Comparison(analysis.clone().into())), "shift-1.svg").to_owned();
+        (drawn(&svg).into_iter().map(|(_, ratio)| ratio).collect::<Vec<_>>(), svg)
+    };
+    let (shown, svg) = ratios(&analysis);
+    assert_eq!(shown, of_shift(&analysis.shifts[0]));
+    assert!(shown.len() > 3 && svg.contains("not adjusted for their number"), "{svg}");
+    let band = &elements(&svg, "shade")[0];
+    assert_eq!(band["data-to"], (1.0 + analysis.margin).to_string());
+    // What proves nothing is hollow, and says why.
+    let solid = |svg: &str| elements(svg, "dot").iter().filter(|mark| mark.contains_key("cx")).count();
+    let before = solid(&svg);
+    let first = &mut analysis.shifts[0].quantiles;
+    first.iter_mut().for_each(|known| (known.beyond, known.censored, known.withheld) = (10, false, None));
+    first[0].withheld = Some(model::Withheld::Unbounded);
+    first[1].censored = true;
+    first[2].beyond = 9;
+    let count = first.len();
+    let (_, svg) = ratios(&analysis);
+    assert_eq!(solid(&svg), count - 3 + 1, "and the one of the key; {before} before");
+    for words in [
+        "Hollow at p50: the machine was busy.",
+        "Hollow at p75: requests were unfinished.",
+        "Hollow at p90: fewer than 10",
+    ] {
+        assert!(svg.contains(words), "{words}");
+    }
+    assert!(elements(&svg, "few").len() == 1, "the line towards the one of few");
+}
+
+#[test]
+fn two_targets_of_a_run_are_held_against_each_other_by_percentile() {
+    let analysis = run("in-turn");
+    let all = pictures(&judged("in-turn"));
+    for (at, shift) in analysis.shifts.iter().enumerate() {
+        let svg = named(&all, &format!("shift-{}.svg", at + 1));
+        assert_eq!(drawn(svg).into_iter().map(|(_, ratio)| ratio).collect::<Vec<_>>(), of_shift(shift));
+        assert!(svg.contains(&format!("{} ÷ {}", shift.a, shift.b)), "{svg}");
+    }
+    assert_eq!(analysis.shifts.len(), 2);
+}
+
+#[test]
+fn every_value_of_a_picture_is_in_its_csv() {
+    for name in ["side-by-side", "in-turn", "rotating-comparison"] {
+        for picture in pictures(&judged(name)) {
+            let (file, text) = picture.csv();
+            assert_eq!(file, picture.file.replace(".svg", ".csv"));
+            let mut lines = csv::Reader::from_reader(text.as_bytes());
+            let header = lines.headers().unwrap().clone();
+            let records: Vec<csv::StringRecord> = lines.records().map(Result::unwrap).collect();
+            let units = header.iter().filter(|name| name.ends_with(')')).count();
+            assert!(units > 0 && header.get(0) == Some("of"), "{header:?}");
+            for (of, value) in drawn(&picture.svg) {
+                let column = |name: &str| {
+                    let wanted = format!("{name} ({})", value.unit.id());
+                    header.iter().position(|known| known == wanted)
+                };
+                let has = |record: &csv::StringRecord, name: &str, figure: Option<f64>| match column(name) {
+                    Some(at) => record[at] == figure.map_or(String::new(), |figure| figure.to_string()),
+                    None => figure.is_none(),
+                };
+                let is_it = |record: &&csv::StringRecord| {
+                    record[0] == *of
+                        && has(record, "estimate", value.estimate)
+                        && has(record, "95 % low", value.low)
+                        && has(record, "95 % high", value.high)
+                };
+                assert_eq!(records.iter().filter(is_it).count(), 1, "{} has no {of}: {text}", picture.file);
+            }
+            let marks = ["value", "launch", "published"].map(|class| elements(&picture.svg, class).len());
+            let slices = elements(&picture.svg, "speck").iter().filter(|it| it.contains_key("data-of")).count();
+            assert_eq!(records.len(), marks.iter().sum::<usize>() + slices, "{}", picture.file);
+        }
     }
 }
 
@@ -230,12 +317,16 @@ fn every_quantile_is_drawn_as_it_was_measured() {
     let whole = analysis.cells.iter().flat_map(|of| &of.cell.quantiles).map(|known| known.us.clone());
     assert_eq!(drawn(svg).into_iter().map(|(_, value)| value).collect::<Vec<_>>(), whole.collect::<Vec<_>>());
     let known = |launch: &model::CellLaunch| {
-        let each = launch.latency.quantiles.iter().map(|known| format!("{} {}", known.q, known.us));
-        (launch.id.clone(), each.collect::<Vec<_>>().join(", "))
+        let each = launch.latency.quantiles.iter().map(|known| known.us.to_string());
+        (launch.id.clone(), each.collect::<Vec<_>>())
     };
     let counted = analysis.cells.iter().flat_map(|of| &of.cell.launches);
     let counted = counted.filter(|launch| launch.used == model::LaunchUse::Counts && !launch.twin);
-    let shown = elements(svg, "launch").into_iter().map(|it| (it["data-of"].clone(), it["data-quantiles"].clone()));
+    let names = ["p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"];
+    let quantiles = |it: &BTreeMap<String, String>| {
+        names.iter().filter_map(|name| it.get(&format!("data-{name}")).cloned()).collect::<Vec<_>>()
+    };
+    let shown = elements(svg, "launch").into_iter().map(|it| (it["data-of"].clone(), quantiles(&it)));
     assert_eq!(shown.collect::<Vec<_>>(), counted.map(known).collect::<Vec<_>>());
 }
 

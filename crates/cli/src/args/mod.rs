@@ -147,7 +147,8 @@ pub(crate) struct ReportArgs {
     /// Folder of the run
     pub(crate) run: PathBuf,
 
-    /// With --format markdown: draw pictures (SVG) into this folder, and show them beside their tables
+    /// With --format markdown: draw pictures (SVG) and their values (CSV) into this folder, and show them beside
+    /// their tables; a relative path starts where you are
     #[arg(long, value_name = "FOLDER")]
     pub(crate) charts: Option<PathBuf>,
 

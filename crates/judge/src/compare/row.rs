@@ -18,7 +18,7 @@ struct Found {
 
 impl Pair<'_> {
     /// The row of a metric.
-    pub(super) fn row(&self, metric: Metric, p_adjusted: Option<f64>) -> CompareRow {
+    pub(crate) fn row(&self, metric: Metric, p_adjusted: Option<f64>) -> CompareRow {
         // The means that the change is of, so that the two agree.
         let [(old, _), (new, _)] = [self.old, self.new];
         let mean_of = |records: &Records, values: &[f64]| match metric.scale() {

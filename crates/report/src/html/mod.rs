@@ -71,9 +71,15 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
     let those: Vec<&Picture> = pictures.iter().filter(|picture| picture.is_of(subject)).collect();
     html! {
         @if !those.is_empty() {
-            div.pictures { @for picture in those { figure { (maud::PreEscaped(picture.within_a_page())) } } }
+            div.pictures { @for picture in those { figure { (maud::PreEscaped(picture.within_a_page())) (values(picture)) } } }
         }
     }
+}
+
+/// What is drawn in a picture, as a table.
+fn values(picture: &Picture) -> Markup {
+    let (header, rows) = picture.values().table();
+    html! { details.values { summary { "Values" } (table(&picture.says, &header, &rows, 1)) } }
 }
 
 /// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.

@@ -1,15 +1,24 @@
 //! An axis along the width of a picture, and the strips in which its values lie.
 
+use model::Unit;
+
 use super::scale::Scale;
 use super::sheet::{MARGIN, WIDTH};
 use super::svg::Node;
 use super::text::{LINE, SMALL, width};
+use crate::format::{signed_tick, tick};
 
 /// Height of a strip.
 pub(crate) const STRIP: f64 = 22.0;
 
 /// Most ticks of an axis along the width.
 const TICKS: usize = 7;
+
+/// Ratios as changes: in per cent, which are read at once as long as they are few.
+pub(crate) fn change_words(scale: &Scale) -> impl Fn(f64) -> String + use<> {
+    let wide = scale.high > 3.0 || scale.low < 1.0 / 3.0;
+    move |ratio| if wide { format!("× {}", tick(ratio, Unit::Ratio)) } else { signed_tick(ratio - 1.0) }
+}
 
 /// Round values with their words.
 pub(crate) struct Axis {

@@ -2,7 +2,7 @@
 
 use model::{CompareAnalysis, CompareRow, ComparisonVerdict, Measured, Unit};
 
-use super::axis::{Axis, STRIP};
+use super::axis::{Axis, STRIP, change_words};
 use super::mark::{Glyph, Value, held, is_positive};
 use super::scale::{Scale, Steps};
 use super::series::About;
@@ -63,15 +63,11 @@ fn value(row: &CompareRow) -> &Measured {
 
 fn of_ratios<'a>(analysis: &CompareAnalysis, lines: &'a [Line<'a>]) -> Panel<'a> {
     let lines: Vec<&Line> = lines.iter().filter(|line| line.row.difference.is_none()).collect();
-    let (most, unit) = (1.0 + analysis.margin, Unit::Ratio);
+    let most = 1.0 + analysis.margin;
     let band = [1.0 / most, most];
     let values: Vec<&Measured> = lines.iter().map(|line| value(line.row)).filter(|value| is_positive(value)).collect();
     let scale = Scale::around(Steps::Log, &held(Steps::Log, &band, &values), 1.02, [MARGIN, WIDTH - MARGIN]);
-    // Per cent are read at once as long as they are few.
-    let words = |wide: bool| {
-        move |ratio: f64| if wide { format!("× {}", tick(ratio, unit)) } else { signed_tick(ratio - 1.0) }
-    };
-    let axis = scale.map(|scale| Axis::new(scale, words(scale.high > 3.0 || scale.low < 1.0 / 3.0)));
+    let axis = scale.map(|scale| Axis::new(scale, change_words(&scale)));
     Panel { title: "change, new ÷ old, log scale", lines, same: 1.0, band, axis }
 }
 

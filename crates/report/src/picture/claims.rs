@@ -95,6 +95,7 @@ impl Panel<'_> {
             let group = Node::group("published", &said).figure("data-published", Some(published));
             group
                 .with("data-of", claim.name.as_str())
+                .with("data-unit", unit.id())
                 .hold([Glyph::Diamond.draw([axis.scale.place(published), middle])])
         }));
         let said = format!("{}: {}; {}", claim.says, claim_words::verdict(claim), claim_words::figures(claim));

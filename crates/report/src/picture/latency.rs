@@ -3,20 +3,30 @@
 use model::{CellAnalysis, CellLaunch, Measured, Unit};
 
 use super::mark::{Glyph, Value};
-use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
+use super::percentiles::{self, FEW, MEANING, named, nines};
+use super::plot::{BENEATH, Ticks, beneath, ground};
 use super::scale::{Scale, Steps};
 use super::series::{About, Series, at_least};
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
-use crate::format::{at_most_decimals, measured, quantity, tick};
+use crate::format::{measured, quantity, tick};
 use crate::words::bracketed;
 
 /// Height of a panel.
 const HEIGHT: f64 = 128.0;
 /// Ticks at its side, at most.
 const ROWS: usize = 5;
-/// Where fewer samples lie beyond a quantile, its line is dashed.
-const FEW: f64 = 10.0;
+
+/// The quantiles with the attributes of a launch that have them.
+const QUANTILES: [(f64, &str); 7] = [
+    (0.5, "data-p50"),
+    (0.75, "data-p75"),
+    (0.9, "data-p90"),
+    (0.95, "data-p95"),
+    (0.99, "data-p99"),
+    (0.999, "data-p99.9"),
+    (0.9999, "data-p99.99"),
+];
 
 /// A point of a line: a quantile with its time.
 #[derive(Clone, Copy)]
@@ -47,7 +57,7 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     }
     let numbers = beneath((&frame.x.0, &frame.x.1), sheet.y() - 4.0);
     sheet.draw(BENEATH, numbers);
-    sheet.small("Share of requests that took no longer; log scales.", 1);
+    sheet.small(MEANING, 1);
     sheet.gap(2.0);
     let mut key = vec![(Glyph::Thin, "a launch"), (Glyph::Dot, "all launches, with the 95 % interval")];
     key.push((Glyph::Dashed, "fewer than 10 requests beyond"));
@@ -61,11 +71,6 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
         bracketed(about.title)
     );
     Some(sheet.finish(&says, about.made))
-}
-
-/// 1 ÷ (1 − q): on a log axis each further nine is as wide as the one before.
-fn nines(q: f64) -> f64 {
-    1.0 / (1.0 - q)
 }
 
 fn points(launch: &CellLaunch) -> Vec<Point> {
@@ -93,10 +98,8 @@ impl Frame {
         let ends = ends.flat_map(|(_, value)| [value.low, value.estimate, value.high]).flatten().filter(|us| *us > 0.0);
         let times: Vec<f64> = all.iter().map(|point| point.us).chain(ends).collect();
         let around = Scale::around(Steps::Log, &times, 1.1, [0.0, 1.0])?;
-        let x = Scale::around(Steps::Log, &[nines(0.5), nines(highest)], 1.15, ACROSS)?;
-        let shown = [0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter(|q| *q <= highest);
-        let ticks = shown.map(|q| (nines(q), format!("{} %", at_most_decimals(q * 100.0, 2)))).collect();
-        Some(Self { x: (x, ticks), low: around.low, high: around.high })
+        let x = percentiles::axis(highest)?;
+        Some(Self { x, low: around.low, high: around.high })
     }
 
     fn panel(&self, sheet: &mut Sheet, all: &[Series<'_>], at: usize, one: &Series<'_>) {
@@ -114,7 +117,7 @@ impl Frame {
                 whole(other.cell).iter().filter_map(|(q, of)| self.place(&y, *q, of.estimate)).collect();
             Node::path("other", &points)
         }));
-        nodes.extend(one.counted().flat_map(|launch| self.launch(&y, launch)));
+        nodes.extend(one.counted().map(|launch| self.launch(&y, &one.name, launch)));
         nodes.extend(self.whole(&y, one));
         sheet.draw(HEIGHT + 8.0, nodes);
     }
@@ -124,7 +127,7 @@ impl Frame {
     }
 
     /// A line from quantile to quantile, dashed towards those beyond which few samples lie.
-    fn launch(&self, y: &Scale, launch: &CellLaunch) -> Vec<Node> {
+    fn launch(&self, y: &Scale, name: &str, launch: &CellLaunch) -> Node {
         let points = points(launch);
         let place = |point: &Point| [self.x.0.place(nines(point.q)), y.place(point.us)];
         let solid: Vec<[f64; 2]> = points.iter().take_while(|point| point.beyond >= FEW).map(place).collect();
@@ -133,11 +136,13 @@ impl Frame {
             points.iter().map(|point| at_least(point.is_bound, quantity(point.us, Unit::Us))).collect();
         let group =
             Node::group("launch", &format!("{}: {}", launch.id, said.join(", "))).with("data-of", launch.id.as_str());
-        let figures = points.iter().map(|point| format!("{} {}", point.q, point.us)).collect::<Vec<_>>().join(", ");
+        let group = group.with("data-series", name).with("data-unit", Unit::Us.id());
+        let group = QUANTILES.iter().fold(group, |group, (q, attribute)| {
+            group.figure(attribute, points.iter().find(|point| point.q == *q).map(|point| point.us))
+        });
         let bounds = points.iter().filter(|point| point.is_bound).map(|point| Glyph::Open.draw(place(point)));
         let lines = [("thin", solid), ("thin few", few)].into_iter().filter(|(_, places)| places.len() > 1);
-        let lines = lines.map(|(class, places)| Node::path(class, &places));
-        vec![group.with("data-quantiles", figures).with("data-unit", Unit::Us.id()).hold(lines).hold(bounds)]
+        group.hold(lines.map(|(class, places)| Node::path(class, &places))).hold(bounds)
     }
 
     /// The percentiles over launches with their intervals upright.
@@ -152,7 +157,7 @@ impl Frame {
         };
         let mut nodes: Vec<Node> = places.windows(2).map(segment).collect();
         let value = |(q, of): &(f64, &Measured)| {
-            let name = format!("{} p{}", one.name, at_most_decimals(q * 100.0, 2));
+            let name = format!("{} {}", one.name, named(*q));
             let is_bound = one.is_bound(*q);
             let said = format!("{name}: {}", at_least(is_bound, measured(of).unwrap_or_default()));
             let glyph = if is_bound { Glyph::Open } else { Glyph::Dot };

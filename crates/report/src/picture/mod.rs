@@ -10,31 +10,36 @@ mod claims;
 mod latency;
 mod mark;
 pub(crate) mod over_time;
+mod percentiles;
 mod plot;
 mod ranks;
 mod scale;
 pub(crate) mod series;
 mod sheet;
+mod shift;
 mod svg;
 mod text;
 mod theme;
 mod trials;
+mod values;
 
-use model::{Analysis, CompareAnalysis, Judged};
+use model::{Analysis, CompareAnalysis, Judged, Shift};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::asker::Asker;
+use crate::compare_words::Line;
 use crate::conditions::{Conditions, conditions};
 use crate::markdown::escape;
-use crate::rows::groups;
+use crate::rows::{Group, groups};
 use crate::{answer, compare_words, words};
 pub(crate) use theme::CSS;
 
 use series::About;
 use sheet::Drawn;
+use values::Values;
 
 /// A picture for a file of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// Name of its file: `claims.svg`, `ranks-1.svg` of the first table.
     pub file: String,
@@ -43,9 +48,19 @@ pub struct Picture {
     /// The picture, a whole SVG document. The same analysis gives the same bytes.
     pub svg: String,
     of: Subject,
+    values: Values,
 }
 
 impl Picture {
+    /// Its values as CSV with units in the header, and the name of the file for them.
+    pub fn csv(&self) -> (String, String) {
+        (format!("{}.csv", self.file.trim_end_matches(".svg")), self.values.csv())
+    }
+
+    pub(crate) fn values(&self) -> &Values {
+        &self.values
+    }
+
     pub(crate) fn is_of(&self, subject: Subject) -> bool {
         self.of == subject
     }
@@ -96,6 +111,7 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
             at,
             [
                 ("ranks", ranks::draw(analysis, group, &says)),
+                ("shift", shift_of_run(analysis, group, &about)),
                 ("latency", latency::draw(&series, &about)),
                 ("trials", trials::draw(&series, &about)),
             ],
@@ -118,6 +134,7 @@ fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
             at,
             [
                 ("changes", Some(changes::draw(analysis, lines, &about))),
+                ("shift", shift_of_comparison(analysis, lines, &about)),
                 ("latency", latency::draw(&series, &about)),
                 ("trials", trials::draw(&series, &about)),
             ],
@@ -126,8 +143,25 @@ fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
     all
 }
 
+/// Of two targets that a table has, and no third.
+fn shift_of_run(analysis: &Analysis, group: &Group<'_>, about: &About<'_>) -> Option<Drawn> {
+    let conditions = group.rows.first()?.cell.levels.conditions();
+    let of_table = |shift: &&Shift| {
+        let has = |name: &str| group.rows.iter().any(|row| row.cell.levels.target() == name);
+        shift.conditions == conditions && has(&shift.a) && has(&shift.b)
+    };
+    let shift = analysis.shifts.iter().find(of_table)?;
+    shift::draw(shift, &format!("{} ÷ {}", shift.a, shift.b), analysis.margin, about)
+}
+
+fn shift_of_comparison(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About<'_>) -> Option<Drawn> {
+    let conditions = &lines.first()?.row.conditions;
+    let shift = analysis.shifts.iter().find(|shift| shift.conditions == *conditions)?;
+    shift::draw(shift, "new ÷ old", analysis.margin, about)
+}
+
 /// Those that could be drawn, beside the table with that place.
-fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 3]) -> impl Iterator<Item = Picture> {
+fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 4]) -> impl Iterator<Item = Picture> {
     drawn.into_iter().filter_map(move |(name, drawn)| Some(picture(Subject::Table(at), name, drawn?)))
 }
 
@@ -136,7 +170,7 @@ fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
         Subject::Claims => format!("{name}.svg"),
         Subject::Table(at) => format!("{name}-{}.svg", at + 1),
     };
-    Picture { file, says: drawn.says, svg: drawn.svg, of }
+    Picture { file, says: drawn.says, svg: drawn.svg, of, values: drawn.values }
 }
 
 /// What of a path may stand in an address as it is.

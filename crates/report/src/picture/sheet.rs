@@ -4,6 +4,7 @@ use super::mark::Glyph;
 use super::svg::Node;
 use super::text::{LINE, SIZE, SMALL, fit, lines, width};
 use super::theme::CSS;
+use super::values::Values;
 
 /// Units of a picture's width. It is as narrow as a telephone, where its letters can still be read, and grows with the page.
 pub(crate) const WIDTH: f64 = 440.0;
@@ -14,10 +15,11 @@ const SHOWN: f64 = 660.0;
 
 const TITLE: f64 = 16.0;
 
-/// A picture, and one sentence about what it shows.
+/// A picture, one sentence about what it shows, and its values.
 pub(crate) struct Drawn {
     pub(crate) says: String,
     pub(crate) svg: String,
+    pub(crate) values: Values,
 }
 
 /// What has been drawn so far, and how far down.
@@ -119,7 +121,8 @@ impl Sheet {
         let root = root.with("role", "img").with("viewBox", format!("0 0 {WIDTH} {height}"));
         let root = root.at([("width", SHOWN), ("height", height * SHOWN / WIDTH)]);
         let told = [Node::new("title").text(&self.title), Node::new("desc").text(says), style, paper];
-        Drawn { says: says.to_owned(), svg: root.hold(told).hold(self.nodes).to_xml() }
+        let values = Values::of(&self.nodes);
+        Drawn { says: says.to_owned(), svg: root.hold(told).hold(self.nodes).to_xml(), values }
     }
 }
 

@@ -78,6 +78,25 @@ impl Node {
         Node::new("path").with("class", class).with("d", steps.join(""))
     }
 
+    /// Shows itself and all that it holds.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(&Node)) {
+        visit(self);
+        self.children.iter().for_each(|child| child.each(visit));
+    }
+
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.attributes.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Whether it says in words what it is.
+    pub(crate) fn is_said(&self) -> bool {
+        self.children.iter().any(|child| child.name == "title")
+    }
+
     /// The element as XML, an element a line.
     pub(crate) fn to_xml(&self) -> String {
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 1);

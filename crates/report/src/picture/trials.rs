@@ -1,6 +1,6 @@
 //! Launches by block as a strip plot: each against the mean of its target, in the order in which they were made.
 
-use model::{CellLaunch, LaunchSlice, LaunchUse, Measured, Metric, Unit};
+use model::{CellLaunch, LaunchSlice, LaunchUse, Measured, Metric};
 
 use super::mark::Glyph;
 use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
@@ -87,8 +87,8 @@ impl Frame {
     fn panel(&self, sheet: &mut Sheet, one: &Series<'_>) {
         let mean = figure(one.cell, self.metric);
         let is_bound = if self.metric == Metric::P99 { one.is_bound(0.99) } else { one.cell.at_least };
-        let sign = if is_bound { '≥' } else { '=' };
-        let said = measured(mean).map_or("no launch counts".to_owned(), |said| format!("0 % {sign} {said}"));
+        let said = measured(mean)
+            .map_or("no launch counts".to_owned(), |said| format!("0 % is the mean, {}", at_least(is_bound, said)));
         sheet.line(("strong", &one.name), ("small number", &said), 0.0);
         sheet.gap(2.0);
         let (top, bottom) = (sheet.y(), sheet.y() + HEIGHT);
@@ -101,7 +101,7 @@ impl Frame {
         let on = Panel { frame: self, y, mean, has_twins };
         nodes.extend(one.cell.launches.iter().flat_map(|launch| on.slices(launch)));
         nodes.extend(one.cell.launches.iter().filter(|launch| launch.twin).filter_map(|twin| on.joined(one, twin)));
-        nodes.extend(one.cell.launches.iter().map(|launch| on.launch(launch)));
+        nodes.extend(one.cell.launches.iter().map(|launch| on.launch(&one.name, launch)));
         sheet.draw(HEIGHT + 8.0, nodes);
     }
 }
@@ -142,7 +142,7 @@ impl Panel<'_> {
         [self.frame.x.0.place(f64::from(launch.block) + aside), height]
     }
 
-    fn launch(&self, launch: &CellLaunch) -> Node {
+    fn launch(&self, name: &str, launch: &CellLaunch) -> Node {
         let value = value(launch, self.frame.metric);
         let (glyph, words) = match launch.used {
             LaunchUse::Counts if launch.twin => (Glyph::Twin, ", the second of its target in the block"),
@@ -150,11 +150,12 @@ impl Panel<'_> {
             LaunchUse::SetAside => (Glyph::Open, ", set aside"),
             LaunchUse::Void => (Glyph::Cross, ", void"),
         };
-        let unit = if self.frame.metric == Metric::P99 { Unit::Us } else { Unit::RequestsPerS };
+        let unit = self.frame.metric.unit();
         let is_bound = |value: f64| self.frame.metric == Metric::P99 && launch.latency.is_lower_bound(value);
         let figure = value.map_or("no figure".to_owned(), |value| at_least(is_bound(value), quantity(value, unit)));
         let group = Node::group("launch", &format!("{}: {figure}{words}", launch.id));
-        let group = group.with("data-of", launch.id.as_str()).with("data-use", launch.used.id());
+        let group = group.with("data-of", launch.id.as_str()).with("data-series", name);
+        let group = group.with("data-block", launch.block.to_string()).with("data-use", launch.used.id());
         group.with("data-unit", unit.id()).figure("data-value", value).hold([glyph.draw(self.place(launch))])
     }
 
@@ -171,12 +172,18 @@ impl Panel<'_> {
         let x = &self.frame.x.0;
         let column = (x.to - x.from) / (x.high - x.low);
         let wide = if self.has_twins { column * SLICES / 2.0 } else { column * SLICES };
-        let count = launch.slices.len() as f64;
+        let (count, unit) = (launch.slices.len() as f64, self.frame.metric.unit());
         let slice = |(at, slice): (usize, &LaunchSlice)| {
             let value = if self.frame.metric == Metric::P99 { slice.p99_us } else { slice.throughput };
             let x = middle + ((at as f64 + 0.5) / count - 0.5) * wide;
             let of = format!("{} round {}", launch.id, slice.round);
-            Some(Glyph::Speck.draw([x, self.height(value)?]).with("data-of", of).figure("data-value", value))
+            Some(
+                Glyph::Speck
+                    .draw([x, self.height(value)?])
+                    .with("data-of", of)
+                    .with("data-unit", unit.id())
+                    .figure("data-value", value),
+            )
         };
         launch.slices.iter().enumerate().filter_map(slice).collect()
     }

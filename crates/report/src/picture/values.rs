@@ -1,0 +1,151 @@
+//! The values of a picture as a table, read back from its marks: whatever is drawn is in it.
+
+use model::Unit;
+
+use super::svg::Node;
+use crate::format::quantity;
+
+/// Attributes of a mark that say what it is, and are no columns of their own.
+const SAID: [&str; 2] = ["data-of", "data-unit"];
+
+/// The values of a picture, mark by mark in the order in which they are drawn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Values {
+    rows: Vec<Row>,
+}
+
+/// A mark.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    of: String,
+    unit: Option<Unit>,
+    /// Whether it says in words what it is; one of many small ones does not.
+    in_words: bool,
+    cells: Vec<(&'static str, String)>,
+}
+
+/// What names a column: the attribute, and of figures the unit.
+type Column = (&'static str, Option<Unit>);
+
+impl Values {
+    /// Those of marks that say whose they are.
+    pub(super) fn of(nodes: &[Node]) -> Self {
+        let mut rows = Vec::new();
+        nodes.iter().for_each(|node| node.each(&mut |node| rows.extend(Row::of(node))));
+        Self { rows }
+    }
+
+    /// As CSV with the unit of each column in the header, every digit, and nothing where there is no figure.
+    pub(crate) fn csv(&self) -> String {
+        let columns = columns(&self.rows, |row| row.unit);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let header = columns.iter().map(|(name, unit)| match unit {
+            Some(unit) => format!("{} ({})", heading(name), unit.id()),
+            None => heading(name).to_owned(),
+        });
+        let header: Vec<String> = std::iter::once("of".to_owned()).chain(header).collect();
+        // Nothing fails that is written to memory.
+        let _ = writer.write_record(header);
+        for row in &self.rows {
+            let cells = columns.iter().map(|(name, unit)| row.cell((name, *unit)).unwrap_or_default().to_owned());
+            let _ = writer.write_record(std::iter::once(row.of.clone()).chain(cells));
+        }
+        writer.into_inner().ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+
+    /// As a table for people: the header, of each column whether it holds figures, and the rows.
+    pub(crate) fn table(&self) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
+        let rows: Vec<Row> = self.rows.iter().filter(|row| row.in_words).cloned().collect();
+        let columns = columns(&rows, |_| None);
+        let holds_figures = |name: &str| rows.iter().any(|row| row.figure(name).is_some());
+        let header = columns.iter().map(|(name, _)| (heading(name), holds_figures(name)));
+        let cell = |row: &Row, name: &str| match row.figure(name) {
+            Some((value, unit)) => quantity(value, unit),
+            None => row.text(name).unwrap_or("–").to_owned(),
+        };
+        let line = |row: &Row| {
+            std::iter::once(row.of.clone()).chain(columns.iter().map(|(name, _)| cell(row, name))).collect()
+        };
+        (std::iter::once(("of", false)).chain(header).collect(), rows.iter().map(line).collect())
+    }
+}
+
+impl Row {
+    fn of(node: &Node) -> Option<Self> {
+        let of = node.attribute("data-of")?.to_owned();
+        let unit = node.attribute("data-unit").and_then(Unit::from_id);
+        let said = |(name, _): &(&str, &str)| name.starts_with("data-") && !SAID.contains(name);
+        let cells = node.attributes().filter(said).map(|(name, value)| (name, value.to_owned())).collect();
+        Some(Self { of, unit, in_words: node.is_said(), cells })
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.cells.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn figure(&self, name: &str) -> Option<(f64, Unit)> {
+        Some((self.text(name)?.parse().ok()?, self.unit?))
+    }
+
+    /// What stands in a column, if that is of its unit.
+    fn cell(&self, (name, unit): (&str, Option<Unit>)) -> Option<&str> {
+        let own = self.figure(name).map(|(_, unit)| unit);
+        self.text(name).filter(|_| own == unit)
+    }
+}
+
+/// Every column that a row has something for, in the order in which they come.
+fn columns(rows: &[Row], unit: impl Fn(&Row) -> Option<Unit>) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for row in rows {
+        for (name, _) in &row.cells {
+            let column = (*name, row.figure(name).and_then(|_| unit(row)));
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+    }
+    columns
+}
+
+/// What a column is called.
+fn heading(attribute: &'static str) -> &'static str {
+    match attribute {
+        "data-low" => "95 % low",
+        "data-high" => "95 % high",
+        other => other.trim_start_matches("data-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes() -> Vec<Node> {
+        let value = |of: &str, unit: Unit, estimate| {
+            let mark = Node::group("value", "said").with("data-of", of).with("data-unit", unit.id());
+            mark.figure("data-estimate", Some(estimate)).figure("data-low", Some(estimate / 2.0))
+        };
+        let slice = Node::new("circle").with("data-of", "slice").with("data-unit", Unit::Us.id());
+        vec![
+            Node::new("g").hold([value("a, \"b\"", Unit::Us, 1_500.0)]),
+            value("errors", Unit::Share, 0.25).with("data-use", "void"),
+            slice.figure("data-value", Some(0.1 + 0.2)),
+            Node::new("line"),
+        ]
+    }
+
+    #[test]
+    fn csv_has_every_digit_and_units_in_its_header() {
+        let expected = "of,estimate (us),95 % low (us),estimate (share),95 % low (share),use,value (us)\n\
+                        \"a, \"\"b\"\"\",1500,750,,,,\nerrors,,,0.25,0.125,void,\nslice,,,,,,0.30000000000000004\n";
+        assert_eq!(Values::of(&nodes()).csv(), expected);
+    }
+
+    #[test]
+    fn a_table_has_figures_with_their_units_and_what_says_itself_in_words() {
+        let (header, rows) = Values::of(&nodes()).table();
+        assert_eq!(header, [("of", false), ("estimate", true), ("95 % low", true), ("use", false)]);
+        assert_eq!(rows, [vec!["a, \"b\"", "1.50 ms", "750 µs", "–"], vec!["errors", "25 %", "12 %", "void"]]);
+    }
+}
