@@ -11,6 +11,7 @@ mod audit_words;
 mod bad;
 mod blanks;
 mod calibration_text;
+mod choice;
 mod claim_notes;
 mod claim_words;
 mod compare_answer;

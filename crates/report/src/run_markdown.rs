@@ -3,6 +3,7 @@ use model::{Analysis, ClaimAnalysis, Mark};
 use crate::asker::Asker;
 use crate::bad::Bad;
 use crate::blanks::{counts, missing, unranked};
+use crate::choice::{MEANING, choices};
 use crate::conditions::Conditions;
 use crate::format::quantity;
 use crate::mark_words::mark_meaning;
@@ -27,6 +28,7 @@ pub(crate) fn illustrated(analysis: &Analysis, illustrations: Illustrations<'_>)
     parts.extend(words::preliminary(analysis).map(|text| format!("> **{}**", escape(&text))));
     parts.extend(disturbed(&groups).map(|text| format!("> **{}**", escape(&text))));
     claims(&mut parts, analysis, illustrations);
+    which_one(&mut parts, analysis, &conditions);
     parts.extend(conditions.notes().iter().map(|text| escape(text)));
     tables(&mut parts, analysis, &groups, illustrations);
     findings(&mut parts, analysis);
@@ -38,6 +40,20 @@ pub(crate) fn illustrated(analysis: &Analysis, illustrations: Illustrations<'_>)
     }
     parts.retain(|part| !part.is_empty());
     format!("{}\n", parts.join("\n\n"))
+}
+
+/// Who serves which need best.
+fn which_one(parts: &mut Vec<String>, analysis: &Analysis, conditions: &Conditions) {
+    let choices = choices(analysis, conditions);
+    if choices.is_empty() {
+        return;
+    }
+    parts.push("### Which one here?".to_owned());
+    let mut lines = vec![line(&["need", "best here", "under"]), line(&["---", "---", "---"])];
+    lines.extend(
+        choices.iter().map(|choice| line(&[choice.need, &escape(&choice.best), &escape(&choice.conditions())])),
+    );
+    parts.extend([lines.join("\n"), MEANING.to_owned()]);
 }
 
 /// What holds for all of it, said once.

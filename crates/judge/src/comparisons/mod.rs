@@ -15,7 +15,11 @@ use crate::records::{Records, pairs};
 use crate::statistics::{Interval, LogRatio, holm, mean, p_of_zero_mean, paired, sign_interval};
 
 /// The metrics by which targets are compared.
-pub(crate) const COMPARED: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
+pub(crate) const COMPARED: [Metric; 5] =
+    [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory, Metric::TimeToReady];
+
+/// The metrics by which a target is held against itself: those of its load.
+const UNDER_LOAD: [Metric; 4] = [Metric::Throughput, Metric::P99, Metric::CpuPerRequest, Metric::PeakMemory];
 
 /// The comparisons of one metric under one set of conditions: one family for Holm's adjustment.
 struct Family<'a> {
@@ -153,7 +157,7 @@ pub(crate) fn compare_with_itself(records: &Records) -> Vec<Comparison> {
     let Some(cell) = records.plan.twin.filter(|cell| *cell < records.plan.cells.len()) else { return Vec::new() };
     let pair = |metric: &Metric| (*metric, Pair { a: cell, b: cell, log_ratios: records.twin_log_ratios(*metric) });
     let found: Vec<(Metric, Pair)> =
-        COMPARED.iter().map(pair).filter(|(_, pair)| !pair.log_ratios.is_empty()).collect();
+        UNDER_LOAD.iter().map(pair).filter(|(_, pair)| !pair.log_ratios.is_empty()).collect();
     let p_values: Vec<f64> = found.iter().filter_map(|(_, pair)| p_of_zero_mean(&pair.log_ratios)).collect();
     let mut adjusted = holm(&p_values).into_iter();
     let tested = |pair: &Pair| pair.log_ratios.len() >= 2;

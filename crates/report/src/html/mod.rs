@@ -2,6 +2,7 @@
 //!
 //! What it says are the sentences of the terminal and of Markdown, and its pictures those of `picture`. What others wrote is text.
 
+mod choice;
 mod chosen;
 mod comparison;
 mod data;

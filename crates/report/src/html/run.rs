@@ -1,9 +1,9 @@
 use maud::{Markup, html};
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Timeline};
 
-use super::frame;
 use super::over_time::{self, Rows};
 use super::{bad, beside, cautions, class, launches, list, table, text};
+use super::{choice, frame};
 use crate::asker::Asker;
 use crate::bad as bad_words;
 use crate::blanks::{counts, missing, unranked};
@@ -23,6 +23,7 @@ pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timel
     let content = html! {
         (header(analysis, &conditions, &groups))
         (claims(analysis, pictures))
+        (choice::section(analysis, &conditions))
         (tables(analysis, &conditions, &groups, pictures))
         (over_time::section(&rows(&groups), timelines, &analysis.void_trials, &words::header(analysis).join(" · ")))
         (findings(analysis))

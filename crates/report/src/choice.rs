@@ -1,0 +1,104 @@
+//! Which target serves a stated need best, as far as ranks say: nobody where they do not.
+
+use model::{Analysis, CellAnalysis, Metric, Population, RankGroup};
+
+use crate::conditions::Conditions;
+use crate::format::{bytes, duration_us, number};
+use crate::words::{latency, listed};
+
+/// A need with who serves it best, and under which conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// `most requests a second`.
+    pub(crate) need: &'static str,
+    /// `a: 9,159 requests/s`, `a and b are tied`.
+    pub(crate) best: String,
+    /// The conditions of these ranks; empty where there are no others.
+    pub(crate) under: Vec<String>,
+}
+
+/// What is to be known of all of them.
+pub(crate) const MEANING: &str = "By ranks on this machine, under these conditions. Tied: too close to call, in the order of the \
+                                  alphabet; where it is open who is first, nobody is named.";
+
+/// What somebody may want of a server, in the order in which it is told.
+const NEEDS: [Metric; 5] =
+    [Metric::Throughput, Metric::CpuPerRequest, Metric::P99, Metric::PeakMemory, Metric::TimeToReady];
+
+/// Every need for which there are ranks. Conditions under which the answer is the same stand together.
+pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = Vec::new();
+    if analysis.preliminary {
+        return choices;
+    }
+    for metric in NEEDS {
+        for group in analysis.groups.iter().filter(|group| group.metric == metric) {
+            let cells: Vec<&CellAnalysis> =
+                analysis.cells.iter().filter(|cell| cell.levels.conditions() == group.conditions).collect();
+            let Some(need) = need(metric, &cells) else { continue };
+            let (best, under) = (best(group, &cells), conditions.title(&group.conditions));
+            let known = choices.iter_mut().find(|known| known.need == need && known.best == best);
+            match known {
+                Some(known) => known.under.push(under),
+                None => choices.push(Choice { need, best, under: vec![under] }),
+            }
+        }
+    }
+    choices.iter_mut().for_each(|choice| choice.under.retain(|under| !under.is_empty()));
+    choices
+}
+
+/// What is wanted; none where that is no question: at a given rate all serve the same.
+fn need(metric: Metric, cells: &[&CellAnalysis]) -> Option<&'static str> {
+    let is_given = cells.iter().any(|cell| cell.latency_us.population == Population::Response);
+    match metric {
+        Metric::Throughput => (!is_given).then_some("most requests a second"),
+        Metric::P99 if is_given => Some("lowest p99 at the rate asked"),
+        Metric::P99 => Some("lowest p99, each at its own rate"),
+        Metric::CpuPerRequest => Some("least CPU a request"),
+        Metric::PeakMemory => Some("least memory"),
+        Metric::TimeToReady => Some("quickest start"),
+        _ => None,
+    }
+}
+
+fn best(group: &RankGroup, cells: &[&CellAnalysis]) -> String {
+    let mut first: Vec<String> =
+        group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
+    first.sort();
+    match &first[..] {
+        [] => "open".to_owned(),
+        [only] => {
+            let cell = cells.iter().find(|cell| cell.levels.target() == only);
+            let figure = cell.and_then(|cell| figure(group.metric, cell));
+            figure.map_or_else(|| only.clone(), |figure| format!("{only}: {figure}"))
+        }
+        tied => format!("{} are tied", listed(tied)),
+    }
+}
+
+fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
+    Some(match metric {
+        Metric::Throughput => {
+            let least = if cell.at_least { "≥ " } else { "" };
+            format!("{least}{} requests/s", number(cell.throughput.estimate?))
+        }
+        Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
+        Metric::CpuPerRequest => duration_us(cell.cpu_us_per_request.estimate?),
+        Metric::PeakMemory => bytes(cell.peak_memory_bytes.estimate?),
+        Metric::TimeToReady => duration_us(1e3 * cell.time_to_ready_ms.estimate?),
+        _ => return None,
+    })
+}
+
+impl Choice {
+    /// The conditions in words.
+    pub(crate) fn conditions(&self) -> String {
+        self.under.join("; ")
+    }
+}
+
+/// Whether some answer holds under some conditions alone.
+pub(crate) fn has_conditions(choices: &[Choice]) -> bool {
+    choices.iter().any(|choice| !choice.under.is_empty())
+}
