@@ -24,6 +24,7 @@ mod report;
 mod resume;
 mod run;
 mod series;
+mod site;
 mod specimen;
 mod stack;
 mod targets;
@@ -55,6 +56,7 @@ fn begin() -> ExitCode {
     };
     let done = match cli.command {
         Command::Load(args) => load::run(&args),
+        Command::Site(args) => site::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "bourdon", &mut script);

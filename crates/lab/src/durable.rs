@@ -156,7 +156,8 @@ fn chain(path: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::successors(Some(path.to_owned()), next).take(LONGEST_CHAIN)
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a path lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choic
     choices
 }
 
-/// What is wanted; none where that is no question: at a given rate all serve the same.
+/// What is wanted; none where nobody would ask: at a given rate all serve the same.
 fn need(metric: Metric, cells: &[&CellAnalysis]) -> Option<&'static str> {
     let is_given = cells.iter().any(|cell| cell.latency_us.population == Population::Response);
     match metric {

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Is the new one slower? Two revisions, two commands, or two recorded runs
     Compare(CompareArgs),
+    /// Make a site of recorded runs: their verdicts, and the page of each
+    Site(SiteArgs),
     /// Check somebody else's figures: which of them cannot be true together
     Audit(AuditArgs),
     /// List the servers that are here, build them, check that they honour the contract
@@ -134,6 +136,26 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
+}
+
+const SITE_EXAMPLES: &str = "\
+Exit status: the worst that `bourdon report` gives for one of the runs; 2 where one
+cannot be read, which the site names.
+
+Examples:
+  bourdon site runs/2026-11-20-all -o public
+  bourdon site runs/2026-11-20-timeouts runs/2026-11-21-own-server -o public";
+
+#[derive(Debug, Args)]
+#[command(after_help = SITE_EXAMPLES)]
+pub(crate) struct SiteArgs {
+    /// Folders of runs, or folders that hold some
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+
+    /// Write the site into this folder: a new one, an empty one, or an earlier site, which is replaced
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
 }
 
 const REPORT_EXAMPLES: &str = "\

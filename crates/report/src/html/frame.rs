@@ -24,17 +24,28 @@ const UPLOT_LICENSE: &str = include_str!("vendor/uPlot-LICENSE");
 const SCRIPTS: [&str; 4] =
     [include_str!("figures.js"), include_str!("panels.js"), include_str!("tables.js"), include_str!("page.js")];
 
-/// A whole page. Nothing may be loaded into it; its own style and its own script alone are let through, by their digests.
+/// A whole page of what was measured somewhere, with its script.
 pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> String {
     let style = format!("{UPLOT_STYLE}\n{STYLE}{CSS}{OVER_TIME_STYLE}");
     let script = format!(
         "/*! uPlot 1.6.32\n{UPLOT_LICENSE}*/\n{UPLOT}\n(() => {{\n\"use strict\";\n{}}})();\n",
         SCRIPTS.concat()
     );
-    let [style_digest, script_digest] = [&style, &script].map(|text| STANDARD.encode(Sha256::digest(text)));
+    whole(title, &environment.bourdon, (style, Some(script)), &html! { (content) (setting(environment)) })
+}
+
+/// A whole page by a version of bourdon in which nothing runs.
+pub(super) fn bare(title: &str, bourdon: &str, content: &Markup) -> String {
+    whole(title, bourdon, (format!("{STYLE}{CSS}"), None), content)
+}
+
+/// Nothing may be loaded into a page; its own style and its own script alone are let through, by their digests.
+fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), content: &Markup) -> String {
+    let digest = |text: &String| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    let scripts = script.as_ref().map_or(String::new(), |script| format!(" script-src {};", digest(script)));
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{style_digest}'; script-src 'sha256-{script_digest}'; base-uri 'none'; \
-         form-action 'none'"
+        "default-src 'none'; style-src {};{scripts} base-uri 'none'; form-action 'none'",
+        digest(&style)
     );
     html! {
         (DOCTYPE)
@@ -43,14 +54,16 @@ pub(super) fn page(title: &str, environment: &Environment, content: &Markup) -> 
                 meta charset="utf-8";
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content={ "bourdon " (text(&environment.bourdon)) };
+                meta name="generator" content={ "bourdon " (text(bourdon)) };
                 meta name="color-scheme" content="light dark";
                 title { (text(title)) }
                 style { (PreEscaped(style)) }
             }
             body {
-                main { (content) (setting(environment)) }
-                script { (PreEscaped(script)) }
+                main { (content) }
+                @if let Some(script) = script {
+                    script { (PreEscaped(script)) }
+                }
             }
         }
     }

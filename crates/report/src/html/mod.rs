@@ -10,6 +10,7 @@ mod frame;
 mod launches;
 mod over_time;
 mod run;
+mod site;
 
 use maud::{Markup, html};
 use model::{Judged, Timeline};
@@ -27,6 +28,8 @@ pub fn page(judged: &Judged, timelines: &[Timeline]) -> String {
         Judged::Comparison(analysis) => comparison::page(analysis, &pictures, timelines),
     }
 }
+
+pub use site::{SitePage, index};
 
 /// Text of a sentence, without what acts instead of being seen.
 fn text(said: &str) -> String {

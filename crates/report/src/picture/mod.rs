@@ -174,7 +174,7 @@ fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
 }
 
 /// What of a path may stand in an address as it is.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+pub(crate) const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// Pictures as Markdown refers to them.
 #[derive(Debug, Clone, Copy, Default)]

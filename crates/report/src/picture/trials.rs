@@ -36,6 +36,8 @@ pub(super) fn draw(series: &[Series<'_>], about: &About<'_>) -> Option<Drawn> {
     let frame = Frame::around(series, metric)?;
     let mut sheet =
         Sheet::new(&format!("Launches by block, {}{}", metric.words(), bracketed(about.title)), about.cautions);
+    sheet.words("", "Change from the mean of each, in the order of the blocks", 2);
+    sheet.gap(4.0);
     for one in series {
         frame.panel(&mut sheet, one);
     }
@@ -87,8 +89,8 @@ impl Frame {
     fn panel(&self, sheet: &mut Sheet, one: &Series<'_>) {
         let mean = figure(one.cell, self.metric);
         let is_bound = if self.metric == Metric::P99 { one.is_bound(0.99) } else { one.cell.at_least };
-        let said = measured(mean)
-            .map_or("no launch counts".to_owned(), |said| format!("0 % is the mean, {}", at_least(is_bound, said)));
+        let said =
+            measured(mean).map_or("no launch counts".to_owned(), |said| format!("mean {}", at_least(is_bound, said)));
         sheet.line(("strong", &one.name), ("small number", &said), 0.0);
         sheet.gap(2.0);
         let (top, bottom) = (sheet.y(), sheet.y() + HEIGHT);

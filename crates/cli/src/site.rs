@@ -1,0 +1,81 @@
+//! `bourdon site RUN...`: recorded runs as pages for anybody's host.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ::report::format::counted;
+use ::report::{SitePage, html, site_index};
+use lab::{RunFolder, write_site};
+
+use crate::answer;
+use crate::args::SiteArgs;
+use crate::exit::{Exit, Failure};
+use crate::output::{say, write_out};
+
+/// The file that makes a folder one of a run.
+const PLAN: &str = "plan.toml";
+
+/// `bourdon site RUN... -o FOLDER`.
+pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
+    let mut names = BTreeSet::new();
+    let (mut pages, mut exits) = (Vec::new(), Vec::new());
+    for folder in folders(&args.runs)? {
+        let (outcome, exit) = match RunFolder::read(&folder) {
+            Ok(record) => {
+                let judged = answer::judge(&record);
+                let exit = answer::exit(&record, &judged, false);
+                (Ok(judged), exit)
+            }
+            Err(error) => {
+                say(format!("left out: {error}"));
+                (Err(error.to_string()), Exit::Usage)
+            }
+        };
+        exits.push(exit);
+        pages.push(SitePage { name: unused(&folder, &mut names), outcome });
+    }
+    let index = (PathBuf::from("index.html"), site_index(&pages, env!("CARGO_PKG_VERSION")));
+    let page = |page: &SitePage| {
+        Some((Path::new("runs").join(&page.name).join("report.html"), html(page.outcome.as_ref().ok()?)))
+    };
+    let files: Vec<(PathBuf, String)> = std::iter::once(index).chain(pages.iter().filter_map(page)).collect();
+    let refused = |error| Failure::usage(format!("cannot write the site {}: {error}", args.output.display()));
+    write_site(&args.output, &files).map_err(refused)?;
+    let runs = counted(files.len() as u64 - 1, "run", "runs");
+    write_out(&format!("{runs} in {}\n", args.output.join("index.html").display()))?;
+    Ok(exits.into_iter().min().unwrap_or(Exit::Good))
+}
+
+/// The folders of runs that are meant, those within a folder by their names.
+fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for folder in named {
+        let unread = |error| Failure::usage(format!("cannot read {}: {error}", folder.display()));
+        if folder.join(PLAN).is_file() {
+            all.push(folder.clone());
+            continue;
+        }
+        let mut within = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(unread)? {
+            within.push(entry.map_err(unread)?.path());
+        }
+        within.retain(|path| path.join(PLAN).is_file());
+        if within.is_empty() {
+            let cure = "name a run folder, or one that holds some";
+            return Err(Failure::usage(format!("{} holds no recorded run: {cure}", folder.display())));
+        }
+        within.sort();
+        all.extend(within);
+    }
+    Ok(all)
+}
+
+/// A name for the run's folder in the site that no other one has.
+fn unused(folder: &Path, names: &mut BTreeSet<String>) -> String {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let numbered = |number: u32| if number == 1 { name.clone() } else { format!("{name}-{number}") };
+    let free = (1..).map(numbered).find(|name| !names.contains(name)).unwrap_or_default();
+    names.insert(free.clone());
+    free
+}

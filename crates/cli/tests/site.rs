@@ -1,0 +1,71 @@
+//! A site of recorded runs, through the real binary.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod run_support;
+
+use std::path::Path;
+
+use run_support::{Lab, repository};
+
+/// A lab with these records of `report`'s tests in its folder `runs`.
+fn recorded(names: &[&str]) -> Lab {
+    let lab = Lab::new();
+    for name in names {
+        let (from, to) =
+            (repository().join("crates/report/tests/records").join(name), lab.path().join("runs").join(name));
+        std::fs::create_dir_all(&to).unwrap();
+        for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+            if file.file_type().unwrap().is_file() {
+                std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+        }
+    }
+    lab
+}
+
+fn read(lab: &Lab, path: &str) -> String {
+    std::fs::read_to_string(lab.path().join(path)).unwrap()
+}
+
+#[test]
+fn a_site_has_the_answers_first_and_leads_to_each_page() {
+    let lab = recorded(&["comparison", "side-by-side"]);
+    let made = lab.bourdon(&["site", "runs", "-o", "public"]);
+    assert!(made.stdout.contains("2 runs in public/index.html"), "{}{}", made.stdout, made.stderr);
+    let index = read(&lab, "public/index.html");
+    for name in ["comparison", "side-by-side"] {
+        assert!(index.contains(&format!("href=\"runs/{name}/report.html\"")), "{index}");
+        let page = read(&lab, &format!("public/runs/{name}/report.html"));
+        let answer = page.split("class=\"answer").nth(1).unwrap().split('>').nth(1).unwrap();
+        assert!(index.contains(answer.split('<').next().unwrap()), "{name}: {answer}");
+    }
+    assert!(!index.contains("<script") && index.contains("default-src 'none'"));
+    let one = lab.bourdon(&["site", "runs/comparison", "-o", "public"]);
+    assert_eq!(one.status, lab.bourdon(&["report", "runs/comparison"]).status, "that of the run");
+    assert!(!lab.path().join("public/runs/side-by-side").exists(), "the earlier site is replaced");
+}
+
+#[test]
+fn a_damaged_run_is_named_and_the_others_are_there() {
+    let lab = recorded(&["comparison", "side-by-side"]);
+    std::fs::write(lab.path().join("runs/side-by-side/plan.toml"), "<script>alert(1)</script>").unwrap();
+    let made = lab.bourdon(&["site", "runs", "-o", "public"]);
+    assert!(made.exits(2).stdout.contains("1 run in public/index.html"));
+    let index = read(&lab, "public/index.html");
+    assert!(index.contains("Not readable") && index.contains("side-by-side") && !index.contains("<script"), "{index}");
+    assert!(Path::new(&lab.path().join("public/runs/comparison/report.html")).is_file());
+}
+
+#[test]
+fn what_is_not_a_site_stays_and_what_holds_no_run_is_said() {
+    let lab = recorded(&["comparison"]);
+    let site = lab.path().join("public");
+    std::fs::create_dir(&site).unwrap();
+    std::fs::write(site.join("mine.txt"), "mine").unwrap();
+    let refused = lab.bourdon(&["site", "runs", "-o", "public"]).exits(2);
+    assert!(refused.stderr.contains("mine.txt"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_dir(&site).unwrap().count(), 1);
+    let nothing = lab.bourdon(&["site", "public", "-o", "other"]).exits(2);
+    assert!(nothing.stderr.contains("holds no recorded run"), "{}", nothing.stderr);
+    assert!(!lab.path().join("other").exists());
+}

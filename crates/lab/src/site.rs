@@ -1,0 +1,144 @@
+//! A folder of pages that is written whole: who looks sees all of the old ones, or all of the new ones.
+
+use std::collections::BTreeSet;
+use std::io::{Error, ErrorKind, Result};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use crate::durable::{UNFINISHED, create_folder_durably, folder_of, sync_folder, write_durably};
+
+/// The file that names all others: by it a folder is known for one of ours, and what is not in it is somebody's.
+const LIST: &str = ".bourdon-site";
+
+/// Writes these files, each with its path in the folder, so that its name leads to what was there before or to all of them. An
+/// earlier one is replaced.
+///
+/// # Errors
+/// When it cannot be written, or holds something else; it is as it was then.
+pub fn write_site(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
+    let is_there = check(folder)?;
+    let above = folder_of(folder);
+    create_folder_durably(above)?;
+    let growing = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(above)?;
+    let list: String = files.iter().map(|(path, _)| format!("{}\n", path.display())).collect();
+    for (path, text) in files.iter().map(|(path, text)| (path.as_path(), text)).chain([(Path::new(LIST), &list)]) {
+        let path = growing.path().join(path);
+        create_folder_durably(folder_of(&path))?;
+        write_durably(&path, text.as_bytes())?;
+    }
+    open_to_all(growing.path())?;
+    if is_there {
+        // What was there is under the other name now, and goes with it.
+        renameat_with(CWD, growing.path(), CWD, folder, RenameFlags::EXCHANGE).map_err(unexchanged)?;
+    } else {
+        std::fs::rename(growing.path(), folder)?;
+        // Nothing is left under the other name.
+        let _ = growing.keep();
+    }
+    sync_folder(above)
+}
+
+/// Whether there is a folder to replace: an empty one, or one that holds our files alone.
+fn check(folder: &Path) -> Result<bool> {
+    if folder.symlink_metadata().is_err() {
+        return Ok(false);
+    }
+    if !folder.symlink_metadata()?.is_dir() {
+        return Err(Error::new(ErrorKind::NotADirectory, "a folder is expected there; name another one"));
+    }
+    let ours = std::fs::read_to_string(folder.join(LIST)).unwrap_or_default();
+    let ours: BTreeSet<&Path> = ours.lines().map(Path::new).chain([Path::new(LIST)]).collect();
+    let mut found = Vec::new();
+    walk(folder, &mut found)?;
+    let other = found.iter().filter_map(|path| path.strip_prefix(folder).ok()).find(|path| !ours.contains(path));
+    match other {
+        None => Ok(true),
+        Some(other) => {
+            let said = format!("it holds {}, which no earlier site put there; name another folder", other.display());
+            Err(Error::new(ErrorKind::AlreadyExists, said))
+        }
+    }
+}
+
+/// Not every file system can put one folder in the place of another.
+fn unexchanged(error: Errno) -> Error {
+    match error {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Error::new(
+            ErrorKind::Unsupported,
+            "this file system cannot replace a folder at once; remove the earlier site first",
+        ),
+        other => other.into(),
+    }
+}
+
+/// Everything below a folder but the folders themselves, an empty one below it aside.
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { walk(&entry.path(), found)? } else { found.push(entry.path()) }
+    }
+    Ok(())
+}
+
+/// A temporary folder is its owner's alone; a site is for everybody, as far as the umask has it.
+fn open_to_all(folder: &Path) -> Result<()> {
+    let like = folder.join(".like");
+    std::fs::create_dir(&like)?;
+    let permissions = like.metadata()?.permissions();
+    std::fs::remove_dir(&like)?;
+    std::fs::set_permissions(folder, permissions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(all: &[(&str, &str)]) -> Vec<(PathBuf, String)> {
+        all.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect()
+    }
+
+    fn read(folder: &Path, path: &str) -> Option<String> {
+        std::fs::read_to_string(folder.join(path)).ok()
+    }
+
+    #[test]
+    fn a_site_replaces_an_earlier_one_whole() {
+        let above = tempfile::tempdir().unwrap();
+        let site = above.path().join("new/site");
+        write_site(&site, &files(&[("index.html", "one"), ("a/report.html", "a")])).unwrap();
+        assert_eq!(read(&site, "a/report.html").as_deref(), Some("a"));
+        write_site(&site, &files(&[("index.html", "two"), ("b/report.html", "b")])).unwrap();
+        assert_eq!(read(&site, "index.html").as_deref(), Some("two"));
+        assert_eq!((read(&site, "a/report.html"), read(&site, "b/report.html").as_deref()), (None, Some("b")));
+        let left: Vec<_> = std::fs::read_dir(above.path().join("new")).unwrap().collect();
+        assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
+    }
+
+    #[test]
+    fn a_folder_that_holds_something_else_stays_as_it_is() {
+        let above = tempfile::tempdir().unwrap();
+        let site = above.path().join("site");
+        write_site(&site, &files(&[("index.html", "one")])).unwrap();
+        std::fs::create_dir(site.join("mine")).unwrap();
+        std::fs::write(site.join("mine/CNAME"), "mine").unwrap();
+        let refused = write_site(&site, &files(&[("index.html", "two")])).unwrap_err().to_string();
+        assert!(refused.contains("mine/CNAME") && refused.contains("name another folder"), "{refused}");
+        assert_eq!(
+            (read(&site, "index.html").as_deref(), read(&site, "mine/CNAME").as_deref()),
+            (Some("one"), Some("mine"))
+        );
+        let file = above.path().join("file");
+        std::fs::write(&file, "mine").unwrap();
+        assert!(write_site(&file, &files(&[("index.html", "two")])).is_err());
+        assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn an_empty_folder_becomes_one() {
+        let above = tempfile::tempdir().unwrap();
+        write_site(above.path(), &files(&[("index.html", "one")])).unwrap();
+        assert_eq!(read(above.path(), "index.html").as_deref(), Some("one"));
+    }
+}

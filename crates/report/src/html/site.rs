@@ -1,0 +1,66 @@
+//! The first page of a site: what each run asks and what came of it, with its page.
+
+use maud::{Markup, html};
+use model::{Environment, Judged};
+use percent_encoding::utf8_percent_encode;
+
+use super::{class, frame, text};
+use crate::conditions::Conditions;
+use crate::page::Tint;
+use crate::picture::KEPT;
+use crate::rows::groups;
+use crate::{answer, compare_answer, words};
+
+/// A run of a site.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SitePage {
+    /// The name of its folder, in the site and where it was recorded.
+    pub name: String,
+    /// What it means, or why it cannot be read.
+    pub outcome: Result<Judged, String>,
+}
+
+/// The index of these runs: the answers first, then what could not be read. `bourdon` is the version that makes it.
+pub fn index(runs: &[SitePage], bourdon: &str) -> String {
+    let damaged = runs.iter().filter_map(|run| Some((run, run.outcome.as_ref().err()?)));
+    let damaged: Vec<Markup> =
+        damaged.map(|(run, why)| html! { li { strong { (text(&run.name)) } ": " (text(why)) } }).collect();
+    let content = html! {
+        header { h1 { "Verdicts" } }
+        ol.claims { @for run in runs { @if let Ok(judged) = &run.outcome { (entry(&run.name, judged)) } } }
+        @if !damaged.is_empty() {
+            section #damaged { h2 { "Not readable" } ul.notes { @for one in &damaged { (one) } } }
+        }
+    };
+    frame::bare("Verdicts", bourdon, &content)
+}
+
+fn entry(name: &str, judged: &Judged) -> Markup {
+    let (question, (tint, answer), environment) = said(judged);
+    let address = format!("runs/{}/report.html", utf8_percent_encode(name, KEPT));
+    let begun = environment.started_at.strftime("%Y-%m-%d").to_string();
+    html! {
+        li.claim.(class(tint)) {
+            h2 { a href=(address) { (text(&question)) } }
+            p { strong.verdict { (text(&answer)) } }
+            p.dim { (text(&[name, &begun, &words::machine(environment)].join(" · "))) }
+        }
+    }
+}
+
+/// The question, the answer, and where it was measured.
+fn said(judged: &Judged) -> (String, (Tint, String), &Environment) {
+    match judged {
+        Judged::Run(analysis) => {
+            let groups = groups(analysis, &Conditions::of(analysis));
+            let unanswered = || {
+                (Tint::Unsure, words::preliminary(analysis).unwrap_or_else(|| "Its page has the figures.".to_owned()))
+            };
+            let answer = answer::of_run(analysis, &groups).unwrap_or_else(unanswered);
+            (analysis.question.clone(), answer, &analysis.environment)
+        }
+        Judged::Comparison(analysis) => {
+            (compare_answer::question(analysis), compare_answer::of_comparison(analysis), &analysis.environment)
+        }
+    }
+}
