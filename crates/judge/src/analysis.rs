@@ -6,7 +6,7 @@ use model::{
 use crate::launch::Launch;
 use crate::records::Records;
 use crate::remarks::remark;
-use crate::{cells, claims, comparisons, findings, session, shift};
+use crate::{cells, claims, comparisons, findings, memory_slope, session, shift};
 
 /// Says what the records of a run mean. They come in the order of the record: of two for one launch the later one
 /// counts.
@@ -22,6 +22,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
     let cells: Vec<CellAnalysis> = (0..plan.cells.len()).map(|index| cells::analyse(&records, index)).collect();
     let mut groups = ranked(comparisons::group(&records, &comparisons), records.are_enough(blocks));
     comparisons::choose_leaders(&mut groups, &cells);
+    let memory_slopes = memory_slope::all(&records, &cells);
     let mut analysis = Analysis {
         schema: ANALYSIS_SCHEMA.to_owned(),
         name: plan.name.clone(),
@@ -43,6 +44,7 @@ pub fn analyse(plan: &Plan, environment: &Environment, trials: &[TrialRecord]) -
         groups,
         comparisons,
         shifts: shift::of_two(&records),
+        memory_slopes,
         claims_by_chance: by_chance(&records, &claims),
         claims,
         findings: findings::find(&records),

@@ -30,6 +30,7 @@ mod limit;
 mod load;
 mod made;
 mod marks;
+mod memory_slope;
 mod needed;
 mod others;
 mod pair;

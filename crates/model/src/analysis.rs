@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AbsentTarget, Arm, Cell, CellLaunch, CellQuantile, CellRemarks, ClaimAnalysis, ClaimChance, Course, Died,
-    Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, Metric, NoProfile,
-    Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, Unranked, Why,
-    Withheld, WrongReply,
+    Environment, Failing, Finding, InvariantCheck, Launches, MarkNote, Measured, MemoryCount, MemorySlope, Metric,
+    NoProfile, Population, ProfiledBy, ProfiledFunction, RankChance, Reason, RelativeRate, Rotated, Shift, Unranked,
+    Why, Withheld, WrongReply,
 };
 
 /// Schema number of `analysis.json` and of `bourdon report --format json`.
@@ -58,6 +58,9 @@ pub struct Analysis {
     /// The latencies of two targets by percentile, wherever two share their conditions; none in analyses of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shifts: Vec<Shift>,
+    /// What a connection costs in memory, wherever cells differ in their connections alone; none in analyses of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_slopes: Vec<MemorySlope>,
     /// Rank groups.
     pub groups: Vec<RankGroup>,
     /// What the ranks are sure of together; null where fewer than two tables have some.

@@ -33,6 +33,12 @@ pub struct CellLaunch {
     pub used: LaunchUse,
     /// Ok replies a second; null where nothing was measured.
     pub throughput: Option<f64>,
+    /// The peak of its memory in the window, in bytes; null where nobody saw it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// Its memory before any load, in bytes; null where nobody saw it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_at_rest_bytes: Option<u64>,
     /// What users would have seen.
     pub latency: LaunchLatency,
     /// Its slices that were measured, in order; none where it had the load to itself.

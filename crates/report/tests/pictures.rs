@@ -179,6 +179,37 @@ fn two_targets_of_a_run_are_held_against_each_other_by_percentile() {
 }
 
 #[test]
+fn memory_is_drawn_against_connections_launch_by_launch() {
+    let analysis = run("few-at-once");
+    let all = pictures(&judged("few-at-once"));
+    let svg = named(&all, "memory.svg");
+    insta::assert_snapshot!("few_at_once_memory", svg);
+    let counts = |launch: &&model::CellLaunch| launch.used == model::LaunchUse::Counts && !launch.twin;
+    let figure = |bytes: Option<u64>| bytes.map(|bytes| (bytes as f64).to_string());
+    let mut expected: Vec<_> = analysis
+        .cells
+        .iter()
+        .flat_map(|cell| cell.launches.iter().filter(counts).map(move |launch| (cell, launch)))
+        .map(|(cell, launch)| {
+            let connections = cell.levels.get("connections").unwrap().to_string();
+            let [peak, rest] = [launch.peak_memory_bytes, launch.memory_at_rest_bytes].map(figure);
+            (launch.id.clone(), connections, peak, rest)
+        })
+        .collect();
+    let mut shown: Vec<_> = elements(svg, "launch")
+        .into_iter()
+        .map(|it| {
+            let [peak, rest] = ["data-peak", "data-rest"].map(|name| it.get(name).cloned());
+            (it["data-of"].clone(), it["data-connections"].clone(), peak, rest)
+        })
+        .collect();
+    [&mut shown, &mut expected].into_iter().for_each(|list| list.sort());
+    assert!(!shown.is_empty());
+    assert_eq!(shown, expected);
+    assert_eq!(svg.matches(" KiB a connection (").count(), analysis.memory_slopes.len());
+}
+
+#[test]
 fn every_value_of_a_picture_is_in_its_csv() {
     for name in ["side-by-side", "in-turn", "rotating-comparison"] {
         for picture in pictures(&judged(name)) {
@@ -420,7 +451,8 @@ fn markdown_shows_each_picture_once_below_its_table() {
             assert_eq!(page.matches(&address).count(), 1, "{page}");
             let (before, _) = page.split_once(&address).unwrap();
             let above = before.rsplit("\n\n").nth(1).unwrap();
-            assert!(above.starts_with('|') || above.starts_with('!'), "{above}");
+            let is_of_all = picture.file == "memory.svg";
+            assert!(is_of_all || above.starts_with('|') || above.starts_with('!'), "{above}");
         }
         let images = page.lines().filter(|line| line.starts_with("![")).count();
         assert_eq!(images, drawn.len());

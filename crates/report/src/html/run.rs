@@ -105,6 +105,7 @@ fn tables(analysis: &Analysis, conditions: &Conditions, groups: &[Group<'_>], pi
         section #figures {
             h2 { "Figures" }
             (list(conditions.notes().iter().cloned()))
+            (beside(pictures, Subject::Tables))
             @for (at, group) in groups.iter().enumerate() {
                 section {
                     @if !group.title.is_empty() { h3 { (text(&group.title)) } }

@@ -9,6 +9,7 @@ mod changes;
 mod claims;
 mod latency;
 mod mark;
+mod memory;
 pub(crate) mod over_time;
 mod percentiles;
 mod plot;
@@ -81,6 +82,8 @@ pub(crate) fn within_a_page(svg: &str) -> String {
 pub(crate) enum Subject {
     /// The table of claims.
     Claims,
+    /// All tables together.
+    Tables,
     /// The table with that place among those of cells, or of figures that are compared.
     Table(usize),
 }
@@ -102,6 +105,7 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
     let made = words::header(analysis).join(" · ");
     let mut all: Vec<Picture> = Vec::new();
     all.extend(claims::draw(analysis, &says).map(|drawn| picture(Subject::Claims, "claims", drawn)));
+    all.extend(memory::draw(analysis, &conditions).map(|drawn| picture(Subject::Tables, "memory", drawn)));
     for (at, group) in groups.iter().enumerate() {
         let series = series::of_group(group);
         let void = series::void_of(&series, &analysis.void_trials);
@@ -167,7 +171,7 @@ fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 4]) -> impl Iterator
 
 fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
     let file = match of {
-        Subject::Claims => format!("{name}.svg"),
+        Subject::Claims | Subject::Tables => format!("{name}.svg"),
         Subject::Table(at) => format!("{name}-{}.svg", at + 1),
     };
     Picture { file, says: drawn.says, svg: drawn.svg, of, values: drawn.values }

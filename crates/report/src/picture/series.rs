@@ -39,10 +39,15 @@ pub(crate) fn void_of(series: &[Series<'_>], all: &[VoidTrial]) -> Vec<VoidTrial
     all.iter().filter(|trial| series.iter().any(|one| one.cell.levels == trial.levels)).cloned().collect()
 }
 
+/// The launches that make the figures of a cell.
+pub(crate) fn counted(cell: &CellAnalysis) -> impl Iterator<Item = &CellLaunch> {
+    cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts && !launch.twin)
+}
+
 impl Series<'_> {
     /// The launches that make its figures.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &CellLaunch> {
-        self.cell.launches.iter().filter(|launch| launch.used == LaunchUse::Counts && !launch.twin)
+        counted(self.cell)
     }
 
     /// Whether its quantile at `q` is only a lower bound, because it is one in some launch.

@@ -8,6 +8,9 @@ use crate::format::quantity;
 /// Attributes of a mark that say what it is, and are no columns of their own.
 const SAID: [&str; 2] = ["data-of", "data-unit"];
 
+/// Those that are no figures of the mark, whatever they look like: a target may be called 5.
+const WORDS: [&str; 4] = ["data-series", "data-block", "data-connections", "data-use"];
+
 /// The values of a picture, mark by mark in the order in which they are drawn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Values {
@@ -84,7 +87,8 @@ impl Row {
     }
 
     fn figure(&self, name: &str) -> Option<(f64, Unit)> {
-        Some((self.text(name)?.parse().ok()?, self.unit?))
+        let text = self.text(name).filter(|_| !WORDS.contains(&name))?;
+        Some((text.parse().ok()?, self.unit?))
     }
 
     /// What stands in a column, if that is of its unit.
@@ -129,7 +133,7 @@ mod tests {
         let slice = Node::new("circle").with("data-of", "slice").with("data-unit", Unit::Us.id());
         vec![
             Node::new("g").hold([value("a, \"b\"", Unit::Us, 1_500.0)]),
-            value("errors", Unit::Share, 0.25).with("data-use", "void"),
+            value("errors", Unit::Share, 0.25).with("data-use", "5"),
             slice.figure("data-value", Some(0.1 + 0.2)),
             Node::new("line"),
         ]
@@ -138,7 +142,7 @@ mod tests {
     #[test]
     fn csv_has_every_digit_and_units_in_its_header() {
         let expected = "of,estimate (us),95 % low (us),estimate (share),95 % low (share),use,value (us)\n\
-                        \"a, \"\"b\"\"\",1500,750,,,,\nerrors,,,0.25,0.125,void,\nslice,,,,,,0.30000000000000004\n";
+                        \"a, \"\"b\"\"\",1500,750,,,,\nerrors,,,0.25,0.125,5,\nslice,,,,,,0.30000000000000004\n";
         assert_eq!(Values::of(&nodes()).csv(), expected);
     }
 
@@ -146,6 +150,6 @@ mod tests {
     fn a_table_has_figures_with_their_units_and_what_says_itself_in_words() {
         let (header, rows) = Values::of(&nodes()).table();
         assert_eq!(header, [("of", false), ("estimate", true), ("95 % low", true), ("use", false)]);
-        assert_eq!(rows, [vec!["a, \"b\"", "1.50 ms", "750 µs", "–"], vec!["errors", "25 %", "12 %", "void"]]);
+        assert_eq!(rows, [vec!["a, \"b\"", "1.50 ms", "750 µs", "–"], vec!["errors", "25 %", "12 %", "5"]]);
     }
 }
