@@ -66,6 +66,13 @@ pub(crate) fn write_documents(folder: &Path, judged: &Judged, timelines: &[Timel
     RunFolder::write_document(folder, "report.html", &::report::html(judged, timelines))
 }
 
+/// Where a record is, and its page if it has one; the record last.
+pub(crate) fn whereabouts(folder: &Path) -> String {
+    let page = folder.join("report.html");
+    let page = if page.is_file() { format!("Page: {}\n", page.display()) } else { String::new() };
+    format!("{page}Record: {}", folder.display())
+}
+
 /// Says that the analysis is not beside the record, and how it gets there.
 pub(crate) fn say_unkept(error: &LabError, folder: &Path) {
     let command = commands::on("report", folder);

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 fn show(args: &RunArgs, ended: &Conducted) -> Result<(), Failure> {
     answer::print(&ended.judged, &ended.timelines, args.shown)?;
     if args.shown.format == ReportFormat::Text {
-        write_out(&format!("\nRecord: {}\n", ended.path.display()))?;
+        write_out(&format!("\n{}\n", answer::whereabouts(&ended.path)))?;
         if !ended.interrupted && ended.unstarted.is_none() {
             answer::print_next_step(&ended.judged, &ended.path)?;
         }

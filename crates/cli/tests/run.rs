@@ -27,6 +27,9 @@ fn an_experiment_ends_in_ranks_a_verdict_a_finding_and_a_record() {
     let last = run.stdout.lines().last().unwrap();
     let path = last.strip_prefix("Record: ").unwrap_or_else(|| panic!("{last}"));
     assert_eq!(lab.path().join(path), record.path());
+    assert!(
+        run.stdout.contains(&format!("\nPage: {path}/report.html\n")) && record.path().join("report.html").is_file()
+    );
     assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'), "no terminal, no colours\n{run:?}");
     let run = run.shows(&["supported", "It serves one at a time.", "Looks serialised: specimen:serialised"]);
     assert!(!run.stdout.contains("preliminary"), "{}", run.stdout);

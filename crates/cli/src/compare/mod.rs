@@ -262,7 +262,7 @@ fn conduct(shown: ShownArgs, begun: PreparedRun, stop: &AtomicBool, progress: Ru
     let ended = conduct::conduct(begun, false, stop, progress)?;
     let printed = answer::print(&ended.judged, &ended.timelines, shown);
     if !ended.interrupted {
-        say(format!("\nRecord: {}", ended.path.display()));
+        say(format!("\n{}", answer::whereabouts(&ended.path)));
     }
     if !ended.interrupted && ended.unstarted.is_none() {
         ::report::next_step(&ended.judged, &commands::resume(&ended.path)).into_iter().for_each(say);
