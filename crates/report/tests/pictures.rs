@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends there")]
 
+#[path = "pictures/drawn.rs"]
+mod drawn;
 mod support;
 
 use std::collections::BTreeMap;
 
+use drawn::{drawn, elements};
 use model::{Analysis, CompareAnalysis, Factor, Judged, Level, Measured};
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use report::{Picture, illustrated, pictures};
 use support::judged;
 
@@ -28,42 +29,6 @@ fn run(name: &str) -> Analysis {
 fn comparison(name: &str) -> CompareAnalysis {
     let Judged::Comparison(analysis) = judged(name) else { panic!("it is a comparison") };
     *analysis
-}
-
-/// The attributes of every element of a class. What is not XML panics.
-fn elements(svg: &str, class: &str) -> Vec<BTreeMap<String, String>> {
-    let mut reader = Reader::from_str(svg);
-    let mut found = Vec::new();
-    loop {
-        let (Event::Start(element) | Event::Empty(element)) = (match reader.read_event().unwrap() {
-            Event::Eof => return found,
-            event => event,
-        }) else {
-            continue;
-        };
-        let attributes: BTreeMap<String, String> = element
-            .attributes()
-            .map(|attribute| {
-                let attribute = attribute.unwrap();
-                let key = attribute.key.as_ref().to_owned();
-                (key, quick_xml::escape::unescape(&attribute.value).unwrap().into_owned())
-            })
-            .collect();
-        if attributes.get("class").is_some_and(|known| known.split(' ').any(|one| one == class)) {
-            found.push(attributes);
-        }
-    }
-}
-
-/// What is drawn of each value: whose, and its figures.
-fn drawn(svg: &str) -> Vec<(String, Measured)> {
-    let value = |attributes: BTreeMap<String, String>| {
-        let figure = |name: &str| attributes.get(name).map(|text| text.parse().unwrap());
-        let unit = serde_json::from_value(attributes["data-unit"].clone().into()).unwrap();
-        let [estimate, low, high] = ["data-estimate", "data-low", "data-high"].map(figure);
-        (attributes["data-of"].clone(), Measured { estimate, low, high, unit })
-    };
-    elements(svg, "value").into_iter().map(value).collect()
 }
 
 #[test]
