@@ -18,12 +18,15 @@ const PLAN: &str = "plan.toml";
 /// `bourdon site RUN... -o FOLDER`.
 pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
     let mut names = BTreeSet::new();
-    let (mut pages, mut exits) = (Vec::new(), Vec::new());
+    let (mut pages, mut exits, mut files) = (Vec::new(), Vec::new(), Vec::new());
     for folder in folders(&args.runs)? {
+        let name = unused(&folder, &mut names);
         let (outcome, exit) = match RunFolder::read(&folder) {
             Ok(record) => {
                 let judged = answer::judge(&record);
                 let exit = answer::exit(&record, &judged, false);
+                let page = html(&judged, &answer::timelines(&record, &folder));
+                files.push((Path::new("runs").join(&name).join("report.html"), page));
                 (Ok(judged), exit)
             }
             Err(error) => {
@@ -32,13 +35,10 @@ pub(crate) fn run(args: &SiteArgs) -> Result<Exit, Failure> {
             }
         };
         exits.push(exit);
-        pages.push(SitePage { name: unused(&folder, &mut names), outcome });
+        pages.push(SitePage { name, outcome });
     }
     let index = (PathBuf::from("index.html"), site_index(&pages, env!("CARGO_PKG_VERSION")));
-    let page = |page: &SitePage| {
-        Some((Path::new("runs").join(&page.name).join("report.html"), html(page.outcome.as_ref().ok()?)))
-    };
-    let files: Vec<(PathBuf, String)> = std::iter::once(index).chain(pages.iter().filter_map(page)).collect();
+    files.insert(0, index);
     let refused = |error| Failure::usage(format!("cannot write the site {}: {error}", args.output.display()));
     write_site(&args.output, &files).map_err(refused)?;
     let runs = counted(files.len() as u64 - 1, "run", "runs");

@@ -43,10 +43,8 @@ pub(super) fn bare(title: &str, bourdon: &str, content: &Markup) -> String {
 fn whole(title: &str, bourdon: &str, (style, script): (String, Option<String>), content: &Markup) -> String {
     let digest = |text: &String| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let scripts = script.as_ref().map_or(String::new(), |script| format!(" script-src {};", digest(script)));
-    let policy = format!(
-        "default-src 'none'; style-src {};{scripts} base-uri 'none'; form-action 'none'",
-        digest(&style)
-    );
+    let policy =
+        format!("default-src 'none'; style-src {};{scripts} base-uri 'none'; form-action 'none'", digest(&style));
     html! {
         (DOCTYPE)
         html lang="en" {
