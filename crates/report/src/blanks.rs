@@ -27,7 +27,7 @@ pub(crate) fn unranked(group: &Group<'_>) -> Vec<String> {
     let may_rank = group.rows.iter().any(|row| row.cell.trials >= BLOCKS_FOR_A_VERDICT);
     let unranked: Vec<&Row> =
         group.rows.iter().filter(|row| may_rank && row.place == Place::Open && row.disturbed.is_none()).collect();
-    of_column(&unranked, "rank – for", |row| no_rank(row))
+    of_column(&unranked, "rank – for", no_rank)
 }
 
 fn of_column<W: PartialEq + Display>(
@@ -93,9 +93,9 @@ pub(crate) fn no_rank(row: &Row<'_>) -> Option<String> {
 /// What the figures of CPU and memory count, where that is not all or not the pages of one process.
 pub(crate) fn counts(group: &Group<'_>) -> Vec<String> {
     let all: Vec<&Row> = group.rows.iter().collect();
-    let columns: [(&str, fn(&CellAnalysis) -> Option<&'static str>); 2] =
-        [("CPU/request of", cpu_words), ("memory of", memory_words)];
-    columns.into_iter().flat_map(|(column, words)| of_column(&all, column, |row| words(row.cell))).collect()
+    let mut said = of_column(&all, "CPU/request of", |row| cpu_words(row.cell));
+    said.extend(of_column(&all, "memory of", |row| memory_words(row.cell)));
+    said
 }
 
 /// What a figure of CPU lacks.

@@ -125,10 +125,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server),
             percent(share / (1.0 + share))
         ),
-        ClaimDoubt::Unwaited { server } => format!(
-            "processes of {} may have ended without being waited for, and the CPU that those used is counted for nobody",
-            place(server)
-        ),
+        ClaimDoubt::Unwaited { server } => unwaited(server),
         ClaimDoubt::SharedMemory { server, metric } => format!(
             "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
             place(server),
@@ -150,6 +147,13 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("{} stopped answering in {}", place(server), counted(*launches, "launch", "launches"))
         }
     }
+}
+
+fn unwaited(server: &Cell) -> String {
+    let server = place(server);
+    format!(
+        "processes of {server} may have ended without being waited for, and the CPU that those used is counted for nobody"
+    )
 }
 
 fn unfinished(server: &Cell, metric: Metric) -> String {
