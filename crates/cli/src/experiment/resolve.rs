@@ -200,9 +200,10 @@ impl<'a> Experiment<'a> {
             those.flat_map(|(_, resolved)| resolved.cells.values().copied()).collect()
         };
         let (tested, untested) = (asked(true), asked(false));
-        let stays: Vec<bool> = (0..plan.cells.len())
-            .map(|cell| reasons[cell].is_none() && (tested.contains(&cell) || !untested.contains(&cell)))
-            .collect();
+        // Who names targets wants to see them, whatever claims are about.
+        let claimed_only = options.quick && self.quick.claimed_only && options.targets.is_none();
+        let may_stay = |cell: &usize| tested.contains(cell) || !(claimed_only || untested.contains(cell));
+        let stays: Vec<bool> = (0..plan.cells.len()).map(|cell| reasons[cell].is_none() && may_stay(&cell)).collect();
         let mut stays = stays.iter();
         plan.cells.retain(|_| stays.next().is_some_and(|stays| *stays));
         let named: BTreeSet<&str> = plan.cells.iter().map(|cell| cell.levels.target()).collect();

@@ -134,20 +134,23 @@ pub(super) struct Quick {
     pub(super) targets: Option<Vec<String>>,
     /// The levels that stay, by factor.
     pub(super) keeps: Vec<Varied>,
+    /// Whether of these only the cells stay that a claim is about.
+    pub(super) claimed_only: bool,
 }
 
 impl Quick {
     /// Reads `[quick]`, whose factors and levels must be those of `[vary]`.
     pub(super) fn read(section: Option<&Section>, full: Trials, vary: &Vary, roster: &Roster) -> Read<Quick> {
         let trials = Trials { blocks: QUICK_BLOCKS, ..full };
-        let mut quick = Quick { span: 0..0, trials, targets: None, keeps: Vec::new() };
+        let mut quick = Quick { span: 0..0, trials, targets: None, keeps: Vec::new(), claimed_only: false };
         let Some(section) = section else { return Ok(quick) };
         quick.span = section.span();
         quick.trials = trials.overridden(section)?;
         quick.trials.cold = section.read("cold", |item| item.flag())?.unwrap_or(false);
+        quick.claimed_only = section.read("claimed_only", |item| item.flag())?.unwrap_or(false);
         for item in section.items() {
             match item.name() {
-                "window" | "warm_up" | "cold" | "blocks" | "repeats" => {}
+                "window" | "warm_up" | "cold" | "blocks" | "repeats" | "claimed_only" => {}
                 TARGET => quick.targets = Some(targets(*item, vary, roster)?),
                 name => match vary.kind(name) {
                     Some(kind) => quick.keeps.push(Varied::read(kind, *item)?),
@@ -199,7 +202,7 @@ fn targets(item: Item, vary: &Vary, roster: &Roster) -> Read<Vec<String>> {
 }
 
 fn unknown(section: &Section, item: &Item, vary: &Vary) -> Fault {
-    let own = ["window", "warm_up", "cold", "blocks", "repeats", TARGET].map(str::to_owned);
+    let own = ["window", "warm_up", "cold", "blocks", "repeats", "claimed_only", TARGET].map(str::to_owned);
     let keys: Vec<String> = own.into_iter().chain(vary.names().into_iter().filter(|name| name != TARGET)).collect();
     section.unknown(item, &keys)
 }

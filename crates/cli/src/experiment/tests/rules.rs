@@ -56,6 +56,20 @@ fn a_setting_that_a_target_lacks_is_no_level_of_its_cells() {
 }
 
 #[test]
+fn quick_keeps_only_what_claims_are_about_where_it_says_so_and_nobody_names_targets() {
+    let file = format!(
+        "{DELAYED}[vary]\ntarget = ['alpha', 'beta']\nhandler_delay = ['0ms', '10ms']\n[quick]\nclaimed_only = true\n\
+         [[claim]]\nname = 'slower'\nsays = 'x'\nwhere = {{ handler_delay = '10ms' }}\n\
+         expect = 'throughput(beta) < 100'\n"
+    );
+    assert_eq!(levels(&resolved(&file)).len(), 4, "the full form has all");
+    assert_eq!(levels(&quick(&file)), ["handler_delay = 10ms, target = beta"]);
+    let named = ["alpha".to_owned()];
+    let asked = with(|options| plan(&source(&file), &Options { quick: true, targets: Some(&named), ..*options }));
+    assert_eq!(levels(&asked.unwrap()).len(), 2);
+}
+
+#[test]
 fn quick_drops_cells_whose_levels_are_not_named() {
     let file = format!(
         "{DELAYED}[[vary]]\ntarget = ['alpha', 'beta']\nhandler_delay = ['0ms', '10ms']\n\

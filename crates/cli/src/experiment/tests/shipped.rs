@@ -168,7 +168,7 @@ fn business_latency_in_full() {
 #[test]
 fn business_latency_in_the_quick_form() {
     let plan = business_latency(true);
-    assert_eq!((plan.cells.len(), plan.targets.len(), plan.blocks.max), (12, 3, 6));
+    assert_eq!((plan.cells.len(), plan.targets.len(), plan.blocks.max), (10, 3, 6));
     assert!(plan.claims.iter().all(|claim| claim.not_testable.is_none()), "every claim is tried in the quick form");
     for claim in &plan.claims {
         judge::resolve_claim(&plan, claim).unwrap_or_else(|error| panic!("{}: {error}", claim.name));
