@@ -83,7 +83,7 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {
     let (header, rows) = picture.values().table();
-    html! { details.values { summary { "Values" } (table(&picture.says, &header, &rows, 1)) } }
+    html! { details.values { summary { "Values" } (table(&format!("Values of: {}", picture.title), &header, &rows, 1)) } }
 }
 
 /// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.

@@ -34,8 +34,8 @@ pub(super) fn cautions(analysis: &CompareAnalysis) -> Vec<String> {
 
 /// The picture of the rows under one set of conditions.
 pub(super) fn draw(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &About<'_>) -> Drawn {
-    let mut sheet = Sheet::new(&compare_answer::question(analysis), about.cautions);
-    sheet.words("", about.title, 2);
+    let title = format!("{}{}", compare_answer::question(analysis), words::bracketed(about.title));
+    let mut sheet = Sheet::new(&title, about.cautions);
     for panel in [of_ratios(analysis, lines), of_shares(lines)].iter().filter(|panel| !panel.lines.is_empty()) {
         panel.draw(&mut sheet, &Blocks::of_comparison(analysis));
     }

@@ -44,6 +44,8 @@ use values::Values;
 pub struct Picture {
     /// Name of its file: `claims.svg`, `ranks-1.svg` of the first table.
     pub file: String,
+    /// What stands above it; no other picture of the analysis has the same.
+    pub(crate) title: String,
     /// What it shows, in one sentence.
     pub says: String,
     /// The picture, a whole SVG document. The same analysis gives the same bytes.
@@ -174,7 +176,7 @@ fn picture(of: Subject, name: &str, drawn: Drawn) -> Picture {
         Subject::Claims | Subject::Tables => format!("{name}.svg"),
         Subject::Table(at) => format!("{name}-{}.svg", at + 1),
     };
-    Picture { file, says: drawn.says, svg: drawn.svg, of, values: drawn.values }
+    Picture { file, title: drawn.title, says: drawn.says, svg: drawn.svg, of, values: drawn.values }
 }
 
 /// What of a path may stand in an address as it is.

@@ -15,8 +15,9 @@ const SHOWN: f64 = 660.0;
 
 const TITLE: f64 = 16.0;
 
-/// A picture, one sentence about what it shows, and its values.
+/// A picture, its title, one sentence about what it shows, and its values.
 pub(crate) struct Drawn {
+    pub(crate) title: String,
     pub(crate) says: String,
     pub(crate) svg: String,
     pub(crate) values: Values,
@@ -122,7 +123,7 @@ impl Sheet {
         let root = root.at([("width", SHOWN), ("height", height * SHOWN / WIDTH)]);
         let told = [Node::new("title").text(&self.title), Node::new("desc").text(says), style, paper];
         let values = Values::of(&self.nodes);
-        Drawn { says: says.to_owned(), svg: root.hold(told).hold(self.nodes).to_xml(), values }
+        Drawn { title: self.title, says: says.to_owned(), svg: root.hold(told).hold(self.nodes).to_xml(), values }
     }
 }
 
