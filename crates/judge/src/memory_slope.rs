@@ -1,9 +1,12 @@
 //! What a connection costs a target in memory.
 
-use model::{Cell, CellAnalysis, Factor, LoadKey, Measured, MemoryCount, MemorySlope, Metric, Unit};
+use std::collections::BTreeSet;
+
+use model::{Cell, CellAnalysis, Factor, LoadKey, Mark, Measured, MemoryCount, MemorySlope, Metric, Unit};
 
 use crate::records::Records;
 use crate::statistics::{mean, t_interval_at};
+use crate::thresholds::COURSE_SECONDS;
 
 const CONNECTIONS: Factor = Factor::Load(LoadKey::Connections);
 
@@ -28,7 +31,16 @@ fn slope(records: &Records, cells: &[CellAnalysis], levels: Cell, steps: &[(u64,
     let (fewest, most) = (steps.iter().min()?, steps.iter().max()?);
     (fewest.0 < most.0).then_some(())?;
     let count = |step: &(u64, usize)| cells[step.1].memory_count;
-    let is_whole = count(fewest) == count(most) && count(fewest) != MemoryCount::ProportionalAtLeast;
+    let went_round =
+        |step: &(u64, usize)| records.valid(step.1).map(|launch| launch.rounds.is_some()).collect::<BTreeSet<_>>();
+    let is_alike = count(fewest) == count(most) && went_round(fewest) == went_round(most);
+    // More connections bring more requests: of what grows with those, and of windows too short to tell, it says nothing.
+    let may_grow = |step: &(u64, usize)| {
+        let cell = &cells[step.1];
+        cell.window_s < COURSE_SECONDS as f64 || cell.marks.iter().any(|note| note.mark() == Mark::Growing)
+    };
+    let is_at_least = count(fewest) == MemoryCount::ProportionalAtLeast;
+    let is_whole = is_alike && !is_at_least && !may_grow(fewest) && !may_grow(most);
     let peak = |step: &(u64, usize), block| records.value(step.1, block, Metric::PeakMemory);
     let in_block = |block: &u32| Some((peak(most, *block)? - peak(fewest, *block)?) / (most.0 - fewest.0) as f64);
     let blocks = records.blocks().iter().filter(|_| is_whole);
@@ -45,7 +57,7 @@ fn slope(records: &Records, cells: &[CellAnalysis], levels: Cell, steps: &[(u64,
 
 #[cfg(test)]
 mod tests {
-    use model::Environment;
+    use model::{Environment, Extent, NS_PER_S};
 
     use crate::testing::Session;
 
@@ -64,5 +76,9 @@ mod tests {
         assert_eq!((slopes[0].levels.target(), slopes[0].connections), ("a", [10, 110]));
         assert!((slopes[0].bytes.estimate.unwrap() - 4_096.0).abs() < 1e-6, "{slopes:?}");
         assert!(slopes[0].bytes.low.is_some());
+        let short =
+            plan.with(|draft| draft.cells.iter_mut().for_each(|cell| cell.load.extent = Extent::Window(NS_PER_S)));
+        let short = crate::analyse(&short.unwrap(), &Environment::default(), &trials).memory_slopes;
+        assert_eq!(short[0].bytes.estimate, None, "a leak looks the same in so short a window");
     }
 }

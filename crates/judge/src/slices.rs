@@ -48,11 +48,13 @@ pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>)
     (whole > 0.0).then(|| part / whole)
 }
 
-/// How many replies came over the whole length of the slices for each that was measured; 1 of what was not in slices.
+/// How many replies came over the whole length of the slices, and while their target was woken, for each that was measured; 1 of what
+/// was not in slices.
 pub(crate) fn replies_to_measured(slices: &[Slice]) -> f64 {
     let sum = |of: fn(&Slice) -> u64| model::sum(measured(slices).map(of)) as f64;
     let completed = sum(|slice| slice.completed);
-    if completed > 0.0 { sum(|slice| slice.replies) / completed } else { 1.0 }
+    let with_prelude = |slice: &Slice| slice.replies + slice.prelude.map_or(0, |prelude| prelude.replies);
+    if completed > 0.0 { sum(with_prelude) / completed } else { 1.0 }
 }
 
 /// Garbage collections that are known to have come within the slices; none where the runtime does not tell. One that came while the

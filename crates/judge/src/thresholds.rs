@@ -171,6 +171,11 @@ pub const DEAR_AFTER_IDLING: f64 = 1.0;
 /// (axum, Tomcat), and Netty 99 to 110 % more.
 pub const DEAR_AFTER_IDLING_OPEN: f64 = 2.0;
 
+/// Share of the CPU of a launch's slices that waking its target took beyond what those requests cost in slices, above which its figures
+/// in slices are in doubt. A choice: a prelude has about 7 % of a slice's requests, which cost a third more where servers were
+/// dearest that have nothing to renew (Node and Netty, while others used all CPUs).
+pub const WAKING: f64 = 0.03;
+
 /// Two-sided confidence of the interval of that share, which must not hold none. Higher than elsewhere, for every launch is asked,
 /// and one false alarm sends its conditions to launches alone for the rest of the session.
 pub const HALVES_CONFIDENCE: f64 = 0.999;

@@ -370,6 +370,13 @@ pub enum ClaimDoubt {
         /// Of which figure.
         metric: Metric,
     },
+    /// It did much when it was woken before its slices, and whether its requests would cause that alone is not known.
+    Waking {
+        /// Which server.
+        server: Cell,
+        /// CPU beyond what those requests cost in its slices, for each second of CPU that it used in these, in seconds.
+        share: f64,
+    },
     /// Processes of it may have ended without being waited for, and nobody is credited with the CPU that those used.
     Unwaited {
         /// Which server.

@@ -28,6 +28,8 @@ pub enum Withheld {
     Rounds,
     /// A server used as much CPU in slices of others as makes a difference of that size, to them or to what it is charged.
     Spill,
+    /// One of them did much when it was woken before its slices, and whether its requests would cause that alone is not known.
+    Waking,
     /// The latency holds much of the generator's own.
     Lateness,
     /// A server had less load before the window than it says it needs to be warm.

@@ -132,6 +132,7 @@ pub(crate) fn why_withheld(why: Withheld) -> Option<&'static str> {
         Withheld::Wrong => "replies were wrong",
         Withheld::Silent => "a server did not answer",
         Withheld::SharedMemory => "servers that run at the same time share memory",
+        Withheld::Waking => "a server did much when it was woken",
         Withheld::Unwaited => "CPU that processes of a server used may be missing",
         Withheld::Spill => "a server used CPU in slices of others",
         Withheld::Lateness => "much of a latency may be the generator's own",

@@ -3,7 +3,8 @@
 use model::{Analysis, CellAnalysis, Metric, Population, RankGroup};
 
 use crate::conditions::Conditions;
-use crate::format::{bytes, duration_us, number};
+use crate::format::{duration_us, number};
+use crate::rows::memory;
 use crate::words::{latency, listed};
 
 /// A need with who serves it best, and under which conditions.
@@ -84,8 +85,14 @@ fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
             format!("{least}{} requests/s", number(cell.throughput.estimate?))
         }
         Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
-        Metric::CpuPerRequest => duration_us(cell.cpu_us_per_request.estimate?),
-        Metric::PeakMemory => bytes(cell.peak_memory_bytes.estimate?),
+        Metric::CpuPerRequest => {
+            let least = if cell.cpu_at_least { "≥ " } else { "" };
+            format!("{least}{}", duration_us(cell.cpu_us_per_request.estimate?))
+        }
+        Metric::PeakMemory => {
+            cell.peak_memory_bytes.estimate?;
+            memory(cell)
+        }
         Metric::TimeToReady => duration_us(1e3 * cell.time_to_ready_ms.estimate?),
         _ => return None,
     })

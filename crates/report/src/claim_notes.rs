@@ -125,6 +125,7 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server),
             percent(share / (1.0 + share))
         ),
+        ClaimDoubt::Waking { server, share } => waking(server, *share),
         ClaimDoubt::Unwaited { server } => unwaited(server),
         ClaimDoubt::SharedMemory { server, metric } => format!(
             "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
@@ -147,6 +148,15 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             format!("{} stopped answering in {}", place(server), counted(*launches, "launch", "launches"))
         }
     }
+}
+
+fn waking(server: &Cell, share: f64) -> String {
+    format!(
+        "{} used {} of its CPU time beyond what requests cost when it was woken before its slices, and whether they would cause that \
+         alone is not known",
+        place(server),
+        percent(share / (1.0 + share))
+    )
 }
 
 fn unwaited(server: &Cell) -> String {

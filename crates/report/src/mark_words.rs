@@ -15,7 +15,7 @@ pub(crate) fn mark_meaning(mark: Mark) -> &'static str {
         Mark::Lateness => {
             "the generator's own lateness is over a tenth of the latency; CPUs of its own, or --spin, lower it"
         }
-        Mark::Standstill => "the latency is the generator's, which stood still itself",
+        Mark::Standstill => "the generator itself stood still for a while, and a part of the latency is its own",
         Mark::Silent => "the server gave no whole reply for half a second or more, and then went on",
         Mark::Hung => "requests never got a whole reply, long after others had theirs",
         Mark::NotDrained => "requests had no whole reply when the end of a slice was no longer waited for",

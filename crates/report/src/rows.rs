@@ -420,7 +420,7 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
 }
 
 /// The peak in the window; at least that where memory still grew when it ended, or a part of it counts for others.
-fn memory(cell: &CellAnalysis) -> String {
+pub(crate) fn memory(cell: &CellAnalysis) -> String {
     let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
     let is_at_least = is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast;
     bounded(is_at_least, &cell.peak_memory_bytes, bytes)

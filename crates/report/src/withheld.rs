@@ -55,6 +55,7 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
                 .to_owned()
         }
         Withheld::Spill => "a server used enough CPU in slices of others to make a difference of that size".to_owned(),
+        Withheld::Waking => waking(who),
         Withheld::SharedMemory => {
             format!(
                 "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
@@ -65,6 +66,13 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         ),
         Withheld::Unbounded => "the machine was busy, and how much that adds to such a figure has no bound".to_owned(),
     }
+}
+
+fn waking(who: &str) -> String {
+    format!(
+        "{who} did much when it was woken before its slices, which counts nowhere, and whether requests would have caused that alone \
+         is not known"
+    )
 }
 
 /// What would settle it for these cells, in the words of whoever asks; nothing where only another server would.
@@ -87,7 +95,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
             let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
             format!("CPUs of its own for the generator{spin}")
         }
-        Withheld::Spill | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
+        Withheld::Spill | Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {

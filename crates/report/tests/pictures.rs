@@ -171,7 +171,17 @@ fn memory_is_drawn_against_connections_launch_by_launch() {
     [&mut shown, &mut expected].into_iter().for_each(|list| list.sort());
     assert!(!shown.is_empty());
     assert_eq!(shown, expected);
-    assert_eq!(svg.matches(" KiB a connection (").count(), analysis.memory_slopes.len());
+    assert!(
+        !svg.contains(" a connection ("),
+        "windows of 2 s do not tell memory that grows from what connections take"
+    );
+    let mut told = analysis.clone();
+    let bytes =
+        model::Measured { estimate: Some(4_096.0), low: Some(2_048.0), high: Some(8_192.0), unit: model::Unit::Bytes };
+    told.memory_slopes.iter_mut().for_each(|slope| slope.bytes = bytes.clone());
+    let all = pictures(&Judged::Run(told.into()));
+    let shown = named(&all, "memory.svg").matches("4.00 KiB a connection (2.00 KiB to 8.00 KiB)").count();
+    assert_eq!(shown, analysis.memory_slopes.len());
 }
 
 #[test]

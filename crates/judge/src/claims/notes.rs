@@ -114,6 +114,9 @@ impl ClaimTest<'_> {
                     false => ClaimDoubt::Spill { server, cpus: launch.rounds.as_ref()?.spill },
                 }
             }
+            Doubt::Waking => {
+                ClaimDoubt::Waking { server, share: guard::share_of_waking(self.records.launch(cell, *widest)?) }
+            }
             Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
             Doubt::Unwaited => ClaimDoubt::Unwaited { server },
             Doubt::Rounds => {

@@ -28,6 +28,8 @@ pub(crate) enum Doubt {
     Silent,
     /// Servers used a CPU in slices of others: its neighbours in its own, or it in theirs.
     Spill,
+    /// The server did much when it was woken before its slices, which counts nowhere: alone its requests may have had it.
+    Waking,
     /// What processes share with other targets that live counts in part: alone their memory may be more.
     SharedMemory,
     /// Processes of the server may have ended without being waited for: its CPU is at least what was counted.
@@ -40,7 +42,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 12] = [
+pub(crate) const MARKS: [Doubt; 13] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -51,6 +53,7 @@ pub(crate) const MARKS: [Doubt; 12] = [
     Doubt::Wrong,
     Doubt::Silent,
     Doubt::Spill,
+    Doubt::Waking,
     Doubt::SharedMemory,
     Doubt::Unwaited,
 ];
@@ -69,6 +72,7 @@ impl Doubt {
             Doubt::Wrong => Withheld::Wrong,
             Doubt::Silent => Withheld::Silent,
             Doubt::Spill => Withheld::Spill,
+            Doubt::Waking => Withheld::Waking,
             Doubt::SharedMemory => Withheld::SharedMemory,
             Doubt::Unwaited => Withheld::Unwaited,
             Doubt::Rounds => Withheld::Rounds,

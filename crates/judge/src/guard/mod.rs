@@ -15,7 +15,7 @@ use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, 
 
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
-pub(crate) use spill::{put_off, share_put_off};
+pub(crate) use spill::{put_off, share_of_waking, share_put_off};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
@@ -25,7 +25,7 @@ use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, share_interval};
 use crate::steps;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, WAKING};
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -131,6 +131,7 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
+        Doubt::Waking => spill::share_of_waking(launch) > WAKING,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
@@ -182,8 +183,10 @@ impl<'a> Guarded<'a> {
     /// What a figure of which less is better could have been without what others used of its CPUs, targets or not, as a share of
     /// what was seen.
     fn without_others(&self, metric: Metric, value: f64) -> Range {
-        let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, (metric, value), self.asked.is_closed()));
-        self.without_noise(metric).times(spill.unwrap_or(Range::exactly(1.0)))
+        let (of, is_closed) = ((metric, value), self.asked.is_closed());
+        let spill = self.has(Doubt::Spill).then(|| spill::range(self.launch, of, is_closed));
+        let waking = self.has(Doubt::Waking).then(|| spill::waking(self.launch, of, is_closed));
+        [spill, waking].into_iter().flatten().fold(self.without_noise(metric), Range::times)
     }
 
     /// What the rounds that were left out make of a figure, as a share of what was seen.

@@ -25,7 +25,8 @@ pub(crate) fn is_bounded(metric: Metric, is_closed: bool) -> bool {
     match metric {
         Metric::P90 | Metric::P99 | Metric::P999 | Metric::SwitchesPerRequest | Metric::Errors => false,
         Metric::CpuPerRequest => true,
-        _ => is_closed,
+        // No load is on it yet.
+        _ => is_closed || metric.is_before_load(),
     }
 }
 

@@ -36,17 +36,53 @@ fn beside_neighbours(launch: &Launch, (metric, value): (Metric, f64), is_closed:
 pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed: bool) -> Range {
     match metric {
         Metric::CpuPerRequest => Range { low: 1.0 / (1.0 + share_put_off(launch)), high: 1.0 },
+        _ => with_this_in_its_slices(launch, (metric, value), is_closed, Slice::put_off_s),
+    }
+}
+
+/// With what waking it took beyond what those requests cost in its slices, which counts nowhere. What it does because it idled it
+/// would not do alone; but what recurs by the clock, and then waits for the next request, falls into that time, too, and of a period
+/// between a slice and a turn never into a slice.
+pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Range {
+    match of.0 {
+        Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + share_of_waking(launch) },
+        _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
+    }
+}
+
+/// CPU seconds that waking a target took beyond what those requests cost in its slices, for each second that it used in these.
+pub(crate) fn share_of_waking(launch: &Launch) -> f64 {
+    let own_s = sum(launch, |slice| slice.cpu_s);
+    if own_s > 0.0 { (sum(launch, excess_s(launch)) / own_s).max(0.0) } else { 0.0 }
+}
+
+/// The same of one slice, in seconds; below nothing where they cost less.
+fn excess_s(launch: &Launch) -> impl Fn(&Slice) -> f64 + use<> {
+    let replies = sum(launch, |slice| slice.replies as f64);
+    let each_s = if replies > 0.0 { sum(launch, |slice| slice.cpu_s) / replies } else { 0.0 };
+    move |slice| slice.prelude.map_or(0.0, |prelude| prelude.cpu_s - prelude.replies as f64 * each_s)
+}
+
+/// What a figure that takes time and of which less is better would be, as a share of what was seen, had a target done in its slices
+/// what took it so many seconds of CPU outside of each.
+fn with_this_in_its_slices(
+    launch: &Launch,
+    (metric, value): (Metric, f64),
+    is_closed: bool,
+    outside_s: impl Fn(&Slice) -> f64,
+) -> Range {
+    match metric {
         // It collects when it does, and is not asked by whom.
         Metric::GcPause => Range::exactly(1.0),
         _ if !suffers(metric) => Range::exactly(1.0),
         _ if is_tail(metric, is_closed) => {
-            Range { low: 1.0, high: 1.0 + held_up_us(launch, metric, Slice::put_off_s) / value }
+            Range { low: 1.0, high: 1.0 + held_up_us(launch, metric, outside_s) / value }
         }
         // All requests wait for all of it, at most.
         _ => {
             let length_s = sum(launch, |slice| slice.length_s);
-            let idle_s = sum(launch, Slice::put_off_s);
-            Range { low: 1.0, high: if length_s > 0.0 { 1.0 + idle_s / length_s } else { 1.0 } }
+            let outside_s = sum(launch, outside_s).max(0.0);
+            Range { low: 1.0, high: if length_s > 0.0 { 1.0 + outside_s / length_s } else { 1.0 } }
         }
     }
 }
@@ -64,7 +100,7 @@ fn is_tail(metric: Metric, is_closed: bool) -> bool {
 /// or after each slice. Nobody knows when, so that one request may have waited for all of it, and others for none; but none for more.
 fn held_up_us(launch: &Launch, metric: Metric, used_s: impl Fn(&Slice) -> f64) -> f64 {
     let slices = || slices::measured(&launch.record.slices);
-    let mut used: Vec<f64> = slices().map(used_s).collect();
+    let mut used: Vec<f64> = slices().map(|slice| used_s(slice).max(0.0)).collect();
     used.sort_by(|a, b| b.total_cmp(a));
     let mut may_be_held_up_s = TOUCHED_PART * marks::share_above(metric) * sum(launch, |slice| slice.length_s);
     let is_too_much = |used_s: &f64| {
@@ -80,6 +116,6 @@ pub(crate) fn share_put_off(launch: &Launch) -> f64 {
     if own_s > 0.0 { idle_s / own_s } else { 0.0 }
 }
 
-fn sum(launch: &Launch, of: fn(&Slice) -> f64) -> f64 {
+fn sum(launch: &Launch, of: impl Fn(&Slice) -> f64) -> f64 {
     slices::measured(&launch.record.slices).map(of).sum()
 }

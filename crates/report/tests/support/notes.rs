@@ -25,6 +25,7 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Spill { server: server.clone(), cpus: 0.043 },
         ClaimDoubt::PutOff { server: server.clone(), share: 0.25 },
         ClaimDoubt::SharedMemory { server: server.clone(), metric: Metric::PeakMemory },
+        ClaimDoubt::Waking { server: server.clone(), share: 0.25 },
         ClaimDoubt::Unwaited { server: server.clone() },
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },

@@ -263,6 +263,42 @@ fn who_puts_work_off_is_not_called_faster_for_it() {
 }
 
 #[test]
+fn who_does_much_when_it_is_woken_is_neither_cheaper_nor_faster_for_it() {
+    // A request that wakes it costs so many times what one costs in a slice, or in every other prelude so many times; there is one
+    // such request for eleven of a slice. It costs `own` times what one of `b` costs.
+    let verdict = |metric: Metric, factor: f64, own: f64, times: f64, each: u32| {
+        changed(metric, (factor, 0.05), |slice| {
+            slice.cpu_s *= own;
+            if let Some(prelude) = slice.prelude.as_mut() {
+                prelude.cpu_s = own * if slice.round.is_multiple_of(each) { times } else { 1.0 } * prelude.cpu_s;
+            }
+        })
+    };
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Waking));
+    let cpu = |own: f64, times: f64, each: u32| verdict(Metric::CpuPerRequest, 1.0, own, times, each);
+    assert_eq!(cpu(0.94, 1.0, 1), FASTER);
+    assert_eq!(cpu(0.94, 1.3, 1), FASTER, "2.7 % are what threads take that wake");
+    assert_eq!(cpu(0.94, 1.9, 1), taken_back, "8 % of what its slices take");
+    assert_eq!(cpu(0.94, 2.8, 2), taken_back, "the same in every other prelude");
+    assert_eq!(cpu(0.9, 1.9, 1), FASTER, "with all of it");
+    assert_eq!(cpu(1.1, 1.9, 1), SLOWER, "without it already");
+    assert_eq!(cpu(1.0, 1.9, 1), taken_back, "nor the same");
+    // In every third prelude so much for each second of the slice.
+    let rate = |factor: f64, more: f64| {
+        changed(Metric::Throughput, (factor, 0.05), |slice| {
+            let more_s = if slice.round.is_multiple_of(3) { more * slice.length_s } else { 0.0 };
+            slice.prelude.iter_mut().for_each(|prelude| prelude.cpu_s += more_s);
+        })
+    };
+    assert_eq!(rate(1.06, 0.0), FASTER);
+    assert_eq!(rate(1.06, 0.3), taken_back, "it would have had no time for so much more");
+    assert_eq!(rate(1.06, 0.1), FASTER, "by 2.6 % with all of it");
+    assert_eq!(rate(0.9, 0.3), SLOWER);
+    assert_eq!(verdict(Metric::P99, 1.06, 1.0, 2.8, 2), taken_back, "a request may have waited for it");
+    assert_eq!(verdict(Metric::PeakMemory, 1.0, 1.0, 2.8, 2).1, None);
+}
+
+#[test]
 fn a_stall_that_outlasts_its_slice_may_have_cost_as_much_as_there_was_until_the_next_one() {
     let verdict = |metric: Metric, factor: f64| {
         changed(metric, (factor, 0.05), |slice| slice.not_drained = u64::from(slice.round == 4))
