@@ -270,7 +270,7 @@ fn who_does_much_when_it_is_woken_is_neither_cheaper_nor_faster_for_it() {
         changed(metric, (factor, 0.05), |slice| {
             slice.cpu_s *= own;
             if let Some(prelude) = slice.prelude.as_mut() {
-                prelude.cpu_s = own * if slice.round.is_multiple_of(each) { times } else { 1.0 } * prelude.cpu_s;
+                prelude.cpu_s *= own * if slice.round.is_multiple_of(each) { times } else { 1.0 };
             }
         })
     };
