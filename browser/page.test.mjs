@@ -182,16 +182,17 @@ test("a void launch is crossed out and says why", async () => {
   });
 });
 
-test("printed: light, with every launch, and no picture cut", async () => {
+test("printed: light, with every launch, no picture cut, and pictures without their tables of values", async () => {
   await opened("live", { colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     const look = await page.evaluate(() => ({
       paper: getComputedStyle(document.body).backgroundColor,
       cut: [...document.querySelectorAll("figure")].filter((one) => getComputedStyle(one).breakInside !== "avoid").length,
-      hidden: [...document.querySelectorAll("details figure, details tr")].filter((one) => one.getBoundingClientRect().height === 0).length,
+      hidden: [...document.querySelectorAll("details figure, details tr")].filter((one) => !one.closest(".values") && one.getBoundingClientRect().height === 0).length,
+      values: [...document.querySelectorAll(".values")].filter((one) => one.checkVisibility()).length,
       asked: document.getElementById("explorer").checkVisibility(),
     }));
-    assert.deepEqual(look, { paper: "rgb(255, 255, 255)", cut: 0, hidden: 0, asked: false });
+    assert.deepEqual(look, { paper: "rgb(255, 255, 255)", cut: 0, hidden: 0, values: 0, asked: false });
     assert.ok((await page.pdf()).length > 10_000);
   });
 });
