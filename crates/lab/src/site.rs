@@ -8,6 +8,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::durable::{UNFINISHED, create_folder_durably, folder_of, sync_folder, write_durably};
+use crate::held::{Held, sweep};
 
 /// The file that names all others: by it a folder is known for one of ours, and what is not in it is somebody's.
 const LIST: &str = ".bourdon-site";
@@ -21,21 +22,19 @@ pub fn write_site(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
     let is_there = check(folder)?;
     let above = folder_of(folder);
     create_folder_durably(above)?;
-    let growing = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(above)?;
+    sweep(above, |name| name.starts_with(UNFINISHED), reaper::remove_folder);
+    // What it still is when this ends goes with it: nothing, or what was there before.
+    let growing = Held::make(above, UNFINISHED)?;
     let list: String = files.iter().map(|(path, _)| format!("{}\n", path.display())).collect();
     for (path, text) in files.iter().map(|(path, text)| (path.as_path(), text)).chain([(Path::new(LIST), &list)]) {
         let path = growing.path().join(path);
         create_folder_durably(folder_of(&path))?;
         write_durably(&path, text.as_bytes())?;
     }
-    open_to_all(growing.path())?;
     if is_there {
-        // What was there is under the other name now, and goes with it.
         renameat_with(CWD, growing.path(), CWD, folder, RenameFlags::EXCHANGE).map_err(unexchanged)?;
     } else {
         std::fs::rename(growing.path(), folder)?;
-        // Nothing is left under the other name.
-        let _ = growing.keep();
     }
     sync_folder(above)
 }
@@ -82,17 +81,10 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A temporary folder is its owner's alone; a site is for everybody, as far as the umask has it.
-fn open_to_all(folder: &Path) -> Result<()> {
-    let like = folder.join(".like");
-    std::fs::create_dir(&like)?;
-    let permissions = like.metadata()?.permissions();
-    std::fs::remove_dir(&like)?;
-    std::fs::set_permissions(folder, permissions)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn files(all: &[(&str, &str)]) -> Vec<(PathBuf, String)> {
@@ -133,6 +125,34 @@ mod tests {
         std::fs::write(&file, "mine").unwrap();
         assert!(write_site(&file, &files(&[("index.html", "two")])).is_err());
         assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_run_that_begins_meanwhile_takes_nothing_of_it_and_what_a_killed_one_left_goes() {
+        let above = tempfile::tempdir().unwrap();
+        let left = above.path().join(format!("{UNFINISHED}killed"));
+        std::fs::create_dir(&left).unwrap();
+        let (over, site) = (AtomicBool::new(false), above.path().join("site"));
+        let mut whole: Vec<bool> = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    sweep(above.path(), |name| name.starts_with(UNFINISHED), reaper::remove_folder);
+                }
+            });
+            whole.extend((0..50).map(|round| {
+                let page = |page: u32| (PathBuf::from(format!("runs/{page}/report.html")), round.to_string());
+                let pages: Vec<(PathBuf, String)> = (0..5).map(page).collect();
+                let is_there = |(path, text): &(PathBuf, String)| {
+                    std::fs::read_to_string(site.join(path)).is_ok_and(|found| found == *text)
+                };
+                write_site(&site, &pages).is_ok() && pages.iter().all(is_there)
+            }));
+            over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(whole, [true; 50]);
+        write_site(&site, &files(&[("index.html", "last")])).unwrap();
+        assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 1, "only the site");
     }
 
     #[test]
