@@ -4,7 +4,7 @@ use model::{Analysis, CellAnalysis, Metric, Population, RankGroup};
 
 use crate::conditions::Conditions;
 use crate::format::{duration_us, number};
-use crate::rows::memory;
+use crate::rows::{cpu, memory};
 use crate::words::{latency, listed};
 
 /// A need with who serves it best, and under which conditions.
@@ -86,8 +86,8 @@ fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
         }
         Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
         Metric::CpuPerRequest => {
-            let least = if cell.cpu_at_least { "≥ " } else { "" };
-            format!("{least}{}", duration_us(cell.cpu_us_per_request.estimate?))
+            cell.cpu_us_per_request.estimate?;
+            cpu(cell)
         }
         Metric::PeakMemory => {
             cell.peak_memory_bytes.estimate?;

@@ -403,7 +403,7 @@ fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantile
             _ => percent(cell.errors),
         },
         latency: quantile(&cell.latency_us, quantiles.all_have_p99),
-        cpu: bounded(cell.cpu_at_least, &cell.cpu_us_per_request, duration_us),
+        cpu: cpu(cell),
         memory: memory(cell),
     }
 }
@@ -420,6 +420,10 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
 }
 
 /// The peak in the window; at least that where memory still grew when it ended, or a part of it counts for others.
+pub(crate) fn cpu(cell: &CellAnalysis) -> String {
+    bounded(cell.cpu_at_least, &cell.cpu_us_per_request, duration_us)
+}
+
 pub(crate) fn memory(cell: &CellAnalysis) -> String {
     let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
     let is_at_least = is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast;
