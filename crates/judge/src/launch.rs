@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use model::{Mark, Measurement, Metric, Slice, TrialRecord};
 
-use crate::slices;
+use crate::slices::{self, Woken};
 use crate::thresholds::SLICE_COLLECTIONS;
 use crate::trial::TrialJudgement;
 
@@ -19,6 +19,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) rounds: Option<Rc<Rounds>>,
     /// The felt latencies of the rounds that count, where some do not and its slices tell.
     pub(crate) felt: Option<Rc<BTreeMap<Metric, f64>>>,
+    /// How long those waited that woke it before its slices; none where nobody knows.
+    pub(crate) woken: Option<Rc<Woken>>,
 }
 
 /// Launches of a block by cell, and whether it is the twin's.
@@ -39,7 +41,7 @@ impl<'a> Launch<'a> {
     pub(crate) fn new(record: &'a TrialRecord, judgement: Cow<'a, TrialJudgement>) -> Self {
         #[cfg(test)]
         LOOKED_AT.with(|count| count.set(count.get() + 1));
-        Self { record, judgement, without: BTreeSet::new(), rounds: None, felt: None }
+        Self { record, judgement, without: BTreeSet::new(), rounds: None, felt: None, woken: None }
     }
 
     /// The metric's value where the launch is valid and supports it. No launch has slices enough for what lies beyond a p99.

@@ -5,7 +5,7 @@ mod unsliced;
 
 use model::{Breach, Invariant, InvariantCheck, MarkCause, MarkNote, Measurement, Metric, Slice, SliceFigure};
 
-pub(crate) use felt::{by_latency, felt, quantiles};
+pub(crate) use felt::{Woken, by_latency, felt, quantiles, woken};
 pub(crate) use unsliced::{unsettled, unsliced};
 
 use crate::asked::Asked;
@@ -53,7 +53,7 @@ pub(crate) fn value<'a>(metric: Metric, slices: impl Iterator<Item = &'a Slice>)
 pub(crate) fn replies_to_measured(slices: &[Slice]) -> f64 {
     let sum = |of: fn(&Slice) -> u64| model::sum(measured(slices).map(of)) as f64;
     let completed = sum(|slice| slice.completed);
-    let with_prelude = |slice: &Slice| slice.replies + slice.prelude.map_or(0, |prelude| prelude.replies);
+    let with_prelude = |slice: &Slice| slice.replies + slice.prelude.as_ref().map_or(0, |prelude| prelude.replies);
     if completed > 0.0 { sum(with_prelude) / completed } else { 1.0 }
 }
 

@@ -16,7 +16,7 @@ use measured::{WINDOW_S, over};
 pub(crate) use measured::{lateness, load_spec, measurement, summary};
 use model::*;
 pub(crate) use opened::open;
-pub(crate) use sliced::{cut, cut_in, feel, slice};
+pub(crate) use sliced::{cut, cut_in, feel, slice, woke};
 pub(crate) use spoilt::{DIED, die, fail_at_launch, without_course, wrong_replies};
 
 /// Standard normal noise (Box and Muller).

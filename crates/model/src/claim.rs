@@ -376,6 +376,14 @@ pub enum ClaimDoubt {
         server: Cell,
         /// CPU beyond what those requests cost in its slices, for each second of CPU that it used in these, in seconds.
         share: f64,
+        /// What those requests waited beyond what others did, as a share of what all in its slices waited.
+        #[serde(default)]
+        waited: f64,
+    },
+    /// Its processes may have had more memory between two looks.
+    BetweenLooks {
+        /// Which server.
+        server: Cell,
     },
     /// Processes of it may have ended without being waited for, and nobody is credited with the CPU that those used.
     Unwaited {

@@ -13,6 +13,10 @@ pub struct Sample {
     pub cpu_system_s: f64,
     /// Resident memory of the tree in bytes; pages shared between processes count in each.
     pub rss_bytes: u64,
+    /// The most that each process had resident since the look before, added up, in bytes; none where nobody knows it: the kernel does
+    /// not tell, or a process ended meanwhile.
+    #[serde(skip)]
+    pub peak_rss_bytes: Option<u64>,
     /// Processes in the tree.
     pub processes: u32,
     /// Threads in the tree.
@@ -172,8 +176,17 @@ pub struct Observation {
     /// Proportional bytes at the last look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pss_after_bytes: Option<u64>,
-    /// Largest resident bytes seen.
+    /// Largest resident bytes from the window's start on: at any moment where the kernel tells what each process had most between two
+    /// looks, of several of them added up; else at a look.
     pub peak_memory_bytes: u64,
+    /// The most that its memory can have been at any moment from then on, counted as [`Self::peak_memory`] does; null where
+    /// nobody knows, as in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_at_most_bytes: Option<u64>,
+    /// Whether nobody knows because a process ended between two looks, or the kernel does not tell what processes had there; false
+    /// in older records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub peak_unbounded: bool,
     /// Largest proportional bytes seen from the window's start on; null where nobody looked, as in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_pss_bytes: Option<u64>,

@@ -302,9 +302,10 @@ impl Slice {
         for (name, seconds) in [("cpu_s", self.cpu_s), ("idle_cpu_s", self.idle_cpu_s)] {
             amount(&field(name), seconds)?;
         }
-        let woke = self.prelude.unwrap_or_default();
-        length(&field("prelude.length_s"), woke.length_s)?;
-        amount(&field("prelude.cpu_s"), woke.cpu_s)?;
+        if let Some(woke) = &self.prelude {
+            length(&field("prelude.length_s"), woke.length_s)?;
+            amount(&field("prelude.cpu_s"), woke.cpu_s)?;
+        }
         amount(&field("neighbours_cpu_s"), self.neighbours_cpu_s)?;
         amount(&field("generator_run_delay_s"), self.generator_run_delay_s)?;
         share(&field("steal_share"), self.steal_share)?;

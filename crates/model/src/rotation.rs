@@ -92,12 +92,18 @@ impl Slice {
 }
 
 /// A short load that wakes a target which idled, up to when nothing of it was in flight any more.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prelude {
     /// How long it lasted, in seconds.
     pub length_s: f64,
     /// Replies of any kind.
     pub replies: u64,
+    /// Requests that failed, without a whole reply or with a wrong one; 0 in older records.
+    #[serde(default)]
+    pub failed: u64,
+    /// Felt latencies of all that had a reply, written as those of a slice; none where nothing had, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub felt: Option<String>,
     /// The target's CPU seconds meanwhile; 0 where nobody looked.
     pub cpu_s: f64,
     /// Connections that the server had ended while it idled.

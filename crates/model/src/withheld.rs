@@ -39,6 +39,8 @@ pub enum Withheld {
     /// What processes of one of them share with other targets that live at the same time counts in part for each: alone its memory may
     /// be more.
     SharedMemory,
+    /// Processes of one of them may have had more memory between two looks, by as much as makes a difference of that size.
+    BetweenLooks,
     /// Processes of one of them may have ended without being waited for, and nobody is credited with the CPU that those used.
     Unwaited,
     /// The two count different things under one name.

@@ -78,6 +78,11 @@ pub(crate) fn resident_pages(statm: &[u8]) -> Option<u64> {
     number(words(statm).nth(1)?)
 }
 
+/// The most that a process had resident since that was last reset, in bytes, from its `status`.
+pub(crate) fn peak_resident_bytes(status: &[u8]) -> Option<u64> {
+    Some(labelled(status, b"VmHWM:")?.saturating_mul(1024))
+}
+
 /// Voluntary and involuntary context switches from the `status` of a thread.
 pub(crate) fn switches(status: &[u8]) -> Option<(u64, u64)> {
     Some((labelled(status, b"voluntary_ctxt_switches:")?, labelled(status, b"nonvoluntary_ctxt_switches:")?))

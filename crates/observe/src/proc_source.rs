@@ -1,12 +1,15 @@
 use std::fmt::{Arguments, Write as _};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::time::ClockId;
 use nix::unistd::Pid;
 use rustix::fs::{PROC_SUPER_MAGIC, statfs};
+
+/// What `/proc/PID/clear_refs` takes for that, since Linux 4.0 (proc_pid_clear_refs(5)).
+const RESET_PEAK: &[u8] = b"5";
 
 /// Where the kernel's figures are read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +92,14 @@ impl Reader {
         }
         let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(pid.try_into().ok()?)).ok()?;
         u64::try_from(Duration::from(clock.now().ok()?).as_nanos()).ok()
+    }
+
+    /// Has the kernel count anew what a process has most resident, from what it has now; false where it does not.
+    pub(crate) fn reset_peak(&mut self, pid: u32) -> bool {
+        self.set_path(format_args!("{pid}/clear_refs"));
+        // The kernel is asked, and nothing is created: a captured folder has no such file.
+        let asked = File::options().write(true).open(&self.path);
+        asked.and_then(|mut file| file.write_all(RESET_PEAK)).is_ok()
     }
 
     /// Numbers of the sockets that a process holds.

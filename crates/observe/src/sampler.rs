@@ -6,7 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::ProcSource;
 use crate::parse::{
-    HostTicks, host_ticks, ignores_children, labelled, process_stat, processes_started, resident_pages, switches,
+    HostTicks, host_ticks, ignores_children, labelled, peak_resident_bytes, process_stat, processes_started,
+    resident_pages, switches,
 };
 use crate::proc_source::Reader;
 use crate::sockets;
@@ -51,6 +52,8 @@ pub struct Sampler {
     switches: Extra,
     sockets: Extra,
     memory: Extra,
+    /// Page faults of processes that had been waited for, when it was last looked for what processes had most.
+    reaped_faults: Option<u64>,
 }
 
 /// A part of a look that waits for its turn. Each has its own, so that an expensive one does not delay the others.
@@ -89,6 +92,7 @@ impl Sampler {
             switches: Extra::default(),
             sockets: Extra::default(),
             memory: Extra::default(),
+            reaped_faults: None,
         }
     }
 
@@ -137,7 +141,7 @@ impl Sampler {
     }
 
     fn fill_basics(&mut self, sample: &mut Sample) {
-        self.find_new_processes();
+        let has_started = self.find_new_processes();
         sample.started = self.started;
         // The stamp stands next to the CPU times, whose differences are divided by differences of it.
         sample.at_ns = self.clock.now_ns();
@@ -145,16 +149,19 @@ impl Sampler {
         self.fill_host(sample);
         self.fill_processes(sample, &stats);
         self.fill_memory_and_files(sample);
+        self.fill_peak(sample, &stats, has_started);
     }
 
     /// At every look: the CPU time of a process that is not known yet would count as that of others. Where the kernel
-    /// has started nothing since the last time, there is nothing to look for.
-    fn find_new_processes(&mut self) {
+    /// has started nothing since the last time, there is nothing to look for. Whether it may have started something.
+    fn find_new_processes(&mut self) -> bool {
         let started = self.reader.read(format_args!("stat")).and_then(processes_started);
-        if started.is_none() || started != self.started {
+        let has_started = started.is_none() || started != self.started;
+        if has_started {
             self.tree.discover(&mut self.reader);
             self.started = started;
         }
+        has_started
     }
 
     fn fill_host(&mut self, sample: &mut Sample) {
@@ -207,6 +214,24 @@ impl Sampler {
                 *sample.open_files.get_or_insert(0) += files;
             }
         }
+    }
+
+    /// What each process had most since the look before. Of one that ended meanwhile the kernel has forgotten it: its parent was then
+    /// credited with its page faults, unless it ignores that children end. At the first look it is what there is: how a target
+    /// started is not part of it.
+    fn fill_peak(&mut self, sample: &mut Sample, stats: &Stats, has_started: bool) {
+        let reaped_faults = model::sum(stats.members.iter().chain(&stats.reaper).map(|stat| stat.reaped_faults));
+        let is_first = self.reaped_faults.is_none();
+        let have_ended =
+            self.reaped_faults.replace(reaped_faults) != Some(reaped_faults) || (self.ignores_children && has_started);
+        let (mut peak_bytes, mut is_known) = (0, is_first || !have_ended);
+        for pid in self.tree.pids() {
+            let peak = self.reader.read(format_args!("{pid}/status")).and_then(peak_resident_bytes);
+            is_known &= self.reader.reset_peak(pid);
+            peak_bytes += peak.unwrap_or(0);
+        }
+        let peak_bytes = if is_first { 0 } else { peak_bytes };
+        sample.peak_rss_bytes = is_known.then_some(peak_bytes.max(sample.rss_bytes));
     }
 
     fn fill_pss(&mut self, sample: &mut Sample) {

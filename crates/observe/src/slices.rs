@@ -106,6 +106,8 @@ impl SliceSummary {
             pss_after_bytes: last.pss_bytes,
             peak_memory_bytes: self.peaks.rss_bytes,
             peak_pss_bytes: self.peaks.each_once_bytes.filter(|_| self.peaks.looked_at_pss),
+            peak_at_most_bytes: self.peaks.at_most_bytes(),
+            peak_unbounded: self.peaks.at_most_bytes().is_none(),
             threads_max: self.peaks.threads,
             processes_max: self.peaks.processes,
             open_files_max: self.peaks.open_files,

@@ -94,6 +94,8 @@ impl Summary {
             pss_after_bytes: last.pss_bytes,
             peak_memory_bytes: peaks.rss_bytes,
             peak_pss_bytes: peaks.each_once_bytes.filter(|_| peaks.looked_at_pss),
+            peak_at_most_bytes: peaks.at_most_bytes(),
+            peak_unbounded: peaks.at_most_bytes().is_none(),
             threads_max: peaks.threads,
             processes_max: peaks.processes,
             open_files_max: peaks.open_files,
@@ -174,6 +176,10 @@ pub(crate) struct Peaks {
     /// Memory with each page counted once. Where there is one process for the moment its resident pages are that, too, and
     /// there are many more such looks: a process that is there for one look only must not leave a peak of few.
     pub(crate) each_once_bytes: Option<u64>,
+    /// The resident bytes of the look with the most of that.
+    resident_then_bytes: u64,
+    /// Whether some look could not tell what there was most since the one before.
+    is_unknown: bool,
     pub(crate) looked_at_pss: bool,
     pub(crate) threads: u32,
     pub(crate) processes: u32,
@@ -182,14 +188,28 @@ pub(crate) struct Peaks {
 }
 
 impl Peaks {
+    /// The most that memory with each page counted once can have been at any moment: what was resident then and not at the look
+    /// with the most of it counts whole.
+    pub(crate) fn at_most_bytes(&self) -> Option<u64> {
+        let each_once = self.each_once_bytes.filter(|_| !self.is_unknown)?;
+        Some(each_once.saturating_add(self.rss_bytes.saturating_sub(self.resident_then_bytes)))
+    }
+
     pub(crate) fn add(&mut self, sample: &Sample) {
-        self.rss_bytes = self.rss_bytes.max(sample.rss_bytes);
+        let resident = sample.peak_rss_bytes.unwrap_or(sample.rss_bytes);
+        self.rss_bytes = self.rss_bytes.max(resident);
+        self.is_unknown |= sample.peak_rss_bytes.is_none();
         self.threads = self.threads.max(sample.threads);
         self.processes = self.processes.max(sample.processes);
         self.open_files = self.open_files.max(sample.open_files);
         self.looked_at_pss |= sample.pss_bytes.is_some();
-        let each_once = sample.pss_bytes.or((sample.processes == 1).then_some(sample.rss_bytes));
-        self.each_once_bytes = self.each_once_bytes.max(each_once);
+        let (each_once, then) = match sample.processes {
+            1 => (Some(resident), resident),
+            _ => (sample.pss_bytes, sample.rss_bytes),
+        };
+        if each_once > self.each_once_bytes {
+            (self.each_once_bytes, self.resident_then_bytes) = (each_once, then);
+        }
         let Some(counts) = sample.sockets else { return };
         let most = self.sockets.get_or_insert_default();
         most.looks += 1;

@@ -106,6 +106,19 @@ fn a_child_that_nobody_waits_for_is_seen() {
     }
 }
 
+#[test]
+fn what_a_process_had_that_ended_between_two_looks_is_not_known() {
+    let mut shell = Told::start("sh", "echo up; read x; sh -c :; echo done; read x");
+    assert_eq!(shell.hear(), "up");
+    let mut sampler = Sampler::new(Family::of(shell.child.id()), None, &ProcSource::default(), monotonic());
+    assert!(sampler.sample().peak_rss_bytes.is_some() && sampler.sample().peak_rss_bytes.is_some());
+    shell.go_on();
+    assert_eq!(shell.hear(), "done");
+    assert_eq!(sampler.sample().peak_rss_bytes, None);
+    assert!(sampler.sample().peak_rss_bytes.is_some());
+    shell.end();
+}
+
 /// User and system time of a process and its waited-for children, read another way than the sampler does.
 fn kernel_cpu_s(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

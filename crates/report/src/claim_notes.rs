@@ -125,13 +125,10 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
             place(server),
             percent(share / (1.0 + share))
         ),
-        ClaimDoubt::Waking { server, share } => waking(server, *share),
+        ClaimDoubt::Waking { server, share, waited } => waking(server, *share, *waited),
+        ClaimDoubt::BetweenLooks { server } => between_looks(server),
         ClaimDoubt::Unwaited { server } => unwaited(server),
-        ClaimDoubt::SharedMemory { server, metric } => format!(
-            "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
-            place(server),
-            metric.words()
-        ),
+        ClaimDoubt::SharedMemory { server, metric } => shared_memory(server, *metric),
         ClaimDoubt::Rounds { server, launches, of } => format!(
             "rounds in which the machine was busy are left out in {} of {}, and with them the figures say something else",
             launches_of(*launches, *of),
@@ -150,12 +147,34 @@ fn doubt_words(doubt: &ClaimDoubt) -> String {
     }
 }
 
-fn waking(server: &Cell, share: f64) -> String {
+/// Of what its requests cost and of what they waited the larger share is told.
+fn waking(server: &Cell, share: f64, waited: f64) -> String {
+    let server = place(server);
+    let took = match waited > share {
+        true => format!(
+            "requests that woke {server} before its slices waited longer, by {} of what all in them waited,",
+            percent(waited)
+        ),
+        false => format!(
+            "{server} used {} of its CPU time beyond what requests cost when it was woken before its slices,",
+            percent(share / (1.0 + share))
+        ),
+    };
+    format!("{took} and whether they would cause that alone is not known")
+}
+
+fn shared_memory(server: &Cell, metric: Metric) -> String {
     format!(
-        "{} used {} of its CPU time beyond what requests cost when it was woken before its slices, and whether they would cause that \
-         alone is not known",
+        "what {} shares with other servers that run at the same time counts in part, so that the {} may be more",
         place(server),
-        percent(share / (1.0 + share))
+        metric.words()
+    )
+}
+
+fn between_looks(server: &Cell) -> String {
+    format!(
+        "between two looks at its memory {} may have had so much more that it could have turned the verdict",
+        place(server)
     )
 }
 

@@ -56,11 +56,8 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
         }
         Withheld::Spill => "a server used enough CPU in slices of others to make a difference of that size".to_owned(),
         Withheld::Waking => waking(who),
-        Withheld::SharedMemory => {
-            format!(
-                "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
-            )
-        }
+        Withheld::BetweenLooks => between_looks(who),
+        Withheld::SharedMemory => shared_memory(who, share),
         Withheld::Unwaited => format!(
             "processes of {who} may have ended without being waited for, and the CPU that those used is counted for nobody"
         ),
@@ -68,10 +65,20 @@ pub(crate) fn because(why: Withheld, of: &[Arm]) -> String {
     }
 }
 
+fn shared_memory(who: &str, share: &str) -> String {
+    format!(
+        "memory that {who} {share} with other servers that run at the same time counts in part, and alone it may be more"
+    )
+}
+
+fn between_looks(who: &str) -> String {
+    format!("between two looks at its memory {who} may have had more, by as much as makes a difference of that size")
+}
+
 fn waking(who: &str) -> String {
     format!(
-        "{who} did much when it was woken before its slices, which counts nowhere, and whether requests would have caused that alone \
-         is not known"
+        "{who} did much or kept requests waiting when it was woken before its slices, which counts nowhere, and whether requests would \
+         have caused that alone is not known"
     )
 }
 
@@ -95,7 +102,14 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
             let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
             format!("CPUs of its own for the generator{spin}")
         }
-        Withheld::Spill | Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
+        // Launches of their own have that range already.
+        Withheld::BetweenLooks if !cells().any(|cell| cell.rotation.is_some()) => return None,
+        Withheld::Spill
+        | Withheld::BetweenLooks
+        | Withheld::Waking
+        | Withheld::SharedMemory
+        | Withheld::FewCollections
+        | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {

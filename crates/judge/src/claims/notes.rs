@@ -115,8 +115,11 @@ impl ClaimTest<'_> {
                 }
             }
             Doubt::Waking => {
-                ClaimDoubt::Waking { server, share: guard::share_of_waking(self.records.launch(cell, *widest)?) }
+                let launch = self.records.launch(cell, *widest)?;
+                let (share, waited) = (guard::share_of_waking(launch), guard::share_of_waiting(launch));
+                ClaimDoubt::Waking { server, share, waited }
             }
+            Doubt::BetweenLooks => ClaimDoubt::BetweenLooks { server },
             Doubt::SharedMemory => ClaimDoubt::SharedMemory { server, metric },
             Doubt::Unwaited => ClaimDoubt::Unwaited { server },
             Doubt::Rounds => {

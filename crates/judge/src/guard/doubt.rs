@@ -32,6 +32,8 @@ pub(crate) enum Doubt {
     Waking,
     /// What processes share with other targets that live counts in part: alone their memory may be more.
     SharedMemory,
+    /// Several processes of the server, or some that came and went, may have had more memory between two looks.
+    BetweenLooks,
     /// Processes of the server may have ended without being waited for: its CPU is at least what was counted.
     Unwaited,
     /// Rounds of slices are left out.
@@ -42,7 +44,7 @@ pub(crate) enum Doubt {
 
 /// The doubts that marks stand for; the sample is statistics, and part of every interval, and against noise speak the launches
 /// without it, too.
-pub(crate) const MARKS: [Doubt; 13] = [
+pub(crate) const MARKS: [Doubt; 14] = [
     Doubt::Generator,
     Doubt::Ceiling,
     Doubt::Edges,
@@ -55,6 +57,7 @@ pub(crate) const MARKS: [Doubt; 13] = [
     Doubt::Spill,
     Doubt::Waking,
     Doubt::SharedMemory,
+    Doubt::BetweenLooks,
     Doubt::Unwaited,
 ];
 
@@ -74,6 +77,7 @@ impl Doubt {
             Doubt::Spill => Withheld::Spill,
             Doubt::Waking => Withheld::Waking,
             Doubt::SharedMemory => Withheld::SharedMemory,
+            Doubt::BetweenLooks => Withheld::BetweenLooks,
             Doubt::Unwaited => Withheld::Unwaited,
             Doubt::Rounds => Withheld::Rounds,
             Doubt::Noise => Withheld::Disturbed,

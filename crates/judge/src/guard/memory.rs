@@ -17,6 +17,17 @@ pub(super) fn most_bytes(launch: &Launch, metric: Metric) -> Option<f64> {
     Some(bytes as f64)
 }
 
+/// The most that a launch's peak can be at any moment, in bytes, beside what looks saw; without a bound where nobody knows. None where
+/// the looks stand for it: in an older record, and alone, where they come ten times a second under load, also where processes came and
+/// went between them.
+pub(super) fn most_between_looks(launch: &Launch) -> Option<f64> {
+    let seen = launch.record.observation.as_ref()?;
+    match seen.peak_unbounded {
+        true => launch.rounds.is_some().then_some(f64::INFINITY),
+        false => seen.peak_at_most_bytes.map(|bytes| bytes as f64),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::{
@@ -28,20 +39,22 @@ mod tests {
     use crate::testing::{Session, cut};
     use crate::{Run, analyse, compare_targets};
 
-    /// What was seen of a target in each launch, in MB: its processes, its memory where a shared page counts in parts, and in each.
+    /// What was seen of a target in each launch, in MB: its processes, its memory where a shared page counts in parts, and in each; and
+    /// the most that it can have been between two looks.
     #[derive(Clone, Copy)]
     struct Seen {
         processes: u32,
         proportional: Option<u64>,
         resident: u64,
+        at_most: Option<u64>,
     }
 
     const fn several(proportional: u64, resident: u64) -> Seen {
-        Seen { processes: 4, proportional: Some(proportional), resident }
+        Seen { processes: 4, proportional: Some(proportional), resident, at_most: Some(proportional) }
     }
 
     const fn one(resident: u64) -> Seen {
-        Seen { processes: 1, proportional: None, resident }
+        Seen { processes: 1, proportional: None, resident, at_most: Some(resident) }
     }
 
     /// The launches of `old` and `new`, together or alone; their memory scatters by 1 %.
@@ -58,6 +71,8 @@ mod tests {
             into.peak_memory_bytes = scattered(seen.resident);
             into.memory_at_rest_bytes = into.peak_memory_bytes;
             into.peak_pss_bytes = seen.proportional.map(scattered);
+            into.peak_at_most_bytes = seen.at_most.map(scattered);
+            into.peak_unbounded = seen.at_most.is_none();
             into.pss_at_rest_bytes = Some(scattered(seen.proportional.unwrap_or(seen.resident * 9 / 10)));
         }
         records
@@ -112,6 +127,30 @@ mod tests {
     }
 
     #[test]
+    fn what_no_look_saw_takes_back_what_it_could_have_turned() {
+        let found = |[old, new]: [Seen; 2], together| {
+            let analysis = compared([old, new], together, "peak_memory<+5%");
+            let row = row(&analysis);
+            ((row.verdict, row.withheld), analysis.gates[0].verdict)
+        };
+        let up_to = |seen: Seen, at_most: Option<u64>| Seen { at_most, ..seen };
+        let open = ((Inconclusive, Some(Withheld::BetweenLooks)), GateVerdict::Undecided);
+        let (old, new) = (several(20, 44), several(18, 44));
+        assert_eq!(found([old, up_to(new, Some(19))], false), ((Faster, None), GateVerdict::Held));
+        assert_eq!(found([old, up_to(new, Some(25))], false), open);
+        assert_eq!(found([old, up_to(several(40, 44), Some(90))], false), ((Slower, None), GateVerdict::Broken));
+        assert_eq!(
+            found([up_to(old, None), up_to(new, None)], false),
+            ((Faster, None), GateVerdict::Held),
+            "by looks under load"
+        );
+        // In slices they come when nothing is in flight.
+        assert_eq!(found([one(30), up_to(one(30), None)], true), open);
+        assert_eq!(found([one(30), up_to(one(40), None)], true), ((Slower, None), GateVerdict::Broken));
+        assert_eq!(found([one(30), up_to(one(20), None)], true), open);
+    }
+
+    #[test]
     fn nor_do_comparisons_and_ranks_of_a_run() {
         let found = |seen, together| {
             let analysis = analysed(&session(), seen, together);
@@ -161,7 +200,7 @@ mod tests {
 
     #[test]
     fn of_an_old_record_what_counts_in_each_process_is_not_held_against_one() {
-        let summed = Seen { processes: 4, proportional: None, resident: 44 };
+        let summed = Seen { processes: 4, proportional: None, resident: 44, at_most: None };
         let found = |seen| {
             let analysis = analysed(&session(), seen, false);
             let group = analysis.groups.iter().find(|group| group.metric == Metric::PeakMemory).unwrap();

@@ -15,7 +15,7 @@ use model::{Interval as Step, Mark, Measurement, Metric, NS_PER_S, Observation, 
 
 pub(crate) use doubt::{Doubt, MARKS};
 pub(crate) use range::{Range, range};
-pub(crate) use spill::{put_off, share_of_waking, share_put_off};
+pub(crate) use spill::{put_off, share_of_waiting, share_of_waking, share_put_off};
 
 use crate::asked::{Asked, completions_per_s};
 use crate::course::steady_throughput;
@@ -25,7 +25,7 @@ use crate::records::Records;
 use crate::slices;
 use crate::statistics::{Interval, share_interval};
 use crate::steps;
-use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY, WAKING};
+use crate::thresholds::{CONFIDENCE, FINDING_CPUS_USED, TARGET_BUSY};
 
 /// One launch of a cell, and what may be doubted of it.
 struct Guarded<'a> {
@@ -131,7 +131,8 @@ fn is_given(records: &Records, cell: usize, launch: &Launch, metric: Metric, dou
         Doubt::Wrong => records.together(cell).failing.wrong_content > 0,
         Doubt::Silent => records.together(cell).failing.is_of_silence(),
         Doubt::Spill | Doubt::SharedMemory => launch.rounds.is_some(),
-        Doubt::Waking => spill::share_of_waking(launch) > WAKING,
+        Doubt::Waking => spill::is_woken_at_a_price(launch, metric, Asked::from(&records.plan.cells[cell]).is_closed()),
+        Doubt::BetweenLooks => metric == Metric::PeakMemory,
         Doubt::Unwaited => metric == Metric::CpuPerRequest && launch.lacks_cpu(),
         Doubt::Rounds => launch.lacks_rounds(),
         Doubt::Noise => noise::suffers(metric, &records.plan.cells[cell].load) && launch.is_disturbed(metric),
@@ -168,16 +169,20 @@ impl<'a> Guarded<'a> {
             _ if metric.is_latency() => self.latency(metric, value),
             // Nobody knows in which direction a warm server's memory or threads differ, unless its window shows it.
             _ if self.has(Doubt::Warming) && self.steady_from_s().is_none() => Range { low: 0.0, high: f64::INFINITY },
-            _ if self.has(Doubt::SharedMemory) => {
-                Range::exactly(memory::most_bytes(self.launch, metric).unwrap_or(value))
-            }
-            _ => exactly,
+            _ => exactly.hull(self.memory(metric, value)),
         };
         let range = range.times(self.with_every_round(metric));
         match metric {
             Metric::Throughput | Metric::ElapsedPerRequest => range,
             _ => range.times(self.without_others(metric, value)),
         }
+    }
+
+    /// What a figure of memory could be at most, of which less was seen.
+    fn memory(&self, metric: Metric, value: f64) -> Range {
+        let shared = self.has(Doubt::SharedMemory).then(|| memory::most_bytes(self.launch, metric)).flatten();
+        let unseen = self.has(Doubt::BetweenLooks).then(|| memory::most_between_looks(self.launch)).flatten();
+        Range::exactly([shared, unseen].into_iter().flatten().fold(value, f64::max))
     }
 
     /// What a figure of which less is better could have been without what others used of its CPUs, targets or not, as a share of

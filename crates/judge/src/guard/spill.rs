@@ -6,7 +6,7 @@ use super::{Range, noise};
 use crate::launch::Launch;
 use crate::marks;
 use crate::slices;
-use crate::thresholds::TOUCHED_PART;
+use crate::thresholds::{TOUCHED_PART, WAITING_OPEN, WAITING_RATIO, WAITING_RATIO_OPEN, WAKING};
 
 /// What a figure of a launch of which less is better could be without what targets used of a CPU in slices of others, as a share of
 /// what was seen: without its neighbours in its own slices, and with what it did itself in theirs done in its own.
@@ -43,11 +43,34 @@ pub(crate) fn put_off(launch: &Launch, (metric, value): (Metric, f64), is_closed
 /// With what waking it took beyond what those requests cost in its slices, which counts nowhere. What it does because it idled it
 /// would not do alone; but what recurs by the clock, and then waits for the next request, falls into that time, too, and of a period
 /// between a slice and a turn never into a slice.
+///
+/// Its requests may have waited for it without a CPU being used. Who renews in each prelude does so no more often than once in a slice
+/// and its prelude: of a quantile all of these requests are taken in; and of a closed load, whose connections wait all the
+/// time, a mean and a rate have all that was waited.
 pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Range {
-    match of.0 {
+    let waited = match of.0 {
+        metric if metric.quantile().is_some() => launch.woken.as_ref().map_or(1.0, |woken| woken.ratio(metric)),
+        metric if suffers(metric) && (is_closed || metric == Metric::Mean) => 1.0 + share_of_waiting(launch),
+        _ => 1.0,
+    };
+    let used = match of.0 {
         Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + share_of_waking(launch) },
         _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
-    }
+    };
+    used.hull(Range { low: 1.0, high: waited.max(1.0) })
+}
+
+/// Whether waking a target took more than threads and caches take that wake, as far as the metric goes.
+pub(super) fn is_woken_at_a_price(launch: &Launch, metric: Metric, is_closed: bool) -> bool {
+    let (waiting, ratio) = if is_closed { (WAKING, WAITING_RATIO) } else { (WAITING_OPEN, WAITING_RATIO_OPEN) };
+    let is_longer = || launch.woken.as_ref().is_some_and(|woken| woken.ratio(metric) > ratio);
+    let has_waited = || metric != Metric::CpuPerRequest && (share_of_waiting(launch) > waiting || is_longer());
+    share_of_waking(launch) > WAKING || has_waited()
+}
+
+/// How long requests that woke a target waited beyond what others did, as a share of what all in its slices waited.
+pub(crate) fn share_of_waiting(launch: &Launch) -> f64 {
+    launch.woken.as_ref().map_or(0.0, |woken| woken.waited_share.max(0.0))
 }
 
 /// CPU seconds that waking a target took beyond what those requests cost in its slices, for each second that it used in these.
@@ -60,7 +83,7 @@ pub(crate) fn share_of_waking(launch: &Launch) -> f64 {
 fn excess_s(launch: &Launch) -> impl Fn(&Slice) -> f64 + use<> {
     let replies = sum(launch, |slice| slice.replies as f64);
     let each_s = if replies > 0.0 { sum(launch, |slice| slice.cpu_s) / replies } else { 0.0 };
-    move |slice| slice.prelude.map_or(0.0, |prelude| prelude.cpu_s - prelude.replies as f64 * each_s)
+    move |slice| slice.prelude.as_ref().map_or(0.0, |prelude| prelude.cpu_s - prelude.replies as f64 * each_s)
 }
 
 /// What a figure that takes time and of which less is better would be, as a share of what was seen, had a target done in its slices

@@ -32,6 +32,7 @@ fn settle_one(plan: &Plan, mut set: Vec<&mut Launch>) {
     };
     for (launch, spill) in set.iter_mut().zip(spilt) {
         launch.rounds = Some(Rc::new(Rounds { spill, ..shared.clone() }));
+        launch.woken = slices::woken(&launch.record.slices).map(Rc::new);
         if launch.lacks_rounds() {
             let counts = |round: u32| !shared.left_out.contains(&round);
             let felt = launch.measured().and_then(|load| slices::felt(load, &launch.record.slices, counts));

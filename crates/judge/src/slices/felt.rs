@@ -41,6 +41,41 @@ pub(crate) fn quantiles<const N: usize>(slices: &[&Slice], metrics: [Metric; N])
     metrics.map(|metric| of(merged.as_ref()?, metric))
 }
 
+/// How long those waited that woke a target, beside those of its slices.
+#[derive(Debug, Clone)]
+pub(crate) struct Woken {
+    /// What they waited beyond what others did, as a share of all that others waited; below nothing where it was less.
+    pub(crate) waited_share: f64,
+    /// Quantiles of the felt latency of both together ÷ those of the slices alone.
+    ratios: BTreeMap<Metric, f64>,
+}
+
+impl Woken {
+    /// By which factor a quantile is longer with those that woke the target; of another metric 1.
+    pub(crate) fn ratio(&self, metric: Metric) -> f64 {
+        self.ratios.get(&metric).copied().unwrap_or(1.0)
+    }
+}
+
+/// The same of all slices of a launch that count. None where these or the loads that woke it do not tell, as in older records.
+pub(crate) fn woken(slices: &[Slice]) -> Option<Woken> {
+    let in_slices = merged(&measured(slices).collect::<Vec<_>>())?;
+    let mut before = empty()?;
+    for prelude in measured(slices).map(|slice| slice.prelude.as_ref()) {
+        prelude.and_then(|prelude| prelude.felt.as_deref()).map_or(Some(()), |felt| before.add(decoded(felt)?).ok())?;
+    }
+    let waited = in_slices.mean() * in_slices.len() as f64;
+    if before.is_empty() || waited <= 0.0 {
+        return None;
+    }
+    let waited_share = (before.mean() - in_slices.mean()) * before.len() as f64 / waited;
+    let mut both = in_slices.clone();
+    both.add(&before).ok()?;
+    let quantiles = Metric::ALL.iter().filter(|metric| metric.quantile().is_some());
+    let ratio = |metric: &Metric| Some((*metric, of(&both, *metric)? / of(&in_slices, *metric)?));
+    Some(Woken { waited_share, ratios: quantiles.filter_map(ratio).collect() })
+}
+
 /// The replies of a slice by felt latency; none where it does not tell.
 pub(crate) fn by_latency(slice: &Slice) -> LatencyCounts {
     let felt = slice.felt.as_deref().and_then(decoded);

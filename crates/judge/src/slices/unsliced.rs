@@ -111,7 +111,7 @@ pub(super) fn slow_after_idling(is_closed: bool, slices: &[Slice]) -> Option<Uns
 pub(super) fn dear_after_idling(is_closed: bool, slices: &[Slice]) -> Option<UnslicedCause> {
     let limit = if is_closed { DEAR_AFTER_IDLING } else { DEAR_AFTER_IDLING_OPEN };
     let woken = |slice: &Slice| {
-        let prelude = slice.prelude?;
+        let prelude = slice.prelude.as_ref()?;
         let ratio = (prelude.cpu_s / prelude.replies as f64) / (slice.cpu_s / slice.replies as f64);
         Some(ratio.ln()).filter(|log| log.is_finite())
     };

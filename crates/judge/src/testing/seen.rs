@@ -13,6 +13,7 @@ fn look(at_s: f64, cpu_s: f64) -> Sample {
         at_ns: (at_s * 1e9) as u64,
         cpu_user_s: cpu_s,
         rss_bytes: 20_000_000,
+        peak_rss_bytes: Some(20_000_000),
         processes: 1,
         threads: 1,
         open_files: Some(20),

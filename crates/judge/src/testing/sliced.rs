@@ -73,10 +73,11 @@ pub(crate) fn cut_in(trial: &mut TrialRecord, parts: &[(f64, u64)]) {
     trial.observation = seen.map(|seen| seen::in_slices(&trial.slices, seen.cpus, seen.host));
     // Most slices have as many as others.
     let mut shapes = BTreeMap::new();
-    feel_by(trial, |slice| {
-        let count = slice.completed;
-        shapes.entry(count).or_insert_with(|| Rc::new(Felt::of(shaped(around_us, count)))).clone()
-    });
+    let mut shape =
+        |count: u64| shapes.entry(count).or_insert_with(|| Rc::new(Felt::of(shaped(around_us, count)))).clone();
+    feel_by(trial, |slice| shape(slice.completed));
+    let preludes = trial.slices.iter_mut().filter_map(|slice| slice.prelude.as_mut());
+    preludes.for_each(|prelude| prelude.felt = Some(shape(prelude.replies).encoded.clone()));
 }
 
 /// What so many requests in flight come to. The end of each window cuts one off on every connection, as a mean in its middle.
@@ -117,13 +118,21 @@ fn steps(slices: &[Slice]) -> Vec<Interval> {
     lead_in.into_iter().chain(counting().map(step)).collect()
 }
 
-/// Gives a trial's slices these felt latencies by round, in µs, and the trial what they come to.
+/// Gives a trial's slices these felt latencies by round, in µs, and the trial what they come to; what woke it for them tells none.
 pub(crate) fn feel(trial: &mut TrialRecord, of_round: impl Fn(u32) -> Vec<f64>) {
-    feel_by(trial, |slice| {
-        let mut felt = histogram();
-        of_round(slice.round).iter().for_each(|us| felt.record((us * TICKS_PER_US) as u64).unwrap());
-        Rc::new(Felt::of(felt))
-    });
+    trial.slices.iter_mut().filter_map(|slice| slice.prelude.as_mut()).for_each(|prelude| prelude.felt = None);
+    feel_by(trial, |slice| Rc::new(Felt::of(recorded(&of_round(slice.round)))));
+}
+
+/// Gives the requests that woke a target for a slice these felt latencies, in µs.
+pub(crate) fn woke(slice: &mut Slice, us: &[f64]) {
+    slice.prelude.iter_mut().for_each(|prelude| prelude.felt = Some(encoded(&recorded(us))));
+}
+
+fn recorded(us: &[f64]) -> Histogram<u64> {
+    let mut felt = histogram();
+    us.iter().for_each(|us| felt.record((us * TICKS_PER_US) as u64).unwrap());
+    felt
 }
 
 /// What was felt in a slice.

@@ -76,9 +76,9 @@ impl<'a, 't> Round<'a, 't> {
         let mut woken = None;
         if let (Some(sliced), Some(taken)) = (sliced, self.taken.take()) {
             self.begin_ns.get_or_insert(sliced.begin_ns);
-            match taken.stage {
+            match &taken.stage {
                 Stage::Waking => woken = Some(taken.woken(sliced, &looks)),
-                Stage::Measured(woke) => self.keep(sliced, &taken, woke, &looks),
+                Stage::Measured(woke) => self.keep(sliced, &taken, woke.as_ref(), &looks),
             }
         }
         self.tell_looks(&looks);
@@ -125,7 +125,7 @@ impl<'a, 't> Round<'a, 't> {
         None
     }
 
-    fn keep(&mut self, sliced: &Sliced, taken: &Taken, woke: Option<(Prelude, u64)>, looks: &[Option<Sample>]) {
+    fn keep(&mut self, sliced: &Sliced, taken: &Taken, woke: Option<&(Prelude, u64)>, looks: &[Option<Sample>]) {
         let seen = taken.before[taken.member].zip(looks[taken.member]).map(|(begin, end)| SeenSlice {
             begin,
             end,
@@ -138,8 +138,8 @@ impl<'a, 't> Round<'a, 't> {
         let since_ns = sliced.begin_ns - self.begin_ns.unwrap_or(sliced.begin_ns);
         let (round, position, at_s) = (taken.turn.round, taken.position, since_ns as f64 / 1e9);
         let figures = sliced.figures.clone();
-        let not_drained = figures.not_drained + woke.map_or(0, |(_, left)| left);
-        let prelude = woke.map(|(prelude, _)| prelude);
+        let not_drained = figures.not_drained + woke.map_or(0, |(_, left)| *left);
+        let prelude = woke.map(|(prelude, _)| prelude.clone());
         let slice = model::Slice { round, position, at_s, prelude, not_drained, ..figures };
         self.members[taken.member].keep(slice, seen);
     }
@@ -204,13 +204,15 @@ impl Taken {
 
     /// The same once its target has been woken.
     fn woken(self, sliced: &Sliced, looks: &[Option<Sample>]) -> Self {
-        let model::Slice { length_s, replies, not_drained, .. } = sliced.figures;
+        let model::Slice { length_s, replies, failed, ref felt, not_drained, .. } = sliced.figures;
         let ConnectionCounts { closed_idle, closed_by_reply, .. } = sliced.connections;
         let prelude = Prelude {
             closed_idle,
             closed_by_reply,
             length_s,
             replies,
+            failed,
+            felt: felt.clone(),
             cpu_s: self.used_s(self.member, looks).unwrap_or(0.0),
         };
         Self { stage: Stage::Measured(Some((prelude, not_drained))), ..self }

@@ -117,7 +117,7 @@ fn each_target_has_its_turns_and_its_record_is_the_sum_of_its_slices() {
             assert!(near(step.at_s, second.at_s) && near(step.length_s, second.length_s), "{step:?}, {second:?}");
             assert!(near(step.length_s, slice.window_s) && step.completed == slice.completed);
             assert!(slice.replies > slice.completed && slice.failed + slice.not_drained == 0, "{slice:?}");
-            let prelude = slice.prelude.unwrap();
+            let prelude = slice.prelude.as_ref().unwrap();
             assert!(prelude.length_s > 0.02 && prelude.replies >= 10 && prelude.cpu_s > 0.0, "{slice:?}");
             let is_last = (slice.round, slice.position) == (ROUNDS, 3);
             // Both neighbours are this process, too.
@@ -150,11 +150,11 @@ fn seconds_are_told_of_the_trial_that_has_its_turn_in_its_own_time() {
     for trial in &end.trials {
         let seconds = told_of(&told, &trial.id);
         let completed = |seconds: &[&LoadSecond]| seconds.iter().map(|it| it.interval.completed).sum::<u64>();
-        let of_turn = |slice: &Slice| slice.replies + slice.prelude.map_or(0, |prelude| prelude.replies);
+        let of_turn = |slice: &Slice| slice.replies + slice.prelude.as_ref().map_or(0, |prelude| prelude.replies);
         assert_eq!(completed(&seconds), trial.slices.iter().map(of_turn).sum::<u64>());
         let (measured, before): (Vec<&LoadSecond>, Vec<&LoadSecond>) = seconds.iter().partition(|it| it.is_measured());
         assert!(before.iter().all(|second| second.interval.at_s <= -1.0) && before[0].interval.at_s == -2.0);
-        let woke = model::sum(trial.slices.iter().filter_map(|slice| Some(slice.prelude?.replies)));
+        let woke = model::sum(trial.slices.iter().filter_map(|slice| Some(slice.prelude.as_ref()?.replies)));
         assert!(
             completed(&before) > trial.slices[0].replies - 20 + woke,
             "the warm-up, what woke it, and the lead-ins"

@@ -25,7 +25,9 @@ pub(crate) fn every_doubt() -> Vec<ClaimDoubt> {
         ClaimDoubt::Spill { server: server.clone(), cpus: 0.043 },
         ClaimDoubt::PutOff { server: server.clone(), share: 0.25 },
         ClaimDoubt::SharedMemory { server: server.clone(), metric: Metric::PeakMemory },
-        ClaimDoubt::Waking { server: server.clone(), share: 0.25 },
+        ClaimDoubt::Waking { server: server.clone(), share: 0.25, waited: 0.1 },
+        ClaimDoubt::Waking { server: server.clone(), share: 0.001, waited: 0.08 },
+        ClaimDoubt::BetweenLooks { server: server.clone() },
         ClaimDoubt::Unwaited { server: server.clone() },
         ClaimDoubt::Rounds { server: server.clone(), launches: 2, of: 6 },
         ClaimDoubt::Failing { server: server.clone() },
@@ -40,7 +42,7 @@ pub(crate) fn every_note() -> Vec<ClaimNote> {
     let (server, metric) = (server(), Metric::P99);
     let cold = Coldness::WarmUp { given_s: 1.0, needed_s: 20.0 };
     let mut notes: Vec<ClaimNote> = every_doubt().into_iter().map(ClaimNote::Doubt).collect();
-    let because = every_doubt().split_off(15);
+    let because = every_doubt().split_off(17);
     notes.extend([
         ClaimNote::Unfinished { measured: 3, asked: 6 },
         ClaimNote::LowRate { server: server.clone(), target: "a".to_owned(), per_s: 8_812.4 },

@@ -219,6 +219,7 @@ fn look(at_s: f64, cpu_s: f64, memory_bytes: u64) -> Sample {
         at_ns: (at_s * 1e9) as u64,
         cpu_user_s: cpu_s,
         rss_bytes: memory_bytes,
+        peak_rss_bytes: Some(memory_bytes),
         processes: 1,
         threads: 4,
         host_busy_s: cpu_s,

@@ -3,7 +3,7 @@ mod bursts;
 use model::{Analysis, Comparison, ComparisonVerdict, Environment, Mark, Metric, Plan, Slice, TrialRecord, Withheld};
 
 use crate::records::Records;
-use crate::testing::{Session, cut};
+use crate::testing::{Session, cut, woke};
 
 const ROUNDS: u32 = 12;
 
@@ -296,6 +296,30 @@ fn who_does_much_when_it_is_woken_is_neither_cheaper_nor_faster_for_it() {
     assert_eq!(rate(0.9, 0.3), SLOWER);
     assert_eq!(verdict(Metric::P99, 1.06, 1.0, 2.8, 2), taken_back, "a request may have waited for it");
     assert_eq!(verdict(Metric::PeakMemory, 1.0, 1.0, 2.8, 2).1, None);
+}
+
+#[test]
+fn nor_who_keeps_requests_waiting_when_it_is_woken() {
+    // Of those that woke it, a twelfth of all, each waited as long as most in the slices do, and in so many preludes one in each ten waited
+    // so many milliseconds.
+    let verdict = |metric: Metric, factor: f64, (each, ms): (u32, f64)| {
+        changed(metric, (factor, 0.05), |slice| {
+            let (usual_us, count) =
+                (slice.p50_us.unwrap(), slice.prelude.as_ref().map_or(0, |prelude| prelude.replies));
+            let is_slow = |at: u64| slice.round.is_multiple_of(each) && at.is_multiple_of(10);
+            let felt: Vec<f64> = (0..count).map(|at| if is_slow(at) { ms * 1e3 } else { usual_us }).collect();
+            woke(slice, &felt);
+        })
+    };
+    let taken_back = (ComparisonVerdict::Inconclusive, Some(Withheld::Waking));
+    assert_eq!(verdict(Metric::Throughput, 1.06, (1, 10.0)), FASTER, "as long as usual, about");
+    assert_eq!(verdict(Metric::Throughput, 1.06, (1, 100.0)), taken_back, "8 % of what all waited");
+    assert_eq!(verdict(Metric::Throughput, 1.06, (2, 200.0)), taken_back, "the same in every other prelude");
+    assert_eq!(verdict(Metric::Throughput, 1.12, (1, 100.0)), FASTER, "with all of it");
+    assert_eq!(verdict(Metric::Throughput, 0.9, (1, 100.0)), SLOWER);
+    assert_eq!(verdict(Metric::P99, 1.06, (1, 10.0)), FASTER);
+    assert_eq!(verdict(Metric::P99, 1.06, (1, 100.0)), (ComparisonVerdict::Inconclusive, Some(Withheld::Waking)));
+    assert_eq!(verdict(Metric::CpuPerRequest, 1.0, (1, 100.0)), (ComparisonVerdict::Same, None), "it used no CPU");
 }
 
 #[test]
