@@ -218,6 +218,41 @@ test("in grey each level of the map is darker than the one before, and a lone re
   }
 });
 
+/** The colours in the middle of so many parts of a picture, side by side. */
+async function coloursOf(png, parts) {
+  const page = await browser.newPage();
+  const colours = await page.evaluate(async ([base64, parts]) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    canvas.drawImage(image, 0, 0);
+    const at = (part) => canvas.getImageData(Math.floor((part + 0.5) * image.width / parts), Math.floor(image.height / 2), 1, 1).data;
+    return Array.from({ length: parts }, (_, part) => `rgb(${[...at(part)].slice(0, 3).join(", ")})`);
+  }, [png.toString("base64"), parts]);
+  await page.close();
+  return colours;
+}
+
+test("who cannot tell red from green tells the levels of the map, and verdicts by their words and edges", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    await opened("side-by-side", { colorScheme }, async (page) => {
+      const devtools = await page.context().newCDPSession(page);
+      await devtools.send("Emulation.setEmulatedVisionDeficiency", { type: "deuteranopia" });
+      const seen = (await coloursOf(await page.locator("#explorer .ramp").screenshot(), 8)).map(luminance);
+      const rising = colorScheme === "dark" ? seen : seen.toReversed();
+      rising.slice(1).forEach((level, at) => assert.ok(level > rising[at] * 1.1, `${colorScheme} ${rising}`));
+      const claims = await page.evaluate(() => [...document.querySelectorAll("li.claim")].map((claim) => ({
+        verdict: claim.className,
+        edge: `${getComputedStyle(claim).borderLeftStyle} ${getComputedStyle(claim).borderLeftWidth}`,
+      })));
+      const edges = new Map(claims.map(({ verdict, edge }) => [verdict, edge]));
+      assert.ok(edges.size > 1, JSON.stringify(claims));
+      assert.equal(new Set(edges.values()).size, edges.size, `each verdict has an edge of its own: ${JSON.stringify(claims)}`);
+    });
+  }
+});
+
 test("what others wrote stays text", async () => {
   await opened("live", {}, async (page) => {
     assert.ok((await page.locator("h1").innerText()).includes("</script><img src=x"));

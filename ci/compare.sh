@@ -10,13 +10,16 @@
 #   BOURDON_UNDECIDED  `pass` lets a gate pass that is undecided, unless nothing could be compared at all
 #   BOURDON_OPTIONS  further options of `bourdon compare`, parted by blanks, such as '--path /api -c 100'
 #   BOURDON_COMMENT  the file that the answer is written to [bourdon-comment.md]
+#   BOURDON_SITE     a folder that gets the pages of the runs, for a host of static pages; none unless it is set
+#   BOURDON_RUNS     the folder that the runs are recorded in [runs]
 #   BOURDON          the program [bourdon]
 set -eu
 
 : "${BOURDON_RUN:?is not set: give the command that launches the server, such as './server --port \$PORT'}"
 comment=${BOURDON_COMMENT:-bourdon-comment.md}
+runs=${BOURDON_RUNS:-runs}
 
-set -- --rev "${BOURDON_BASE:-origin/main}" --rev "${BOURDON_HEAD:-HEAD}" --run "$BOURDON_RUN"
+set -- --rev "${BOURDON_BASE:-origin/main}" --rev "${BOURDON_HEAD:-HEAD}" --run "$BOURDON_RUN" --runs "$runs"
 [ -z "${BOURDON_BUILD:-}" ] || set -- "$@" --build "$BOURDON_BUILD"
 [ -z "${BOURDON_GATE:-}" ] || set -- "$@" --gate "$BOURDON_GATE"
 [ -z "${BOURDON_GATE:-}" ] || [ "${BOURDON_UNDECIDED:-}" != pass ] || set -- "$@" --allow-undecided
@@ -28,5 +31,7 @@ if [ ! -s "$comment" ]; then
     echo "bourdon could not compare the two (exit status $status); the log of this job says why." > "$comment"
 fi
 cat "$comment"
+# Its status says again what the runs came to.
+[ -z "${BOURDON_SITE:-}" ] || "${BOURDON:-bourdon}" site "$runs" -o "$BOURDON_SITE" >&2 || true
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$comment" >> "$GITHUB_STEP_SUMMARY"
 exit "$status"

@@ -70,10 +70,19 @@ fn folders(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
+/// As long as a folder's name may be in a site, in bytes: a number may follow it.
+const LONGEST_NAME: usize = 200;
+
+/// A name that stands in one line and leaves room for a number.
+fn shown(name: &str) -> String {
+    let in_line: String = name.chars().map(|each| if each.is_control() { '_' } else { each }).collect();
+    in_line[..in_line.floor_char_boundary(LONGEST_NAME)].to_owned()
+}
+
 /// A name for the run's folder in the site that no other one has.
 fn unused(folder: &Path, names: &mut BTreeSet<String>) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let name = whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name = whole.file_name().map_or_else(|| "run".to_owned(), |name| shown(&name.to_string_lossy()));
     let numbered = |number: u32| if number == 1 { name.clone() } else { format!("{name}-{number}") };
     let free = (1..).map(numbered).find(|name| !names.contains(name)).unwrap_or_default();
     names.insert(free.clone());

@@ -54,3 +54,21 @@ fn an_undecided_gate_passes_the_job_only_where_it_may_and_the_status_is_bourdons
     }
     assert_eq!(job("3", "", "pass"), (false, Some(3)), "without a gate none can be undecided");
 }
+
+#[test]
+fn the_job_makes_pages_of_its_runs_where_a_folder_is_named_and_keeps_the_status_of_the_comparison() {
+    let folder = tempfile::tempdir().unwrap();
+    fake(folder.path(), "bourdon", "echo \"$@\" >> asked; [ \"$1\" = compare ]");
+    let job = |site: &str| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/compare.sh");
+        let mut job = Command::new("sh");
+        job.arg(script).current_dir(folder.path()).env("BOURDON", folder.path().join("bourdon"));
+        job.env("BOURDON_RUN", "./server").env("BOURDON_SITE", site).env_remove("GITHUB_STEP_SUMMARY");
+        let status = job.output().unwrap().status.code();
+        let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+        std::fs::remove_file(folder.path().join("asked")).unwrap();
+        (status, asked.lines().nth(1).map(str::to_owned))
+    };
+    assert_eq!(job(""), (Some(0), None));
+    assert_eq!(job("public"), (Some(0), Some("site runs -o public".to_owned())));
+}

@@ -37,6 +37,7 @@ pub(crate) fn of(records: &Records, cell: usize) -> Vec<CellLaunch> {
             memory_at_rest_bytes: figure(launch, Metric::MemoryAtRest).map(|bytes| bytes as u64),
             latency: latency(launch),
             slices: slices::measured(&launch.record.slices).map(slice).collect(),
+            course: launch.judgement.went.as_ref().zip(launch.measured()).map(|(went, of)| went.of_launch(of)),
         });
     }
     shown

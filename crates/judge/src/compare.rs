@@ -269,7 +269,8 @@ fn rows(pairs: &[Pair<'_>], gates: &[Gate], primary: Option<Metric>) -> Vec<Comp
 
 /// What two sessions say of themselves, each with its run.
 fn both(old: SessionAnalysis, new: SessionAnalysis) -> SessionAnalysis {
-    let mut all = SessionAnalysis::default();
+    let cpus = old.cpus.clone().filter(|_| old.cpus == new.cpus);
+    let mut all = SessionAnalysis { cpus, ..SessionAnalysis::default() };
     for (arm, session) in [(Some(Arm::Old), old), (Some(Arm::New), new)] {
         all.repeated.extend(session.repeated.into_iter().map(|it| RepeatedBlock { arm, ..it }));
         all.marks.extend(session.marks.into_iter().map(|note| MarkNote { arm, ..note }));

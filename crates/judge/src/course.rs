@@ -2,8 +2,8 @@
 //! machine warmup blows hot and cold*, OOPSLA'17).
 
 use model::{
-    Changed, Course, Interval, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond, Slice,
-    WindowCourse,
+    Changed, Course, Interval, LaunchCourse, MarkCause, MarkNote, Measurement, Metric, Observation, ObservedSecond,
+    Slice, WindowCourse,
 };
 
 use crate::statistics::{change_points, mean};
@@ -150,6 +150,12 @@ pub(crate) fn mark(went: &Went, measured: &Measurement) -> Option<MarkNote> {
 }
 
 impl Went {
+    /// The same as an analysis tells it of each launch.
+    pub(crate) fn of_launch(&self, measured: &Measurement) -> LaunchCourse {
+        let Went { course, metric, levels, .. } = self.clone();
+        LaunchCourse { course, metric, levels, window_s: measured.window_s }
+    }
+
     fn over(&self, changed: Changed, measured: &Measurement) -> WindowCourse {
         let Went { metric, levels, steady_from_s, .. } = self.clone();
         WindowCourse { went: changed, metric, levels, steady_from_s, window_s: measured.window_s }

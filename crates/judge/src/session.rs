@@ -1,6 +1,9 @@
 //! What is known of the session, all launches of a run, as a whole: what makes every interval in it less sure.
 
-use model::{Comparison, ComparisonVerdict, MarkCause, MarkNote, Measured, Metric, RepeatedBlock, SessionAnalysis};
+use model::{
+    CellPlan, Comparison, ComparisonVerdict, CpuShare, MarkCause, MarkNote, Measured, Metric, Plan, RepeatedBlock,
+    SessionAnalysis,
+};
 
 use crate::comparisons::compare_with_itself;
 use crate::launch::{ByCell, Launch};
@@ -13,7 +16,16 @@ pub(crate) fn analyse(records: &Records) -> SessionAnalysis {
     let itself = compare_with_itself(records);
     let mut marks: Vec<MarkNote> = noisy(&itself).into_iter().collect();
     marks.extend(order_marks(records));
-    SessionAnalysis { itself, repeated: repeated(records), marks }
+    SessionAnalysis { itself, repeated: repeated(records), marks, cpus: Some(cpus(records.plan)) }
+}
+
+/// On which CPUs both sides ran.
+fn cpus(plan: &Plan) -> CpuShare {
+    let of_cell =
+        |cell: &CellPlan| if cell.target_cpus.is_empty() { &plan.target_cpus } else { &cell.target_cpus }.clone();
+    let mut sets: Vec<Vec<u32>> = plan.cells.iter().map(of_cell).collect();
+    sets.dedup();
+    CpuShare { generator: plan.generator.cpus.clone(), targets: sets.pop().filter(|_| sets.is_empty()) }
 }
 
 /// A session that tells a target from itself.

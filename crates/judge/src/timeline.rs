@@ -25,7 +25,8 @@ fn timeline(trial: &TrialRecord, trace: Option<&Trace>) -> Option<Timeline> {
         _ => latencies_of_slices(&mut steps, &trial.slices),
     }
     let fault = trace.filter(|_| is_whole).and_then(|trace| trace.fault.clone());
-    Some(Timeline { trial: trial.id.clone(), steps, fault })
+    let stacks = trace.and_then(|trace| trace.stacks.clone());
+    Some(Timeline { trial: trial.id.clone(), steps, stacks, fault })
 }
 
 /// The warm-up ends where the window begins: a record has it from a whole second on, however short it was.
@@ -133,7 +134,7 @@ mod tests {
         let looks = [(-1.0, 99, None), (0.5, 4, Some(10)), (1.9, 6, None), (2.5, 5, Some(20)), (9.0, 99, Some(99))];
         let looks = looks.map(|(at_s, threads, established)| TraceLook { at_s, threads, established });
         let latencies = vec![(0.0, vec![(40, 2), (41, 1)]), (1.0, vec![(41, 4)]), (2.0, vec![(60, 7)])];
-        let timeline = of(&trial, Trace { latencies, looks: looks.to_vec(), fault: None });
+        let timeline = of(&trial, Trace { latencies, looks: looks.to_vec(), ..Trace::default() });
         let shown: Vec<_> =
             timeline.steps.iter().map(|it| (it.latencies.clone(), it.threads, it.connections)).collect();
         assert_eq!(shown, [(vec![(40, 2), (41, 5)], Some(6), Some(10)), (vec![(60, 7)], Some(5), Some(20))]);

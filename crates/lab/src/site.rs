@@ -19,6 +19,11 @@ const LIST: &str = ".bourdon-site";
 /// # Errors
 /// When it cannot be written, or holds something else; it is as it was then.
 pub fn write_site(folder: &Path, files: &[(PathBuf, String)]) -> Result<()> {
+    // Without a slash at its end, which would lead through a link.
+    let folder = &folder.components().collect::<PathBuf>();
+    if folder.file_name().is_none() {
+        return Err(Error::new(ErrorKind::InvalidInput, "it cannot be put in the place of that; name a folder in it"));
+    }
     let is_there = check(folder)?;
     let above = folder_of(folder);
     create_folder_durably(above)?;
@@ -45,7 +50,10 @@ fn check(folder: &Path) -> Result<bool> {
         return Ok(false);
     }
     if !folder.symlink_metadata()?.is_dir() {
-        return Err(Error::new(ErrorKind::NotADirectory, "a folder is expected there; name another one"));
+        return Err(Error::new(
+            ErrorKind::NotADirectory,
+            "a folder is expected there, and no file or link; name another one",
+        ));
     }
     let ours = std::fs::read_to_string(folder.join(LIST)).unwrap_or_default();
     let ours: BTreeSet<&Path> = ours.lines().map(Path::new).chain([Path::new(LIST)]).collect();
@@ -124,7 +132,14 @@ mod tests {
         let file = above.path().join("file");
         std::fs::write(&file, "mine").unwrap();
         assert!(write_site(&file, &files(&[("index.html", "two")])).is_err());
-        assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 2);
+        std::os::unix::fs::symlink(&site, above.path().join("link")).unwrap();
+        for (folder, cure) in
+            [(above.path().join("link/"), "name another one"), (site.join(".."), "name a folder in it")]
+        {
+            let refused = write_site(&folder, &files(&[("index.html", "two")])).unwrap_err().to_string();
+            assert!(refused.contains(cure), "{refused}");
+        }
+        assert_eq!(std::fs::read_dir(above.path()).unwrap().count(), 3);
     }
 
     #[test]

@@ -93,6 +93,18 @@ pub struct SessionAnalysis {
     pub repeated: Vec<RepeatedBlock>,
     /// What a reader must know of every interval in it.
     pub marks: Vec<MarkNote>,
+    /// On which CPUs both sides ran; null of two runs that differ in that, of saved loads, and in analyses of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<CpuShare>,
+}
+
+/// How servers and generator share the machine's CPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuShare {
+    /// Those of the generator; empty leaves it to the kernel.
+    pub generator: Vec<u32>,
+    /// Those of every server; empty leaves it to the kernel. Null where it is a condition.
+    pub targets: Option<Vec<u32>>,
 }
 
 /// A block that another one stands for.

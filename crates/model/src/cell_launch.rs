@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Measured;
 use crate::outcome::kinds;
+use crate::{Course, Measured, Metric};
 
 kinds! {
     /// What becomes of a launch.
@@ -44,6 +44,22 @@ pub struct CellLaunch {
     /// Its slices that were measured, in order; none where it had the load to itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slices: Vec<LaunchSlice>,
+    /// How it went over its window; null where that was too short to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<LaunchCourse>,
+}
+
+/// How a launch went over its window, by the figure that went worst.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaunchCourse {
+    /// Which course.
+    pub course: Course,
+    /// The figure that went so.
+    pub metric: Metric,
+    /// Its levels in the metric's unit, each with the second of the window from which it lasts.
+    pub levels: Vec<(f64, f64)>,
+    /// Length of the window in seconds.
+    pub window_s: f64,
 }
 
 impl CellLaunch {

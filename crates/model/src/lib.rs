@@ -56,6 +56,7 @@ mod rotation;
 mod schema;
 mod shift;
 mod sound;
+mod stacks;
 mod stirred;
 mod target;
 mod timeline;
@@ -76,7 +77,7 @@ pub use audit_check::*;
 pub use audit_remark::{AuditRemark, Remark};
 pub use calibration::*;
 pub use cell::{Cell, Level};
-pub use cell_launch::{CellLaunch, CellQuantile, LaunchLatency, LaunchSlice, LaunchUse, Quantile};
+pub use cell_launch::{CellLaunch, CellQuantile, LaunchCourse, LaunchLatency, LaunchSlice, LaunchUse, Quantile};
 pub use claim::*;
 pub use clock::Clock;
 pub use compare::{
@@ -125,6 +126,7 @@ pub use rotation::{Prelude, Rotation, Slice, Unsliced, UnslicedCause};
 pub use schema::{UnknownSchema, check_schema};
 pub use shift::{QuantileShift, Shift};
 pub use sound::{LONGEST_SLICE_NS, RATES_PER_S};
+pub use stacks::StackNode;
 pub use stirred::{GOLDEN, seed_of, stirred};
 pub use target::*;
 pub use timeline::{

@@ -1,5 +1,7 @@
 //! A launch over time, as a page draws it. It is made from the record and stands in no document: `trials.jsonl` has its figures.
 
+use crate::StackNode;
+
 /// Buckets of latency for each factor of ten: each is 12 % wide.
 pub const BUCKETS_PER_DECADE: f64 = 20.0;
 
@@ -24,6 +26,8 @@ pub struct Trace {
     pub latencies: Vec<(f64, LatencyCounts)>,
     /// Looks at its target.
     pub looks: Vec<TraceLook>,
+    /// Its CPU profile, where it has one with stacks.
+    pub stacks: Option<StackNode>,
     /// Why something of it cannot be read, in words; what comes before that was.
     pub fault: Option<String>,
 }
@@ -46,6 +50,8 @@ pub struct Timeline {
     pub trial: String,
     /// Its steps in order: seconds, several of them where the window is long, or slices. The warm-up is one, which ends at 0.
     pub steps: Vec<TimelineStep>,
+    /// Its CPU profile, where it has one with stacks.
+    pub stacks: Option<StackNode>,
     /// Why something of it cannot be read, in words.
     pub fault: Option<String>,
 }

@@ -30,7 +30,7 @@ pub use csv::{CSV_HEADER, csv_rows};
 pub use observer::Observer;
 pub use perf::read_perf_script;
 pub use proc_source::ProcSource;
-pub use profile::{ProfileError, read_profile};
+pub use profile::{ProfileError, read_profile, read_stacks};
 pub use runtime::runtime_sample;
 pub use sampler::{Sampler, SharedClock};
 pub use slices::{SeenSlice, SliceSummary, host_use};

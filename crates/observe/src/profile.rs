@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use model::{Profile, ProfiledBy, ProfiledFunction, short_name};
+use model::{Profile, ProfiledBy, ProfiledFunction, StackNode, short_name};
 use prost::Message;
 
 /// Largest profile that is taken once it is unpacked. A minute of a busy server is a tenth of this; a few bytes that
@@ -20,6 +20,11 @@ const KEPT_FUNCTIONS: usize = 10;
 
 /// Characters of a function's name that are kept. Names of generic code run to hundreds; the target chooses them.
 const KEPT_CHARS: usize = 300;
+
+/// Stacks that are read, functions of each, and functions of all where each was called. A minute of a busy server has a tenth of these.
+const MOST_STACKS: usize = 100_000;
+const MOST_DEPTH: usize = 128;
+const MOST_NODES: usize = 100_000;
 
 /// The name of a sample without a known function.
 const UNKNOWN: &str = "?";
@@ -97,6 +102,16 @@ pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, Profile
     Ok(summarise(&PprofProfile::decode(bytes.as_slice())?, words))
 }
 
+/// Reads the samples of a gzipped CPU profile by stack. Of stacks of more than 128 functions the innermost ones are kept, and of more than
+/// 100,000 stacks the first.
+///
+/// # Errors
+/// When the bytes are not such a profile, or one of more than 8 MiB.
+pub fn read_stacks(gzipped: &[u8]) -> Result<StackNode, ProfileError> {
+    let bytes = unpack(gzipped, MOST_BYTES)?;
+    Ok(by_stack(&PprofProfile::decode(bytes.as_slice())?))
+}
+
 /// Unpacks no more than so many bytes.
 pub(crate) fn unpack(gzipped: &[u8], most_bytes: u64) -> Result<Vec<u8>, ProfileError> {
     let mut bytes = Vec::new();
@@ -134,17 +149,39 @@ fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).take(KEPT_CHARS).collect()
 }
 
+/// Names of functions by their numbers.
+fn names(profile: &PprofProfile) -> HashMap<u64, &str> {
+    let name_of = |function: &PprofFunction| profile.strings.get(usize::try_from(function.name).ok()?);
+    profile.functions.iter().filter_map(|function| Some((function.id, name_of(function)?.as_str()))).collect()
+}
+
+/// How many samples a stack stands for.
+fn count_of(sample: &PprofSample) -> u64 {
+    sample.values.first().and_then(|count| u64::try_from(*count).ok()).unwrap_or(0)
+}
+
+fn by_stack(profile: &PprofProfile) -> StackNode {
+    let (names, mut may_make, mut root) = (names(profile), MOST_NODES, StackNode::default());
+    let lines: HashMap<u64, &[PprofLine]> =
+        profile.locations.iter().map(|location| (location.id, location.lines.as_slice())).collect();
+    for sample in profile.samples.iter().take(MOST_STACKS).filter(|sample| count_of(sample) > 0) {
+        let lines = sample.location_ids.iter().flat_map(|id| lines.get(id).copied().unwrap_or_default());
+        let function = |line: &PprofLine| printable(names.get(&line.function_id).copied().unwrap_or(UNKNOWN));
+        let innermost_first: Vec<String> = lines.take(MOST_DEPTH).map(function).collect();
+        root.add(innermost_first.iter().rev().map(String::as_str), count_of(sample), &mut may_make);
+    }
+    root
+}
+
 /// The samples of each function in which a stack ends, by name.
 fn flat_counts(profile: &PprofProfile) -> BTreeMap<&str, u64> {
-    let name_of = |function: &PprofFunction| profile.strings.get(usize::try_from(function.name).ok()?);
-    let names: HashMap<u64, &str> =
-        profile.functions.iter().filter_map(|function| Some((function.id, name_of(function)?.as_str()))).collect();
+    let names = names(profile);
     let leaf_of = |location: &PprofLocation| names.get(&location.lines.first()?.function_id).copied();
     let leaves: HashMap<u64, &str> =
         profile.locations.iter().filter_map(|location| Some((location.id, leaf_of(location)?))).collect();
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for sample in &profile.samples {
-        let count = sample.values.first().and_then(|count| u64::try_from(*count).ok()).unwrap_or(0);
+        let count = count_of(sample);
         let leaf = sample.location_ids.first().and_then(|id| leaves.get(id)).copied().unwrap_or(UNKNOWN);
         if count > 0 {
             let sum = counts.entry(leaf).or_default();
@@ -188,6 +225,20 @@ mod tests {
         assert_eq!(seen.functions[0], ProfiledFunction { name: "runtime.futex".into(), flat_share: 0.75 });
         assert_eq!(seen.functions[1].flat_share, 0.25);
         assert_eq!(summarise(&profile(&[(&[8], 1)]), &words(&["Futex"])).share, Some(0.0), "letters count");
+    }
+
+    #[test]
+    fn stacks_go_from_the_outermost_function_to_what_was_inlined() {
+        let root = by_stack(&profile(&[(&[7, 8], 3), (&[8], 1), (&[99], 2), (&[7], -1)]));
+        let [handle, serve, futex] =
+            ["example.com/futex/app.Handle[a/futex.T]", "net/http.(*conn).serve", "runtime.futex"];
+        assert_eq!((root.samples, root.callees.len()), (6, 1), "a location that nobody knows has no function");
+        assert_eq!(root.callees[handle].callees[serve].callees[futex].samples, 3);
+        assert_eq!(root.callees[handle].samples, 4);
+        let deep: Vec<u64> = vec![8; 1_000_000];
+        let root = by_stack(&profile(&[(&deep, 1)]));
+        let depth = std::iter::successors(Some(&root), |node| node.callees.values().next()).count();
+        assert_eq!(depth, MOST_DEPTH + 1);
     }
 
     #[test]

@@ -77,5 +77,5 @@ fn timeline(trial: &str, rng: &mut fastrand::Rng) -> Timeline {
             ..TimelineStep::default()
         }
     });
-    Timeline { trial: trial.to_owned(), steps: steps.collect(), fault: None }
+    Timeline { trial: trial.to_owned(), steps: steps.collect(), ..Timeline::default() }
 }

@@ -9,8 +9,14 @@ use crate::page::Tint;
 use crate::rows::{Group, Place, Row};
 use crate::words::{self, latency, listed};
 
+/// Of a run that has just begun, or was stopped before its first launch was over.
+pub(crate) const NOTHING_YET: &str = "Not finished: nothing is measured yet.";
+
 /// The answer of a run: what its claims came to, or who stands where. Nothing while there are too few launches for one.
 pub(crate) fn of_run(analysis: &Analysis, groups: &[Group<'_>]) -> Option<(Tint, String)> {
+    if analysis.trials.total == 0 && analysis.unfinished.is_some() {
+        return Some((Tint::Unsure, NOTHING_YET.to_owned()));
+    }
     if words::nothing_measured(analysis) {
         let said = match analysis.session.repeated.len() {
             _ if analysis.cells.iter().all(|cell| cell.set_aside == 0) => "Nothing was measured: no launch counts.",

@@ -1,11 +1,11 @@
 //! Which target serves a stated need best, as far as ranks say: nobody where they do not.
 
-use model::{Analysis, CellAnalysis, Metric, Population, RankGroup};
+use model::{Analysis, CellAnalysis, Comparison, ComparisonVerdict, Metric, Population, Rank, RankGroup};
 
+use crate::cell_words::{cpu, memory};
 use crate::conditions::Conditions;
 use crate::format::{duration_us, number};
-use crate::rows::{cpu, memory};
-use crate::words::{latency, listed};
+use crate::words::{at_least, latency, listed};
 
 /// A need with who serves it best, and under which conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) fn choices(analysis: &Analysis, conditions: &Conditions) -> Vec<Choic
             let cells: Vec<&CellAnalysis> =
                 analysis.cells.iter().filter(|cell| cell.levels.conditions() == group.conditions).collect();
             let Some(need) = need(metric, &cells) else { continue };
-            let (best, under) = (best(group, &cells), conditions.title(&group.conditions));
+            let (best, under) = (best(group, &cells, &analysis.comparisons), conditions.title(&group.conditions));
             let known = choices.iter_mut().find(|known| known.need == need && known.best == best);
             match known {
                 Some(known) => known.under.push(under),
@@ -63,12 +63,12 @@ fn need(metric: Metric, cells: &[&CellAnalysis]) -> Option<&'static str> {
     }
 }
 
-fn best(group: &RankGroup, cells: &[&CellAnalysis]) -> String {
+fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) -> String {
     let mut first: Vec<String> =
         group.ranks.iter().filter(|rank| rank.rank == Some(1)).map(|rank| rank.target.clone()).collect();
     first.sort();
     match &first[..] {
-        [] => "open".to_owned(),
+        [] => open(group, comparisons),
         [only] => {
             let cell = cells.iter().find(|cell| cell.levels.target() == only);
             let figure = cell.and_then(|cell| figure(group.metric, cell));
@@ -78,12 +78,28 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis]) -> String {
     }
 }
 
+/// Who may be first: those who were shown to do worse than another are out.
+fn open(group: &RankGroup, comparisons: &[Comparison]) -> String {
+    let of_group = || comparisons.iter().filter(|of| of.metric == group.metric && of.conditions == group.conditions);
+    let is_out = |target: &String| {
+        of_group().any(|of| match of.verdict {
+            ComparisonVerdict::Faster => of.b == *target,
+            ComparisonVerdict::Slower => of.a == *target,
+            ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
+        })
+    };
+    let may_be_first = |rank: &&Rank| rank.rank.is_none() && !rank.open.is_empty() && !is_out(&rank.target);
+    let mut left: Vec<String> = group.ranks.iter().filter(may_be_first).map(|rank| rank.target.clone()).collect();
+    left.sort();
+    match left.len() {
+        2.. if left.len() < group.ranks.len() => format!("open between {}", listed(&left)),
+        _ => "open".to_owned(),
+    }
+}
+
 fn figure(metric: Metric, cell: &CellAnalysis) -> Option<String> {
     Some(match metric {
-        Metric::Throughput => {
-            let least = if cell.at_least { "≥ " } else { "" };
-            format!("{least}{} requests/s", number(cell.throughput.estimate?))
-        }
+        Metric::Throughput => at_least(cell.at_least, format!("{} requests/s", number(cell.throughput.estimate?))),
         Metric::P99 => latency(cell.latency_us.p99.estimate?, cell.latency_us.censored),
         Metric::CpuPerRequest => {
             cell.cpu_us_per_request.estimate?;

@@ -2,12 +2,12 @@
 
 use model::{Arm, CellAnalysis, CompareAnalysis, CompareForm, CompareRow, ComparisonVerdict, GateResult, GateVerdict};
 
+use crate::answer::NOTHING_YET;
 use crate::compare_launches::launches;
 use crate::compare_words::{against, reason, row_with_change};
 use crate::format::counted;
 use crate::page::Tint;
 use crate::withheld::{because, cure_of};
-use crate::words::listed;
 
 /// Of two runs it names the target that is compared: others may be in them.
 pub(crate) fn question(analysis: &CompareAnalysis) -> String {
@@ -50,6 +50,9 @@ impl Answer {
 }
 
 fn figures(analysis: &CompareAnalysis) -> Answer {
+    if analysis.trials.total == 0 && analysis.unfinished.is_some() {
+        return Answer::new(Tint::Unsure, NOTHING_YET.trim_end_matches('.').to_owned());
+    }
     if !analysis.rows.iter().any(CompareRow::is_measured) {
         return Answer::new(Tint::Bad, format!("Nothing could be compared: {}", without_launches(analysis)));
     }
@@ -102,24 +105,32 @@ fn verdicts(analysis: &CompareAnalysis) -> Answer {
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     match worse {
         0 if !against.is_empty() => moved_against(analysis, &against, &then("; ", others(open))),
-        0 if open == 0 => Answer::new(Tint::Good, format!("No: none of {figures} is worse{}", then(", ", others(0)))),
+        0 if open == 0 => {
+            let none = format!("{}none of {figures} is worse", largest(analysis, Faster));
+            Answer::new(Tint::Good, format!("No: {none}{}", then(", ", others(0))))
+        }
         0 => {
             let most = primary(analysis).map_or(String::new(), |row| format!("{}; ", row_with_change(row, analysis)));
             let open = format!("{open} of {figures} {} inconclusive", are(open));
             Answer::new(Tint::Unsure, format!("Not shown: {most}{open}{}", then(", ", others(0))))
         }
         _ => {
-            let mut by: Vec<&str> = of(Slower).map(|row| row.metric.words()).collect();
-            by.dedup();
-            let by: Vec<String> = by.into_iter().map(str::to_owned).collect();
-            let fast = of(Slower).any(|row| row.metric.is_speed());
-            let yes = if fast { "Yes".to_owned() } else { format!("Worse, by {}", listed(&by)) };
-            Answer::new(
-                Tint::Bad,
-                format!("{yes}: {worse} of {figures} {} worse{}", are(worse), then(", ", others(open))),
-            )
+            let yes = if of(Slower).any(|row| row.metric.is_speed()) { "Yes" } else { "Worse" };
+            let count = format!("{}{worse} of {figures} {} worse", largest(analysis, Slower), are(worse));
+            Answer::new(Tint::Bad, format!("{yes}: {count}{}", then(", ", others(open))))
         }
     }
+}
+
+/// The figure that says most of how much the new one is worse or better: the primary metric where that is, else the one that moved
+/// most.
+fn largest(analysis: &CompareAnalysis, verdict: ComparisonVerdict) -> String {
+    let rows: Vec<&CompareRow> = analysis.rows.iter().filter(|row| row.verdict == verdict).collect();
+    let moved = |row: &CompareRow| row.ratio.estimate.map_or(0.0, |ratio| ratio.ln().abs());
+    let primary = rows.iter().find(|row| Some(row.metric) == analysis.primary);
+    let most = rows.iter().max_by(|a, b| moved(a).total_cmp(&moved(b)));
+    let of_several = if rows.len() > 1 && primary.is_none() { "most of all " } else { "" };
+    primary.or(most).map_or(String::new(), |row| format!("{of_several}{}; ", row_with_change(row, analysis)))
 }
 
 /// The row of the primary metric, where there is one and it is as open as the answer.

@@ -10,8 +10,10 @@ use model::{
 use crate::asker::{Asker, Knob};
 use crate::bad::{self, Bad};
 use crate::blanks::{cpu_words, memory_words};
+use crate::cell_words::is_at_least;
 use crate::compare_launches::{launches, loads};
 use crate::conditions::conditions;
+use crate::cpu_words;
 use crate::difference_words::difference_words;
 use crate::format::{bytes, counted, duration_us, elapsed, percent, quantity, signed};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
@@ -20,7 +22,7 @@ use crate::page::unbroken;
 use crate::reason_words::repeated_words;
 use crate::rotation_words;
 use crate::withheld::{because, cure_of};
-use crate::words::{self, machine, words};
+use crate::words::{self, at_least, machine, words};
 
 /// One metric of both servers.
 pub(crate) struct Line<'a> {
@@ -278,7 +280,7 @@ fn capitalised(text: &str) -> String {
 pub(crate) fn groups(analysis: &CompareAnalysis) -> Vec<(String, Vec<Line<'_>>)> {
     let rows = &analysis.rows;
     let group = |places: Vec<usize>| {
-        (place_title(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at])).collect())
+        (place_title(&rows[places[0]].conditions), places.iter().map(|at| line(&rows[*at], analysis)).collect())
     };
     alike(rows.iter().map(|row| &row.conditions)).into_iter().map(group).collect()
 }
@@ -288,19 +290,30 @@ fn has_several_conditions(analysis: &CompareAnalysis) -> bool {
     analysis.rows.windows(2).any(|pair| pair[0].conditions != pair[1].conditions)
 }
 
-fn line(row: &CompareRow) -> Line<'_> {
-    let value =
-        |measured: &Measured| measured.estimate.map_or("–".to_owned(), |value| quantity(value, measured.unit));
+fn line<'a>(row: &'a CompareRow, analysis: &CompareAnalysis) -> Line<'a> {
+    let is_bound = |arm| cell_of(analysis, arm, row).is_some_and(|cell| is_at_least(cell, row.metric));
+    let value = |arm: Arm, measured: &Measured| match measured.estimate {
+        None => "–".to_owned(),
+        Some(value) => at_least(is_bound(arm), quantity(value, measured.unit)),
+    };
     let (change, interval) = change(&row.ratio, row.difference.as_ref()).unwrap_or(("–".to_owned(), String::new()));
     Line {
         row,
         metric: row.metric.words().to_owned(),
-        old: value(&row.old),
-        new: value(&row.new),
+        old: value(Arm::Old, &row.old),
+        new: value(Arm::New, &row.new),
         change,
         interval,
         verdict: verdict(row).to_owned(),
     }
+}
+
+/// The cell of a row on one side; none in documents of before they were kept.
+fn cell_of<'a>(analysis: &'a CompareAnalysis, arm: Arm, row: &CompareRow) -> Option<&'a CellAnalysis> {
+    let cells = analysis.cells.iter().filter(|of| of.arm == arm).map(|of| &of.cell);
+    let is_of_row = |cell: &&CellAnalysis| cell.levels == row.conditions || cell.levels.conditions() == row.conditions;
+    let mut cells = cells.filter(is_of_row);
+    cells.next()
 }
 
 /// The verdict on the new server. What is not a speed is not called slow.
@@ -364,6 +377,10 @@ pub(crate) fn session(analysis: &CompareAnalysis) -> Vec<String> {
     // A load that was saved does not tell how its launches were made.
     let cells = if analysis.is_of_loads() { Vec::new() } else { named(analysis) };
     let mut said = rotation_words::of_cells(&cells, true);
+    let measured: Vec<&CellAnalysis> = analysis.cells.iter().map(|of| &of.cell).collect();
+    let windows = if analysis.is_of_loads() { None } else { words::windows(&measured) };
+    said.extend(windows.map(|windows| format!("{windows}.")));
+    said.extend(cpu_words::share(&analysis.session).map(|share| format!("{share}.")));
     let itself = analysis.session.itself.iter().filter(|found| found.ratio.low.is_some());
     let itself = itself.filter_map(|found| Some((found.metric.words(), change(&found.ratio, None)?)));
     let said_of = |(metric, (change, interval)): (&str, (String, String))| {

@@ -2,6 +2,8 @@
 
 use model::{Aspect, AspectValue, Difference, Extent, LoadModel, Rotation, format_duration};
 
+use crate::cpu_words::numbers;
+
 /// `kernel: old 6.1, new 6.18`.
 pub fn difference_words(difference: &Difference) -> String {
     difference_between(difference, ["old", "new"])
@@ -72,7 +74,7 @@ fn side(setting: Option<&AspectValue>) -> String {
         Some(AspectValue::Count(count)) => count.to_string(),
         Some(AspectValue::Share(share)) => share.to_string(),
         Some(AspectValue::Cpus(cpus)) if cpus.is_empty() => "any".to_owned(),
-        Some(AspectValue::Cpus(cpus)) => cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" and "),
+        Some(AspectValue::Cpus(cpus)) => numbers(cpus),
         Some(AspectValue::Time { ns } | AspectValue::Extent(Extent::Window(ns))) => format_duration(*ns),
         Some(AspectValue::Load(LoadModel::Closed)) => "closed".to_owned(),
         Some(AspectValue::Load(LoadModel::Open { rate_per_s, arrivals })) => {

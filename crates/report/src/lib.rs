@@ -11,6 +11,7 @@ mod audit_words;
 mod bad;
 mod blanks;
 mod calibration_text;
+mod cell_words;
 mod choice;
 mod claim_notes;
 mod claim_words;
@@ -21,6 +22,7 @@ mod compare_text;
 mod compare_words;
 mod conditions;
 mod connections;
+mod cpu_words;
 mod difference_words;
 mod finding_words;
 /// Figures as people read them.

@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Analysis, Cell, CellAnalysis, CellLatency, Coldness, ComparisonVerdict, Factor, Launches, Mark, MarkCause,
-    MarkNote, Measured, MemoryCount, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
+    MarkNote, Metric, Population, Rank, RankGroup, Unranked, Withheld, alike,
 };
 
+use crate::cell_words::{cpu, estimate, memory};
 use crate::conditions::{Conditions, conditions, without};
-use crate::format::{bytes, counted, duration_us, number, percent, plus_minus, thousands};
+use crate::format::{counted, duration_us, number, percent, plus_minus, thousands};
 use crate::mark_words::{mark_meaning, mark_words, note_words};
 use crate::profile_words::profile;
 use crate::rotation_words::launched;
 use crate::withheld::because;
-use crate::words::{bracketed, latency, words};
+use crate::words::{at_least, bracketed, latency, words};
 
 /// The targets under one set of conditions, best first; or, where no two cells share their conditions, the conditions
 /// in the order of the plan.
@@ -380,7 +381,7 @@ fn sort(cells: &mut [&CellAnalysis], ranks: Option<&Ranks>) {
 /// A row without a rank.
 fn row<'a>(cell: &'a CellAnalysis, name: Vec<String>, conditions: Cell, quantiles: &Quantiles) -> Row<'a> {
     let throughput = match cell.throughput.estimate {
-        Some(rate) => format!("{}{}", if cell.at_least { "≥ " } else { "" }, number(rate)),
+        Some(rate) => at_least(cell.at_least, number(rate)),
         None if cell.void == 0 && cell.set_aside > 0 => "set aside".to_owned(),
         // Stopped before its first launch, or in a block that was not completed.
         None if cell.void == 0 => "not run".to_owned(),
@@ -417,25 +418,4 @@ fn quantile(latency_us: &CellLatency, all_have_p99: bool) -> String {
         Some((_, us)) if all_have_p99 => latency(us, latency_us.censored),
         Some((name, us)) => format!("{name} {}", latency(us, latency_us.censored)),
     }
-}
-
-/// The peak in the window; at least that where memory still grew when it ended, or a part of it counts for others.
-pub(crate) fn cpu(cell: &CellAnalysis) -> String {
-    bounded(cell.cpu_at_least, &cell.cpu_us_per_request, duration_us)
-}
-
-pub(crate) fn memory(cell: &CellAnalysis) -> String {
-    let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
-    let is_at_least = is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast;
-    bounded(is_at_least, &cell.peak_memory_bytes, bytes)
-}
-
-/// A figure, or what it is at least.
-fn bounded(is_at_least: bool, value: &Measured, show: fn(f64) -> String) -> String {
-    let shown = estimate(value, show);
-    if is_at_least && value.estimate.is_some() { format!("≥ {shown}") } else { shown }
-}
-
-fn estimate(value: &Measured, show: fn(f64) -> String) -> String {
-    value.estimate.map_or("–".to_owned(), show)
 }

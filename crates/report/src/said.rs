@@ -87,7 +87,7 @@ parts! {
         launches
     }
     CellProfile { no_profile; by, launches, samples, share, functions }
-    SessionAnalysis { repeated, marks; itself }
+    SessionAnalysis { repeated, marks; itself, cpus }
     VoidTrial { reason; id, arm, block, twin, levels }
     RelativeRate { without, at_least; conditions, rate_per_s, closed_per_s }
     Validity { reasons; verdict, failing }

@@ -2,8 +2,9 @@
 
 use model::Interval;
 
-use crate::format::{counted, duration_us, number};
+use crate::format::{counted, number};
 use crate::page::unbroken;
+use crate::words::latency;
 
 /// Fewer seconds than these are told by the totals.
 const LEAST_SECONDS: usize = 3;
@@ -67,7 +68,7 @@ fn rate(parts: &[Part]) -> String {
 fn p99(parts: &[Part]) -> String {
     let p99s: Vec<Option<f64>> = parts.iter().map(|part| part.p99_us).collect();
     let is_bound = |us| parts.iter().any(|part| part.is_bound && part.p99_us == Some(us));
-    let text = range(&p99s, |us| format!("{}{}", if is_bound(us) { "≥ " } else { "" }, duration_us(us)));
+    let text = range(&p99s, |us| latency(us, is_bound(us)));
     row(p99s, &text)
 }
 

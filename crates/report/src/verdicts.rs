@@ -130,7 +130,7 @@ fn experiment(parts: &mut Vec<String>, analysis: &Analysis) {
     let conditions = Conditions::of(analysis);
     parts.push(format!("**{}**", escape(&analysis.question)));
     parts.push(escape(&words::header(analysis).join(" · ")));
-    parts.extend(words::windows(analysis).map(|text| escape(&text)));
+    parts.extend(words::windows(&analysis.cells.iter().collect::<Vec<_>>()).map(|text| escape(&text)));
     parts.extend(words::toolchains(&analysis.environment).map(|text| escape(&text)));
     parts.extend(bad::of_run(analysis, &conditions).iter().map(Bad::markdown));
     parts.extend(words::preliminary(analysis).map(|text| escape(&text)));

@@ -9,6 +9,7 @@ use model::{
 
 use crate::asker::Asker;
 use crate::conditions::Conditions;
+use crate::cpu_words::share;
 use crate::format::{counted, duration_us, elapsed, measured, number, seconds, thousands};
 use crate::mark_words::{arm_words, mark_meaning, note_words};
 use crate::rank_words::several_tables;
@@ -123,7 +124,9 @@ pub(crate) fn toolchains(environment: &Environment) -> Option<String> {
 /// What holds for the whole run, a sentence each.
 pub(crate) fn notes(analysis: &Analysis, conditions: &Conditions) -> Vec<String> {
     let once = [noise(analysis, conditions), repeated(analysis), more_blocks(&analysis.blocks_before, analysis.blocks)];
-    let first = [windows(analysis), launched_alike(analysis), toolchains(&analysis.environment)];
+    let cpus = share(&analysis.session);
+    let windows = windows(&analysis.cells.iter().collect::<Vec<_>>());
+    let first = [windows, launched_alike(analysis), cpus, toolchains(&analysis.environment)];
     let notes = first.into_iter().chain(once).flatten();
     notes.chain(several_tables(analysis)).chain(relative_rates(analysis, conditions)).collect()
 }
@@ -337,16 +340,16 @@ pub(crate) fn bracketed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" ({text})") }
 }
 
-/// How long each launch was loaded, and that this is too short to tell a warm-up from noise, where it is:
-/// `Each launch: 300 ms of warm-up, then 1 s to 5 s measured, too short to say how steady it was (10 s at least)`.
-pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
+/// How long each launch was loaded, and that this is too short to tell a warm-up from noise or to see a leak, where it is:
+/// `Each launch: 300 ms of warm-up, then 1 s to 5 s measured, too short to say how steady it was and whether memory grew (10 s at least)`.
+pub(crate) fn windows(cells: &[&CellAnalysis]) -> Option<String> {
     let range = |length: fn(&CellAnalysis) -> f64| {
-        let lengths = || analysis.cells.iter().map(length);
+        let lengths = || cells.iter().copied().map(length);
         let (least, most) = (lengths().reduce(f64::min)?, lengths().reduce(f64::max)?);
         let (least, most) = (seconds(least), seconds(most));
         Some(if least == most { least } else { format!("{least} to {most}") })
     };
-    let measured = || analysis.cells.iter().filter(|cell| cell.trials > 0);
+    let measured = || cells.iter().filter(|cell| cell.trials > 0);
     // What is said of all launches must hold of each, and a gap in one is more than that another was short.
     let why: Option<Vec<Unclassified>> = measured().map(|cell| cell.remarks.unclassified).collect();
     let is_gap = |why: &Unclassified| *why == Unclassified::Gaps;
@@ -357,10 +360,10 @@ pub(crate) fn windows(analysis: &Analysis) -> Option<String> {
             ", with seconds that had no right reply: how steady it was cannot be said".to_owned()
         }
         Some(Unclassified::FewSlices { slices, least }) => {
-            format!(" in {slices} slices, too few to say how steady it was ({least} at least)")
+            format!(" in {slices} slices, too few to say how steady it was and whether memory grew ({least} at least)")
         }
         Some(Unclassified::TooShort { least_s }) => {
-            format!(", too short to say how steady it was ({} at least)", seconds(least_s))
+            format!(", too short to say how steady it was and whether memory grew ({} at least)", seconds(least_s))
         }
     };
     let (warm_up, window) = (range(|cell| cell.warm_up_s)?, range(|cell| cell.window_s)?);
@@ -396,9 +399,14 @@ pub(crate) fn session_marks(analysis: &Analysis) -> Vec<String> {
     analysis.session.marks.iter().map(line).collect()
 }
 
+/// A figure, `≥` before it where it is at least that.
+pub(crate) fn at_least(is_bound: bool, shown: String) -> String {
+    if is_bound { format!("≥ {shown}") } else { shown }
+}
+
 /// A latency, `≥` before it when it is only a lower bound.
 pub(crate) fn latency(us: f64, bound: bool) -> String {
-    format!("{}{}", if bound { "≥ " } else { "" }, duration_us(us))
+    at_least(bound, duration_us(us))
 }
 
 #[cfg(test)]

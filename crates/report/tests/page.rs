@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::{Analysis, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Judged, LaunchUse, Timeline};
+use model::{
+    Analysis, CellProfile, ClaimVerdict, CompareAnalysis, ComparisonVerdict, Judged, LaunchUse, Measured, ProfiledBy,
+    ProfiledFunction, StackNode, Timeline, Unit,
+};
 use report::{markdown, pictures};
 use scraper::{ElementRef, Html, Selector};
 use sha2::{Digest, Sha256};
@@ -194,7 +197,7 @@ fn a_server_against_itself_has_no_winner_by_colour_or_word() {
 fn a_comparison_begins_with_its_answer_and_keeps_old_and_new_in_order() {
     let page = read(&html(&judged("comparison")));
     let header = texts(&page, "#figures th[scope=col]");
-    assert_eq!(header[1..6], ["old", "new", "change", "95 % interval", "verdict"]);
+    assert_eq!(header[1..6], ["verdict", "change", "95 % interval", "old", "new"]);
     let order: Vec<String> =
         all(&page, "main > *").iter().map(|part| part.value().id().unwrap_or(part.value().name()).to_owned()).collect();
     assert_eq!(order.first().map(String::as_str), Some("header"));
@@ -391,4 +394,36 @@ fn who_serves_a_need_best_is_who_has_the_first_rank_and_nobody_where_that_is_ope
     assert!(section.contains("### Which one here?") && section.contains("computing and plain are tied"));
     analysis.preliminary = true;
     assert!(!html(&Judged::Run(analysis.into())).contains("Which one here"), "there are no ranks yet");
+}
+
+#[test]
+fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
+    let mut analysis = run("unsteady");
+    let profile = CellProfile {
+        by: vec![ProfiledBy::Pprof],
+        launches: 1,
+        samples: 100,
+        share: Measured { estimate: None, low: None, high: None, unit: Unit::Share },
+        functions: vec![ProfiledFunction { name: "main.<b>serve".to_owned(), flat_share: 0.75 }],
+        no_profile: None,
+    };
+    let mut timelines = Vec::new();
+    for (cell, samples) in analysis.cells.iter_mut().zip([75, 60]) {
+        cell.profile = Some(profile.clone());
+        let (mut stacks, mut most) = (StackNode::default(), 9);
+        stacks.add(["main", "main.<b>serve"], samples, &mut most);
+        stacks.add(["main"], 100 - samples, &mut most);
+        let counts = cell.launches.iter().find(|launch| launch.used == LaunchUse::Counts && !launch.twin).unwrap();
+        timelines.push(Timeline { trial: counts.id.clone(), stacks: Some(stacks), ..Timeline::default() });
+    }
+    analysis.cells.truncate(2);
+    let page = read(&report::html(&Judged::Run(Box::new(analysis)), &timelines));
+    assert_eq!(all(&page, "#profile svg").len(), 2);
+    let said = texts(&page, "#profile svg title");
+    assert!(
+        said.contains(&"main.<b>serve: 75 %".to_owned()) && said.contains(&"main.<b>serve: 60 %".to_owned()),
+        "{said:?}"
+    );
+    let cells = texts(&page, "#profile section:last-child tbody :is(th, td)");
+    assert_eq!(cells, ["main", "25 %", "40 %", "+15.0 points", "main.<b>serve", "75 %", "60 %", "-15.0 points"]);
 }

@@ -80,6 +80,7 @@ fn session() -> SessionAnalysis {
         itself: Vec::new(),
         repeated: repeated(),
         marks: every_mark().into_iter().map(MarkNote::new).collect(),
+        cpus: None,
     }
 }
 

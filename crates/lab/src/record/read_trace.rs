@@ -8,17 +8,20 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use model::{HistogramTag, LatencyCounts, Trace, TraceLook, TrialRecord, latency_bucket};
+use model::{HistogramTag, LatencyCounts, Observation, Trace, TraceLook, TrialRecord, latency_bucket};
 
 use crate::error::why;
 
 /// Microseconds in a unit of an interval log, 100 ns.
 const TICK_US: f64 = 0.1;
 
+/// How much earlier than what was seen of a trial its samples may end, in seconds: looks at many processes are further apart than others.
+const ENDS_EARLY_S: f64 = 5.0;
+
 /// What lies beside the record of a trial. What is missing is not there; what is damaged is said, and read as far as it goes.
 pub(super) fn trace(run: &Path, trial: &TrialRecord) -> Trace {
     let mut trace = Trace::default();
-    let folders = [("histograms", "hlog"), ("samples", "csv")];
+    let folders = [("histograms", "hlog"), ("samples", "csv"), ("profiles", "pb.gz")];
     for (folder, ending) in folders {
         let name = format!("{folder}/{}.{ending}", trial.id);
         let content = match std::fs::read(run.join(&name)) {
@@ -31,7 +34,8 @@ pub(super) fn trace(run: &Path, trial: &TrialRecord) -> Trace {
         };
         let read = match folder {
             "histograms" => latencies(&content, felt(trial), &mut trace.latencies),
-            _ => looks(&String::from_utf8_lossy(&content), &mut trace.looks),
+            "profiles" => observe::read_stacks(&content).ok().map(|stacks| trace.stacks = Some(stacks)),
+            _ => looks(&String::from_utf8_lossy(&content), trial.observation.as_ref(), &mut trace.looks),
         };
         if read.is_none() {
             trace.fault = Some(format!("{name} is damaged: it is shown up to there"));
@@ -73,8 +77,8 @@ fn counts(encoded: &str) -> Option<LatencyCounts> {
     Some(counts.into_iter().collect())
 }
 
-/// Adds the rows of samples; none where one cannot be read.
-fn looks(csv: &str, to: &mut Vec<TraceLook>) -> Option<()> {
+/// Adds the rows of samples; none where one cannot be read, does not fit what the record has, or they end before that does.
+fn looks(csv: &str, seen: Option<&Observation>, to: &mut Vec<TraceLook>) -> Option<()> {
     let mut rows = csv.lines();
     let Some(header) = rows.next() else { return Some(()) };
     let column = |name: &str| header.split(',').position(|of| of == name);
@@ -82,13 +86,25 @@ fn looks(csv: &str, to: &mut Vec<TraceLook>) -> Option<()> {
     for row in rows {
         let fields: Vec<&str> = row.split(',').collect();
         let field = |column: usize| fields.get(column).copied().unwrap_or_default();
-        to.push(TraceLook {
+        let look = TraceLook {
             at_s: field(at_s).parse().ok().filter(|at_s: &f64| at_s.is_finite())?,
             threads: field(threads).parse().ok()?,
             established: established.and_then(|column| field(column).parse().ok()),
-        });
+        };
+        let is_later = to.last().is_none_or(|last| last.at_s <= look.at_s);
+        (is_later && is_recorded(&look, seen)).then(|| to.push(look))?;
     }
-    Some(())
+    let seen_s = seen.map_or(f64::NEG_INFINITY, |seen| seen.window_s);
+    (csv.ends_with('\n') && to.last().is_some_and(|last| last.at_s > seen_s - ENDS_EARLY_S)).then_some(())
+}
+
+/// Whether a look of the window has no more of anything than the record has at most.
+fn is_recorded(look: &TraceLook, seen: Option<&Observation>) -> bool {
+    let Some(seen) = seen.filter(|seen| 0.0 < look.at_s && look.at_s < seen.window_s) else {
+        return true;
+    };
+    let most = seen.sockets.as_ref().map_or(u32::MAX, |sockets| sockets.established_max);
+    look.threads <= seen.threads_max && look.established.is_none_or(|established| established <= most)
 }
 
 #[cfg(test)]
@@ -137,9 +153,21 @@ mod tests {
         let sample = model::Sample { at_ns: 1_500_000_000, threads: 7, ..model::Sample::default() };
         let csv = format!("{}{}", observe::CSV_HEADER, observe::csv_rows(&[sample], 1_000_000_000));
         let mut read = Vec::new();
-        assert_eq!(looks(&csv, &mut read), Some(()));
+        assert_eq!(looks(&csv, None, &mut read), Some(()));
         assert_eq!(read, [TraceLook { at_s: 0.5, threads: 7, established: None }]);
-        assert_eq!(looks("at_s,threads\nNaN,1\n", &mut Vec::new()), None);
-        assert_eq!(looks("at_s\n1\n", &mut Vec::new()), None);
+        let read = |csv: &str| looks(csv, None, &mut Vec::new());
+        assert_eq!(read("at_s,threads\nNaN,1\n"), None);
+        assert_eq!(read("at_s\n1\n"), None);
+        assert_eq!(read("at_s,threads\n2,1\n1,1\n"), None);
+        assert_eq!(read("at_s,threads\n1,1\n2,1"), None, "its last row may be cut");
+    }
+
+    #[test]
+    fn samples_that_do_not_fit_the_record_are_damaged() {
+        let seen = Observation { window_s: 60.0, threads_max: 9, ..Observation::default() };
+        let read = |rows: &str| looks(&format!("at_s,threads\n{rows}"), Some(&seen), &mut Vec::new());
+        assert_eq!(read("-1,12\n30,9\n60.1,9\n"), Some(()), "before the window there may be more");
+        assert_eq!(read("30,10\n60.1,9\n"), None);
+        assert_eq!(read("30,9\n31,9\n"), None, "the rest is missing");
     }
 }

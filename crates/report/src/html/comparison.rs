@@ -1,9 +1,9 @@
 use maud::{Markup, html};
 use model::{CompareAnalysis, ComparisonVerdict, GateVerdict, Timeline};
 
-use super::frame;
+use super::chosen::by_trial;
 use super::over_time::{self, Rows};
-use super::{bad, beside, cautions, class, launches, list, table, text};
+use super::{bad, beside, cautions, class, frame, launches, list, profile, table, text};
 use crate::compare_answer;
 use crate::compare_words::{self as say, Line};
 use crate::gate_words;
@@ -23,6 +23,7 @@ pub(super) fn page(analysis: &CompareAnalysis, pictures: &[Picture], timelines: 
             }
         }
         (over_time::section(&rows(analysis), timelines, &analysis.void_trials, &made))
+        (profile::section(&rows(analysis), &by_trial(timelines), &made))
         section #notes { h2 { "Notes" } (list(say::session(analysis))) (list(say::void_trials(analysis))) }
     };
     frame::page(&compare_answer::question(analysis), &analysis.environment, &content)
@@ -86,17 +87,18 @@ fn gates(analysis: &CompareAnalysis) -> Markup {
     }
 }
 
+/// The verdict is next to what it is about: on a telephone the last columns are out of sight.
 fn figures(title: &str, lines: &[Line<'_>]) -> Markup {
     let header = [
         (if title.is_empty() { "figure" } else { title }, false),
-        ("old", true),
-        ("new", true),
+        ("verdict", false),
         ("change", true),
         ("95 % interval", true),
-        ("verdict", false),
+        ("old", true),
+        ("new", true),
     ];
     let row = |found: &Line<'_>| {
-        [&found.metric, &found.old, &found.new, &found.change, &found.interval, &found.verdict]
+        [&found.metric, &found.verdict, &found.change, &found.interval, &found.old, &found.new]
             .map(Clone::clone)
             .to_vec()
     };

@@ -9,6 +9,7 @@ mod data;
 mod frame;
 mod launches;
 mod over_time;
+mod profile;
 mod run;
 mod site;
 
@@ -17,7 +18,7 @@ use model::{Judged, Timeline};
 
 use crate::bad::Bad;
 use crate::page::Tint;
-use crate::picture::{Picture, Subject, pictures};
+use crate::picture::{Picture, Subject, Values, pictures};
 use crate::plain;
 
 /// The page of what a record means, with its launches over time as far as they are given. The same gives the same bytes.
@@ -82,8 +83,12 @@ fn beside(pictures: &[Picture], subject: Subject) -> Markup {
 
 /// What is drawn in a picture, as a table.
 fn values(picture: &Picture) -> Markup {
-    let (header, rows) = picture.values().table();
-    html! { details.values { summary { "Values" } (table(&format!("Values of: {}", picture.title), &header, &rows, 1)) } }
+    values_of(&picture.title, picture.values())
+}
+
+fn values_of(title: &str, values: &Values) -> Markup {
+    let (header, rows) = values.table();
+    html! { details.values { summary { "Values" } (table(&format!("Values of: {title}"), &header, &rows, 1)) } }
 }
 
 /// A table whose first columns name the row. A frame that scrolls can be reached with the keyboard.

@@ -84,7 +84,7 @@ function explorer({ panels, cells: all }) {
       if (us !== null) parts.push({ id: "latency", words: `${name} ${sign}${quantity(us, "us")}` });
     };
     // By the words alone it must be clear what a figure is.
-    const named = { cpu: "CPUs", memory: "memory", pauses: "pauses", collections: "collections", threads: "threads", connections: "connections" };
+    const named = { cpu: "CPUs", memory: "resident memory", pauses: "pauses", collections: "collections", threads: "threads", connections: "connections" };
     panels.forEach(({ id, unit }, place) => {
       const value = launch.amounts[place][step];
       if (id === "throughput") {

@@ -1,9 +1,10 @@
 use maud::{Markup, html};
 use model::{Analysis, ClaimAnalysis, ClaimVerdict, Mark, Timeline};
 
+use super::chosen::by_trial;
 use super::over_time::{self, Rows};
 use super::{bad, beside, cautions, class, launches, list, table, text};
-use super::{choice, frame};
+use super::{choice, frame, profile};
 use crate::asker::Asker;
 use crate::bad as bad_words;
 use crate::blanks::{counts, missing, unranked};
@@ -26,6 +27,7 @@ pub(super) fn page(analysis: &Analysis, pictures: &[Picture], timelines: &[Timel
         (choice::section(analysis, &conditions))
         (tables(analysis, &conditions, &groups, pictures))
         (over_time::section(&rows(&groups), timelines, &analysis.void_trials, &words::header(analysis).join(" · ")))
+        (profile::section(&rows(&groups), &by_trial(timelines), &words::header(analysis).join(" · ")))
         (findings(analysis))
         (notes(analysis, &conditions, &groups))
         (void(analysis, &conditions))

@@ -98,7 +98,14 @@ impl Panel<'_> {
         let row = line.row;
         let change = format!("{} {}", line.change, line.interval).trim_end().to_owned();
         sheet.line(("strong", &line.metric), ("strong", &line.verdict), 0.0);
-        sheet.line(("small", &format!("{} → {}", line.old, line.new)), ("number", &change), 0.0);
+        let figures = format!("{} → {}", line.old, line.new);
+        match Sheet::fits(("small", &figures), ("number", &change)) {
+            true => sheet.line(("small", &figures), ("number", &change), 0.0),
+            false => {
+                sheet.line(("small", &figures), ("", ""), 0.0);
+                sheet.line(("", ""), ("number", &change), 0.0);
+            }
+        }
         if let Some(why) = row.withheld {
             sheet.small(&format!("because {}", because(why, &row.withheld_of)), 2);
         } else if let Some(few) = blocks.too_few_of(row.blocks).filter(|few| Some(few) != blocks.too_few().as_ref()) {

@@ -6,11 +6,11 @@ use super::mark::{Glyph, Value};
 use super::percentiles::{self, FEW, MEANING, named, nines};
 use super::plot::{BENEATH, Ticks, beneath, ground};
 use super::scale::{Scale, Steps};
-use super::series::{About, Series, at_least};
+use super::series::{About, Series};
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
 use crate::format::{measured, quantity, tick};
-use crate::words::bracketed;
+use crate::words::{at_least, bracketed};
 
 /// Height of a panel.
 const HEIGHT: f64 = 128.0;

@@ -1,6 +1,6 @@
 //! Memory against connections: each launch, its memory at rest apart, and what a connection costs.
 
-use model::{Analysis, CellLaunch, Factor, LoadKey, MemorySlope, Unit};
+use model::{Analysis, CellAnalysis, CellLaunch, Factor, LoadKey, MemorySlope, Unit};
 
 use super::mark::Glyph;
 use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
@@ -8,6 +8,7 @@ use super::scale::{Scale, Steps};
 use super::series::counted;
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
+use crate::blanks::memory_words;
 use crate::conditions::{Conditions, without};
 use crate::format::{measured_of, quantity, thousands, tick};
 use crate::words::{self, bracketed};
@@ -39,7 +40,9 @@ pub(super) fn draw(analysis: &Analysis, conditions: &Conditions) -> Option<Drawn
     let mut sheet = Sheet::new("Memory against connections", words::preliminary(analysis).as_slice());
     sheet.line(("", "A dot for each launch"), ("small", "log scales"), 0.0);
     for (slope, points) in panels.iter().take(PANELS) {
-        panel(&mut sheet, (&x, &around), (slope, points), conditions);
+        // What its memory counts, where that is not the pages of one process.
+        let counts = of_slope(analysis, slope).find_map(memory_words);
+        panel(&mut sheet, (&x, &around), (slope, points), (conditions, counts));
     }
     let ticks: Ticks = steps(&counts, &x).into_iter().map(|count| (count, thousands(count as u64))).collect();
     let mut numbers = beneath((&x, &ticks), sheet.y() - 4.0);
@@ -68,11 +71,16 @@ fn steps(counts: &[f64], x: &Scale) -> Vec<f64> {
     if has_room { steps } else { x.ticks(ROWS) }
 }
 
-/// The launches that count of all cells that differ from each other in their connections alone.
+/// The cells that differ from each other in their connections alone.
+fn of_slope<'a>(analysis: &'a Analysis, slope: &MemorySlope) -> impl Iterator<Item = &'a CellAnalysis> {
+    analysis.cells.iter().filter(move |cell| without(&cell.levels, &[CONNECTIONS.id()]) == slope.levels)
+}
+
+/// Their launches that count.
 fn points<'a>(analysis: &'a Analysis, slope: &MemorySlope) -> Vec<Point<'a>> {
-    let of = analysis.cells.iter().filter(|cell| without(&cell.levels, &[CONNECTIONS.id()]) == slope.levels);
-    let with = of.filter_map(|cell| Some((cell.levels.level(CONNECTIONS)?.to_string().parse().ok()?, cell)));
-    let launches = |(connections, cell): (u64, &'a model::CellAnalysis)| {
+    let with = of_slope(analysis, slope)
+        .filter_map(|cell| Some((cell.levels.level(CONNECTIONS)?.to_string().parse().ok()?, cell)));
+    let launches = |(connections, cell): (u64, &'a CellAnalysis)| {
         counted(cell).map(move |launch| (connections, launch)).collect::<Vec<Point>>()
     };
     with.flat_map(launches).collect()
@@ -82,12 +90,15 @@ fn panel(
     sheet: &mut Sheet,
     (x, around): (&Scale, &Scale),
     (slope, points): (&MemorySlope, &[Point]),
-    conditions: &Conditions,
+    (conditions, counts): (&Conditions, Option<&str>),
 ) {
     let name = format!("{}{}", slope.levels.target(), bracketed(&conditions.title(&slope.levels)));
     let costs = measured_of(&slope.bytes, " a connection").unwrap_or_default();
     sheet.line(("strong", &name), ("", ""), 0.0);
     sheet.line(("", ""), ("small number", &costs), 0.0);
+    if let Some(counts) = counts {
+        sheet.small(counts, 2);
+    }
     sheet.gap(2.0);
     let y = Scale { from: sheet.y() + HEIGHT, to: sheet.y(), ..*around };
     let ticks = y.ticks(ROWS).into_iter().map(|bytes| (bytes, format!("{} MiB", tick(bytes, Unit::None)))).collect();

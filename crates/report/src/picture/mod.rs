@@ -7,6 +7,7 @@ pub(crate) mod amounts;
 mod axis;
 mod changes;
 mod claims;
+pub(crate) mod flame;
 mod latency;
 mod mark;
 mod memory;
@@ -18,6 +19,7 @@ mod scale;
 pub(crate) mod series;
 mod sheet;
 mod shift;
+mod steadiness;
 mod svg;
 mod text;
 mod theme;
@@ -37,7 +39,7 @@ pub(crate) use theme::CSS;
 
 use series::About;
 use sheet::Drawn;
-use values::Values;
+pub(crate) use values::Values;
 
 /// A picture for a file of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +122,7 @@ fn of_run(analysis: &Analysis) -> Vec<Picture> {
                 ("shift", shift_of_run(analysis, group, &about)),
                 ("latency", latency::draw(&series, &about)),
                 ("trials", trials::draw(&series, &about)),
+                ("steadiness", steadiness::draw(&series, &about)),
             ],
         ));
     }
@@ -143,6 +146,7 @@ fn of_comparison(analysis: &CompareAnalysis) -> Vec<Picture> {
                 ("shift", shift_of_comparison(analysis, lines, &about)),
                 ("latency", latency::draw(&series, &about)),
                 ("trials", trials::draw(&series, &about)),
+                ("steadiness", steadiness::draw(&series, &about)),
             ],
         ));
     }
@@ -167,7 +171,7 @@ fn shift_of_comparison(analysis: &CompareAnalysis, lines: &[Line<'_>], about: &A
 }
 
 /// Those that could be drawn, beside the table with that place.
-fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 4]) -> impl Iterator<Item = Picture> {
+fn beside(at: usize, drawn: [(&'static str, Option<Drawn>); 5]) -> impl Iterator<Item = Picture> {
     drawn.into_iter().filter_map(move |(name, drawn)| Some(picture(Subject::Table(at), name, drawn?)))
 }
 

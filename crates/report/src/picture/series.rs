@@ -56,11 +56,6 @@ impl Series<'_> {
     }
 }
 
-/// A figure in words, of which more is not known than that it is no less.
-pub(crate) fn at_least(is_bound: bool, said: String) -> String {
-    if is_bound { format!("≥ {said}") } else { said }
-}
-
 /// By which figure the launches of a table are shown: where the rate is given, by how long the replies take.
 pub(crate) fn metric(series: &[Series<'_>]) -> Metric {
     let is_open = |one: &Series| one.cell.latency_us.population == Population::Response;

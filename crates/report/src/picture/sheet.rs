@@ -75,6 +75,12 @@ impl Sheet {
         self.nodes.extend(if is_whole { drawn } else { vec![Node::group("said", text).hold(drawn)] });
     }
 
+    /// Whether two texts have room side by side in one line, whole.
+    pub(crate) fn fits((class, text): (&str, &str), (right_class, right_text): (&str, &str)) -> bool {
+        let taken = width(text, SIZE * weight(class)) + width(right_text, SIZE * weight(right_class));
+        taken + SIZE <= WIDTH - 2.0 * MARGIN
+    }
+
     /// A line with a text from the left and another to the right, which is never the one that is shortened.
     pub(crate) fn line(&mut self, left: (&str, &str), right: (&str, &str), indent: f64) {
         let ((class, text), (right_class, right_text)) = (left, right);

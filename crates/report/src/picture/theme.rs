@@ -28,6 +28,8 @@ pub(crate) const CSS: &str = "
 .bourdon .other{stroke:#a8b1ba;stroke-width:2;fill:none}
 .bourdon .few{stroke-dasharray:4 3}
 .bourdon .speck{fill:#5b8db8}
+.bourdon .frame{fill:#c9ddf2;stroke:#ffffff;stroke-width:1}
+.bourdon .framed{font-size:12px;pointer-events:none}
 @media screen and (prefers-color-scheme:dark){
 .bourdon text{fill:#e6edf3}
 .bourdon .paper{fill:#0d1117}
@@ -45,5 +47,6 @@ pub(crate) const CSS: &str = "
 .bourdon .thin{stroke:#5b8db8}
 .bourdon .other{stroke:#59636e}
 .bourdon .speck{fill:#5b8db8}
+.bourdon .frame{fill:#1f4368;stroke:#0d1117}
 }
 ";

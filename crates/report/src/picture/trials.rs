@@ -5,11 +5,11 @@ use model::{CellLaunch, LaunchSlice, LaunchUse, Measured, Metric};
 use super::mark::Glyph;
 use super::plot::{ACROSS, BENEATH, Ticks, beneath, ground};
 use super::scale::{Scale, Steps};
-use super::series::{About, Series, at_least, figure, metric};
+use super::series::{About, Series, figure, metric};
 use super::sheet::{Drawn, Sheet};
 use super::svg::Node;
 use crate::format::{measured, quantity, signed_tick};
-use crate::words::bracketed;
+use crate::words::{at_least, bracketed};
 
 /// Height of a panel.
 const HEIGHT: f64 = 72.0;
