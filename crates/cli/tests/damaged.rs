@@ -149,6 +149,7 @@ fn a_trial_with_a_figure_that_nobody_can_have_measured_is_refused_by_its_name() 
         ("/time_to_ready_ms", -5.0, "`time_to_ready_ms` is -5: a time is not negative"),
         ("/measurement/window_s", 1e300, "`window_s` is 1e300: "),
         ("/measurement/latency_us/service/max", 0.0, "quantiles ascend"),
+        ("/measurement/latency_us/service/mean", 3e9, "no mean is above all values"),
         ("/measurement/generator/threads/0/wall_s", 1e-320, "`generator.threads[0].wall_s` is 1e-320: "),
         ("/measurement/steps/0/length_s", -1.0, "`steps[0].length_s` is -1: "),
         ("/observation/host/others_share", -0.5, "`observation.host.others_share` is -0.5: a share is from 0 to 1"),

@@ -75,7 +75,22 @@ fn latency(launch: &Launch) -> LaunchLatency {
     };
     let all = REQUIRED_SAMPLES.iter().zip(felt.quantiles());
     let quantiles = all.filter_map(|((q, _), (_, measured))| Some(Quantile { q: *q, us: known(*q, measured)? }));
-    LaunchLatency { count: felt.count, quantiles: quantiles.collect(), exact_below_us: felt.exact_below }
+    LaunchLatency {
+        count: requests(launch, felt.count),
+        quantiles: quantiles.collect(),
+        exact_below_us: felt.exact_below,
+    }
+}
+
+/// Of so many requests those of the rounds that count.
+fn requests(launch: &Launch, all: u64) -> u64 {
+    match &launch.rounds {
+        Some(rounds) if launch.lacks_rounds() => {
+            let counts = |slice: &&Slice| !rounds.left_out.contains(&slice.round);
+            model::sum(slices::measured(&launch.record.slices).filter(counts).map(|slice| slice.completed))
+        }
+        _ => all,
+    }
 }
 
 fn slice(slice: &Slice) -> LaunchSlice {

@@ -216,6 +216,8 @@ impl LatencySummary {
         for (name, us) in [("mean", self.mean), ("exact_below", self.exact_below)] {
             ascending(of, &[(name, us)])?;
         }
+        let highest = self.max.map_or(f64::MAX, |max| (max + MEAN_OFF.0) * MEAN_OFF.1);
+        within(&format!("{of}mean"), self.mean, 0.0..=highest, "no mean is above all values")?;
         let most = self.mean.map_or(f64::MAX, |mean| (mean + MEAN_OFF.0) * MEAN_OFF.1 * self.count.max(1) as f64);
         within(&format!("{of}max"), self.max, 0.0..=most, "no value is more than all together (mean × count)")
     }

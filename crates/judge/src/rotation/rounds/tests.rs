@@ -70,6 +70,9 @@ fn a_round_that_others_disturbed_counts_for_none_of_its_launches() {
         let expected = sum(|slice| slice.ok as f64) / sum(|slice| slice.window_s);
         assert!((launch.value(Metric::Throughput).unwrap() / expected - 1.0).abs() < 1e-9);
         assert!(!launch.is(Mark::Noisy));
+        let shown = crate::cell_launches::of(&records, cell).into_iter().find(|shown| shown.block == 1 && !shown.twin);
+        let replies = sum(|slice| slice.completed as f64) as u64;
+        assert_eq!(shown.unwrap().latency.count, replies, "nor do requests of that round count");
     }
 }
 
