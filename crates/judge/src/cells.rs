@@ -64,6 +64,7 @@ pub(crate) fn analyse(records: &Records, index: usize) -> CellAnalysis {
         generator_busy: mean_of(records, index, |launch| Some(launch.measured()?.generator.busiest_thread())),
         generator_starved: mean_of(records, index, |launch| Some(starved(launch.measured()?))),
         peak_memory_bytes: figure(Metric::PeakMemory),
+        peak_at_least: records.valid(index).any(Launch::lacks_peak),
         memory_count: memory_count(records, index),
         time_to_ready_ms: figure(Metric::TimeToReady),
         profile: profile(records, index),
@@ -271,8 +272,8 @@ pub(crate) fn is_censored(launch: &Launch) -> bool {
 /// What the figures of a metric count in a cell: those of another kind cannot be held against them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Memory.
-    Memory(MemoryCount),
+    /// Memory; of its peak whether it is that at any moment, or in looks as in older records: none without a launch.
+    Memory(MemoryCount, Option<bool>),
     /// The times of this population.
     Latency(Population),
     /// What every record counts alike.
@@ -282,12 +283,19 @@ pub(crate) enum Counted {
 /// What the figures of a metric count in a cell.
 pub(crate) fn counted(records: &Records, index: usize, metric: Metric) -> Counted {
     match metric {
-        Metric::PeakMemory | Metric::MemoryAtRest | Metric::MemoryAfter => {
-            Counted::Memory(memory_count(records, index))
+        Metric::PeakMemory => {
+            Counted::Memory(memory_count(records, index), records.valid(index).find_map(is_at_any_moment))
         }
+        Metric::MemoryAtRest | Metric::MemoryAfter => Counted::Memory(memory_count(records, index), None),
         metric if metric.is_latency() => Counted::Latency(population(records, index)),
         _ => Counted::Alike,
     }
+}
+
+/// Whether the peak of a launch is what it had at any moment.
+fn is_at_any_moment(launch: &Launch) -> Option<bool> {
+    let seen = launch.record.observation.as_ref()?;
+    Some(seen.peak_unbounded || seen.peak_at_most_bytes.is_some())
 }
 
 /// What the memory of its launches counts; the one that is most to be said where they differ.

@@ -17,8 +17,10 @@ impl Pair<'_> {
         // Within a run memory is proportional where there are several processes, and only there. What it divides with others that
         // live is a doubt of the figure.
         let differ = match (counted(self.old), counted(self.new)) {
-            (Counted::Memory(old), Counted::Memory(new)) if self.paired => {
-                (old == MemoryCount::ResidentSum) != (new == MemoryCount::ResidentSum)
+            (Counted::Memory(old, at_any_moment), Counted::Memory(new, too)) => {
+                let is_sum = |count| count == MemoryCount::ResidentSum;
+                let differ = if self.paired { is_sum(old) != is_sum(new) } else { old != new };
+                differ || at_any_moment.zip(too).is_some_and(|(old, new)| old != new)
             }
             (old, new) => old != new,
         };

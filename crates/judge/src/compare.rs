@@ -173,7 +173,10 @@ pub fn compare_loads(
         trials
     });
     let (old, new) = (Run { trials: &before, ..old }, Run { trials: &after, ..new });
-    Ok(CompareAnalysis { form: CompareForm::Loads, interleaved: in_turn, cut, ..compare_runs(old, new, names, gates)? })
+    let found = compare_runs(old, new, names, gates)?;
+    // On which CPUs their servers ran no load knows.
+    let session = SessionAnalysis { cpus: None, ..found.session };
+    Ok(CompareAnalysis { form: CompareForm::Loads, interleaved: in_turn, cut, session, ..found })
 }
 
 /// Takes a load that was stopped in its window for what it is: a whole one with a shorter window. How short is too short the

@@ -118,6 +118,11 @@ impl<'a> Launch<'a> {
         self.record.observation.as_ref().is_some_and(|seen| seen.unwaited)
     }
 
+    /// Whether its memory may have been more between two looks than anybody knows.
+    pub(crate) fn lacks_peak(&self) -> bool {
+        self.record.observation.as_ref().is_some_and(|seen| seen.peak_unbounded)
+    }
+
     /// Whether it has the mark.
     pub(crate) fn is(&self, mark: Mark) -> bool {
         self.judgement.marks.iter().any(|note| note.mark() == mark)

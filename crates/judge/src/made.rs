@@ -240,7 +240,7 @@ impl Made {
 /// by times or numbers of replies can be chance, or what the machine did meanwhile.
 fn is_certain(launch: &Launch, cause: UnslicedCause) -> bool {
     match cause.code() {
-        Unsliced::ConnectionsEnd => true,
+        Unsliced::ConnectionsEnd | Unsliced::FailsAfterIdling => true,
         Unsliced::SlowDrain
         | Unsliced::FewReplies
         | Unsliced::SlowAfterIdling

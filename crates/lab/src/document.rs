@@ -52,17 +52,23 @@ pub(crate) fn open_or_make(path: &Path, options: &mut OpenOptions) -> Result<Fil
 /// usual one asks (2 KB). To read one takes up to 75 times its size in memory.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// The content of a file. Folders come from anywhere: one that is larger than any document is refused, not read.
 fn read(path: &Path) -> Result<Vec<u8>, LabError> {
+    read_at_most(path, MOST_BYTES)
+}
+
+/// The content of a file. Folders come from anywhere: one that is larger than what it should hold is refused, not read.
+pub(crate) fn read_at_most(path: &Path, most_bytes: u64) -> Result<Vec<u8>, LabError> {
     let file = open(path, OpenOptions::new().read(true))?;
     let mut content = Vec::new();
     let length = file.metadata().and_then(|found| match found.len() {
-        0..=MOST_BYTES => file.take(MOST_BYTES + 1).read_to_end(&mut content).map(|read| read as u64),
-        length => Ok(length),
+        length if length > most_bytes => Ok(length),
+        _ => file.take(most_bytes + 1).read_to_end(&mut content).map(|read| read as u64),
     });
     match length.map_err(LabError::file(path))? {
-        0..=MOST_BYTES => Ok(content),
-        _ => Err(LabError::file(path)(std::io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)))),
+        length if length > most_bytes => {
+            Err(LabError::file(path)(std::io::Error::other(format!("it is larger than {} MiB", most_bytes >> 20))))
+        }
+        _ => Ok(content),
     }
 }
 

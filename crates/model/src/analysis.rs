@@ -204,6 +204,9 @@ pub struct CellAnalysis {
     pub generator_starved: Option<f64>,
     /// Peak memory.
     pub peak_memory_bytes: Measured,
+    /// Whether processes came and went between two looks in one of its launches, so that the peak is at least that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub peak_at_least: bool,
     /// What it counts; the widest of its launches.
     #[serde(default)]
     pub memory_count: MemoryCount,

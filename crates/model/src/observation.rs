@@ -13,10 +13,12 @@ pub struct Sample {
     pub cpu_system_s: f64,
     /// Resident memory of the tree in bytes; pages shared between processes count in each.
     pub rss_bytes: u64,
-    /// The most that each process had resident since the look before, added up, in bytes; none where nobody knows it: the kernel does
-    /// not tell, or a process ended meanwhile.
+    /// The most that each process which lives had resident since the look before, added up, in bytes; 0 where the kernel does not tell.
     #[serde(skip)]
-    pub peak_rss_bytes: Option<u64>,
+    pub peak_rss_bytes: u64,
+    /// Whether no process had any beside that: the kernel tells it, and none ended meanwhile.
+    #[serde(skip)]
+    pub peak_is_whole: bool,
     /// Processes in the tree.
     pub processes: u32,
     /// Threads in the tree.

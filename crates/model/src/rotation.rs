@@ -125,6 +125,8 @@ kinds! {
         SlowAfterIdling = "slow-after-idling",
         /// Requests cost much when the server is asked again, for it idled while others had their slices.
         DearAfterIdling = "dear-after-idling",
+        /// Requests fail when the server is asked again.
+        FailsAfterIdling = "fails-after-idling",
         /// What requests take still grows within a slice: a queue that begins empty has not settled when it ends.
         Unsettled = "unsettled",
         /// The server does fewer requests than come due, and each slice begins without what the one before left undone.
@@ -178,6 +180,13 @@ pub enum UnslicedCause {
         /// How many slices that is the mean of.
         slices: usize,
     },
+    /// Requests fail when the server is asked again.
+    FailsAfterIdling {
+        /// Requests that failed in the loads that woke it, without a whole reply or with a wrong one.
+        failed: u64,
+        /// Of so many.
+        requests: u64,
+    },
     /// What requests take still grows within a slice.
     Unsettled {
         /// Share by which they took longer in the second halves of the slices than in the first, by their mean response times; of a
@@ -204,6 +213,7 @@ impl UnslicedCause {
             UnslicedCause::ConnectionsEnd { .. } => Unsliced::ConnectionsEnd,
             UnslicedCause::SlowAfterIdling { .. } => Unsliced::SlowAfterIdling,
             UnslicedCause::DearAfterIdling { .. } => Unsliced::DearAfterIdling,
+            UnslicedCause::FailsAfterIdling { .. } => Unsliced::FailsAfterIdling,
             UnslicedCause::Unsettled { .. } => Unsliced::Unsettled,
             UnslicedCause::FallsBehind { .. } => Unsliced::FallsBehind,
         }

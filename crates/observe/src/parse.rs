@@ -20,13 +20,15 @@ pub(crate) struct ProcessStat {
     pub(crate) threads: u32,
     /// Start in ticks since boot; tells a process from a later one of the same number.
     pub(crate) start: u64,
+    /// Where its stack begins, which tells a program from the one that took its place (`execve`); 0 where that may not be read.
+    pub(crate) stack: u64,
 }
 
 pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
     // The command's name stands in brackets and may itself hold blanks and brackets: start after the last one.
     let name_end = bytes.iter().rposition(|byte| *byte == b')')?;
     let mut fields = words(&bytes[name_end + 1..]);
-    let zombie = matches!(fields.next()?, b"Z" | b"X");
+    let has_ended = matches!(fields.next()?, b"Z" | b"X");
     let parent = number(fields.next()?)?;
     // Field 4 was the parent, 10 are the faults, 14 is the user time.
     let mut fields = fields.skip(5);
@@ -37,9 +39,12 @@ pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
     let threads = number(fields.next()?)?;
     let _interval_timer = fields.next()?;
     let start = number(fields.next()?)?;
+    // Behind it are sizes and where its code lies; field 28 is the stack.
+    let stack = fields.nth(5).and_then(number).unwrap_or(0);
     Some(ProcessStat {
         parent,
-        zombie,
+        // The first thread may have ended where others live.
+        zombie: has_ended && threads <= 1,
         faults,
         reaped_faults,
         user,
@@ -48,6 +53,7 @@ pub(crate) fn process_stat(bytes: &[u8]) -> Option<ProcessStat> {
         reaped_system,
         threads,
         start,
+        stack,
     })
 }
 
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_process_with_brackets_in_its_name() {
-        let line = b"812 (a) b (c) S 7 812 812 0 -1 4194560 1 2 3 4 150 50 20 10 20 0 15 0 96086 3133440 382 99";
+        let line = b"812 (a) b (c) S 7 812 812 0 -1 4194560 1 2 3 4 150 50 20 10 20 0 15 0 96086 3133440 382 99 4096 8192 140737";
         let expected = ProcessStat {
             parent: 7,
             zombie: false,
@@ -146,6 +152,7 @@ mod tests {
             reaped_system: 10,
             threads: 15,
             start: 96_086,
+            stack: 140_737,
         };
         assert_eq!(process_stat(line), Some(expected));
         assert_eq!(process_stat(b"812 (a"), None);

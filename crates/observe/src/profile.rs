@@ -21,10 +21,11 @@ const KEPT_FUNCTIONS: usize = 10;
 /// Characters of a function's name that are kept. Names of generic code run to hundreds; the target chooses them.
 const KEPT_CHARS: usize = 300;
 
-/// Stacks that are read, functions of each, and functions of all where each was called. A minute of a busy server has a tenth of these.
-const MOST_STACKS: usize = 100_000;
+/// Functions of a stack that are read, those of all stacks together, and functions that are kept where each was called. A minute of a busy
+/// server has a tenth of these.
 const MOST_DEPTH: usize = 128;
-const MOST_NODES: usize = 100_000;
+const MOST_PASSED: usize = 500_000;
+const MOST_NODES: usize = 20_000;
 
 /// The name of a sample without a known function.
 const UNKNOWN: &str = "?";
@@ -102,8 +103,8 @@ pub fn read_profile(gzipped: &[u8], words: &[String]) -> Result<Profile, Profile
     Ok(summarise(&PprofProfile::decode(bytes.as_slice())?, words))
 }
 
-/// Reads the samples of a gzipped CPU profile by stack. Of stacks of more than 128 functions the innermost ones are kept, and of more than
-/// 100,000 stacks the first.
+/// Reads the samples of a gzipped CPU profile by stack. Of stacks of more than 128 functions the innermost ones are kept; of a profile far
+/// larger than any server's some samples are told without their functions.
 ///
 /// # Errors
 /// When the bytes are not such a profile, or one of more than 8 MiB.
@@ -161,14 +162,16 @@ fn count_of(sample: &PprofSample) -> u64 {
 }
 
 fn by_stack(profile: &PprofProfile) -> StackNode {
-    let (names, mut may_make, mut root) = (names(profile), MOST_NODES, StackNode::default());
+    let shown: HashMap<u64, String> = names(profile).into_iter().map(|(id, name)| (id, printable(name))).collect();
     let lines: HashMap<u64, &[PprofLine]> =
         profile.locations.iter().map(|location| (location.id, location.lines.as_slice())).collect();
-    for sample in profile.samples.iter().take(MOST_STACKS).filter(|sample| count_of(sample) > 0) {
+    let (mut may_make, mut may_pass, mut root) = (MOST_NODES, MOST_PASSED, StackNode::default());
+    for sample in profile.samples.iter().filter(|sample| count_of(sample) > 0) {
         let lines = sample.location_ids.iter().flat_map(|id| lines.get(id).copied().unwrap_or_default());
-        let function = |line: &PprofLine| printable(names.get(&line.function_id).copied().unwrap_or(UNKNOWN));
-        let innermost_first: Vec<String> = lines.take(MOST_DEPTH).map(function).collect();
-        root.add(innermost_first.iter().rev().map(String::as_str), count_of(sample), &mut may_make);
+        let function = |line: &PprofLine| shown.get(&line.function_id).map_or(UNKNOWN, String::as_str);
+        let innermost_first: Vec<&str> = lines.take(MOST_DEPTH.min(may_pass)).map(function).collect();
+        may_pass -= innermost_first.len();
+        root.add(innermost_first.into_iter().rev(), count_of(sample), &mut may_make);
     }
     root
 }

@@ -208,7 +208,8 @@ impl Sampler {
 
     fn fill_memory_and_files(&mut self, sample: &mut Sample) {
         for pid in self.tree.pids() {
-            let pages = self.reader.read(format_args!("{pid}/statm")).and_then(resident_pages);
+            let of = self.reader.who_has_memory(pid);
+            let pages = self.reader.read(format_args!("{of}/statm")).and_then(resident_pages);
             sample.rss_bytes += pages.unwrap_or(0) * self.page_bytes;
             if let Some(files) = self.reader.open_files(pid) {
                 *sample.open_files.get_or_insert(0) += files;
@@ -216,31 +217,39 @@ impl Sampler {
         }
     }
 
-    /// What each process had most since the look before. Of one that ended meanwhile the kernel has forgotten it: its parent was then
-    /// credited with its page faults, unless it ignores that children end. At the first look it is what there is: how a target
-    /// started is not part of it.
+    /// What each process had most since the look before. Of one that ended meanwhile the kernel has forgotten it. At the first look it is
+    /// what there is: how a target started is not part of it.
     fn fill_peak(&mut self, sample: &mut Sample, stats: &Stats, has_started: bool) {
+        // Who was never seen is credited to its parent by page faults, unless that does not wait for it.
         let reaped_faults = model::sum(stats.members.iter().chain(&stats.reaper).map(|stat| stat.reaped_faults));
-        let is_first = self.reaped_faults.is_none();
-        let have_ended =
-            self.reaped_faults.replace(reaped_faults) != Some(reaped_faults) || (self.ignores_children && has_started);
-        let (mut peak_bytes, mut is_known) = (0, is_first || !have_ended);
-        for pid in self.tree.pids() {
-            let peak = self.reader.read(format_args!("{pid}/status")).and_then(peak_resident_bytes);
-            is_known &= self.reader.reset_peak(pid);
+        let known = self.reaped_faults.replace(reaped_faults);
+        let nobody_waits = self.ignores_children || self.tree.unwaited();
+        let have_ended = stats.ended || known != Some(reaped_faults) || (nobody_waits && has_started);
+        let (mut peak_bytes, mut is_told) = (0, true);
+        for (pid, _) in self.tree.pids().zip(&stats.members).filter(|(_, stat)| !stat.zombie) {
+            let of = self.reader.who_has_memory(pid);
+            let peak = self.reader.read(format_args!("{of}/status")).and_then(peak_resident_bytes);
+            is_told &= peak.is_some() && self.reader.reset_peak(&of);
             peak_bytes += peak.unwrap_or(0);
         }
-        let peak_bytes = if is_first { 0 } else { peak_bytes };
-        sample.peak_rss_bytes = is_known.then_some(peak_bytes.max(sample.rss_bytes));
+        sample.peak_rss_bytes =
+            if known.is_some() && is_told { peak_bytes.max(sample.rss_bytes) } else { sample.rss_bytes };
+        sample.peak_is_whole = is_told && (known.is_none() || !have_ended);
     }
 
+    /// Of all or of none: one that may not be looked at is not taken for one without memory.
     fn fill_pss(&mut self, sample: &mut Sample) {
+        let mut bytes = Some(0);
         for pid in self.tree.pids() {
-            let rollup = self.reader.read(format_args!("{pid}/smaps_rollup"));
-            if let Some(kibibytes) = rollup.and_then(|text| labelled(text, b"Pss:")) {
-                *sample.pss_bytes.get_or_insert(0) += kibibytes * 1024;
+            let of = self.reader.who_has_memory(pid);
+            if let Some(rollup) = self.reader.read(format_args!("{of}/smaps_rollup")) {
+                let kibibytes = labelled(rollup, b"Pss:");
+                bytes = bytes.map(|bytes| bytes + kibibytes.unwrap_or(0) * 1024);
+            } else if self.reader.exists(format_args!("{of}/smaps_rollup")) {
+                bytes = None;
             }
         }
+        sample.pss_bytes = bytes.filter(|bytes| *bytes > 0);
     }
 
     fn fill_sockets(&mut self, sample: &mut Sample) {

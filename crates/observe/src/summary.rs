@@ -196,9 +196,9 @@ impl Peaks {
     }
 
     pub(crate) fn add(&mut self, sample: &Sample) {
-        let resident = sample.peak_rss_bytes.unwrap_or(sample.rss_bytes);
+        let resident = sample.peak_rss_bytes.max(sample.rss_bytes);
         self.rss_bytes = self.rss_bytes.max(resident);
-        self.is_unknown |= sample.peak_rss_bytes.is_none();
+        self.is_unknown |= !sample.peak_is_whole;
         self.threads = self.threads.max(sample.threads);
         self.processes = self.processes.max(sample.processes);
         self.open_files = self.open_files.max(sample.open_files);

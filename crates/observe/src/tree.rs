@@ -52,6 +52,8 @@ pub(crate) struct Stats {
     pub(crate) members: Vec<ProcessStat>,
     /// Of the reaper, if there is one.
     pub(crate) reaper: Option<ProcessStat>,
+    /// Whether one of them has ended since the look before, waited for or not.
+    pub(crate) ended: bool,
 }
 
 impl Tree {
@@ -93,20 +95,25 @@ impl Tree {
     pub(crate) fn stats(&mut self, reader: &mut Reader) -> Stats {
         let reaper = self.reaper.and_then(|reaper| read_stat(reader, reaper));
         let mut read: HashMap<u32, ProcessStat> = self.reaper.zip(reaper).into_iter().collect();
-        let (mut members, mut gone) = (Vec::with_capacity(self.members.len()), Vec::new());
+        let (mut members, mut gone, mut ended) = (Vec::with_capacity(self.members.len()), Vec::new(), false);
         self.members.retain_mut(|member| {
             let is_same = |stat: &ProcessStat| member.seen.is_none_or(|seen| seen.stat.start == stat.start);
             let Some(stat) = read_stat(reader, member.pid).filter(is_same) else {
+                ended |= member.seen.is_none_or(|seen| !seen.stat.zombie);
                 gone.extend(member.seen);
                 return false;
             };
+            let was_alive = member.seen.is_none_or(|seen| !seen.stat.zombie);
+            // A program that another one took the place of has ended, too.
+            let is_another = member.seen.is_some_and(|seen| seen.stat.stack != stat.stack);
+            ended |= (stat.zombie && was_alive) || is_another;
             member.seen = Some(Seen { stat, of_parent: read.get(&stat.parent).copied() });
             read.insert(member.pid, stat);
             members.push(stat);
             true
         });
         self.unwaited |= gone.iter().any(|gone| gone.was_not_waited_for(reader));
-        Stats { members, reaper }
+        Stats { members, reaper, ended }
     }
 }
 

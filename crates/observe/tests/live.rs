@@ -111,11 +111,27 @@ fn what_a_process_had_that_ended_between_two_looks_is_not_known() {
     let mut shell = Told::start("sh", "echo up; read x; sh -c :; echo done; read x");
     assert_eq!(shell.hear(), "up");
     let mut sampler = Sampler::new(Family::of(shell.child.id()), None, &ProcSource::default(), monotonic());
-    assert!(sampler.sample().peak_rss_bytes.is_some() && sampler.sample().peak_rss_bytes.is_some());
+    assert!(sampler.sample().peak_is_whole && sampler.sample().peak_is_whole);
     shell.go_on();
     assert_eq!(shell.hear(), "done");
-    assert_eq!(sampler.sample().peak_rss_bytes, None);
-    assert!(sampler.sample().peak_rss_bytes.is_some());
+    let sample = sampler.sample();
+    assert!(
+        !sample.peak_is_whole && sample.peak_rss_bytes >= sample.rss_bytes,
+        "those that live are known: {sample:?}"
+    );
+    assert!(sampler.sample().peak_is_whole);
+    shell.end();
+}
+
+#[test]
+fn nor_is_what_a_program_had_that_another_one_took_the_place_of() {
+    let mut shell = Told::start("sh", "echo up; read x; exec sh -c 'echo done; read x'");
+    assert_eq!(shell.hear(), "up");
+    let mut sampler = Sampler::new(Family::of(shell.child.id()), None, &ProcSource::default(), monotonic());
+    assert!(sampler.sample().peak_is_whole);
+    shell.go_on();
+    assert_eq!(shell.hear(), "done");
+    assert!(!sampler.sample().peak_is_whole && sampler.sample().peak_is_whole);
     shell.end();
 }
 

@@ -109,7 +109,9 @@ pub(crate) fn cpu_words(cell: &CellAnalysis) -> Option<&'static str> {
 /// What a figure of memory counts, where it is not the resident pages of one process.
 pub(crate) fn memory_words(cell: &CellAnalysis) -> Option<&'static str> {
     match cell.memory_count {
-        MemoryCount::Resident => None,
+        MemoryCount::Resident => cell.peak_at_least.then_some(
+            "processes came and went between two looks, and nobody knows what those had: the peak may be more",
+        ),
         MemoryCount::Proportional => Some("several processes; what they share counts once (proportional, PSS)"),
         MemoryCount::ProportionalAtLeast => Some(
             "several processes; what they share counts once (proportional, PSS), and in part what they share with other servers \

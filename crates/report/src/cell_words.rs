@@ -14,15 +14,15 @@ pub(crate) fn memory(cell: &CellAnalysis) -> String {
     bounded(is_at_least(cell, Metric::PeakMemory), &cell.peak_memory_bytes, bytes)
 }
 
-/// Whether a cell's figure is what it is at least: of a peak where memory still grew when the window ended, or a part of it counts
-/// for others.
+/// Whether a cell's figure is what it is at least: of a peak where memory still grew when the window ended, a part of it counts
+/// for others, or processes came and went.
 pub(crate) fn is_at_least(cell: &CellAnalysis, metric: Metric) -> bool {
     match metric {
         Metric::Throughput => cell.at_least,
         Metric::CpuPerRequest => cell.cpu_at_least,
         Metric::PeakMemory => {
             let is_growing = cell.marks.iter().any(|note| note.mark() == Mark::Growing);
-            is_growing || cell.memory_count == MemoryCount::ProportionalAtLeast
+            is_growing || cell.peak_at_least || cell.memory_count == MemoryCount::ProportionalAtLeast
         }
         metric => metric.is_latency() && cell.latency_us.censored,
     }

@@ -81,10 +81,14 @@ fn best(group: &RankGroup, cells: &[&CellAnalysis], comparisons: &[Comparison]) 
 /// Who may be first: those who were shown to do worse than another are out.
 fn open(group: &RankGroup, comparisons: &[Comparison]) -> String {
     let of_group = || comparisons.iter().filter(|of| of.metric == group.metric && of.conditions == group.conditions);
+    // Who failed takes no place, and puts nobody out.
+    let takes_part = |target: &String| {
+        group.ranks.iter().any(|rank| rank.target == *target && (rank.rank.is_some() || !rank.open.is_empty()))
+    };
     let is_out = |target: &String| {
         of_group().any(|of| match of.verdict {
-            ComparisonVerdict::Faster => of.b == *target,
-            ComparisonVerdict::Slower => of.a == *target,
+            ComparisonVerdict::Faster => of.b == *target && takes_part(&of.a),
+            ComparisonVerdict::Slower => of.a == *target && takes_part(&of.b),
             ComparisonVerdict::Same | ComparisonVerdict::Inconclusive => false,
         })
     };

@@ -410,6 +410,7 @@ fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
     let mut timelines = Vec::new();
     for (cell, samples) in analysis.cells.iter_mut().zip([75, 60]) {
         cell.profile = Some(profile.clone());
+        cell.cpu_us_per_request.estimate = Some(10.0);
         let (mut stacks, mut most) = (StackNode::default(), 9);
         stacks.add(["main", "main.<b>serve"], samples, &mut most);
         stacks.add(["main"], 100 - samples, &mut most);
@@ -425,5 +426,5 @@ fn a_profile_with_stacks_is_drawn_and_two_are_held_against_each_other() {
         "{said:?}"
     );
     let cells = texts(&page, "#profile section:last-child tbody :is(th, td)");
-    assert_eq!(cells, ["main", "25 %", "40 %", "+15.0 points", "main.<b>serve", "75 %", "60 %", "-15.0 points"]);
+    assert_eq!(cells, ["main", "2.50 µs", "4.00 µs", "+1.50 µs", "main.<b>serve", "7.50 µs", "6.00 µs", "-1.50 µs"]);
 }

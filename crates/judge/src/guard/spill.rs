@@ -57,7 +57,8 @@ pub(super) fn waking(launch: &Launch, of: (Metric, f64), is_closed: bool) -> Ran
         Metric::CpuPerRequest => Range { low: 1.0, high: 1.0 + share_of_waking(launch) },
         _ => with_this_in_its_slices(launch, of, is_closed, excess_s(launch)),
     };
-    used.hull(Range { low: 1.0, high: waited.max(1.0) })
+    // What used a CPU may have kept nobody waiting, and what was waited for may have used none.
+    used.times(Range { low: 1.0, high: waited.max(1.0) })
 }
 
 /// Whether waking a target took more than threads and caches take that wake, as far as the metric goes.

@@ -286,6 +286,28 @@ fn who_is_not_slow_at_first_by_more_than_chance_and_a_small_change_is_not() {
 }
 
 #[test]
+fn who_fails_when_it_is_woken_does_not_go_round() {
+    let of = |woke: u64, in_slices: u64| {
+        uncut(|trial| {
+            for slice in trial.slices.iter_mut().filter(|slice| slice.round > 0) {
+                slice.failed = in_slices;
+                slice.prelude = Some(Prelude { length_s: 0.02, replies: 100, failed: woke, ..Prelude::default() });
+            }
+        })
+    };
+    assert_eq!(
+        of(70, 0).as_deref(),
+        Some(
+            "fails-after-idling: its load cannot go round with others' in slices: requests fail once the server is asked again after \
+             it idled (700 of 1,000 that woke it)"
+        )
+    );
+    assert_eq!(of(1, 0), None, "as many as may");
+    let as_in_slices = of(10, 5_000);
+    assert!(as_in_slices.is_none_or(|said| !said.contains("fails-after")), "who fails in its slices is seen there");
+}
+
+#[test]
 fn who_finds_much_to_do_when_it_is_woken_is_dear_after_it_idled() {
     let of = |times: f64, by_clock: bool| {
         uncut(|trial| {

@@ -7,8 +7,8 @@ use crate::asked::Asked;
 use crate::others;
 use crate::statistics::{mean, t_interval_at};
 use crate::thresholds::{
-    DEAR_AFTER_IDLING, DEAR_AFTER_IDLING_OPEN, EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE, HALVES_MOST,
-    HALVES_SLICES, ROUND_TAKEN, ROUNDS_LEFT_OUT, SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING,
+    ALLOWED_FAILURES, DEAR_AFTER_IDLING, DEAR_AFTER_IDLING_OPEN, EDGES_BY_CHANCE, FALLS_BEHIND, HALVES_CONFIDENCE,
+    HALVES_MOST, HALVES_SLICES, ROUND_TAKEN, ROUNDS_LEFT_OUT, SLICE_DRAIN_S, SLICE_REPLIES, SLOW_AFTER_IDLING,
     SLOW_AFTER_IDLING_OPEN, SPILL, UNSETTLED,
 };
 
@@ -36,6 +36,7 @@ pub(crate) fn unsliced(
         _ if slices.is_empty() => None,
         _ if not_drained > 0 || is_slow => Some(UnslicedCause::SlowDrain { p99_us, waited_us, not_drained }),
         _ if idle > 0 || said > 0 => Some(UnslicedCause::ConnectionsEnd { idle, said }),
+        _ if fails_after_idling(slices).is_some() => fails_after_idling(slices),
         Some(slice) => {
             Some(UnslicedCause::FewReplies { round: slice.round, replies: slice.completed, needed: SLICE_REPLIES })
         }
@@ -43,6 +44,20 @@ pub(crate) fn unsliced(
             dear_after_idling(asked.is_closed(), slices).filter(|_| observed.is_some_and(|seen| seen.by_clock))
         }),
     }
+}
+
+/// More requests fail than may while the server is woken, and twice as large a share as in its slices: what counts nowhere would hide
+/// them.
+fn fails_after_idling(slices: &[Slice]) -> Option<UnslicedCause> {
+    let preludes = || slices.iter().filter_map(|slice| slice.prelude.as_ref());
+    let failed = model::sum(preludes().map(|prelude| prelude.failed));
+    // A wrong reply is a reply, too.
+    let requests = model::sum(preludes().map(|prelude| prelude.replies)).max(failed);
+    let in_slices = model::sum(slices.iter().map(|slice| slice.failed)) as f64
+        / model::sum(slices.iter().map(|slice| slice.replies)).max(1) as f64;
+    let share = failed as f64 / requests.max(1) as f64;
+    (share > ALLOWED_FAILURES && share > 2.0 * in_slices)
+        .then_some(UnslicedCause::FailsAfterIdling { failed, requests })
 }
 
 /// Whether others had the CPUs in a slice.

@@ -10,10 +10,13 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::{HistogramTag, LatencyCounts, Observation, Trace, TraceLook, TrialRecord, latency_bucket};
 
-use crate::error::why;
+use crate::document::read_at_most;
 
 /// Microseconds in a unit of an interval log, 100 ns.
 const TICK_US: f64 = 0.1;
+
+/// The largest file that is read: a log of ten hours.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// How much earlier than what was seen of a trial its samples may end, in seconds: looks at many processes are further apart than others.
 const ENDS_EARLY_S: f64 = 5.0;
@@ -22,13 +25,14 @@ const ENDS_EARLY_S: f64 = 5.0;
 pub(super) fn trace(run: &Path, trial: &TrialRecord) -> Trace {
     let mut trace = Trace::default();
     let folders = [("histograms", "hlog"), ("samples", "csv"), ("profiles", "pb.gz")];
-    for (folder, ending) in folders {
+    let is_profiled = trial.observation.as_ref().is_some_and(|seen| seen.profile.is_some());
+    for (folder, ending) in folders.into_iter().filter(|(folder, _)| is_profiled || *folder != "profiles") {
         let name = format!("{folder}/{}.{ending}", trial.id);
-        let content = match std::fs::read(run.join(&name)) {
+        let content = match read_at_most(&run.join(&name), MOST_BYTES) {
             Ok(content) => content,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) if error.is_missing() => continue,
             Err(error) => {
-                trace.fault = Some(format!("{name} cannot be read: {}", why(&error)));
+                trace.fault = Some(format!("{name} cannot be read: {error}"));
                 continue;
             }
         };
@@ -160,6 +164,19 @@ mod tests {
         assert_eq!(read("at_s\n1\n"), None);
         assert_eq!(read("at_s,threads\n2,1\n1,1\n"), None);
         assert_eq!(read("at_s,threads\n1,1\n2,1"), None, "its last row may be cut");
+    }
+
+    #[test]
+    fn what_is_no_file_is_said_and_not_waited_for() {
+        let run = tempfile::tempdir().unwrap();
+        std::fs::create_dir(run.path().join("samples")).unwrap();
+        let name = run.path().join("samples/b01-c01.csv");
+        rustix::fs::mknodat(rustix::fs::CWD, &name, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+        let text = include_str!("../../../judge/tests/recorded/trials.jsonl").lines().next().unwrap();
+        let mut trial: TrialRecord = serde_json::from_str(text).unwrap();
+        trial.id = "b01-c01".to_owned();
+        let fault = trace(run.path(), &trial).fault.unwrap();
+        assert!(fault.starts_with("samples/b01-c01.csv cannot be read: "), "{fault}");
     }
 
     #[test]

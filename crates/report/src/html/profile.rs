@@ -16,6 +16,8 @@ use crate::words::bracketed;
 
 /// Flame graphs that are drawn, at most: each is up to 100 KB.
 const MOST_DRAWN: usize = 20;
+/// Functions that are told of a profile.
+const MOST_OWN: usize = 10;
 /// Functions whose share is told of two profiles.
 const MOST_FUNCTIONS: usize = 15;
 
@@ -24,6 +26,8 @@ struct Profiled<'a> {
     name: String,
     profile: &'a CellProfile,
     stacks: StackNode,
+    /// CPU time of a request in µs, where it is known.
+    us_per_request: Option<f64>,
 }
 
 /// The section; nothing where no server has a profile.
@@ -51,7 +55,8 @@ fn profiled<'a>(rows: &Rows<'a>, timelines: &ByTrial<'_>) -> Vec<Profiled<'a>> {
         let mut stacks = StackNode::default();
         let launches = one.counted().filter_map(|launch| timelines.get(launch.id.as_str()));
         launches.filter_map(|timeline| timeline.stacks.as_ref()).for_each(|of| stacks.merge(of));
-        Some(Profiled { name: format!("{}{}", one.name, bracketed(&rows.title)), profile, stacks })
+        let us_per_request = one.cell.cpu_us_per_request.estimate;
+        Some(Profiled { name: format!("{}{}", one.name, bracketed(&rows.title)), profile, stacks, us_per_request })
     };
     rows.series.iter().filter_map(of).collect()
 }
@@ -60,8 +65,7 @@ fn of_one(one: &Profiled<'_>, made: &str, drawn: &mut usize) -> Markup {
     let is_drawn = *drawn < MOST_DRAWN;
     let flame = draw(&format!("{}: where its CPU time goes", one.name), &one.stacks, made).filter(|_| is_drawn);
     *drawn += usize::from(flame.is_some());
-    let row = |function: &model::ProfiledFunction| vec![function.name.clone(), percent(function.flat_share)];
-    let rows: Vec<Vec<String>> = one.profile.functions.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = own(one).into_iter().map(|(function, share)| vec![function, percent(share)]).collect();
     let caption = format!("{}: functions that ran most themselves", one.name);
     html! {
         section {
@@ -79,25 +83,54 @@ fn of_one(one: &Profiled<'_>, made: &str, drawn: &mut usize) -> Markup {
     }
 }
 
-/// In which functions two servers ran more and less, in points of their samples.
+/// Functions that ran most themselves, with their share of the samples: by the stacks where they are known.
+fn own(one: &Profiled<'_>) -> Vec<(String, f64)> {
+    if one.stacks.samples == 0 {
+        return one.profile.functions.iter().map(|function| (function.name.clone(), function.flat_share)).collect();
+    }
+    let mut own: Vec<(String, f64)> =
+        shares(&one.stacks).into_iter().map(|(name, share)| (name.to_owned(), share)).collect();
+    own.sort_by(|one, other| other.1.total_cmp(&one.1));
+    own.truncate(MOST_OWN);
+    own
+}
+
+/// In which functions two servers ran more and less: in CPU time a request where that is known, for a share of more is more; else in
+/// points of their samples.
 fn difference(a: &Profiled<'_>, b: &Profiled<'_>) -> Markup {
+    let per_request = [a, b].map(|one| one.us_per_request);
     let [shares_a, shares_b] = [&a.stacks, &b.stacks].map(shares);
     let functions: BTreeSet<&str> = shares_a.keys().chain(shares_b.keys()).copied().collect();
     let of = |shares: &BTreeMap<&str, f64>, name: &str| shares.get(name).copied().unwrap_or(0.0);
-    let mut rows: Vec<(&str, f64, f64)> =
-        functions.into_iter().map(|name| (name, of(&shares_a, name), of(&shares_b, name))).collect();
+    let [times_a, times_b] = match per_request {
+        [Some(a), Some(b)] => [a, b],
+        _ => [1.0, 1.0],
+    };
+    let mut rows: Vec<(&str, f64, f64)> = functions
+        .into_iter()
+        .map(|name| (name, times_a * of(&shares_a, name), times_b * of(&shares_b, name)))
+        .collect();
     rows.sort_by(|one, other| (other.2 - other.1).abs().total_cmp(&(one.2 - one.1).abs()));
     rows.truncate(MOST_FUNCTIONS);
-    let row = |(name, a, b): &(&str, f64, f64)| {
-        vec![(*name).to_owned(), percent(*a), percent(*b), format!("{} points", signed(100.0 * (b - a), 1))]
+    let is_timed = per_request.iter().all(Option::is_some);
+    let shown = |value: f64| if is_timed { format!("{value:.2} µs") } else { percent(value) };
+    let change = |value: f64| match is_timed {
+        true => format!("{} µs", signed(value, 2)),
+        false => format!("{} points", signed(100.0 * value, 1)),
     };
+    let row = |(name, a, b): &(&str, f64, f64)| vec![(*name).to_owned(), shown(*a), shown(*b), change(b - a)];
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
-    let header = [("function", false), (a.name.as_str(), true), (b.name.as_str(), true), ("difference", true)];
+    let last = format!("{} less {}", b.name, a.name);
+    let header = [("function", false), (a.name.as_str(), true), (b.name.as_str(), true), (last.as_str(), true)];
+    let of_what = if is_timed { "CPU time a request" } else { "The share of its samples" };
     html! {
         @if !shares_a.is_empty() && !shares_b.is_empty() {
             section {
                 h3 { "The difference" }
-                p.dim { "The share of its samples in which each function ran itself, where the two differ most." }
+                p.dim {
+                    (of_what) " in which each function ran itself, where the two differ most, by samples of a profile: of a few samples "
+                    "one more or less is chance."
+                }
                 (table("Where the two profiles differ most", &header, &rows, 1))
             }
         }

@@ -199,7 +199,8 @@ pub(crate) fn every_failure() -> Vec<WhyFailed> {
 
 fn every_unsliced() -> Vec<UnslicedCause> {
     use UnslicedCause::{
-        ConnectionsEnd, DearAfterIdling, FallsBehind, FewReplies, SlowAfterIdling, SlowDrain, Unsettled,
+        ConnectionsEnd, DearAfterIdling, FailsAfterIdling, FallsBehind, FewReplies, SlowAfterIdling, SlowDrain,
+        Unsettled,
     };
     let all = vec![
         SlowDrain { p99_us: Some(1.0), waited_us: 2.0, not_drained: 1 },
@@ -208,12 +209,13 @@ fn every_unsliced() -> Vec<UnslicedCause> {
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: None },
         SlowAfterIdling { slower: 0.5, slices: 12, neighbours_cpus: Some(0.05) },
         DearAfterIdling { dearer: 1.5, slices: 12 },
+        FailsAfterIdling { failed: 1, requests: 2 },
         Unsettled { slower: 0.5, slices: 12 },
         FallsBehind { due: 2, replies: 1 },
     ];
     match all[0] {
         SlowDrain { .. } | FewReplies { .. } | ConnectionsEnd { .. } | SlowAfterIdling { .. } => all,
-        DearAfterIdling { .. } | Unsettled { .. } | FallsBehind { .. } => all,
+        DearAfterIdling { .. } | FailsAfterIdling { .. } | Unsettled { .. } | FallsBehind { .. } => all,
     }
 }
 
