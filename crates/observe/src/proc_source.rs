@@ -94,19 +94,20 @@ impl Reader {
         u64::try_from(Duration::from(clock.now().ok()?).as_nanos()).ok()
     }
 
-    /// Under which name a process tells of its memory: its own, or one of its threads where the first one has ended.
-    pub(crate) fn who_has_memory(&mut self, pid: u32) -> String {
+    /// Under which name a process tells of its memory: its own, or that of a thread where the first one has ended; none of one that has
+    /// none, for it has ended.
+    pub(crate) fn who_has_memory(&mut self, pid: u32) -> Option<String> {
         let has_none = |reader: &mut Self, of: &str| {
             reader.read(format_args!("{of}/statm")).is_none_or(|pages| pages.starts_with(b"0 "))
         };
         let own = pid.to_string();
         if !has_none(self, &own) {
-            return own;
+            return Some(own);
         }
         let mut threads = Vec::new();
         self.numbered(format_args!("{pid}/task"), &mut threads);
         let of_thread = threads.into_iter().map(|thread| format!("{pid}/task/{thread}"));
-        of_thread.into_iter().find(|of| !has_none(self, of)).unwrap_or(own)
+        of_thread.into_iter().find(|of| !has_none(self, of))
     }
 
     /// Has the kernel count anew what a process has most resident, from what it has now; false where it does not.

@@ -148,8 +148,8 @@ impl Sampler {
         let stats = self.tree.stats(&mut self.reader);
         self.fill_host(sample);
         self.fill_processes(sample, &stats);
-        self.fill_memory_and_files(sample);
-        self.fill_peak(sample, &stats, has_started);
+        self.fill_resident(sample, &stats, has_started);
+        self.fill_files(sample);
     }
 
     /// At every look: the CPU time of a process that is not known yet would count as that of others. Where the kernel
@@ -206,50 +206,49 @@ impl Sampler {
         }
     }
 
-    fn fill_memory_and_files(&mut self, sample: &mut Sample) {
+    fn fill_files(&mut self, sample: &mut Sample) {
         for pid in self.tree.pids() {
-            let of = self.reader.who_has_memory(pid);
-            let pages = self.reader.read(format_args!("{of}/statm")).and_then(resident_pages);
-            sample.rss_bytes += pages.unwrap_or(0) * self.page_bytes;
             if let Some(files) = self.reader.open_files(pid) {
                 *sample.open_files.get_or_insert(0) += files;
             }
         }
     }
 
-    /// What each process had most since the look before. Of one that ended meanwhile the kernel has forgotten it. At the first look it is
-    /// what there is: how a target started is not part of it.
-    fn fill_peak(&mut self, sample: &mut Sample, stats: &Stats, has_started: bool) {
+    /// What is resident, and what each process had most since the look before. Of one that ended meanwhile the kernel has forgotten it. At
+    /// the first look it is what there is: how a target started is not part of it.
+    fn fill_resident(&mut self, sample: &mut Sample, stats: &Stats, has_started: bool) {
         // Who was never seen is credited to its parent by page faults, unless that does not wait for it.
         let reaped_faults = model::sum(stats.members.iter().chain(&stats.reaper).map(|stat| stat.reaped_faults));
         let known = self.reaped_faults.replace(reaped_faults);
         let nobody_waits = self.ignores_children || self.tree.unwaited();
         let have_ended = stats.ended || known != Some(reaped_faults) || (nobody_waits && has_started);
         let (mut peak_bytes, mut is_told) = (0, true);
-        for (pid, _) in self.tree.pids().zip(&stats.members).filter(|(_, stat)| !stat.zombie) {
-            let of = self.reader.who_has_memory(pid);
+        for of in self.have_memory() {
+            let pages = self.reader.read(format_args!("{of}/statm")).and_then(resident_pages);
+            sample.rss_bytes += pages.unwrap_or(0) * self.page_bytes;
             let peak = self.reader.read(format_args!("{of}/status")).and_then(peak_resident_bytes);
             is_told &= peak.is_some() && self.reader.reset_peak(&of);
             peak_bytes += peak.unwrap_or(0);
         }
-        sample.peak_rss_bytes =
-            if known.is_some() && is_told { peak_bytes.max(sample.rss_bytes) } else { sample.rss_bytes };
+        let is_peak = known.is_some() && is_told;
+        sample.peak_rss_bytes = if is_peak { peak_bytes.max(sample.rss_bytes) } else { sample.rss_bytes };
         sample.peak_is_whole = is_told && (known.is_none() || !have_ended);
     }
 
     /// Of all or of none: one that may not be looked at is not taken for one without memory.
     fn fill_pss(&mut self, sample: &mut Sample) {
         let mut bytes = Some(0);
-        for pid in self.tree.pids() {
-            let of = self.reader.who_has_memory(pid);
-            if let Some(rollup) = self.reader.read(format_args!("{of}/smaps_rollup")) {
-                let kibibytes = labelled(rollup, b"Pss:");
-                bytes = bytes.map(|bytes| bytes + kibibytes.unwrap_or(0) * 1024);
-            } else if self.reader.exists(format_args!("{of}/smaps_rollup")) {
-                bytes = None;
-            }
+        for of in self.have_memory() {
+            let rollup = self.reader.read(format_args!("{of}/smaps_rollup"));
+            let kibibytes = rollup.and_then(|text| labelled(text, b"Pss:"));
+            bytes = bytes.zip(kibibytes).map(|(bytes, kibibytes)| bytes + kibibytes * 1024);
         }
         sample.pss_bytes = bytes.filter(|bytes| *bytes > 0);
+    }
+
+    /// The processes that have not ended, each by the name under which it tells of its memory.
+    fn have_memory(&mut self) -> Vec<String> {
+        self.tree.pids().filter_map(|pid| self.reader.who_has_memory(pid)).collect()
     }
 
     fn fill_sockets(&mut self, sample: &mut Sample) {

@@ -102,14 +102,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
             let spin = asker.name(Knob::Spin).map_or(String::new(), |spin| format!(", or {spin}"));
             format!("CPUs of its own for the generator{spin}")
         }
-        // Launches of their own have that range already.
-        Withheld::BetweenLooks if !cells().any(|cell| cell.rotation.is_some()) => return None,
-        Withheld::Spill
-        | Withheld::BetweenLooks
-        | Withheld::Waking
-        | Withheld::SharedMemory
-        | Withheld::FewCollections
-        | Withheld::Rotation => {
+        Withheld::Spill | Withheld::Waking | Withheld::SharedMemory | Withheld::FewCollections | Withheld::Rotation => {
             format!("launches of their own{}", asker.by(Knob::Alone))
         }
         Withheld::Disturbed | Withheld::Unbounded | Withheld::Rounds => {
@@ -120,6 +113,7 @@ pub(crate) fn cure(why: Withheld, cells: &[&CellAnalysis], asker: Asker) -> Opti
         | Withheld::Wrong
         | Withheld::Silent
         | Withheld::Unwaited
+        | Withheld::BetweenLooks
         | Withheld::Definition
         | Withheld::Zero => return None,
     };
