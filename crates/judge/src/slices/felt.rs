@@ -2,16 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
-use model::{LatencyCounts, Measurement, Metric, Slice, latency_bucket};
+use model::{LatencyCounts, Measurement, Metric, Slice, TICK_NS, latency_counts, read_histogram};
 
 use super::measured;
-
-/// What a histogram counts in, in nanoseconds.
-const TICK_NS: f64 = 100.0;
 
 /// The felt latencies of these rounds of a launch, in microseconds. None where histograms do not tell them: those of all rounds do not
 /// come to what was measured, as in older records, or requests ended without a reply, of which nobody knows the round.
@@ -23,7 +17,7 @@ pub(crate) fn felt(
     let whole = load.latency_us.felt().filter(|felt| felt.censored == 0 && felt.failed == 0)?;
     let (mut kept, mut replies) = (empty()?, 0);
     for slice in measured(slices) {
-        let Some(of_slice) = slice.felt.as_deref().map(decoded) else { continue };
+        let Some(of_slice) = slice.felt.as_deref().map(read_histogram) else { continue };
         let of_slice = of_slice?;
         replies += of_slice.len();
         if counts(slice.round) {
@@ -62,7 +56,9 @@ pub(crate) fn woken(slices: &[Slice]) -> Option<Woken> {
     let in_slices = merged(&measured(slices).collect::<Vec<_>>())?;
     let mut before = empty()?;
     for prelude in measured(slices).map(|slice| slice.prelude.as_ref()) {
-        prelude.and_then(|prelude| prelude.felt.as_deref()).map_or(Some(()), |felt| before.add(decoded(felt)?).ok())?;
+        prelude
+            .and_then(|prelude| prelude.felt.as_deref())
+            .map_or(Some(()), |felt| before.add(read_histogram(felt)?).ok())?;
     }
     let waited = in_slices.mean() * in_slices.len() as f64;
     if before.is_empty() || waited <= 0.0 {
@@ -78,21 +74,13 @@ pub(crate) fn woken(slices: &[Slice]) -> Option<Woken> {
 
 /// The replies of a slice by felt latency; none where it does not tell.
 pub(crate) fn by_latency(slice: &Slice) -> LatencyCounts {
-    let felt = slice.felt.as_deref().and_then(decoded);
-    let mut counts: BTreeMap<i16, u64> = BTreeMap::new();
-    for value in felt.iter().flat_map(|felt| felt.iter_recorded()) {
-        // As the quantiles are told: the upper end of what the histogram keeps as one.
-        let us = value.value_iterated_to() as f64 * TICK_NS / 1e3;
-        let known = counts.entry(latency_bucket(us)).or_default();
-        *known = known.saturating_add(value.count_at_value());
-    }
-    counts.into_iter().collect()
+    slice.felt.as_deref().and_then(read_histogram).map_or_else(LatencyCounts::new, |felt| latency_counts(&felt))
 }
 
 fn merged(slices: &[&Slice]) -> Option<Histogram<u64>> {
     let mut all = empty()?;
     for slice in slices.iter().filter(|slice| slice.completed > 0) {
-        all.add(decoded(slice.felt.as_deref()?)?).ok()?;
+        all.add(read_histogram(slice.felt.as_deref()?)?).ok()?;
     }
     Some(all)
 }
@@ -106,11 +94,6 @@ fn of(all: &Histogram<u64>, metric: Metric) -> Option<f64> {
         Some(q) => Some(all.value_at_quantile(q).min(all.max()) as f64 * TICK_NS / 1e3),
         None => (metric == Metric::Mean).then(|| all.mean() * TICK_NS / 1e3),
     }
-}
-
-fn decoded(text: &str) -> Option<Histogram<u64>> {
-    let bytes = STANDARD.decode(text).ok()?;
-    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }
 
 /// One that makes room for what is added to it.

@@ -1,19 +1,11 @@
 //! What was written of a trial while it ran, read back for a page.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use model::{HistogramTag, LatencyCounts, Observation, Trace, TraceLook, TrialRecord, latency_bucket};
+use model::{HistogramTag, LatencyCounts, Observation, Trace, TraceLook, TrialRecord, latency_counts, read_histogram};
 
 use crate::document::read_at_most;
-
-/// Microseconds in a unit of an interval log, 100 ns.
-const TICK_US: f64 = 0.1;
 
 /// The largest file that is read: a log of ten hours.
 const MOST_BYTES: u64 = 512 << 20;
@@ -63,22 +55,10 @@ fn latencies(log: &[u8], tag: HistogramTag, to: &mut Vec<(f64, LatencyCounts)>) 
     for entry in IntervalLogIterator::new(log) {
         let LogEntry::Interval(line) = entry.ok()? else { continue };
         if line.tag().is_some_and(|of| of.as_str() == tag.id()) {
-            to.push((line.start_timestamp().as_secs_f64(), counts(line.encoded_histogram())?));
+            to.push((line.start_timestamp().as_secs_f64(), latency_counts(&read_histogram(line.encoded_histogram())?)));
         }
     }
     Some(())
-}
-
-fn counts(encoded: &str) -> Option<LatencyCounts> {
-    let bytes = STANDARD.decode(encoded).ok()?;
-    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
-    let mut counts: BTreeMap<i16, u64> = BTreeMap::new();
-    for value in histogram.iter_recorded() {
-        let bucket = latency_bucket(value.value_iterated_to() as f64 * TICK_US);
-        let known = counts.entry(bucket).or_default();
-        *known = known.saturating_add(value.count_at_value());
-    }
-    Some(counts.into_iter().collect())
 }
 
 /// Adds the rows of samples; none where one cannot be read, does not fit what the record has, or they end before that does.
@@ -113,8 +93,11 @@ fn is_recorded(look: &TraceLook, seen: Option<&Observation>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
     use engine::IntervalLog;
-    use model::{EncodedHistogram, Interval, LoadSecond};
+    use hdrhistogram::Histogram;
+    use model::{EncodedHistogram, Interval, LoadSecond, latency_bucket};
 
     use super::*;
 
